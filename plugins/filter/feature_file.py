@@ -128,7 +128,8 @@ def _brought(content: str, name: str, **how: t.Any) -> str | list[Data]:
     }
     if unknown := sorted(set(how) - set(options)):
         raise AnsibleFilterError(
-            f"feature_file: unknown option {', '.join(unknown)}; there are {', '.join(['name', 'expires', 'publish', 'as', *options])}"
+            f"feature_file: unknown option {', '.join(unknown)}; "
+            f"there are {', '.join(['name', 'expires', 'publish', 'as', *options])}"
         )
     options |= how
     if kind == "text":

@@ -99,7 +99,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import autoscaling
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.plan import Place, draft
 
 SPEC = ArgumentSpec(
     options={
@@ -109,13 +109,13 @@ SPEC = ArgumentSpec(
 ).merge(AUTH, STATE, WAIT)
 
 
-def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
+def ensure(api: Api, params: autoscaling.GpuAutoscalerParams) -> dict[str, t.Any]:
     if params["state"] == "absent":
         return autoscaling.absent(
             api, [str(pool.get("name") or "") for pool in params["pools"]], params["namespace"]
         )
-    pools = pool_plan.plan(params["pools"], "pools")["pools"]
-    return autoscaling.present(api, [pool for pool in pools if not pool["existing"]], params["namespace"])
+    pools = draft(params["pools"], "pools").pools(Place())
+    return autoscaling.present(api, [pool for pool in pools if not pool.existing], params["namespace"])
 
 
 def main() -> None:

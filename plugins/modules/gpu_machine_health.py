@@ -119,11 +119,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import plan as machine_plan
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
-    health as machine_health,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import health, plan as pool_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import health as steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import health
 
 OPTIONS = ("startup_timeout", "unhealthy_after", "max_unhealthy")
 SPEC = ArgumentSpec(
@@ -141,19 +138,18 @@ SPEC = ArgumentSpec(
 ).merge(AUTH, STATE)
 
 
-def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
-    given = {key: params[key] for key in OPTIONS if params[key] is not None}
-    pool = (
-        pool_plan.single({"health": True, **machine_plan.entry(params)})
-        if params["pool"]
-        else health.single(params["name"], given)
-    )
-    if params["state"] == "absent" or pool.get("health") is False:
-        machine_health.absent(api, pool["name"], params["namespace"])
+def ensure(api: Api, params: steps.GpuMachineHealthParams) -> dict[str, t.Any]:
+    if params["pool"]:
+        name, options = health.of_pool(params["pool"])
+    else:
+        given: dict[str, t.Any] = {key: params.get(key) for key in OPTIONS}
+        name, options = health.of_name(
+            params["name"], {key: value for key, value in given.items() if value is not None}
+        )
+    if params["state"] == "absent" or options is False:
+        steps.absent(api, name, params["namespace"])
         return {"health_check": {}, "others": []}
-    return machine_health.present(
-        api, pool["name"], params["namespace"], pool.get("health") or {}, params["paused"]
-    )
+    return steps.present(api, name, params["namespace"], options, params["paused"])
 
 
 def main() -> None:

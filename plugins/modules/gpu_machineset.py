@@ -250,24 +250,24 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import AUTH, STATE, WAIT
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import plan as machine_plan
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.change_options import CHANGES
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.options import MACHINES, check
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
-    machines as machine_steps,
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.options import CHANGES
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
+    MACHINES,
+    GpuMachinesetParams,
+    check,
+    draft,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import machines
 
 SPEC = MACHINES.merge(CHANGES, AUTH, STATE, WAIT)
 
 
-def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
-    entry = machine_plan.entry(params)
-    check(params, str(entry.get("name") or ""))
+def ensure(api: Api, params: GpuMachinesetParams) -> dict[str, t.Any]:
+    name = str((params.get("pool") or params).get("name") or "")
+    check(params, name)
     if params["state"] == "absent":
-        return machine_steps.absent(api, str(entry.get("name") or ""), params)
-    pool_plan.single(entry)  # wrong input is told before the first request
-    return machine_steps.present(api, entry, params)
+        return machines.absent(api, name, params)
+    return machines.present(api, draft(params), params)
 
 
 def main() -> None:

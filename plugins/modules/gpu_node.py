@@ -99,8 +99,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
     ArgumentSpec,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.change_options import DRAIN
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.options import JOINING
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.options import DRAIN, JOINING
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.nodes import ensure
 
 SPEC = ArgumentSpec(

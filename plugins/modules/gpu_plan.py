@@ -188,8 +188,6 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import extended
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     WAIT,
@@ -197,16 +195,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import autoscaling
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
-    infrastructure as platform_infrastructure,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import (
-    cost,
-    plan as pool_plan,
-    provider_limits,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import steps
 
 SPEC = ArgumentSpec(
     options={
@@ -236,53 +225,8 @@ SPEC = ArgumentSpec(
 ).merge(AUTH, WAIT)
 
 
-def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
-    name, limits, cloud = params["gpu_pools_name"], params["accelerator_limits"], params["platform"]
-    # Whatever the platform: wrong input is told before the first request.
-    catalogue = extended(params["catalogue"])
-    prices = None if params["prices"] is None else cost.read_prices(params["prices"])
-    classes = cost.CLASSES if params["cost_classes"] is None else cost.read_classes(params["cost_classes"])
-    plan = pool_plan.plan(
-        params["pools"],
-        name,
-        cloud,
-        accelerator_limits=limits,
-        catalogue=catalogue,
-        backend=params["backend"],
-    )
-    if not cloud:
-        cluster = infrastructure(api)
-        if cluster is not None:
-            cloud = cluster.cloud or None
-            limits = (
-                limits
-                if limits is not None or not any(pool["autoscale"] for pool in plan["pools"])
-                else autoscaling.fixed_types(api)
-            )
-            plan = pool_plan.plan(
-                params["pools"], name, cloud, cluster.name or None, limits, catalogue, params["backend"]
-            )
-    for remark in plan.pop("remarks"):
-        api.warn(remark)
-    costs = [] if prices is None else [cost.cost(pool, prices, classes) for pool in plan["pools"]]
-    total = cost.total(costs, classes) if costs else None
-    return {
-        "plan": {
-            **plan,
-            "limits": provider_limits.limits(plan["pools"], cloud),
-            "costs": costs,
-            "cost": total,
-        }
-    }
-
-
-def infrastructure(api: Api) -> platform_infrastructure.Infrastructure | None:
-    """The cluster's platform, or None on a cluster that is no OpenShift."""
-    try:
-        found = api.get(known("Infrastructure"), "cluster")
-    except KindNotServedError:
-        return None
-    return platform_infrastructure.read(found) if found else None
+def ensure(api: Api, params: steps.GpuPlanParams) -> dict[str, t.Any]:
+    return {"plan": steps.plan(api, params)}
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""API objects as the API server writes them: JSON objects with apiVersion, kind, metadata, spec and status."""
+"""API objects as the API server has them: maps with apiVersion, kind, metadata, spec and status."""
 
 from __future__ import annotations
 

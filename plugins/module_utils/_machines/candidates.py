@@ -9,7 +9,10 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field, replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    NotReadyError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.placement import (
     Zones,
     adjusted,
@@ -20,8 +23,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.p
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.provider_errors import (
     WHOLE_CANDIDATE,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import (
+    Candidate,
+    JsonObject,
+    Pool,
+)
 
-Data = dict[str, t.Any]
 # What comes after a refusal: the same candidate in its other zones; the next candidate; content with what there is; nothing left to ask.
 AGAIN, NEXT, KEEP, GIVE_UP = "again", "next", "keep", "give up"
 NO_ZONE: t.Final = ""  # the one place of a pool where the platform has no zones
@@ -35,7 +42,7 @@ class DriftError(AcceleratorError):
 class Share:
     """So many machines of one candidate in one zone: a machine set."""
 
-    candidate: Data
+    candidate: Candidate
     zone: str
     replicas: int
 
@@ -58,18 +65,18 @@ class Search:
 
     won: it was complete once. stays: it is to be as it was, so nothing is given up for a machine that is lost."""
 
-    pool: Data
-    order: list[Data]
+    pool: Pool
+    order: list[Candidate]
     placement: Zones
     kept: list[Share] = field(default_factory=list)
     won: bool = False
     stays: bool = False
     before: list[Share] = field(default_factory=list)
     out: set[str] = field(default_factory=set)
-    attempts: list[Data] = field(default_factory=list)
+    attempts: list[JsonObject] = field(default_factory=list)
 
     @property
-    def candidate(self) -> Data:
+    def candidate(self) -> Candidate:
         return self.order[0]
 
     @property
@@ -85,7 +92,7 @@ class Search:
 
     @property
     def record(self) -> str:
-        return f"{min(self.obtained, self.pool['replicas'])}/{self.pool['replicas']}"  # more is the autoscaler's, and changes
+        return f"{min(self.obtained, self.pool.replicas)}/{self.pool.replicas}"  # more is the autoscaler's, and changes
 
     def lose(self, refused: t.Mapping[str, tuple[str, str]], obtained: t.Mapping[str, int]) -> str:
         """refused: code and text by zone. obtained: machines that have an instance, by zone. What to do now; the shares are as they should be then."""
@@ -117,7 +124,7 @@ class Search:
         """Whether a pool that was complete asks another candidate than its own."""
         return (
             bool(self.before)
-            and not self.pool["mixed"]
+            and not self.pool.mixed
             and all(share.candidate is not self.candidate for share in self.before)
         )
 
@@ -132,11 +139,11 @@ class Search:
         return is_back
 
     def _note(self, share: Share, code: str, message: str, obtained: int) -> None:
-        market = share.candidate.get("market") or {}
+        market = share.candidate.market
         place = {
-            "instance_type": share.candidate["instance_type"],
+            "instance_type": share.candidate.instance_type,
             "zones": [share.zone] if share.zone else [],
-            **({"market": market["type"]} if market else {}),
+            **({"market": market.type} if market else {}),
         }
         self.attempts.append(
             {**place, "wanted": share.replicas, "obtained": obtained, "code": code, "message": message}
@@ -144,16 +151,16 @@ class Search:
 
     def _exhausted(self) -> str:
         last = len(self.order) == 1
-        enough = 0 < self.obtained >= self.pool["min_replicas"]
-        if enough and (last or not self.pool["mixed"]):
+        enough = 0 < self.obtained >= self.pool.min_replicas
+        if enough and (last or not self.pool.mixed):
             return KEEP
         if last:
             return GIVE_UP
-        had = [share for share in self.shares if share.replicas] if self.pool["mixed"] else []
+        had = [share for share in self.shares if share.replicas] if self.pool.mixed else []
         self.order, self.out = self.order[1:], set()
         self.kept = [share for share in had if share.candidate is not self.candidate]
         base = {share.zone: share.replicas for share in had if share.candidate is self.candidate}
-        missing = self.pool["replicas"] - sum(share.replicas for share in self.kept)
+        missing = self.pool.replicas - sum(share.replicas for share in self.kept)
         self.placement = (
             adjusted(base, missing, zones_of(self.candidate))
             if base
@@ -162,54 +169,46 @@ class Search:
         return NEXT
 
 
-def key_of(candidate: t.Mapping[str, t.Any]) -> str:
-    """The instance type; with the market, where the candidate has one of its own."""
-    market = (candidate.get("market") or {}).get("type")
-    return f"{candidate['instance_type']}/{market}" if market else str(candidate["instance_type"])
-
-
-def start(pool: Data, held: t.Sequence[Held], reselect: bool = False) -> Search:
+def start(pool: Pool, held: t.Sequence[Held], reselect: bool = False) -> Search:
     """Where the pool stays, where an interrupted search went on, or the first candidate. Raises DriftError for machines of another type."""
     places = [_place(pool, one) for one in held]
     record = next((one.obtained for one in held if one.obtained), "")
     # Of two candidates with a record the younger one won: whoever moved the pool was interrupted before the old sets were gone.
     winners = [(one.made, place) for place, one in zip(places, held, strict=True) if one.obtained]
     here = max(winners)[1] if winners else max(places or [0])
-    order = [*pool["candidates"][here:], *pool["candidates"][:here]]
+    order = [*pool.candidates[here:], *pool.candidates[:here]]
     if record and not reselect:
         order = order[:1]
     shares = [
-        (place, Share(pool["candidates"][place], one.zone, one.replicas))
+        (place, Share(pool.candidates[place], one.zone, one.replicas))
         for place, one in zip(places, held, strict=True)
     ]
     others = [
         one
         for place, one in shares
-        if pool["mixed"] and place != here and one.replicas and one.zone in zones_of(one.candidate)
+        if pool.mixed and place != here and one.replicas and one.zone in zones_of(one.candidate)
     ]
-    kept = _at_most(pool["replicas"], others)
+    kept = _at_most(pool.replicas, others)
     current = {one.zone: one.replicas for place, one in shares if place == here}
     elsewhere = sum(share.replicas for share in kept)
     zones = zones_of(order[0])
     has = elsewhere + sum(current.values())
     is_complete = (
-        record == f"{has}/{pool['replicas']}" and has >= pool["min_replicas"] and set(current) <= set(zones)
+        record == f"{has}/{pool.replicas}" and has >= pool.min_replicas and set(current) <= set(zones)
     )
-    adjust = at_least if pool.get("autoscale") else adjusted
+    adjust = at_least if pool.autoscale else adjusted
     placement = (
         {zone: current.get(zone, 0) for zone in zones}
         if is_complete and not reselect
-        else adjust(current, pool["replicas"] - elsewhere, zones)
+        else adjust(current, pool.replicas - elsewhere, zones)
     )
     before = [
         share
         for (place, share), one in zip(shares, held, strict=True)
-        if one.obtained and (place == here or pool["mixed"])
+        if one.obtained and (place == here or pool.mixed)
     ]
     stays = (
-        bool(record)
-        and not reselect
-        and (is_complete or sum(one.replicas for one in held) >= pool["replicas"])
+        bool(record) and not reselect and (is_complete or sum(one.replicas for one in held) >= pool.replicas)
     )
     return Search(pool, order, placement, kept, won=bool(record), stays=stays, before=before)
 
@@ -223,26 +222,46 @@ def _at_most(replicas: int, shares: t.Sequence[Share]) -> list[Share]:
     return found
 
 
-def zones_of(candidate: t.Mapping[str, t.Any]) -> list[str]:
-    return list(candidate["zones"]) or [NO_ZONE]
+def zones_of(candidate: Candidate) -> list[str]:
+    return list(candidate.zones) or [NO_ZONE]
 
 
-def is_of(held: Held, candidate: t.Mapping[str, t.Any], pool: Data) -> bool:
+def is_of(held: Held, candidate: Candidate, pool: Pool) -> bool:
     """Whether a set was made for that candidate of the pool; its market counts where candidates differ in nothing else."""
-    keys = [key_of(one) for one in pool["candidates"]]
+    keys = [one.key for one in pool.candidates]
     if held.candidate in keys:
-        return held.candidate == key_of(candidate)
-    return held.candidate.partition("/")[0] == str(candidate["instance_type"])
+        return held.candidate == candidate.key
+    return held.candidate.partition("/")[0] == candidate.instance_type
 
 
-def _place(pool: Data, held: Held) -> int:
+def _place(pool: Pool, held: Held) -> int:
     """The number of the candidate that a set was made for."""
-    found = next((index for index, one in enumerate(pool["candidates"]) if is_of(held, one, pool)), None)
+    found = next((index for index, one in enumerate(pool.candidates) if is_of(held, one, pool)), None)
     if found is not None:
         return found
-    kind, types = held.candidate.partition("/")[0], [one["instance_type"] for one in pool["candidates"]]
+    kind, types = held.candidate.partition("/")[0], [one.instance_type for one in pool.candidates]
     raise DriftError(
         "POOL-DRIFT",
         f"The machine set {held.name} makes {kind}, the pool asks for {types[0]}; its existing machines would keep the old type, so nothing was changed.",
         f"Give the {types[0]} nodes a pool of their own and remove this one when they work, or set the instance type back to {kind}.",
     )
+
+
+def described(attempt: JsonObject) -> str:
+    place = (
+        f"{attempt['instance_type']} in {', '.join(attempt['zones'])}"
+        if attempt["zones"]
+        else attempt["instance_type"]
+    )
+    return f"{place}: {attempt['obtained']} of {attempt['wanted']} machines ({attempt['code']}): {attempt['message']}"
+
+
+def nothing_left(pool: Pool, search: Search, exc: NotReadyError, facts: JsonObject) -> NotReadyError:
+    """The failure of the whole search; with a single attempt, the provider's own."""
+    if len(search.attempts) == 1:
+        exc.facts.update(facts)
+        return exc
+    last = search.attempts[-1]
+    lines = [described(one) for one in search.attempts]
+    message = f"pool {pool.name}: no candidate gave {pool.replicas} machines. " + " ".join(lines)
+    return NotReadyError(last["code"], message, exc.remedy, tuple(lines), facts=facts)

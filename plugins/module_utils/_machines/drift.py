@@ -20,12 +20,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.m
     name_of,
     provider_of,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.mirror import (
+    MachineError,
+    mirrored,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.propagation import of_template
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.source_set import MachineError
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import CHOSEN
 
 Data = dict[str, t.Any]
-_OURS: t.Final = "MachineAPI"
 _PROVIDER: t.Final = "providerSpec."
 # Boot images and first boots: the machine-config operator writes these into sets as well.
 _OTHERS: t.Final = frozenset(("ami", "image", "template", "userDataSecret"))
@@ -45,26 +47,6 @@ def check(live: Data) -> None:
             f"The machine set {name_of(live)} exists and was not made by this collection.",
             "Give the pool another name, or delete the machine set.",
         )
-
-
-def check_machines(machines: t.Iterable[Data]) -> None:
-    """Raises when Machines that are to be written are not ours to write. A Machine can be a mirror although its set is none."""
-    found = {str(one["metadata"]["name"]): authority for one in machines if (authority := mirrored(one))}
-    if found:
-        names, authorities = ", ".join(sorted(found)), ", ".join(sorted(set(found.values())))
-        raise MachineError(
-            "MACH-MIRRORED",
-            f"Machines are mirrors, their authoritativeAPI is {authorities}, so what is written here is refused or overwritten: {names}. Nothing was changed.",
-            "Change their objects of Cluster API instead, or set spec.authoritativeAPI of each to MachineAPI and wait until the status says so too.",
-            evidence=[f"{name}: authoritativeAPI {authority}" for name, authority in sorted(found.items())],
-        )
-
-
-def mirrored(live: Data) -> str:
-    """The API that the object is written through, where that is not the Machine API."""
-    # The specification says what is wanted, the status what holds; between the two it is Migrating.
-    said = (str(part.get("authoritativeAPI") or _OURS) for part in (live.get("status") or {}, live["spec"]))
-    return next((authority for authority in said if authority != _OURS), "")
 
 
 def settled(live: Data, wanted: Data, on_change: str) -> tuple[Data, str]:

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
     name_of,
     provider_of,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.source_set import MachineError
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.mirror import MachineError
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import CHOSEN, IMAGES
 
-Data = dict[str, t.Any]
 _VALUE: t.Final = ".spec.template.spec.providerSpec.value."
 
 
-def check(answer: Data, sent: Data, patch: Data) -> None:
+def check(answer: KubeObject, sent: KubeObject, patch: t.Mapping[str, t.Any]) -> None:
     """Raises when a field did not arrive: the Machine API drops what it does not know, silently, and would make other machines. patch: the user's."""
     lost = dropped(provider_of(sent), provider_of(answer))
     if not lost:

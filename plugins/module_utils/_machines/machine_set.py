@@ -9,22 +9,25 @@ from __future__ import annotations
 import re
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, pool_label
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
     ready,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import key_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import SET
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.propagation import (
     NOTE,
     of_template,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.removal import HOOK
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.rules import ACCELERATOR
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import (
+    ACCELERATOR,
+    Candidate,
+    Pool,
+)
 
-Data = dict[str, t.Any]
 API_VERSION: t.Final = "machine.openshift.io/v1beta1"
 CLUSTER: t.Final = "machine.openshift.io/cluster-api-cluster"
 _ROLE: t.Final = "machine.openshift.io/cluster-api-machine-role"
@@ -47,47 +50,47 @@ def set_name(infrastructure: str, pool: str, zone: str) -> str:
     )
 
 
-def node_labels(pool: t.Mapping[str, t.Any], candidate: t.Mapping[str, t.Any]) -> dict[str, str]:
+def node_labels(pool: Pool, candidate: Candidate) -> dict[str, str]:
     """What the nodes of the pool carry; the autoscaler counts GPU nodes by the accelerator label: the pool's own, else that of the candidate's GPUs."""
-    usual = pool["candidates"][0].get("accelerator")
-    accelerator = candidate["accelerator"] if pool["accelerator"] == usual else pool["accelerator"]
-    return {**pool["labels"], **pool_label(pool["name"]), ACCELERATOR: accelerator, NODE_ROLE: ""}
+    usual = pool.candidates[0].accelerator
+    accelerator = candidate.accelerator if pool.accelerator == usual else pool.accelerator
+    return {**pool.labels, **pool_label(pool.name), ACCELERATOR: accelerator, NODE_ROLE: ""}
 
 
 def build(
     name: str,
     infrastructure: str,
-    pool: t.Mapping[str, t.Any],
-    candidate: t.Mapping[str, t.Any],
+    pool: Pool,
+    candidate: Candidate,
     replicas: int,
     namespace: str,
-    provider: Data,
-) -> Data:
+    provider: KubeObject,
+) -> KubeObject:
     """The manifest; name, selector and template labels say the same."""
     selector = {CLUSTER: infrastructure, SET: name}
-    template: Data = {
+    template: KubeObject = {
         "metadata": {"labels": node_labels(pool, candidate)},
         "providerSpec": {"value": provider},
     }
-    if pool["taints"]:
-        template["taints"] = pool["taints"]
-    if pool.get("pre_drain_hook"):
+    if pool.taints:
+        template["taints"] = [taint.as_result() for taint in pool.taints]
+    if pool.pre_drain_hook:
         template["lifecycleHooks"] = {"preDrain": [HOOK]}
-    manifest: Data = {
+    manifest: KubeObject = {
         "apiVersion": API_VERSION,
         "kind": "MachineSet",
         "metadata": {
             "name": name,
             "namespace": namespace,
-            "labels": {CLUSTER: infrastructure, **pool_label(pool["name"])},
-            "annotations": {CANDIDATE: key_of(candidate)},
+            "labels": {CLUSTER: infrastructure, **pool_label(pool.name)},
+            "annotations": {CANDIDATE: candidate.key},
         },
         "spec": {
             "replicas": replicas,
             "selector": {"matchLabels": selector},
             "template": {
                 "metadata": {
-                    "labels": {**selector, _ROLE: "worker", _TYPE: "worker", **pool_label(pool["name"])}
+                    "labels": {**selector, _ROLE: "worker", _TYPE: "worker", **pool_label(pool.name)}
                 },
                 "spec": template,
             },
@@ -101,7 +104,7 @@ def name_of(machine_set: t.Mapping[str, t.Any]) -> str:
     return str(machine_set["metadata"]["name"])
 
 
-def provider_of(machine_set: t.Mapping[str, t.Any]) -> Data:
+def provider_of(machine_set: t.Mapping[str, t.Any]) -> KubeObject:
     """The provider's value of the set's template."""
     return dict((machine_set["spec"]["template"]["spec"].get("providerSpec") or {}).get("value") or {})
 
@@ -148,7 +151,7 @@ def share_of(machine_set: t.Mapping[str, t.Any]) -> int:
     return max(0, replicas_of(machine_set) - len(replacing_of(machine_set)))
 
 
-def surged(manifest: Data, names: t.Sequence[str]) -> Data:
+def surged(manifest: KubeObject, names: t.Sequence[str]) -> KubeObject:
     """The manifest of the set while these Machines are replaced."""
     if not names:
         return manifest
@@ -163,7 +166,7 @@ def surged(manifest: Data, names: t.Sequence[str]) -> Data:
     }
 
 
-def settled(manifest: Data) -> Data:
+def settled(manifest: KubeObject) -> KubeObject:
     """The manifest of the set when nothing is replaced."""
     annotations = {
         key: value for key, value in manifest["metadata"]["annotations"].items() if key != REPLACING
@@ -219,7 +222,7 @@ def judge(machine_set: t.Mapping[str, t.Any]) -> Readiness:
 
 def summarize(
     live: t.Mapping[str, t.Any], wanted: t.Mapping[str, t.Any], zone: str, instance_type: str
-) -> Data:
+) -> KubeObject:
     """replicas: those that are asked for; in check mode the live set does not say them yet."""
     status = live.get("status") or {}
     return {

@@ -10,6 +10,7 @@ import typing as t
 from dataclasses import dataclass, field, replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, pool_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
     drift,
@@ -31,26 +32,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import Platform
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import platform_options
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.description import (
-    described,
-    described_candidate,
-)
-
-Data = dict[str, t.Any]
-_ENTRY: t.Final = (
-    "name",
-    "candidates",
-    "replicas",
-    "min_replicas",
-    "mixed",
-    "labels",
-    "taints",
-    "accelerator",
-    "disk",
-    "market",
-    *platforms.BY_KEY,
-    platform_options.PATCH,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
 
 
 @dataclass(frozen=True)
@@ -60,12 +42,12 @@ class MachinePlan:
     wanted: the manifests with the template that the pool asks for, also where the live one is to stay.
     """
 
-    pool: Data
-    manifests: dict[str, Data]
+    pool: Pool
+    manifests: dict[str, KubeObject]
     shares: dict[str, Share]
     surplus: list[str]
     remarks: list[str]
-    wanted: dict[str, Data] = field(default_factory=dict)
+    wanted: dict[str, KubeObject] = field(default_factory=dict)
 
     @property
     def replicas(self) -> dict[str, int]:
@@ -74,34 +56,24 @@ class MachinePlan:
     def node_labels(self, name: str) -> dict[str, str]:
         return of_template(self.manifests[name]).labels
 
-    def taints(self, name: str) -> list[Data]:
+    def taints(self, name: str) -> list[KubeObject]:
         return of_template(self.manifests[name]).taints
 
     def place(self, name: str) -> str:
         share = self.shares[name]
         return (
-            f"{share.candidate['instance_type']} in {share.zone}"
+            f"{share.candidate.instance_type} in {share.zone}"
             if share.zone
-            else str(share.candidate["instance_type"])
+            else share.candidate.instance_type
         )
 
 
-def entry(params: t.Mapping[str, t.Any]) -> Data:
-    """The task's options as a pool's description: the option pool itself, or one made of the others."""
-    if params.get("pool"):
-        return dict(described(params["pool"]))
-    pool = {key: params[key] for key in _ENTRY if params.get(key) not in (None, "")}
-    if params.get("instance_type"):
-        pool["candidates"] = [{"instance_type": params["instance_type"], "zones": params.get("zones") or []}]
-    return {**pool, "candidates": [described_candidate(one) for one in pool.get("candidates") or []]}
-
-
-def held(cluster: Infrastructure, pool: Data, live: t.Iterable[Data]) -> list[Held]:
+def held(cluster: Infrastructure, pool: Pool, live: t.Iterable[KubeObject]) -> list[Held]:
     """The sets that the pool has already."""
     platform = source_set.platform_of(cluster)
     found = []
     for one in live:
-        if owned(one) and pool_of(one) == pool["name"]:
+        if owned(one) and pool_of(one) == pool.name:
             provider = machine_set.provider_of(one)
             kind = machine_set.candidate_of(one) or platform.instance_type(provider)
             found.append(
@@ -119,9 +91,9 @@ def held(cluster: Infrastructure, pool: Data, live: t.Iterable[Data]) -> list[He
 
 def plan(
     cluster: Infrastructure,
-    pool: Data,
+    pool: Pool,
     shares: t.Sequence[Share],
-    live: t.Sequence[Data],
+    live: t.Sequence[KubeObject],
     params: t.Mapping[str, t.Any],
     record: str = "",
 ) -> MachinePlan:
@@ -135,8 +107,8 @@ def plan(
         )
     existing = {machine_set.name_of(one): one for one in live}
     have = held(cluster, pool, live)
-    manifests: dict[str, Data] = {}
-    wanted: dict[str, Data] = {}
+    manifests: dict[str, KubeObject] = {}
+    wanted: dict[str, KubeObject] = {}
     named: dict[str, Share] = {}
     remarks: list[str] = []
     for share in shares:
@@ -150,7 +122,7 @@ def plan(
         )
         if record:
             manifests[name]["metadata"]["annotations"][machine_set.OBTAINED] = record
-        if pool["autoscale"]:
+        if pool.autoscale:
             manifests[name]["metadata"]["annotations"] |= scale_from_zero.capacity(
                 platform.KEY, share.candidate
             )
@@ -169,7 +141,7 @@ def plan(
 
 
 def _name(
-    infrastructure: str, pool: Data, share: Share, have: t.Sequence[Held], taken: t.Collection[str]
+    infrastructure: str, pool: Pool, share: Share, have: t.Sequence[Held], taken: t.Collection[str]
 ) -> str:
     """The set's own name where it exists; a candidate in a zone where another one's set still is gets a number."""
     mine = next(
@@ -177,14 +149,14 @@ def _name(
     )
     if mine:
         return mine
-    name = machine_set.set_name(infrastructure, pool["name"], share.zone)
+    name = machine_set.set_name(infrastructure, pool.name, share.zone)
     numbered = (f"{name}-{number}" for number in range(2, len(taken) + 3))
     return name if name not in taken else next(one for one in numbered if one not in taken)
 
 
 def _provider(
-    platform: Platform, source: Data, pool: Data, share: Share, image: str, is_new: bool
-) -> tuple[Data, str]:
+    platform: Platform, source: KubeObject, pool: Pool, share: Share, image: str, is_new: bool
+) -> tuple[KubeObject, str]:
     """The provider's value, and a remark on what the source has that is not known."""
     candidate, provider = share.candidate, machine_set.provider_of(source)
     wanted = replace(
@@ -193,7 +165,7 @@ def _provider(
     )
     if not is_new:
         return platforms.build(platform, provider, wanted), ""
-    source_set.check_arch(source, candidate["instance_type"], candidate["arch"], image)
+    source_set.check_arch(source, candidate.instance_type, candidate.arch, image)
     unknown = platforms.unknown_fields(platform, provider)
     remark = (
         f"Machine set {machine_set.name_of(source)} has fields that are not known and were not copied: {', '.join(unknown)}."

@@ -118,13 +118,13 @@ class Present:
         live = {
             machine_set.name_of(one): machine_set.replicas_of(one)
             for one in snapshot["machine_sets"]
-            if self.plan.pool.get("autoscale")
+            if self.plan.pool.autoscale
         }
         return {name: live.get(name, replicas) for name, replicas in self.plan.replicas.items()}
 
     def _is_enough(self, obtained: int) -> bool:
         """Whether the pool has what it starts with; what the autoscaler gets beyond that, or does not, it takes care of itself."""
-        return bool(self.plan.pool.get("autoscale")) and obtained >= self.plan.pool["replicas"]
+        return bool(self.plan.pool.autoscale) and obtained >= self.plan.pool.replicas
 
     @staticmethod
     def _obtained(parts: t.Iterable[Readiness]) -> int:
@@ -143,7 +143,7 @@ class Present:
         node = nodes.get(machine_facts.node_name(machine))
         place, is_watched = (
             self.plan.place(machine_facts.set_name(machine)),
-            bool(self.plan.pool.get("health")),
+            bool(self.plan.pool.health),
         )
         verdict = machine_facts.judge(
             machine, node, self.now(), self.capacity_timeout, place, self._host(machine), is_watched
@@ -245,7 +245,7 @@ def facts(snapshot: Snapshot, plan: MachinePlan) -> Data:
     nodes = [node for node in snapshot.get("nodes", ()) if node_facts.name(node) in names]
     live = {machine_set.name_of(one): one for one in snapshot.get("machine_sets", ())}
     expected = {
-        machine_facts.node_name(machine): plan.shares[machine_facts.set_name(machine)].candidate["expected"]
+        machine_facts.node_name(machine): plan.shares[machine_facts.set_name(machine)].candidate.expected
         for machine in machines
     }
     return {
@@ -254,7 +254,7 @@ def facts(snapshot: Snapshot, plan: MachinePlan) -> Data:
                 live.get(name, {}),
                 manifest,
                 plan.shares[name].zone,
-                plan.shares[name].candidate["instance_type"],
+                plan.shares[name].candidate.instance_type,
             )
             for name, manifest in plan.manifests.items()
         ],

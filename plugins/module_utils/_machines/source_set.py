@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
     arch_of,
     is_worker,
     name_of,
     provider_of,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.mirror import MachineError
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
     Infrastructure,
 )
@@ -26,10 +26,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.
 )
 
 Data = dict[str, t.Any]
-
-
-class MachineError(AcceleratorError):
-    """Machines cannot be made as asked."""
 
 
 def platform_of(infrastructure: Infrastructure) -> Platform:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Which pods of a node must go before it does, which may not go unasked, and which keep it up."""
+"""Drain of nodes: which pods must leave, which need the user's permission, and which block the drain."""
 
 from __future__ import annotations
 
@@ -21,18 +21,27 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.tain
 Data = dict[str, t.Any]
 MIRROR: t.Final = "kubernetes.io/config.mirror"
 DEVICES: t.Final = (*VENDORS, "habana.ai/")
-# Seconds until a pod that a disruption budget keeps is asked again; kubectl's.
+# Seconds between two evictions of a pod that a disruption budget blocks; kubectl uses the same.
 _AGAIN: t.Final = 5.0
 _SHOWN: t.Final = 20
-_WAIT: t.Final = "Wait until they have ended, or say what may happen to them: on_busy: drain (evict them) or on_busy: wait."
+_AGAIN_RUN: t.Final = "run again: the next run resumes the drain."
+_WAIT: t.Final = (
+    "Wait until they have ended, or set on_busy: drain (the task evicts them) "
+    "or on_busy: wait (the task waits for their end)."
+)
 
 _DATA: t.Final = "Save the data, then set delete_emptydir: true."
-_NOBODY: t.Final = "Nobody would make them again elsewhere: delete them, or set force: true."
+_NOBODY: t.Final = "No controller would recreate them on another node: delete them, or set force: true."
 
 
 @dataclass(frozen=True)
 class Rules:
-    """on_busy: C(fail), C(drain) or C(wait). delete_emptydir, force: whether pods with such data, and pods that nobody makes again, may be evicted."""
+    """What a drain may do.
+
+    on_busy: C(fail), C(drain) or C(wait). delete_emptydir: whether it may evict pods with data in an
+    emptyDir.
+    force: whether it may evict pods without a controller.
+    """
 
     on_busy: str = "fail"
     delete_emptydir: bool = False
@@ -40,16 +49,19 @@ class Rules:
 
     @classmethod
     def of(cls, params: t.Mapping[str, t.Any]) -> Rules:
+        """Return the rules in a module's parameters."""
         return cls(
             params.get("on_busy") or "fail", bool(params.get("delete_emptydir")), bool(params.get("force"))
         )
 
 
 def name(pod: Data) -> str:
+    """Return namespace/name of the pod."""
     return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
 
 
 def node_of(pod: Data) -> str:
+    """Return the name of the pod's node; empty before it is scheduled."""
     return str(pod["spec"].get("nodeName") or "")
 
 
@@ -62,7 +74,11 @@ def is_terminating(pod: Data) -> bool:
 
 
 def leaving(pods: t.Iterable[Data]) -> list[Data]:
-    """The pods that a drain is about: neither ended ones, nor DaemonSets', which come back at once, nor the kubelet's own."""
+    """Return the pods that a drain must evict.
+
+    These are all but ended ones, those of DaemonSets, which would come back at once, and the kubelet's static
+    pods.
+    """
     return [
         pod
         for pod in pods
@@ -71,7 +87,7 @@ def leaving(pods: t.Iterable[Data]) -> list[Data]:
 
 
 def uses_devices(pod: Data) -> bool:
-    """Whether the pod has GPUs, by a resource or by a claim."""
+    """Return True if the pod has devices, by a resource or by a claim."""
     spec = pod["spec"]
     if spec.get("resourceClaims"):
         return True
@@ -89,15 +105,18 @@ def keeps_data(pod: Data) -> bool:
 
 
 def busy(pods: t.Iterable[Data]) -> list[Data]:
-    """Those that use GPUs, and are not about to end."""
+    """Return the pods that use devices and are not terminating."""
     return [pod for pod in leaving(pods) if uses_devices(pod) and not is_terminating(pod)]
 
 
 def refusal(pods: t.Iterable[Data], rules: Rules, why: str) -> AcceleratorError | None:
-    """The failure that says which pods may not be evicted unasked. why: what the nodes have to go for."""
+    """Return the failure that names the pods which the rules do not allow to evict, or None.
+
+    why: the reason for the drain, the beginning of the message.
+    """
     going = [pod for pod in leaving(pods) if not is_terminating(pod)]
     working = busy(going)
-    # What ends by itself is not evicted.
+    # Pods that end by themselves are not evicted.
     evicted = [pod for pod in going if rules.on_busy == "drain" or pod not in working]
     found = [
         ("NODE-BUSY", working if rules.on_busy == "fail" else [], "run on GPUs", _WAIT),
@@ -119,7 +138,8 @@ def refusal(pods: t.Iterable[Data], rules: Rules, why: str) -> AcceleratorError 
         return None
     code, those, what, remedy = wrong[0]
     nodes = sorted({node_of(pod) for pod in those})
-    message = f"{why}: {len(those)} pods on {', '.join(nodes)} {what}: {', '.join(map(name, those[:_SHOWN]))}. Nothing was changed."
+    shown = ", ".join(map(name, those[:_SHOWN]))
+    message = f"{why}: {len(those)} pods on {', '.join(nodes)} {what}: {shown}. Nothing was changed."
     evidence = [
         f"{code}: {name(pod)} on {node_of(pod)}" for code, those, _what, _remedy in wrong for pod in those
     ]
@@ -128,11 +148,14 @@ def refusal(pods: t.Iterable[Data], rules: Rules, why: str) -> AcceleratorError 
 
 @dataclass
 class Emptied:
-    """Judge: the nodes are free of pods that have to go, or there is something to ask again.
+    """Judge of a drain: ready when no pod is left, or when an eviction is due.
 
-    lost: nodes that are not there to end their pods; a pod of theirs counts as gone once it was told to. cordoned: since when those are cordoned that a run
-    before has emptied. refused: by uid, what a budget said (empty: nothing) and when. first: uids of the pods that this run is to send away. A pod that came
-    after them, since it tolerates the cordon, would only come once more: without GPUs it is told of, with GPUs its end is waited for.
+    lost: nodes that are not Ready, so that nothing ends their pods; a terminating pod there counts as gone.
+    cordoned: node -> time of its cordon, for nodes that an earlier run drained.
+    refused: uid -> text of the disruption budget's refusal (empty if there was none) and its time.
+    first: uids of the pods that this run must evict. A pod that tolerates the cordon and came later would
+    come back
+    after each eviction: the drain only reports it if it has no device, and waits for its end if it has one.
     """
 
     nodes: frozenset[str]
@@ -144,18 +167,16 @@ class Emptied:
     first: frozenset[str] | None = None
 
     def left(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> list[Data]:
+        """Return the pods that the drain still waits for."""
         return [pod for pod in self._here(snapshot) if uses_devices(pod) or not self._is_back(pod)]
 
     def remarks(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> list[str]:
-        """What the node's owner should know of the pods that are on it all the same."""
+        """Return a warning about pods that came to the nodes despite the cordon, or nothing."""
         back = [pod for pod in self._here(snapshot) if self._is_back(pod) and not uses_devices(pod)]
-        return (
-            [
-                f"{'; '.join(map(_came_back, back[:_SHOWN]))}. The drain does not wait for what tolerates the cordon and has no GPU."
-            ]
-            if back
-            else []
-        )
+        if not back:
+            return []
+        lines = "; ".join(map(_came_back, back[:_SHOWN]))
+        return [f"{lines}. The drain does not wait for pods that tolerate the cordon and have no GPU."]
 
     def _here(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> list[Data]:
         here = leaving(pod for pods in snapshot.values() for pod in pods if node_of(pod) in self.nodes)
@@ -171,7 +192,7 @@ class Emptied:
         return is_new and bool(tolerates_cordon(pod))
 
     def due(self, pods: t.Iterable[Data]) -> list[Data]:
-        """Pods to be asked now."""
+        """Return the pods to evict now."""
         now = self.clock()
         waits = self.rules.on_busy == "wait"
         asked = [
@@ -190,20 +211,23 @@ class Emptied:
         if not left:
             return ready("Drained", "no pod is left")
         if self.due(left):
-            return ready("Due", "pods are to be asked again")
+            return ready("Due", "pods have to be evicted")
         lines = tuple(sorted(map(self._line, left)))
         kept = [pod for pod in left if self._why(pod)]
         if kept:
-            remedy = "`oc get pdb -A`: let the budget's application run elsewhere too, or raise the budget, then run again; it goes on where it was."
+            remedy = (
+                "`oc get pdb -A`: run more pods of that application on other nodes, or raise the budget, "
+                f"then {_AGAIN_RUN}"
+            )
             return pending(
                 "Kept",
-                f"disruption budgets keep {self._told(kept)}",
+                f"disruption budgets keep {self._listed(kept)}",
                 code="NODE-PDB",
                 remedy=remedy,
                 details=lines,
             )
         if all(self._is_back(pod) for pod in left):
-            remedy = "Take that toleration from what makes these pods, or scale it down, then run again; it goes on where it was."
+            remedy = f"Remove that toleration from the pods' controller, or scale it down, then {_AGAIN_RUN}"
             return pending(
                 "Back",
                 f"pods with GPUs: {'; '.join(map(_came_back, left[:_SHOWN]))}",
@@ -211,16 +235,16 @@ class Emptied:
                 remedy=remedy,
                 details=lines,
             )
-        remedy = "Look at these pods (finalizers, terminationGracePeriodSeconds), then run again; it goes on where it was."
+        remedy = f"Look at these pods (finalizers, terminationGracePeriodSeconds), then {_AGAIN_RUN}"
         return pending(
             "Leaving",
-            f"{len(left)} pods are still there: {self._told(left)}",
+            f"{len(left)} pods are still there: {self._listed(left)}",
             code="NODE-DRAIN",
             remedy=remedy,
             details=lines,
         )
 
-    def _told(self, pods: t.Sequence[Data]) -> str:
+    def _listed(self, pods: t.Sequence[Data]) -> str:
         return ", ".join(f"{name(pod)} on {node_of(pod)}{self._why(pod)}" for pod in pods[:_SHOWN])
 
     def _why(self, pod: Data) -> str:
@@ -235,7 +259,8 @@ class Emptied:
 def _came_back(pod: Data) -> str:
     owner = _controller(pod)
     by = f" of {owner['kind']} {owner['name']}" if owner else ""
-    return f"{name(pod)}{by} came to {node_of(pod)} although that is cordoned: it tolerates {tolerates_cordon(pod)}"
+    what = f"came to {node_of(pod)} although that is cordoned: it tolerates {tolerates_cordon(pod)}"
+    return f"{name(pod)}{by} {what}"
 
 
 def _controller(pod: Data) -> Data | None:

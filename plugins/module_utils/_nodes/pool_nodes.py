@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The nodes of a pool, whatever brings their driver: which they are, whether they are enough, and what they offer."""
+"""Nodes of a pool, for every backend: their names, whether they are enough, and the devices they offer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Pool = t.Mapping[str, t.Any]
 
 
 def check_pools(pools: t.Sequence[Pool]) -> None:
-    """The pools of gpu_plan carry more than is needed here; what is needed has to be there."""
+    """Raise InputError if a pool lacks `name` or `node_selector`, or has one of the wrong type."""
     for index, pool in enumerate(pools):
         for key in ("name", "node_selector"):
             if not pool.get(key):
@@ -43,11 +43,13 @@ def check_pools(pools: t.Sequence[Pool]) -> None:
 
 
 def nodes_of(nodes: t.Iterable[Data], pool: Pool) -> list[Data]:
+    """Return the nodes of the pool, sorted by name."""
     found = [node for node in nodes if matches(pool["node_selector"], labels(node))]
     return sorted(found, key=lambda node: str(node["metadata"]["name"]))
 
 
 def judge_size(nodes: t.Iterable[Data], pool: Pool) -> Readiness:
+    """Return ready if the pool has its least number of nodes, else pending with GPU-NODES."""
     found = len(nodes_of(nodes, pool))
     wanted = next((int(pool[key]) for key in ("min_nodes", "min_replicas", "replicas") if key in pool), 1)
     if found >= wanted:
@@ -63,7 +65,7 @@ def judge_size(nodes: t.Iterable[Data], pool: Pool) -> Readiness:
 
 
 def judge_devices(nodes: t.Iterable[Data], pool: Pool) -> list[Readiness]:
-    """What each node of the pool lacks of what the pool expects; a pool that expects nothing wants its nodes to be Ready."""
+    """Return a pending entry for each node that is not Ready, and for each that lacks expected devices."""
     parts: list[Readiness] = []
     for node in nodes_of(nodes, pool):
         name, wanted = (

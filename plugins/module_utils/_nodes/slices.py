@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""ResourceSlices: which devices a DRA driver offers on a node. A pool counts only when all of its slices are of the newest generation."""
+"""ResourceSlices: the devices that a DRA driver offers on a node, by slices of the newest generation."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ GPU_DRIVER: t.Final = "gpu.nvidia.com"
 
 
 class Offer(t.NamedTuple):
-    """What one node offers. complete: every slice that its pools announce is there."""
+    """Devices of one node. complete: whether all slices that its pools announce exist."""
 
     devices: list[Data]
     complete: bool
 
 
 def offer(node: str, slices: t.Iterable[Data], driver: str = GPU_DRIVER) -> Offer:
+    """Return the devices that the driver's slices offer on the node, sorted by name."""
     pools: dict[str, list[Data]] = {}
     for one in slices:
         spec = one["spec"]
@@ -38,7 +39,7 @@ def offer(node: str, slices: t.Iterable[Data], driver: str = GPU_DRIVER) -> Offe
 
 
 def resources(devices: t.Iterable[Data]) -> dict[str, int]:
-    """Devices by the names that the device plugin would give them, so that both stacks are held to the same expectation."""
+    """Return resource -> number of devices, under the resource names of the device plugin."""
     found: dict[str, int] = {}
     for device in devices:
         kind = attribute(device, "type")
@@ -51,14 +52,14 @@ def resources(devices: t.Iterable[Data]) -> dict[str, int]:
 
 
 def attribute(device: Data, name: str) -> str:
-    """Its value as text; attributes are typed, and their names may carry the driver's domain."""
+    """Return the attribute's value as text; its name may carry the driver's domain."""
     attributes = device.get("attributes") or {}
     value = attributes.get(name) or attributes.get(f"{GPU_DRIVER}/{name}") or {}
     return str(next(iter(value.values()), ""))
 
 
 def held(claims: t.Iterable[Data], driver: str = GPU_DRIVER, but: str = "") -> list[str]:
-    """Claims on the driver's devices that somebody uses, as namespace/name; but: a namespace that does not count."""
+    """Return the claims of the driver's devices in use, as namespace/name, except in namespace `but`."""
     found = []
     for claim in claims:
         metadata, status = claim["metadata"], claim.get("status") or {}

@@ -2,22 +2,27 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Taints and selectors: which nodes a pod may run on."""
+"""Taints, tolerations and node selectors: which nodes a pod can run on."""
 
 from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU
+
 # On cordoned nodes; a pod that tolerates it can be scheduled there.
 UNSCHEDULABLE: t.Final = "node.kubernetes.io/unschedulable"
-# Kubernetes sets and removes these taints itself; the DaemonSet controller tolerates them for every DaemonSet.
+# Kubernetes sets and removes these taints itself, and every DaemonSet tolerates them.
 _TEMPORARY: t.Final = "node.kubernetes.io/"
 # The toleration that every operand of the GPU operator has by itself.
-GPU_TOLERATION: t.Final = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+GPU_TOLERATION: t.Final = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
 
 
 def matches(wanted: t.Mapping[str, str], marks: t.Mapping[str, str]) -> bool:
-    """Return True if the labels `marks` fulfil the node selector `wanted`; an empty selector matches every node."""
+    """Return True if the labels `marks` fulfil the node selector `wanted`.
+
+    An empty one matches every node.
+    """
     return all(marks.get(key) == value for key, value in wanted.items())
 
 
@@ -26,7 +31,7 @@ def taints(node: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
     return (node.get("spec") or {}).get("taints") or []
 
 
-def tolerates(toleration: dict[str, t.Any], taint: dict[str, t.Any]) -> bool:
+def tolerates(toleration: t.Mapping[str, t.Any], taint: t.Mapping[str, t.Any]) -> bool:
     """Return True if the toleration covers the taint."""
     if toleration.get("effect") and toleration["effect"] != taint["effect"]:
         return False
@@ -40,7 +45,7 @@ def tolerates(toleration: dict[str, t.Any], taint: dict[str, t.Any]) -> bool:
 
 
 def untolerated(node: dict[str, t.Any], given: t.Iterable[dict[str, t.Any]]) -> list[str]:
-    """Return the node's taints, as `key=value:effect`, that keep pods with these tolerations off it for good."""
+    """Return the node's lasting taints that these tolerations do not cover, as `key=value:effect`."""
     given = list(given)
     hard = [
         taint
@@ -66,7 +71,7 @@ def write_taint(taint: dict[str, t.Any]) -> str:
     return f"{taint['key']}{value}:{taint['effect']}"
 
 
-def operand_tolerations(taints: t.Iterable[dict[str, t.Any]]) -> list[dict[str, t.Any]]:
+def operand_tolerations(taints: t.Iterable[t.Mapping[str, t.Any]]) -> list[dict[str, t.Any]]:
     """Return the operands' own toleration, and one toleration for each taint that it does not cover."""
     found = [dict(GPU_TOLERATION)]
     for taint in taints:

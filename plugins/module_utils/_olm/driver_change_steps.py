@@ -22,11 +22,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm import
     plans,
     subscription,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
 
 _POLICY: t.Final = known("ClusterPolicy")
 
 
-def settle(api: Api, plan: KubeObject, seen: Snapshot, params: KubeObject) -> list[KubeObject]:
+def settle(api: Api, plan: KubeObject, seen: Snapshot, params: OlmOperatorParams) -> list[KubeObject]:
     """What the task tells of the change: nothing where the driver stays. Raises where nobody has agreed to it."""
     try:
         policies = api.list(_POLICY)

@@ -25,9 +25,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm.cluste
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm.helm_values import (
     PACKAGE as GPU_OPERATOR,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
 
 
-def present(api: Api, params: KubeObject) -> KubeObject:
+def present(api: Api, params: OlmOperatorParams) -> KubeObject:
     """The result of the task. What is rare (no OLM, another owner of the package, a driver that changes) has files of its own, read when it comes up."""
     name, namespace, take = params["name"], params["namespace"], params["adopt"] == "take"
     if behind(name):
@@ -66,7 +67,7 @@ def present(api: Api, params: KubeObject) -> KubeObject:
 
 
 def _ask(
-    api: Api, params: KubeObject, live: KubeObject | None, group: KubeObject | None
+    api: Api, params: OlmOperatorParams, live: KubeObject | None, group: KubeObject | None
 ) -> olm_subscription.Ask:
     """What may be installed; the catalogue is read only where something is to be resolved."""
     if group and olm_subscription.is_settled(live, params):
@@ -93,7 +94,9 @@ def _ask(
     return ask
 
 
-def follow(api: Api, subscription: KubeObject, ask: olm_subscription.Ask, params: KubeObject) -> KubeObject:
+def follow(
+    api: Api, subscription: KubeObject, ask: olm_subscription.Ask, params: OlmOperatorParams
+) -> KubeObject:
     """Waits, approves what may be approved, waits again, until nothing is left to approve."""
     name, namespace = subscription["metadata"]["name"], subscription["metadata"]["namespace"]
     queries = {"subscription": Query(known("Subscription"), namespace, name)}
@@ -154,7 +157,7 @@ def _ask_again(api: Api, seen: Snapshot, ask: olm_subscription.Ask) -> bool:
     return True
 
 
-def _driver_change(api: Api, plan: KubeObject, seen: Snapshot, params: KubeObject) -> list[KubeObject]:
+def _driver_change(api: Api, plan: KubeObject, seen: Snapshot, params: OlmOperatorParams) -> list[KubeObject]:
     """Only an upgrade of the GPU operator can bring one."""
     if params["name"] != GPU_OPERATOR or not olm_subscription.status(seen, "installedCSV"):
         return []

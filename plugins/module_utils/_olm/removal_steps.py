@@ -20,6 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm import
     subscription,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm.cluster_operator import behind
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
 
 _CSV: t.Final = known("ClusterServiceVersion")
 _CRD: t.Final = known("CustomResourceDefinition")
@@ -37,7 +38,7 @@ _CONTENTS: t.Final = (
 )
 
 
-def absent(api: Api, params: KubeObject) -> KubeObject:
+def absent(api: Api, params: OlmOperatorParams) -> KubeObject:
     name, namespace = params["name"], params["namespace"]
     if behind(name):
         api.warn(f"{name} is part of OpenShift and stays.")

@@ -18,6 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm import
     csv as olm_csv,
     plans,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
 
 INSTALL: t.Final = "install"
 UPGRADE: t.Final = "upgrade"
@@ -48,7 +49,7 @@ class Ask:
         return self.csv or (self.head if self.approve == UPGRADE else "")
 
 
-def ask(params: t.Mapping[str, t.Any], live: KubeObject | None, offer: KubeObject | None) -> Ask:
+def ask(params: OlmOperatorParams, live: KubeObject | None, offer: KubeObject | None) -> Ask:
     """From the options, the Subscription that exists and the package; without an offer nothing will need an approval."""
     held = (live or {}).get("spec") or {}
     basis = Ask(params["name"], params["approve"], csv=params["csv"], allowed=tuple(params["allow_csvs"]))
@@ -58,7 +59,7 @@ def ask(params: t.Mapping[str, t.Any], live: KubeObject | None, offer: KubeObjec
             basis,
             channel=wanted,
             catalog=(held["source"], held["sourceNamespace"]),
-            path=frozenset({params["csv"]} - {None}),
+            path=frozenset({params["csv"]} if params["csv"] else ()),
         )
     entry = catalogue.channel(offer, wanted)
     return replace(
@@ -75,7 +76,7 @@ def ask(params: t.Mapping[str, t.Any], live: KubeObject | None, offer: KubeObjec
     )
 
 
-def is_settled(live: KubeObject | None, params: t.Mapping[str, t.Any]) -> bool:
+def is_settled(live: KubeObject | None, params: OlmOperatorParams) -> bool:
     """Whether the Subscription is as asked and installed, so that the catalogue need not be read."""
     spec, installed = (live or {}).get("spec") or {}, ((live or {}).get("status") or {}).get("installedCSV")
     same = (

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known, merged
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
 
 Data = dict[str, t.Any]
 KEY: t.Final = "aws"
@@ -185,7 +184,7 @@ def _check_market(asked: Data, wanted: Wanted, paths: Paths, problems: Problems)
         )
 
 
-def _check_disk(disk: Data, path: str, problems: Problems) -> None:
+def _check_disk(disk: t.Mapping[str, t.Any], path: str, problems: Problems) -> None:
     kind, iops = disk.get("type", "gp3"), disk.get("iops")
     if kind not in _VOLUMES:
         problems.add(

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import gcp_shape
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
 
 Data = dict[str, t.Any]
 KEY: t.Final = "gcp"
@@ -163,7 +162,7 @@ def _check_market(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         )
 
 
-def _check_disk(disk: Data, machine: str, path: str, problems: Problems) -> None:
+def _check_disk(disk: t.Mapping[str, t.Any], machine: str, path: str, problems: Problems) -> None:
     kind = disk.get("type")
     if kind is not None and kind not in _DISKS:
         problems.add(

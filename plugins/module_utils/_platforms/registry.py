@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
     aws,
     azure,
@@ -20,9 +19,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms 
     openstack,
     other,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import merged, unknown
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.vsphere import VSphere
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
 
 Data = dict[str, t.Any]
 Provider = t.Mapping[str, t.Any]

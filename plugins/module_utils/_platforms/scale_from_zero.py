@@ -23,28 +23,45 @@ _TELL_SIZE: t.Final = ("vsphere", "openstack", "nutanix", "ibm")
 BOOKED: t.Final = GPU
 
 
-def capacity(platform: str, candidate: t.Mapping[str, t.Any]) -> dict[str, str]:
+class Sized(t.Protocol):
+    """What must be known of a candidate's machines. expected: devices of a node, by resource."""
+
+    @property
+    def arch(self) -> str: ...
+    @property
+    def vendor(self) -> str: ...
+    @property
+    def gpus_per_node(self) -> int: ...
+    @property
+    def vcpus(self) -> int | None: ...
+    @property
+    def memory_gib(self) -> float | None: ...
+    @property
+    def expected(self) -> t.Mapping[str, int]: ...
+
+
+def capacity(platform: str, candidate: Sized) -> dict[str, str]:
     """In upstream's keys, which the autoscaler prefers and which no provider's controller writes; empty where the provider says it all.
 
     platform: as a pool calls it. Where the controller counts devices that are not NVIDIA's as if they were, ours name them rightly.
     """
     resource = (
-        next((name for name in candidate["expected"] if "/" in name), BOOKED)
-        if candidate["vendor"] != "nvidia"
+        next((name for name in candidate.expected if "/" in name), BOOKED)
+        if candidate.vendor != "nvidia"
         else BOOKED
     )
     if platform in _TELL_ALL and resource == BOOKED:
         return {}
-    told = {GPUS: str(candidate["gpus_per_node"]), GPU_TYPE: resource}
+    told = {GPUS: str(candidate.gpus_per_node), GPU_TYPE: resource}
     if platform not in _TELL_ALL:
-        told[LABELS] = f"kubernetes.io/arch={candidate['arch']}"
-    if platform not in _TELL_SIZE and candidate.get("vcpus") and candidate.get("memory_gib"):
-        told |= {CPU: str(candidate["vcpus"]), MEMORY: f"{round(candidate['memory_gib'] * _MIB_OF_GIB)}Mi"}
+        told[LABELS] = f"kubernetes.io/arch={candidate.arch}"
+    if platform not in _TELL_SIZE and candidate.vcpus and candidate.memory_gib:
+        told |= {CPU: str(candidate.vcpus), MEMORY: f"{round(candidate.memory_gib * _MIB_OF_GIB)}Mi"}
     return told
 
 
-def lacks_size(platform: str | None, candidate: t.Mapping[str, t.Any]) -> list[str]:
+def lacks_size(platform: str | None, candidate: Sized) -> list[str]:
     """What must be known of the machines for a set to grow from nothing, and is not."""
     if platform is None or platform in (*_TELL_ALL, *_TELL_SIZE):
         return []
-    return [key for key in ("vcpus", "memory_gib") if not candidate.get(key)]
+    return [key for key in ("vcpus", "memory_gib") if not getattr(candidate, key)]

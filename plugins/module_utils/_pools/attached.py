@@ -12,7 +12,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
     Catalogue,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
 
 Data = dict[str, t.Any]
 _N1: t.Final = re.compile(r"(n1|custom)-\S+")

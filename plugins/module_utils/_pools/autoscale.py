@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.scale_from_zero import (
     BOOKED,
     lacks_size,
@@ -45,7 +45,7 @@ def check(
         problems.add("POOL-CONFLICT", where, message, "Make a pool of each instance type, or remove mixed.")
     if scale["min"] == 0:
         _from_zero(pool, path, problems, cloud)
-    label = pool.get("accelerator") or next((one["accelerator"] for one in pool.get("resolved", [])), None)
+    label = pool.get("accelerator") or next((one.accelerator for one in pool.get("resolved", [])), None)
     if limits is not None and label and label not in limits:
         problems.add(
             "POOL-ACCELERATOR",
@@ -68,12 +68,12 @@ def _from_zero(pool: Data, path: str, problems: Problems, cloud: str | None) -> 
             "Set min to at least 1, or use sharing that keeps the name.",
         )
     for index, one in enumerate(pool.get("resolved", [])):
-        if one["vendor"] != "nvidia":
-            message = f"{books}; the devices of {one['instance_type']} have another name ({one['vendor']}), so it would never scale up from 0."
+        if one.vendor != "nvidia":
+            message = f"{books}; the devices of {one.instance_type} have another name ({one.vendor}), so it would never scale up from 0."
             problems.add("POOL-AUTOSCALE-ZERO", where, message, "Set min to at least 1.")
         elif missing := lacks_size(cloud, one):
             keys = " and ".join(missing)
-            message = f"is required to scale up from 0: nothing on {cloud} tells the autoscaler what {one['instance_type']} is made of."
+            message = f"is required to scale up from 0: nothing on {cloud} tells the autoscaler what {one.instance_type} is made of."
             problems.add(
                 "POOL-AUTOSCALE-ZERO",
                 f"{path}.candidates[{index}].{missing[0]}",

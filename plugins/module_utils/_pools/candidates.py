@@ -18,15 +18,20 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
     FACTS,
     described,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import OWN_TYPES
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
+    BY_KEY,
+    OWN_TYPES,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import attached
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import (
     GeometryError,
     geometry,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.platform_options import (
-    own_options,
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import (
+    PATCH,
+    Candidate,
+    Market,
 )
 
 Data = dict[str, t.Any]
@@ -133,25 +138,28 @@ def _unknown(name: str, cloud: str | None, path: str, catalogue: Catalogue, prob
     )
 
 
-def describe(candidate: Data, kind: InstanceType, sharing: Data, path: str, problems: Problems) -> Data:
-    """The candidate as the plan returns it; problems of its geometry are noted at the pool's sharing."""
-    return {
-        "instance_type": kind.name,
-        "zones": list(candidate.get("zones") or []),
-        "arch": kind.arch,
-        "vendor": kind.gpu.vendor,
-        "gpus_per_node": kind.gpus,
-        "gpu_model": kind.gpu.model,
-        "gpu_memory_gib": kind.gpu.memory_gib or None,
-        "gpu_share": kind.share,
-        "driver": kind.driver or None,
-        "vcpus": kind.vcpus or None,
-        "memory_gib": kind.memory_gib or None,
-        "mig_capable": kind.gpu.mig_capable,
-        "accelerator": kind.accelerator,
-        "expected": _expected(kind, sharing, path, problems),
-        **own_options(candidate),
-    }
+def describe(candidate: Data, kind: InstanceType, sharing: Data, path: str, problems: Problems) -> Candidate:
+    """Return the candidate with the facts of its type; problems of its geometry are noted at the pool's sharing."""
+    market = candidate.get("market")
+    return Candidate(
+        instance_type=kind.name,
+        zones=tuple(candidate.get("zones") or ()),
+        arch=kind.arch,
+        vendor=kind.gpu.vendor,
+        gpus_per_node=kind.gpus,
+        gpu_model=kind.gpu.model,
+        gpu_memory_gib=kind.gpu.memory_gib or None,
+        gpu_share=kind.share,
+        driver=kind.driver or None,
+        vcpus=kind.vcpus or None,
+        memory_gib=kind.memory_gib or None,
+        mig_capable=kind.gpu.mig_capable,
+        accelerator=kind.accelerator,
+        expected=_expected(kind, sharing, path, problems),
+        market=Market(**market) if market and "type" in market else None,
+        options={key: candidate[key] for key in BY_KEY if candidate.get(key)},
+        patch=candidate.get(PATCH) or {},
+    )
 
 
 def _expected(kind: InstanceType, sharing: Data, path: str, problems: Problems) -> Data:
@@ -169,3 +177,58 @@ def _expected(kind: InstanceType, sharing: Data, path: str, problems: Problems) 
             "Remove it.",
         )
     return {_RESOURCES[kind.gpu.vendor]: kind.gpus} if kind.gpu.vendor in _RESOURCES else {}
+
+
+def describe_all(
+    pool: Data, kinds: t.Sequence[InstanceType | None], path: str, problems: Problems
+) -> list[Candidate]:
+    """Return the candidates with a known type; problems of their geometry are noted at the pool's sharing."""
+    sharing = pool.get("sharing") or {}
+    is_sound = len(sharing) <= 1 and not problems.at(f"{path}.sharing") and _one_way(sharing)
+    return [
+        describe(candidate, kind, sharing if is_sound else {}, path, problems)
+        for candidate, kind in zip(pool.get("candidates") or [], kinds, strict=True)
+        if kind is not None
+    ]
+
+
+def _one_way(sharing: Data) -> bool:
+    mig = sharing.get("mig")
+    return mig is None or (
+        len({"slices", "profile", "layout"} & set(mig)) == 1
+        and isinstance(mig.get("profile", ""), (str, dict))
+    )
+
+
+def check_alike(pool: Data, path: str, problems: Problems) -> None:
+    """Note candidates of one pool that differ in vendor, architecture or in what one machine offers."""
+    vendors = {one.vendor for one in pool["resolved"]}
+    if len(vendors) > 1:
+        problems.add(
+            "POOL-VENDOR",
+            f"{path}.candidates",
+            f"mixes devices of {' and '.join(sorted(vendors))} in one pool.",
+            "Make one pool a vendor.",
+        )
+    offers: dict[str, t.Mapping[str, int]] = {}
+    for one in pool["resolved"]:
+        machine = one.instance_type.partition("+")[0]
+        if offers.setdefault(machine, one.expected) != one.expected:
+            message = f"has {machine} with different devices, and nothing on a node says which it has."
+            problems.add("POOL-CONFLICT", f"{path}.candidates", message, "Make two pools of them.")
+    archs = {one.arch for one in pool["resolved"]}
+    if len(archs) > 1:
+        problems.add(
+            "POOL-ARCH",
+            f"{path}.candidates",
+            f"mixes {' and '.join(sorted(archs))} instance types in one pool.",
+            "Make one pool an architecture.",
+        )
+    allowed: list[str] = (pool.get("validate") or {}).get("image_archs") or []
+    for arch in sorted(archs - set(allowed)) if allowed else ():
+        problems.add(
+            "POOL-ARCH",
+            f"{path}.validate.image",
+            f"the image is for {', '.join(allowed)}, but {pool['resolved'][0].instance_type} is {arch}.",
+            f"Use an image that has {arch}, or another instance type.",
+        )

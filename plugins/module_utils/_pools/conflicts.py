@@ -13,9 +13,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
     INSTANCE_TYPE,
     NVIDIA_PCI,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import pool_label
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.rules import ACCELERATOR
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import (
+    ACCELERATOR,
+    Candidate,
+)
 
 Data = dict[str, t.Any]
 # Settings that exist once per ClusterPolicy: the way to them in a pool.
@@ -72,13 +75,13 @@ def _nodes(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
 def _node_labels(pool: Data) -> dict[str, str]:
     if "existing" in pool:
         return dict(pool["existing"].get("node_selector") or {})
-    first: Data = next(iter(pool.get("resolved", [])), {})
+    first: Candidate | None = next(iter(pool.get("resolved", [])), None)
     labels = {"node-role.kubernetes.io/worker": "", **pool_label(pool.get("name", ""))}
     if first:
         labels |= {
-            ACCELERATOR: pool.get("accelerator") or first["accelerator"],
-            "kubernetes.io/arch": first["arch"],
-            INSTANCE_TYPE: first["instance_type"],
+            ACCELERATOR: pool.get("accelerator") or first.accelerator,
+            "kubernetes.io/arch": first.arch,
+            INSTANCE_TYPE: first.instance_type,
         }
     return {
         **labels,

@@ -10,9 +10,9 @@ import typing as t
 from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject, Pool
 
-Data = dict[str, t.Any]
 Prices = t.Mapping[str, Decimal]
 
 # Name of a class, and the cost per hour from which on a pool is in it.
@@ -44,9 +44,7 @@ def read_classes(classes: t.Any, path: str = "cost_classes") -> Prices:
     return read_in
 
 
-def cost(
-    pool: t.Mapping[str, t.Any], prices: Prices, classes: Prices = CLASSES, chosen: str | None = None
-) -> Data:
+def cost(pool: Pool, prices: Prices, classes: Prices = CLASSES, chosen: str | None = None) -> JsonObject:
     """Cost per hour of a pool as C(_pools.plan) returns it.
 
     low and high differ where the autoscaler or the choice among candidates decides. chosen: the instance type that won already.
@@ -54,8 +52,8 @@ def cost(
     """
     candidates = (
         []
-        if pool.get("existing")
-        else [one["instance_type"] for one in pool["candidates"] if chosen in (None, one["instance_type"])]
+        if pool.existing
+        else [one.instance_type for one in pool.candidates if chosen in (None, one.instance_type)]
     )
     least, most = _nodes(pool)
     listed = [(name, _price(name, prices)) for name in dict.fromkeys(candidates)]
@@ -64,7 +62,7 @@ def cost(
     low = None if unpriced else least * min(known, default=Decimal(0))
     high = None if unpriced else most * max(known, default=Decimal(0))
     return {
-        "pool": pool["name"],
+        "pool": pool.name,
         "low": _plain(low),
         "high": _plain(high),
         "class": None if high is None else _class(high, classes),
@@ -73,7 +71,7 @@ def cost(
     }
 
 
-def total(costs: t.Sequence[Data], classes: Prices = CLASSES) -> Data:
+def total(costs: t.Sequence[JsonObject], classes: Prices = CLASSES) -> JsonObject:
     """Of all pools together; what is not known of one is not known of all."""
     sums = {
         end: None
@@ -89,9 +87,8 @@ def total(costs: t.Sequence[Data], classes: Prices = CLASSES) -> Data:
     }
 
 
-def _nodes(pool: t.Mapping[str, t.Any]) -> tuple[int, int]:
-    autoscale = pool.get("autoscale")
-    return (autoscale["min"], autoscale["max"]) if autoscale else (pool["replicas"], pool["replicas"])
+def _nodes(pool: Pool) -> tuple[int, int]:
+    return pool.autoscale.min if pool.autoscale else pool.replicas, pool.most_nodes
 
 
 def _price(name: str, prices: Prices) -> Decimal | None:

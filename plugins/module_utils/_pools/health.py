@@ -6,19 +6,26 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, read_map
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import (
+    Field,
+    Problems,
+    read_map,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import name_fault
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     MANAGER,
     owned,
     pool_label,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.markets import read_markets
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import KEYS
 
 Data = dict[str, t.Any]
+Health = t.Mapping[str, t.Any]
 
 PAUSED: t.Final = "cluster.x-k8s.io/paused"
 # Who paused it: a task that replaces machines; an administrator's own pause by this collection has the manager's name.
@@ -66,13 +73,40 @@ def read(pool: Data, path: str, problems: Problems) -> None:
     pool["health"] = {**options, "max_unhealthy": 0 if ends else MAX_UNHEALTHY if most is None else most}
 
 
-def single(pool: t.Any, given: t.Mapping[str, t.Any]) -> Data:
-    """A pool of which only its name and these options are known; raises InputError with every problem that was found."""
+def of_name(pool: t.Any, given: t.Mapping[str, t.Any]) -> tuple[str, Health]:
+    """Return the checked name of a pool and the options given beside it. Raises InputError with every problem."""
     problems = Problems()
     named = read_map({"name": pool}, _NAMED, "", problems)
     options = _options(given, "", problems)
     problems.raise_if_any()
-    return {**named, "health": {"max_unhealthy": MAX_UNHEALTHY, **options}}
+    return named["name"], {"max_unhealthy": MAX_UNHEALTHY, **options}
+
+
+def of_pool(raw: t.Mapping[str, t.Any]) -> tuple[str, Health | t.Literal[False]]:
+    """Return the name of a pool and the options of its health check; False means that it wants none.
+
+    raw: a pool as its user describes it, or planned. A pool that says nothing gets the defaults. Raises InputError with
+    every problem of the name, the health check and the markets; nothing else of the pool is read here.
+    """
+    problems = Problems()
+    if unknown := sorted(set(raw) - KEYS):
+        near = difflib.get_close_matches(unknown[0], KEYS, n=1)
+        remedy = f"Did you mean {near[0]}? " if near else ""
+        message = f"{unknown[0]} is not an option here."
+        problems.add(
+            "POOL-UNKNOWN-KEY", unknown[0], message, f"{remedy}Allowed keys: {', '.join(sorted(KEYS))}."
+        )
+    named = read_map({"name": raw.get("name")}, _NAMED, "", problems)
+    candidates = [dict(one) for one in raw.get("candidates") or [] if isinstance(one, t.Mapping)]
+    pool = {key: raw[key] for key in ("market", "health") if raw.get(key) is not None}
+    pool = {"health": True, **pool, "candidates": candidates}
+    read_markets(pool, "", problems)
+    read(pool, "", problems)
+    if raw.get("existing"):
+        message = "means machines that are made here, but the pool consists of existing nodes."
+        problems.add("POOL-CONFLICT", "health", message, "Remove health, or existing.")
+    problems.raise_if_any()
+    return named["name"], pool["health"]
 
 
 def name(infrastructure: str, pool: str) -> str:

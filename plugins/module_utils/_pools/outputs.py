@@ -13,17 +13,21 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
     INSTANCE_TYPE,
     NVIDIA_PCI,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import operand_tolerations
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import taints
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject, Pool
 
-Data = dict[str, t.Any]
+
+def tolerations(pools: t.Iterable[Pool]) -> list[JsonObject]:
+    """Return what an operand or a workload must tolerate to run on every pool."""
+    return taints.operand_tolerations(taint.as_result() for pool in pools for taint in pool.taints)
 
 
-def quotas(pools: t.Iterable[Data]) -> list[Data]:
+def quotas(pools: t.Iterable[Pool]) -> list[JsonObject]:
     """One a namespace and name; what several pools give the same resource is added up, since the resource is the same."""
     found: dict[tuple[str, str], dict[str, str]] = {}
-    for quota in (one for pool in pools for one in pool.get("quota") or []):
-        hard = found.setdefault((quota["namespace"], quota.get("name") or "gpu-quota"), {})
-        for key, quantity in (quota.get("hard") or {f"requests.{GPU}": str(quota["gpus"])}).items():
+    for quota in (one for pool in pools for one in pool.quota):
+        hard = found.setdefault((quota.namespace, quota.name or "gpu-quota"), {})
+        for key, quantity in (quota.hard or {f"requests.{GPU}": str(quota.gpus)}).items():
             hard[key] = str(int(hard.get(key, "0")) + int(quantity)) if quantity.isdigit() else quantity
     return [
         {"namespace": namespace, "name": name, "hard": dict(sorted(hard.items()))}
@@ -31,35 +35,35 @@ def quotas(pools: t.Iterable[Data]) -> list[Data]:
     ]
 
 
-def priorities(pools: t.Iterable[Data]) -> list[Data]:
-    found: dict[str, Data] = {}
-    for priority in (one for pool in pools for one in pool.get("priority") or []):
-        found[priority["name"]] = {
-            "name": priority["name"],
-            "value": priority["value"],
-            "preemption_policy": priority.get("preemption_policy") or "PreemptLowerPriority",
-            "description": priority.get("description") or "",
+def priorities(pools: t.Iterable[Pool]) -> list[JsonObject]:
+    found: dict[str, JsonObject] = {}
+    for priority in (one for pool in pools for one in pool.priority):
+        found[priority.name] = {
+            "name": priority.name,
+            "value": priority.value,
+            "preemption_policy": priority.preemption_policy or "PreemptLowerPriority",
+            "description": priority.description or "",
         }
     return list(found.values())
 
 
-def groups(pools: t.Iterable[Data]) -> list[Data]:
+def groups(pools: t.Iterable[Pool]) -> list[JsonObject]:
     """Nodes of one kind: a pool, or of a pool whose instance types offer different devices, those of each type."""
     found = []
     for pool in pools:
-        offers = {candidate["instance_type"]: candidate["expected"] for candidate in pool["candidates"]}
-        least = 1 if pool["existing"] else pool["min_replicas"]
-        models = sorted({candidate["gpu_model"] for candidate in pool["candidates"]})
+        offers = {candidate.instance_type: candidate.expected for candidate in pool.candidates}
+        least = 1 if pool.existing else pool.min_replicas
+        models = sorted({candidate.gpu_model for candidate in pool.candidates})
         more = {
-            **({"driver": pool["driver"]} if pool.get("driver") else {}),
+            **({"driver": pool.driver} if pool.driver else {}),
             **({"gpu_models": models} if models else {}),
         }
         if len({tuple(sorted(one.items())) for one in offers.values()}) < 2:
             found.append(
                 {
-                    "name": pool["name"],
-                    "node_selector": pool["node_selector"],
-                    "expected": pool["expected"],
+                    "name": pool.name,
+                    "node_selector": pool.node_selector,
+                    "expected": pool.expected,
                     "min_nodes": least,
                     **more,
                 }
@@ -67,8 +71,8 @@ def groups(pools: t.Iterable[Data]) -> list[Data]:
             continue
         found += [
             {
-                "name": pool["name"],
-                "node_selector": {**pool["node_selector"], INSTANCE_TYPE: kind.partition("+")[0]},
+                "name": pool.name,
+                "node_selector": {**pool.node_selector, INSTANCE_TYPE: kind.partition("+")[0]},
                 "expected": expected,
                 "min_nodes": 0,
                 **more,
@@ -78,25 +82,25 @@ def groups(pools: t.Iterable[Data]) -> list[Data]:
     return found
 
 
-def stack(pools: t.Sequence[Data], backend: str | None = None) -> Data:
+def stack(pools: t.Sequence[Pool], backend: str | None = None) -> JsonObject:
     """One driver for all pools is the ClusterPolicy's; where they differ each has its own. backend: what the user wants instead."""
-    wanted = [pool.get("driver") or {} for pool in pools]
+    wanted = [pool.driver or {} for pool in pools]
     if all(one == wanted[0] for one in wanted):
         return {"backend": backend or "clusterpolicy", "driver": wanted[0] if wanted else {}}
     return {"backend": backend or "nvidiadriver", "driver": {}}
 
 
-def validations(pools: t.Iterable[Data], claims: bool = False) -> list[Data]:
+def validations(pools: t.Iterable[Pool], claims: bool = False) -> list[JsonObject]:
     """claims: pods claim the devices instead of requesting them."""
     return [
         {
-            "pool": pool["name"],
+            "pool": pool.name,
             "node_selector": group["node_selector"],
-            "tolerations": operand_tolerations(pool["taints"]),
+            "tolerations": tolerations([pool]),
             "expected": group["expected"],
             "min_nodes": group["min_nodes"],
-            "benchmark": pool["validate"]["benchmark"],
-            "image": pool["validate"].get("image") or "",
+            "benchmark": pool.validate.benchmark,
+            "image": pool.validate.image or "",
             "claims": claims,
         }
         for pool in pools
@@ -104,46 +108,42 @@ def validations(pools: t.Iterable[Data], claims: bool = False) -> list[Data]:
     ]
 
 
-def expected_labels(pools: t.Iterable[Data]) -> list[Data]:
+def expected_labels(pools: t.Iterable[Pool]) -> list[JsonObject]:
     """What node feature discovery must find on every node of a pool."""
     return [
         {
-            "node_selector": pool["node_selector"],
+            "node_selector": pool.node_selector,
             "labels": {NVIDIA_PCI: "true"},
-            **({} if pool["existing"] else {"count": pool["min_replicas"]}),
+            **({} if pool.existing else {"count": pool.min_replicas}),
         }
         for pool in pools
     ]
 
 
-def are_nvidias(pool: Data) -> bool:
+def are_nvidias(pool: Pool) -> bool:
     """Whether the pool's devices are what the GPU Operator drives."""
-    return all(candidate["vendor"] == "nvidia" for candidate in pool["candidates"])
+    return all(candidate.vendor == "nvidia" for candidate in pool.candidates)
 
 
-def drivers(pools: t.Iterable[Data]) -> list[str]:
+def drivers(pools: t.Iterable[Pool]) -> list[str]:
     """Remarks on devices that the GPU Operator's usual driver does not know."""
     remarks = []
     for pool in pools:
-        for candidate in pool["candidates"]:
-            of_pool = f"{candidate['instance_type']} of pool {pool['name']}"
-            if candidate["driver"] == "grid":
-                share = f"{candidate['gpu_share']} of " if candidate["gpu_share"] != "1" else ""
+        for candidate in pool.candidates:
+            of_pool = f"{candidate.instance_type} of pool {pool.name}"
+            if candidate.driver == "grid":
+                share = f"{candidate.gpu_share} of " if candidate.gpu_share != "1" else ""
                 remarks.append(
-                    f"{of_pool} has {share}its {candidate['gpu_model']} as a vGPU: it needs NVIDIA's GRID guest driver and a licence"
+                    f"{of_pool} has {share}its {candidate.gpu_model} as a vGPU: it needs NVIDIA's GRID guest driver and a licence"
                 )
-            elif candidate["vendor"] != "nvidia":
+            elif candidate.vendor != "nvidia":
                 remarks.append(
-                    f"{of_pool} has {candidate['gpu_model']} devices ({candidate['vendor']}): its nodes are made, their driver and operator are not"
+                    f"{of_pool} has {candidate.gpu_model} devices ({candidate.vendor}): its nodes are made, their driver and operator are not"
                 )
     return remarks
 
 
-def most_nodes(pool: Data) -> int:
-    return int(pool["autoscale"].get("max", pool["replicas"]))
-
-
-def short_quotas(pools: t.Sequence[Data], quota: t.Iterable[Data]) -> list[str]:
+def short_quotas(pools: t.Sequence[Pool], quota: t.Iterable[JsonObject]) -> list[str]:
     """Remarks on devices that no namespace with a quota may use."""
     limits: dict[str, int] = {}
     for hard in (one["hard"] for one in quota):
@@ -153,7 +153,7 @@ def short_quotas(pools: t.Sequence[Data], quota: t.Iterable[Data]) -> list[str]:
             limits[resource] = limits.get(resource, 0) + int(number)
     remarks = []
     for resource, limit in limits.items():
-        supply = sum(pool["expected"].get(resource, 0) * most_nodes(pool) for pool in pools)
+        supply = sum(pool.expected.get(resource, 0) * pool.most_nodes for pool in pools)
         if supply > limit:
             remarks.append(
                 f"the pools offer {supply} {resource}, the quotas together let {limit} be used: {supply - limit} can be used only by namespaces without a quota"

@@ -2,21 +2,20 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""gpu_pools: the one description of everything. Checks all of it, then says what each role needs."""
+"""The plan of gpu_pools: each description is read and checked once, and becomes a `Pool` that every step gets."""
 
 from __future__ import annotations
 
 import typing as t
+from dataclasses import dataclass, field
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
     BUILT_IN,
     Catalogue,
     InstanceType,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import read_map
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems, read_map
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import pool_label
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import operand_tolerations
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import (
     autoscale as pool_autoscale,
     claims as pool_claims,
@@ -25,17 +24,30 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools impo
     outputs,
     platform_options,
     rules,
-    unsupported,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.attached import conflict
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.candidates import (
-    describe,
+    check_alike,
+    describe_all,
     resolve,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.description import described
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.markets import read_markets
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import (
+    Autoscale,
+    Candidate,
+    JsonObject,
+    Market,
+    Pool,
+    Priority,
+    Quota,
+    Taint,
+    Validation,
+    is_planned,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.schema import POOL
 
-Data = dict[str, t.Any]
+# A pool as its user describes it, read by the table of options. `resolved`: its candidates.
+Description = dict[str, t.Any]
 _EXAMPLE: t.Final = """Write a file such as
 {name}:
   - name: training
@@ -45,20 +57,128 @@ _EXAMPLE: t.Final = """Write a file such as
 and give it with -e @FILE; examples/ has complete ones."""
 
 
-def plan(
-    pools: t.Any,
-    name: str = "gpu_pools",
-    cloud: str | None = None,
-    prefix: str | None = None,
-    accelerator_limits: t.Collection[str] | None = None,
-    catalogue: Catalogue = BUILT_IN,
-    backend: str | None = None,
-) -> Data:
-    """The normalised pools and what follows from them; raises InputError with every problem that was found.
+class Place(t.NamedTuple):
+    """What the cluster adds to a description.
 
-    name: how the user calls the list, for paths. cloud: as the catalogue of instance types spells it; None: any. prefix: the infrastructure name.
-    catalogue: of instance types. What it says of a candidate's stays with the candidate, so the steps after this one need it no more.
-    backend: of the driver stack; None: what the pools' drivers need.
+    cloud: the platform as the catalogue spells it; None means not known. prefix: the infrastructure name.
+    accelerator_limits: types of GPU limits of the ClusterAutoscaler that nobody adds to; None means not known.
+    """
+
+    cloud: str | None = None
+    prefix: str | None = None
+    accelerator_limits: t.Collection[str] | None = None
+
+
+# Before the cluster is known.
+NOWHERE: t.Final = Place()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """pools: in the user's order. outputs: what roles need for all pools together. remarks: warnings."""
+
+    pools: tuple[Pool, ...]
+    outputs: JsonObject
+    remarks: tuple[str, ...]
+
+    def as_result(self) -> JsonObject:
+        """Return the plan as gpu_plan returns it."""
+        return {"pools": [pool.as_result() for pool in self.pools], **self.outputs}
+
+
+@dataclass
+class Draft:
+    """Pools on their way to a plan. Each is read once; its candidates wait for the platform.
+
+    entries: by path, what the user wrote; a pool that is planned already stays as it is.
+    """
+
+    entries: dict[str, t.Any]
+    name: str = ""
+    catalogue: Catalogue = BUILT_IN
+    backend: str | None = None
+    _planned: dict[str, Pool] = field(default_factory=dict)
+    _read: dict[str, Description] = field(default_factory=dict)
+    _kinds: dict[str, InstanceType] = field(default_factory=dict)
+
+    def check(self, place: Place = NOWHERE) -> None:
+        """Check all that does not depend on the platform. Raises InputError with every problem."""
+        self._checked(place)
+
+    def plan(self, place: Place) -> Plan:
+        """Return the plan of the pools on this platform. Raises InputError with every problem."""
+        return _assemble(self.pools(place), self.name, self.backend)
+
+    def pools(self, place: Place) -> tuple[Pool, ...]:
+        """Return the planned pools alone. Raises InputError with every problem."""
+        described = self._checked(place)
+        return tuple(self._planned.get(path) or make(pool) for path, pool in described.items())
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether the autoscaler scales one of the pools. Known after `check`."""
+        return any(pool.get("autoscale") for pool in self._read.values()) or any(
+            pool.autoscale for pool in self._planned.values()
+        )
+
+    def _checked(self, place: Place) -> dict[str, Description]:
+        problems = Problems()
+        described = {path: self._resolved(raw, path, place, problems) for path, raw in self.entries.items()}
+        for path, pool in described.items():
+            if path not in self._planned:
+                rules.check(pool, path, problems, place.prefix)
+            pool_autoscale.check(pool, path, problems, place.accelerator_limits, place.cloud)
+            if path not in self._planned:
+                check_alike(pool, path, problems)
+            if self.backend == pool_claims.BACKEND:
+                pool_claims.check(pool, path, problems)
+        if self.name:
+            conflicts.check(list(described.values()), self.name, problems)
+        for path, pool in described.items():
+            if not (problems.at(path) if path else problems.found):
+                rules.refuse_unsupported(pool, path, problems)
+        problems.raise_if_any()
+        return described
+
+    def _resolved(self, raw: t.Any, path: str, place: Place, problems: Problems) -> Description:
+        """Return the description with its candidates resolved; it stays itself, for another platform."""
+        if is_planned(raw):
+            self._planned[path] = planned = Pool.from_result(raw, path or "pool")
+            return _as_described(planned, path, place, problems)
+        if path not in self._read:
+            self._read[path] = _read(raw, path, problems)
+        pool = {**self._read[path]}
+        if "candidates" in pool:
+            pool["candidates"] = [dict(one) for one in pool["candidates"]]
+        platform_options.settle(pool, path, place.cloud, problems)
+        kinds = [
+            self._kind(pool, one, f"{path}.candidates[{index}]", place.cloud, problems)
+            for index, one in enumerate(pool.get("candidates") or [])
+        ]
+        platform_options.check(pool, kinds, path, place.cloud, problems)
+        return {**pool, "resolved": describe_all(pool, kinds, path, problems)}
+
+    def _kind(
+        self, pool: Description, candidate: Description, path: str, cloud: str | None, problems: Problems
+    ) -> InstanceType | None:
+        """Return the candidate's instance type, and call it in the candidate as the catalogue calls it."""
+        conflict(candidate, path, problems)
+        kind = self._kinds.get(path)
+        if kind is None or cloud not in (None, kind.cloud):
+            kind = resolve(candidate, cloud, path, problems, pool.get("accelerator") or "", self.catalogue)
+        if kind is not None:
+            self._kinds[path] = kind
+            candidate["instance_type"] = kind.name
+        return kind
+
+
+def draft(
+    pools: t.Any, name: str = "gpu_pools", catalogue: Catalogue = BUILT_IN, backend: str | None = None
+) -> Draft:
+    """Return the draft of a plan of all pools. Raises InputError when this is no list of pools.
+
+    name: how the user calls the list, for paths. catalogue: of instance types; its facts stay with the candidates.
+    backend: of the driver stack; None means what the pools' drivers need.
     """
     problems = Problems()
     if not isinstance(pools, (list, tuple)):
@@ -73,170 +193,89 @@ def plan(
             "POOL-NONE", name, "names no pools, so there is nothing to do.", _EXAMPLE.format(name=name)
         )
     problems.raise_if_any()
-    read_in = [
-        _read(described(pool), f"{name}[{index}]", cloud, catalogue, problems)
-        for index, pool in enumerate(pools)
-    ]
-    for index, pool in enumerate(read_in):
-        path = f"{name}[{index}]"
-        rules.check(pool, path, problems, prefix)
-        pool_autoscale.check(pool, path, problems, accelerator_limits, cloud)
-        _alike(pool, path, problems)
-        if backend == pool_claims.BACKEND:
-            pool_claims.check(pool, path, problems)
-    conflicts.check(read_in, name, problems)
-    for index, pool in enumerate(read_in):
-        if not problems.at(f"{name}[{index}]"):
-            unsupported.refuse(pool, f"{name}[{index}]", problems)
-    problems.raise_if_any()
-    return _assemble([_normalise(pool) for pool in read_in], name, backend)
+    return Draft({f"{name}[{index}]": pool for index, pool in enumerate(pools)}, name, catalogue, backend)
 
 
-def single(entry: Data, cloud: str | None = None, prefix: str | None = None) -> Data:
-    """One pool that is described by a task's own options; the paths are those options."""
-    problems = Problems()
-    pool = _read(entry, "", cloud, BUILT_IN, problems)
-    rules.check(pool, "", problems, prefix)
-    pool_autoscale.check(pool, "", problems, None, cloud)
-    _alike(pool, "", problems)
-    if not problems.found:
-        unsupported.refuse(pool, "", problems)
-    problems.raise_if_any()
-    return _normalise(pool)
+def single(entry: t.Any) -> Draft:
+    """Return the draft of one pool that a task's own options describe; paths in messages are those options."""
+    return Draft({"": entry})
 
 
-def _read(raw: t.Any, path: str, cloud: str | None, catalogue: Catalogue, problems: Problems) -> Data:
-    pool = read_map(raw, POOL, path, problems)
+def _read(raw: t.Any, path: str, problems: Problems) -> Description:
     # What was noted as wrong is None here; the checks across fields look at the rest.
-    pool = {key: value for key, value in pool.items() if value is not None}
+    pool = {key: value for key, value in read_map(raw, POOL, path, problems).items() if value is not None}
     if "candidates" in pool:
         pool["candidates"] = [
             {key: value for key, value in one.items() if value is not None} for one in pool["candidates"]
         ]
-    platform_options.read_markets(pool, path, problems)
-    platform_options.settle(pool, path, cloud, problems)
+    read_markets(pool, path, problems)
     health.read(pool, path, problems)
-    kinds = [
-        _kind(pool, candidate, cloud, f"{path}.candidates[{index}]", catalogue, problems)
-        for index, candidate in enumerate(pool.get("candidates") or [])
-    ]
-    platform_options.check(pool, kinds, path, cloud, problems)
-    sharing = pool.get("sharing") or {}
-    sound = len(sharing) <= 1 and not problems.at(f"{path}.sharing") and _one_way(sharing)
-    described_by = zip(pool.get("candidates") or [], kinds, strict=True)
-    resolved = [
-        describe(candidate, kind, sharing if sound else {}, path, problems)
-        for candidate, kind in described_by
-        if kind is not None
-    ]
-    return {**pool, "resolved": resolved}
+    return pool
 
 
-def _kind(
-    pool: Data, candidate: Data, cloud: str | None, path: str, catalogue: Catalogue, problems: Problems
-) -> InstanceType | None:
-    """What the candidate's instance type is made of; it is called from here on as the catalogue calls it."""
-    conflict(candidate, path, problems)
-    kind = resolve(candidate, cloud, path, problems, pool.get("accelerator") or "", catalogue)
-    if kind is not None:
-        candidate["instance_type"] = kind.name
-    return kind
+def _as_described(pool: Pool, path: str, place: Place, problems: Problems) -> Description:
+    """Return a planned pool as a description, for the checks that the cluster and other pools call for."""
+    result = pool.as_result()
+    described = {
+        key: value
+        for key, value in result.items()
+        if key in POOL and value is not False and value not in ("", {}, [])
+    }
+    if pool.existing:
+        described["existing"] = {"node_selector": result["node_selector"], "expected": result["expected"]}
+    elif pool.autoscale:
+        described.pop("min_replicas")
+        described.pop("replicas")
+    platform_options.settle(described, path, place.cloud, problems)
+    rules.check_name(described, path, problems, place.prefix)
+    return {**described, "resolved": list(pool.candidates)}
 
 
-def _one_way(sharing: Data) -> bool:
-    mig = sharing.get("mig")
-    return mig is None or (
-        len({"slices", "profile", "layout"} & set(mig)) == 1
-        and isinstance(mig.get("profile", ""), (str, dict))
+def make(pool: Description) -> Pool:
+    """Return the pool that a checked description asks for, with every default. This is the one place that makes it."""
+    candidates: list[Candidate] = pool["resolved"]
+    first = candidates[0] if candidates else Candidate("")
+    existing, scale = pool.get("existing"), pool.get("autoscale") or {}
+    replicas = pool.get("replicas", scale.get("min", 0))
+    driver = {key: value for key, value in (pool.get("driver") or {}).items() if value is not None}
+    return Pool(
+        name=pool["name"],
+        candidates=tuple(candidates),
+        existing=existing is not None,
+        replicas=replicas,
+        min_replicas=pool.get("min_replicas", replicas),
+        autoscale=Autoscale(**scale) if scale else None,
+        mixed=bool(pool.get("mixed")),
+        market=Market(**pool.get("market") or {}),
+        taints=tuple(Taint(**one) for one in pool.get("taints") or []),
+        labels=pool.get("labels") or {},
+        accelerator=pool.get("accelerator") or first.accelerator,
+        disk=pool.get("disk") or {},
+        tuning=pool.get("tuning") or "",
+        sharing=pool.get("sharing") or {},
+        expected=existing["expected"] if existing else first.expected,
+        node_selector=existing["node_selector"] if existing else pool_label(pool["name"]),
+        quota=tuple(Quota(**one) for one in pool.get("quota") or []),
+        priority=tuple(Priority(**one) for one in pool.get("priority") or []),
+        validate=Validation(**pool.get("validate") or {}),
+        driver=driver or None,
+        health=pool.get("health"),
+        pre_drain_hook=bool(pool.get("pre_drain_hook")),
     )
 
 
-def _alike(pool: Data, path: str, problems: Problems) -> None:
-    """What all of a pool's candidates must have in common."""
-    vendors = {one["vendor"] for one in pool["resolved"]}
-    if len(vendors) > 1:
-        problems.add(
-            "POOL-VENDOR",
-            f"{path}.candidates",
-            f"mixes devices of {' and '.join(sorted(vendors))} in one pool.",
-            "Make one pool a vendor.",
-        )
-    offers: Data = {}
-    for one in pool["resolved"]:
-        machine = one["instance_type"].partition("+")[0]
-        if offers.setdefault(machine, one["expected"]) != one["expected"]:
-            message = f"has {machine} with different devices, and nothing on a node says which it has."
-            problems.add("POOL-CONFLICT", f"{path}.candidates", message, "Make two pools of them.")
-    archs = {one["arch"] for one in pool["resolved"]}
-    if len(archs) > 1:
-        problems.add(
-            "POOL-ARCH",
-            f"{path}.candidates",
-            f"mixes {' and '.join(sorted(archs))} instance types in one pool.",
-            "Make one pool an architecture.",
-        )
-    allowed: list[str] = (pool.get("validate") or {}).get("image_archs") or []
-    for arch in sorted(archs - set(allowed)) if allowed else ():
-        problems.add(
-            "POOL-ARCH",
-            f"{path}.validate.image",
-            f"the image is for {', '.join(allowed)}, but {pool['resolved'][0]['instance_type']} is {arch}.",
-            f"Use an image that has {arch}, or another instance type.",
-        )
-
-
-def _normalise(pool: Data) -> Data:
-    resolved = pool["resolved"]
-    first = resolved[0] if resolved else {}
-    existing = pool.get("existing")
-    autoscale = pool.get("autoscale") or {}
-    replicas = pool.get("replicas", autoscale.get("min", 0))
-    return {
-        "name": pool["name"],
-        "candidates": resolved,
-        "existing": existing is not None,
-        "replicas": replicas,
-        "min_replicas": pool.get("min_replicas", replicas),
-        "autoscale": autoscale,
-        "mixed": bool(pool.get("mixed")),
-        "market": pool.get("market") or {"type": "on_demand"},
-        "taints": [
-            {key: value for key, value in taint.items() if value is not None}
-            for taint in pool.get("taints") or []
-        ],
-        "labels": pool.get("labels") or {},
-        "accelerator": pool.get("accelerator") or first.get("accelerator", ""),
-        "disk": pool.get("disk") or {},
-        "tuning": pool.get("tuning") or "",
-        "sharing": pool.get("sharing") or {},
-        "expected": existing["expected"] if existing else first["expected"],
-        "node_selector": existing["node_selector"] if existing else pool_label(pool["name"]),
-        "quota": pool.get("quota") or [],
-        "priority": pool.get("priority") or [],
-        "validate": {"benchmark": "vectoradd", **(pool.get("validate") or {})},
-        **(
-            {"driver": {key: value for key, value in pool["driver"].items() if value is not None}}
-            if pool.get("driver")
-            else {}
-        ),
-        **({"health": pool["health"]} if "health" in pool else {}),
-        **({"pre_drain_hook": True} if pool.get("pre_drain_hook") else {}),
-    }
-
-
-def _assemble(pools: list[Data], name: str, backend: str | None) -> Data:
+def _assemble(pools: tuple[Pool, ...], name: str, backend: str | None) -> Plan:
     claims = backend == pool_claims.BACKEND
     quotas = outputs.quotas(pools)
     driven = [pool for pool in pools if outputs.are_nvidias(pool)]
     remarks = [*outputs.drivers(pools), *outputs.short_quotas(driven, quotas)]
-    return {
-        "pools": pools,
+    found = {
         "groups": outputs.groups(driven),
         "stack": outputs.stack(driven, backend),
-        "tolerations": operand_tolerations(taint for pool in driven for taint in pool["taints"]),
+        "tolerations": outputs.tolerations(driven),
         "quotas": pool_claims.counted(quotas) if claims else quotas,
         "priorities": outputs.priorities(pools),
         "validations": outputs.validations(driven, claims),
         "expected_labels": outputs.expected_labels(driven),
-        "remarks": [f"{name}: {remark}" for remark in remarks],
     }
+    return Plan(pools, found, tuple(f"{name}: {remark}" for remark in remarks))

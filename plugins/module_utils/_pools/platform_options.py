@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import difflib
 import typing as t
-from dataclasses import replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
     InstanceType,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import read
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import patch_relations
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
     BY_KEY,
     UNTOLD,
@@ -23,20 +22,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.
     of_cloud,
     unknown_fields,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.schema import MARKET, MARKETS
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import (
+    PATCH,
+    Candidate,
+    Pool,
+)
 
 Data = dict[str, t.Any]
-PATCH: t.Final = "provider_spec_patch"
-ON_DEMAND: t.Final = {"type": "on_demand"}
-
-
-def read_markets(pool: Data, path: str, problems: Problems) -> None:
-    """Puts mappings in the place of words; a candidate's own market is one too."""
-    for holder, where in [(pool, path), *_candidates(pool, path)]:
-        if "market" in holder:
-            holder["market"] = _market(holder["market"], f"{where}.market", problems)
-            _check_market(holder["market"], f"{where}.market", problems)
 
 
 def settle(pool: Data, path: str, cloud: str | None, problems: Problems) -> None:
@@ -78,22 +70,17 @@ def check(
         problems.add("POOL-CONFLICT", f"{path}.mixed", message, "Make a pool of each candidate.")
 
 
-def wanted(pool: Data, candidate: Data, key: str, zone: str = "", image: str = "") -> Wanted:
-    """What a platform is asked for. key: the platform's."""
+def wanted(pool: Pool, candidate: Candidate, key: str, zone: str = "", image: str = "") -> Wanted:
+    """Return what a platform is asked for. key: the platform's."""
     return Wanted(
-        candidate["instance_type"],
+        candidate.instance_type,
         zone,
-        pool.get("disk") or {},
-        candidate.get("market") or pool.get("market") or dict(ON_DEMAND),
+        pool.disk,
+        (candidate.market or pool.market).as_result(),
         image,
-        candidate.get(key) or {},
-        candidate.get(PATCH) or {},
+        candidate.options.get(key) or {},
+        candidate.patch,
     )
-
-
-def own_options(candidate: Data) -> Data:
-    """What a candidate says of itself, to be read again later: its market, the platform's options, the patch."""
-    return {key: candidate[key] for key in ("market", *BY_KEY, PATCH) if candidate.get(key)}
 
 
 def _candidates(pool: Data, path: str) -> list[tuple[Data, str]]:
@@ -126,8 +113,16 @@ def _check(
         paths = Paths(
             where, f"{market}.market", f"{path}.disk", f"{options}.{platform.KEY}", f"{patch}.{PATCH}"
         )
-        asked = replace(
-            wanted(pool, candidate, platform.KEY), zones=tuple(candidate.get("zones") or ()), kind=kind
+        asked = Wanted(
+            candidate["instance_type"],
+            "",
+            pool.get("disk") or {},
+            candidate.get("market") or pool.get("market") or {"type": "on_demand"},
+            "",
+            candidate.get(platform.KEY) or {},
+            candidate.get(PATCH) or {},
+            zones=tuple(candidate.get("zones") or ()),
+            kind=kind,
         )
         platform.check(asked, paths, problems)
 
@@ -138,46 +133,6 @@ def _written(pool: Data, candidate: Data, key: str) -> list[tuple[str, bool]]:
         ("market", "market" in candidate),
         *((one, candidate.get(one) != pool.get(one)) for one in (key, PATCH)),
     ]
-
-
-def _market(value: t.Any, path: str, problems: Problems) -> Data:
-    """A market is a word, or a mapping with its type and fields."""
-    if isinstance(value, str):
-        return {"type": read(value, MARKET.fields["type"], path, problems)}
-    if not isinstance(value, dict):
-        problems.add(
-            "POOL-TYPE",
-            path,
-            "must be a market's name, or a mapping with its type.",
-            f"Types: {', '.join(MARKETS)}.",
-        )
-        return {}
-    return t.cast(Data, read(value, MARKET, path, problems))
-
-
-def _check_market(market: Data, where: str, problems: Problems) -> None:
-    kind = market.get("type")
-    if kind == "spot" and "reservation" in market:
-        problems.add(
-            "POOL-MARKET",
-            f"{where}.reservation",
-            "a spot instance cannot use a capacity reservation.",
-            "Remove reservation, or use type on_demand.",
-        )
-    if kind == "capacity_block" and "reservation" not in market:
-        problems.add(
-            "POOL-MARKET",
-            f"{where}.reservation",
-            "a capacity block is used through its reservation.",
-            "Set reservation to the id of the block (cr-...).",
-        )
-    if kind in ("on_demand", "capacity_block") and "max_price" in market:
-        problems.add(
-            "POOL-MARKET",
-            f"{where}.max_price",
-            f"only spot has a highest price, not {kind}.",
-            "Remove max_price, or use type spot.",
-        )
 
 
 def _check_patch(patch: t.Any, path: str, platform: Platform | None, problems: Problems) -> None:

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
-Data = dict[str, t.Any]
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import (
+    Candidate,
+    JsonObject,
+    Pool,
+)
+
 Counted = tuple[str, bool, str, int]
 # By the letters that an instance type of AWS begins with.
 _AWS: t.Final = (
@@ -27,18 +32,18 @@ _SPOT_P: t.Final = {"p2": "P4, P3 and P2", "p3": "P4, P3 and P2", "p4": "P4, P3 
 _GCP: t.Final = {"T4": "T4", "P4": "P4", "P100": "P100", "V100": "V100", "L4": "L4"}
 
 
-def limits(pools: t.Iterable[t.Mapping[str, t.Any]], cloud: str | None) -> list[Data]:
+def limits(pools: t.Iterable[Pool], cloud: str | None) -> list[JsonObject]:
     """One entry a limit, the pools' needs added up; of a pool with several candidates the one that needs most.
 
     unit: what is counted. is_name: whether it is the provider's own name for the limit; else words for it.
     """
     found: dict[tuple[str, bool, str], dict[str, int]] = {}
     for pool in pools:
-        for candidate in pool["candidates"]:
-            market = (candidate.get("market") or pool.get("market") or {}).get("type") or "on_demand"
+        for candidate in pool.candidates:
+            market = (candidate.market or pool.market).type
             for limit, is_name, unit, size in _counted(candidate, market, cloud):
                 needs = found.setdefault((limit, is_name, unit), {})
-                needs[pool["name"]] = max(needs.get(pool["name"], 0), _nodes(pool) * size)
+                needs[pool.name] = max(needs.get(pool.name, 0), pool.most_nodes * size)
     return [
         {
             "limit": limit,
@@ -51,15 +56,11 @@ def limits(pools: t.Iterable[t.Mapping[str, t.Any]], cloud: str | None) -> list[
     ]
 
 
-def _nodes(pool: t.Mapping[str, t.Any]) -> int:
-    return int((pool.get("autoscale") or {}).get("max") or pool["replicas"])
-
-
-def _counted(candidate: t.Mapping[str, t.Any], market: str, cloud: str | None) -> list[Counted]:
+def _counted(candidate: Candidate, market: str, cloud: str | None) -> list[Counted]:
     vcpus, gpus, kind = (
-        candidate.get("vcpus") or 0,
-        candidate.get("gpus_per_node") or 0,
-        str(candidate["instance_type"]),
+        candidate.vcpus or 0,
+        candidate.gpus_per_node,
+        candidate.instance_type,
     )
     if cloud == "aws" and vcpus and market != "capacity_block":
         return [(*named, "vCPUs", vcpus)] if (named := _of_aws(kind, market == "spot")) else []
@@ -76,9 +77,9 @@ def _counted(candidate: t.Mapping[str, t.Any], market: str, cloud: str | None) -
             else [(f"vCPUs of the family of {kind}", False, "vCPUs", vcpus), total]
         )
     if cloud == "gcp" and gpus:
-        model = _GCP.get(str(candidate["gpu_model"]))
+        model = _GCP.get(candidate.gpu_model)
         spot = "PREEMPTIBLE_" if market == "spot" else ""
-        words = f"{'Spot ' if spot else ''}{candidate['gpu_model']} GPUs of the region"
+        words = f"{'Spot ' if spot else ''}{candidate.gpu_model} GPUs of the region"
         named = (f"{spot}NVIDIA_{model}_GPUS of the region", True) if model else (words, False)
         return [(*named, "GPUs", gpus), ("GPUS_ALL_REGIONS of the project", True, "GPUs", gpus)]
     return []

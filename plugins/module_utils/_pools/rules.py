@@ -10,13 +10,13 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import driver_modules
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_class import counted_by
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import POOL
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import BY_KEY
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import renames
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import ACCELERATOR
 
 Data = dict[str, t.Any]
-ACCELERATOR: t.Final = "cluster-api/accelerator"
 # A machine set is called <infrastructure>-<pool>-<zone>; a machine of it has six characters more, and is a host of that name (63) on most platforms.
 LONGEST_SET: t.Final = 57
 # The infrastructure's name is the cluster's with six characters more. Where it is not known yet, only what no cluster could have is refused.
@@ -37,11 +37,20 @@ _MACHINES: t.Final = (
     "provider_spec_patch",
 )
 
+# Checked like the others, and then refused: nothing is ignored silently.
+_UNSUPPORTED: t.Final = {
+    "tuning": "Remove it, and make the Tuned object with the module manifests.",
+    "sharing": "Remove it: every GPU is offered whole.",
+    "cdi": "Remove it: the operator's own default holds.",
+    "upgrade_policy": "Remove it: the operator's own default holds.",
+}
+
 
 def check(pool: Data, path: str, problems: Problems, prefix: str | None) -> None:
     """prefix: the cluster's infrastructure name, where known."""
     _sizes(pool, path, problems)
-    _zones(pool, path, problems, prefix)
+    _zones(pool, path, problems)
+    check_name(pool, path, problems, prefix)
     _taints(pool, path, problems)
     _labels(pool, path, problems)
     _sharing(pool, path, problems)
@@ -93,7 +102,7 @@ def _sizes(pool: Data, path: str, problems: Problems) -> None:
 
 
 def _driver(pool: Data, path: str, problems: Problems) -> None:
-    models = {one["gpu_model"] for one in pool.get("resolved", [])}
+    models = {one.gpu_model for one in pool.get("resolved", [])}
     wrong = driver_modules.contradiction((pool.get("driver") or {}).get("kernel_module_type"), models)
     if wrong:
         problems.add(
@@ -114,7 +123,7 @@ def _existing(existing: Data, path: str, problems: Problems) -> None:
             problems.add("POOL-VALUE", f"{path}.{key}", "is empty.", f"For example {example}.")
 
 
-def _zones(pool: Data, path: str, problems: Problems, prefix: str | None) -> None:
+def _zones(pool: Data, path: str, problems: Problems) -> None:
     for index, candidate in enumerate(pool.get("candidates") or []):
         zones = candidate.get("zones") or []
         where = f"{path}.candidates[{index}].zones"
@@ -125,16 +134,21 @@ def _zones(pool: Data, path: str, problems: Problems, prefix: str | None) -> Non
                 "names a zone twice.",
                 "Name each zone once; replicas are spread over them.",
             )
-        for zone in dict.fromkeys(zones):
-            most = LONGEST_SET - (len(prefix) if prefix else _SHORTEST_PREFIX) - len(zone) - 2
-            if len(pool.get("name") or "") > most:
-                problems.add(
-                    "POOL-NAME",
-                    f"{path}.name",
-                    f"with zone {zone} the machine set's name would pass {LONGEST_SET} characters.",
-                    f"Use at most {most} characters.",
-                )
-                return
+
+
+def check_name(pool: Data, path: str, problems: Problems, prefix: str | None) -> None:
+    """Note a name that is too long for machine sets of the cluster with this infrastructure name."""
+    zones = [zone for one in pool.get("candidates") or [] for zone in one.get("zones") or []]
+    for zone in dict.fromkeys(zones):
+        most = LONGEST_SET - (len(prefix) if prefix else _SHORTEST_PREFIX) - len(zone) - 2
+        if len(pool.get("name") or "") > most:
+            problems.add(
+                "POOL-NAME",
+                f"{path}.name",
+                f"with zone {zone} the machine set's name would pass {LONGEST_SET} characters.",
+                f"Use at most {most} characters.",
+            )
+            return
 
 
 def _taints(pool: Data, path: str, problems: Problems) -> None:
@@ -232,3 +246,10 @@ def _quota(pool: Data, path: str, problems: Problems) -> None:
                 "counts nvidia.com/gpu, but the pool's sharing gives the devices another name: nothing would be limited.",
                 "Use hard with the real names, for example {requests.nvidia.com/gpu.shared: 8}, or sharing that keeps the name.",
             )
+
+
+def refuse_unsupported(pool: Data, path: str, problems: Problems) -> None:
+    """Note options that are valid, but that nothing enacts yet."""
+    for key, remedy in _UNSUPPORTED.items():
+        if pool.get(key) is not None:
+            problems.add("POOL-NOT-YET", f"{path}.{key}", "is not supported by this release.", remedy)

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import ENTRY, FACTS
@@ -18,17 +17,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.names
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import BY_KEY
 
-MARKETS: t.Final = ("on_demand", "spot", "capacity_block")
 BENCHMARKS: t.Final = ("vectoradd", "nvidia_smi", "matmul")
 EFFECTS: t.Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-
-
-def _price_fault(text: str) -> str:
-    return (
-        ""
-        if re.fullmatch(r"\d{1,6}(\.\d{1,5})?", text) and float(text)
-        else "is no price an hour, such as 1.25"
-    )
 
 
 _NAME: t.Final = Field("text", required=True, fault=name_fault)
@@ -44,11 +34,6 @@ _CANDIDATE: t.Final = {
     **{key: ENTRY[key] for key in FACTS},
     "market": Field("any"),
     **_PLATFORM,
-}
-_MARKET: t.Final = {
-    "type": Field("text", required=True, choices=MARKETS),
-    "max_price": Field("text", fault=_price_fault),
-    "reservation": Field("text"),
 }
 _SHARES: t.Final = {"replicas": Field("integer", required=True, low=2, high=64), "rename": Field("flag")}
 _MIG: t.Final = {
@@ -147,4 +132,3 @@ POOL: t.Final[dict[str, Field]] = {
         },
     ),
 }
-MARKET: t.Final = Field("map", fields=_MARKET)

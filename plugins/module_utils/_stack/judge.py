@@ -10,7 +10,7 @@ import typing as t
 from dataclasses import replace
 from itertools import compress
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
     KubeObject,
     Snapshot,
@@ -46,7 +46,7 @@ class StackJudge:
     """Judges each snapshot of a wait, and remembers the last one and how long each trouble has lasted."""
 
     def __init__(
-        self, judge: t.Callable[[Snapshot], t.Sequence[Finding]], chain: Chain, patience: Patience
+        self, judge: t.Callable[[Snapshot], t.Sequence[Finding]], chain: Chain, patience: Grace
     ) -> None:
         """judge: returns causes before consequences. patience: when a trouble that lasts becomes final."""
         self._judge, self._patience, self.chain = judge, patience, chain
@@ -73,7 +73,7 @@ class StackJudge:
         return replace(worst(self.findings), details=lines)
 
 
-def harden_some(patience: Patience, findings: t.Sequence[Finding], chosen: t.Sequence[bool]) -> list[Finding]:
+def harden_some(patience: Grace, findings: t.Sequence[Finding], chosen: t.Sequence[bool]) -> list[Finding]:
     """Return all findings; only the chosen ones become failed when they last."""
     hardened = iter(patience.harden(compress(findings, chosen)))
     return [next(hardened) if is_one else one for one, is_one in zip(findings, chosen, strict=True)]

@@ -101,11 +101,11 @@ def pod(
 
     copies: number of pods whose cpu and memory it requests.
     """
-    labels = {**MANAGED_BY, BENCHMARK_LABEL: params["benchmark"], RUN_LABEL: run}
+    marks = {**MANAGED_BY, BENCHMARK_LABEL: params["benchmark"], RUN_LABEL: run}
     made = {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": name, "namespace": params["namespace"], "labels": labels},
+        "metadata": {"name": name, "namespace": params["namespace"], "labels": marks},
         "spec": {
             "restartPolicy": "Never",
             "automountServiceAccountToken": False,

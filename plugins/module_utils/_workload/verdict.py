@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
     KubeObject,
     Snapshot,
@@ -39,13 +39,13 @@ class Judge:
 
     def __init__(self, wanted: int, grace: float, clock: t.Callable[[], float]) -> None:
         self._wanted = wanted
-        self._patience = Patience(clock, grace, PASSING)
+        self._patience = Grace(clock, grace, PASSING)
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         return judge(snapshot["pods"], self._wanted, self._patience)
 
 
-def judge(pods: t.Sequence[KubeObject], wanted: int, patience: Patience) -> Readiness:
+def judge(pods: t.Sequence[KubeObject], wanted: int, patience: Grace) -> Readiness:
     """Return ready when every pod has ended, also with a failure: the results are read afterwards."""
     parts = [_judge_pod(pod) for pod in sorted(pods, key=lambda pod: str(pod["metadata"]["name"]))]
     verdict = worst(patience.harden(parts))

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource, from NVIDIADriver objects back to the ClusterPolicy's driver: refused, killed, resumed."""
+"""special_resource: from NVIDIADrivers back to the ClusterPolicy's driver: refused, killed, resumed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Twelve steps of the modules of the driver stack, one upon the other; each in check mode and for real; both ways. What they leave goes with the cluster."""
+"""Twelve steps of the modules of the driver stack, each on the result of the one before.
+
+Each step runs in check mode and for real, and both ways. What the tests leave goes with the cluster.
+"""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from unit import pool_builders
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
     candidates as machine_candidates,
@@ -18,21 +19,22 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.c
     Held,
     Search,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
 
 Data = dict[str, t.Any]
 NONE = ("MACH-CAPACITY", "none left")
 
 
-def pool(replicas: int = 4, **more: t.Any) -> Data:
-    candidates = [{"instance_type": "p4d", "zones": ["a", "b"]}, {"instance_type": "p4de", "zones": ["b"]}]
-    return {
-        "name": "t",
-        "candidates": candidates,
-        "replicas": replicas,
-        "min_replicas": replicas,
-        "mixed": False,
-        **more,
-    }
+CANDIDATES: t.Final = [
+    {"instance_type": "p4d", "zones": ["a", "b"]},
+    {"instance_type": "p4de", "zones": ["b"]},
+]
+
+
+def pool(replicas: int = 4, candidates: t.Sequence[Data] = CANDIDATES, **more: t.Any) -> Pool:
+    return pool_builders.of_result(
+        "t", candidates, **{"replicas": replicas, "min_replicas": replicas, **more}
+    )
 
 
 def held(zone: str, replicas: int, obtained: str = "", candidate: str = "p4d") -> Held:
@@ -40,7 +42,7 @@ def held(zone: str, replicas: int, obtained: str = "", candidate: str = "p4d") -
 
 
 def shares(search: Search) -> list[tuple[str, str, int]]:
-    return [(one.candidate["instance_type"], one.zone, one.replicas) for one in search.shares]
+    return [(one.candidate.instance_type, one.zone, one.replicas) for one in search.shares]
 
 
 def test_a_new_pool_starts_with_its_first_candidate() -> None:
@@ -87,7 +89,7 @@ def test_enough_is_kept() -> None:
 
 
 def test_nothing_at_all_is_not_enough() -> None:
-    search = machine_candidates.start(pool(min_replicas=0, candidates=pool()["candidates"][:1]), [])
+    search = machine_candidates.start(pool(min_replicas=0, candidates=CANDIDATES[:1]), [])
     assert search.lose({"a": NONE, "b": NONE}, {}) == GIVE_UP
 
 
@@ -145,8 +147,8 @@ def test_a_pool_that_was_complete_moves_only_when_told() -> None:
 def test_candidates_of_one_type_differ_by_their_market() -> None:
     spot = {"instance_type": "p4d", "zones": ["a"], "market": {"type": "spot"}}
     both = pool(2, candidates=[spot, {"instance_type": "p4d", "zones": ["a"]}])
-    assert machine_candidates.start(both, [held("a", 2, "2/2", "p4d")]).candidate is both["candidates"][1]
-    assert machine_candidates.start(both, [held("a", 2, "2/2", "p4d/spot")]).candidate is spot
+    assert machine_candidates.start(both, [held("a", 2, "2/2", "p4d")]).candidate is both.candidates[1]
+    assert machine_candidates.start(both, [held("a", 2, "2/2", "p4d/spot")]).candidate is both.candidates[0]
 
 
 def test_machines_of_another_type_are_not_touched() -> None:
@@ -174,11 +176,9 @@ def test_more_than_was_content_is_asked_for_again() -> None:
 
 
 def test_a_set_of_one_market_is_not_written_for_the_other() -> None:
-    spot, other = (
-        {"instance_type": "p4d", "zones": ["a"], "market": {"type": "spot"}},
-        {"instance_type": "p4d", "zones": ["a"]},
-    )
-    both = pool(2, candidates=[spot, other])
+    bought = {"instance_type": "p4d", "zones": ["a"], "market": {"type": "spot"}}
+    both = pool(2, candidates=[bought, {"instance_type": "p4d", "zones": ["a"]}])
+    spot, other = both.candidates
     assert not machine_candidates.is_of(held("a", 2, candidate="p4d"), spot, both)
     assert machine_candidates.is_of(held("a", 2, candidate="p4d"), other, both)
     assert machine_candidates.is_of(held("a", 2, candidate="p4d/capacity_block"), other, both)

@@ -8,10 +8,11 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import drift
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import drift, mirror
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import Held
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import SET
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import replacement
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Candidate, Pool
 
 Data = dict[str, t.Any]
 PROVIDER: Data = {
@@ -151,12 +152,12 @@ def test_what_others_wrote_into_a_reported_template_is_not_sent() -> None:
 
 
 def test_a_machine_that_is_a_mirror_is_named() -> None:
-    mirror, moving = machine("m-2"), machine("m-1")
-    mirror["status"] = {"authoritativeAPI": "ClusterAPI"}
+    theirs, moving = machine("m-2"), machine("m-1")
+    theirs["status"] = {"authoritativeAPI": "ClusterAPI"}
     moving["status"] = {"authoritativeAPI": "Migrating"}
-    drift.check_machines([machine("m-3"), {**machine("m-4"), "status": {"authoritativeAPI": "MachineAPI"}}])
+    mirror.check_machines([machine("m-3"), {**machine("m-4"), "status": {"authoritativeAPI": "MachineAPI"}}])
     with pytest.raises(AcceleratorError) as caught:
-        drift.check_machines([machine("m-3"), mirror, moving])
+        mirror.check_machines([machine("m-3"), theirs, moving])
     assert caught.value.code == "MACH-MIRRORED"
     assert "m-1, m-2. Nothing was changed" in caught.value.message
     assert caught.value.evidence == ["m-1: authoritativeAPI Migrating", "m-2: authoritativeAPI ClusterAPI"]
@@ -164,7 +165,7 @@ def test_a_machine_that_is_a_mirror_is_named() -> None:
 
 @pytest.mark.parametrize(("surge", "is_refused"), [(1, True), (2, True), (3, False)])
 def test_another_instance_type_needs_as_large_a_surge(surge: int, is_refused: bool) -> None:
-    candidates = [{"instance_type": "g4dn.2xlarge", "zones": ["a", "b"]}]
+    pool = Pool("t", (Candidate("g4dn.2xlarge", ("a", "b")),))
     held = [
         Held("s-a", "g4dn.xlarge", "a", 2),
         Held("s-b", "g4dn.xlarge", "b", 1),
@@ -172,10 +173,10 @@ def test_another_instance_type_needs_as_large_a_surge(surge: int, is_refused: bo
         Held("s-c", "g5.xlarge", "a", 0),
     ]
     if not is_refused:
-        replacement.foresee_types(held, {"name": "t", "candidates": candidates}, surge)
+        replacement.foresee_types(held, pool, surge)
         return
     with pytest.raises(AcceleratorError) as caught:
-        replacement.foresee_types(held, {"name": "t", "candidates": candidates}, surge)
+        replacement.foresee_types(held, pool, surge)
     assert (caught.value.code, caught.value.layer) == ("POOL-SURGE", "machine")
     assert "Set max_surge to 3" in caught.value.remedy
     assert caught.value.evidence == ["s-a: 2 of g4dn.xlarge", "s-b: 1 of g4dn.xlarge"]

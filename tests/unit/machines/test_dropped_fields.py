@@ -8,7 +8,7 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import dropped_fields
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.source_set import MachineError
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.mirror import MachineError
 
 Data = dict[str, t.Any]
 VALUE: t.Final = ".spec.template.spec.providerSpec.value."

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from unit import pool_builders
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
@@ -15,15 +16,20 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines i
     machine_set,
     placement,
     plan as machine_plan,
+    pool_options,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
+    GpuMachinesetParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Wanted
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
     PLATFORMS,
     unknown_fields,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Wanted
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.plan import Place
 
 Data = dict[str, t.Any]
 WORKER = yaml.safe_load((Path(__file__).resolve().parents[1] / "fixtures/worker_machine_set.yml").read_text())
@@ -68,12 +74,17 @@ def params(**changes: t.Any) -> Data:
     }
 
 
+def drafted(options: Data, cloud: str | None = None, prefix: str | None = None) -> Pool:
+    (pool,) = pool_options.draft(t.cast("GpuMachinesetParams", options)).pools(Place(cloud, prefix))
+    return pool
+
+
 def plan(
     live: list[Data] | None = None, on: infrastructure.Infrastructure | None = None, **changes: t.Any
 ) -> MachinePlan:
     options = params(**changes)
     on = on or cluster()
-    pool = pool_plan.single(machine_plan.entry(options), on.cloud, on.name)
+    pool = drafted(options, on.cloud, on.name)
     live = [worker()] if live is None else live
     return machine_plan.plan(
         on, pool, candidates.start(pool, machine_plan.held(on, pool, live)).shares, live, options
@@ -311,7 +322,7 @@ def test_another_instance_type_is_never_written_over() -> None:
 
 
 def test_a_plan_s_candidate_is_an_entry() -> None:
-    candidate = pool_plan.plan(
+    candidate = pool_builders.plan(
         [
             {
                 "name": "t4",
@@ -320,10 +331,9 @@ def test_a_plan_s_candidate_is_an_entry() -> None:
             }
         ]
     )
-    entry = machine_plan.entry(
-        {**params(instance_type=None), "candidates": candidate["pools"][0]["candidates"]}
-    )
-    (again,) = pool_plan.plan([entry | {"name": "t4"}], cloud="aws")["pools"]
+    again = drafted(
+        {**params(instance_type=None), "candidates": candidate["pools"][0]["candidates"]}, "aws"
+    ).as_result()
     assert again["candidates"] == candidate["pools"][0]["candidates"]
 
 
@@ -336,15 +346,15 @@ def test_a_planned_pool_means_the_same_again() -> None:
         "provider_spec_patch": {"placementGroupName": "pg"},
         "quota": [{"namespace": "team-a", "gpus": 2}],
     }
-    (planned,) = pool_plan.plan([described], cloud="aws")["pools"]
+    (planned,) = pool_builders.plan([described], cloud="aws")["pools"]
     assert planned["candidates"][0]["market"] == {"type": "spot"}
-    assert pool_plan.single(machine_plan.entry({"pool": planned}), "aws") == planned
-    assert pool_plan.single(machine_plan.entry({"pool": described}), "aws") == planned
+    assert drafted({"pool": planned}, "aws").as_result() == planned
+    assert drafted({"pool": described}, "aws").as_result() == planned
 
 
 def test_an_unknown_key_of_a_pool_is_told() -> None:
     with pytest.raises(AcceleratorError) as caught:
-        pool_plan.single(machine_plan.entry({"pool": {"name": "t4", "candidate": []}}))
+        drafted({"pool": {"name": "t4", "candidate": []}})
     assert "POOL-UNKNOWN-KEY candidate" in caught.value.message
 
 

@@ -13,6 +13,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.m
     SET,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import (
+    Candidate,
+    Pool,
+    Taint,
+)
 
 Data = dict[str, t.Any]
 NAME = "demo-t4-a"
@@ -25,18 +30,8 @@ TAINT = {"key": "nvidia.com/gpu", "effect": "NoSchedule"}
 
 
 def plan(replicas: int = 1) -> MachinePlan:
-    candidate = {
-        "instance_type": "g4dn.xlarge",
-        "accelerator": "nvidia-t4",
-        "expected": {"nvidia.com/gpu": 1},
-    }
-    pool = {
-        "name": "t4",
-        "candidates": [candidate],
-        "accelerator": "nvidia-t4",
-        "labels": {},
-        "taints": [TAINT],
-    }
+    candidate = Candidate("g4dn.xlarge", accelerator="nvidia-t4", expected={"nvidia.com/gpu": 1})
+    pool = Pool("t4", (candidate,), accelerator="nvidia-t4", taints=(Taint(**TAINT),))
     manifest: Data = {
         "metadata": {"name": NAME},
         "spec": {

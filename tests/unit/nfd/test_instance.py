@@ -337,7 +337,7 @@ def test_two_instances_and_a_pinned_image_are_explained() -> None:
     assert "adopt: take" in fields
     assert "pins operand.image to example.com/nfd:v1" in pinned
     assert "openshift-nfd has 2 NodeFeatureDiscoveries, a and b" in two
-    assert "other/c is there as well" in elsewhere
+    assert "other/c exists as well" in elsewhere
     assert nfd_instance.choose([away], "c", "openshift-nfd") is None
 
 
@@ -449,6 +449,6 @@ def test_the_rest_are_workers() -> None:
     with pytest.raises(InputError):
         report.summarize({"instances": [], "nodes": [GPU]}, params(compare=compare), [])
     foretold = report.summarize(
-        {"instances": [], "nodes": [GPU]}, params(compare=compare), [], foretold=True
+        {"instances": [], "nodes": [GPU]}, params(compare=compare), [], predicted=True
     )["difference"]
     assert (foretold["labels"], foretold["table"]) == ([], ["compare.cpu finds no node yet."])

@@ -228,7 +228,7 @@ def test_node_features_of_nodes_that_are_gone() -> None:
         [published("a", "a"), published("x-b", "b"), {"metadata": {"name": "c", "namespace": "x"}}], {"a"}
     )
     assert [one.to_dict() for one in found] == [
-        {"node": "b", "message": "node b is gone", "name": "x-b", "namespace": "openshift-nfd"}
+        {"node": "b", "message": "node b does not exist", "name": "x-b", "namespace": "openshift-nfd"}
     ]
 
 
@@ -255,7 +255,7 @@ GPU = {"class": "0302", "vendor": "10de"}
         ([], "", "no nfd-worker has published anything"),
         ([published("rack-a", "a")], "", "no nfd-worker has published anything"),
         ([published("a", "a", {PCI: "true"})], "", "openshift-nfd/a has it, nfd-master has not set it"),
-        ([published("a", "a", {PCI: "true"})], "cpu-x,pci-10de.present", "somebody took it away"),
+        ([published("a", "a", {PCI: "true"})], "cpu-x,pci-10de.present", "another client removed it"),
         (
             [published("a", "a", devices=[GPU])],
             "",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from unit.platform_pools import Data, built, problems
+from unit.pool_builders import Data, built, problems
 
 WORKER = yaml.safe_load((Path(__file__).resolve().parents[1] / "fixtures/worker_machine_set.yml").read_text())
 SOURCE: t.Final[Data] = WORKER["spec"]["template"]["spec"]["providerSpec"]["value"]

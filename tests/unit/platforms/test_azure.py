@@ -5,10 +5,10 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from unit.platform_pools import Data, built, problems
+from unit import pool_builders
+from unit.pool_builders import Data, built, problems
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 
 IMAGE: t.Final = {
     "offer": "",
@@ -99,7 +99,7 @@ def test_the_copy_of_a_worker() -> None:
 
 
 def test_a_size_in_any_spelling_is_called_as_azure_does() -> None:
-    (planned,) = pool_plan.plan([pool("nc24ads_a100_v4")], cloud="azure")["pools"]
+    (planned,) = pool_builders.plan([pool("nc24ads_a100_v4")], cloud="azure")["pools"]
     assert planned["candidates"][0]["instance_type"] == "Standard_NC24ads_A100_v4"
     assert value(instance_type="nc24ads_a100_v4")["vmSize"] == "Standard_NC24ads_A100_v4"
 
@@ -206,7 +206,7 @@ def test_what_is_refused(changes: Data, problem: tuple[str, str]) -> None:
 
 
 def test_a_share_of_a_gpu_needs_another_driver() -> None:
-    plan = pool_plan.plan([pool("Standard_NV6ads_A10_v5")], cloud="azure")
+    plan = pool_builders.plan([pool("Standard_NV6ads_A10_v5")], cloud="azure")
     (candidate,) = plan["pools"][0]["candidates"]
     assert (candidate["gpu_share"], candidate["gpu_memory_gib"], candidate["expected"]) == (
         "1/6",
@@ -217,7 +217,7 @@ def test_a_share_of_a_gpu_needs_another_driver() -> None:
 
 
 def test_another_vendor_s_devices_are_made_when_they_are_meant() -> None:
-    plan = pool_plan.plan(
+    plan = pool_builders.plan(
         [pool("Standard_ND96isr_MI300X_v5", accelerator="amd-mi300x"), {**pool(), "name": "q"}], cloud="azure"
     )
     assert plan["pools"][0]["expected"] == {"amd.com/gpu": 8}

@@ -9,6 +9,7 @@ import copy
 import typing as t
 
 import pytest
+from unit import pool_builders
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import ownership
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
@@ -23,8 +24,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms 
     infrastructure,
     registry as platforms,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Wanted
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
 from openshift_sandbox import scenario
 from openshift_sandbox.seed import cluster as seed_cluster, nodes
 from openshift_sandbox.seed.platforms.registry import platform as seeded
@@ -64,9 +65,9 @@ def cluster(name: str) -> tuple[infrastructure.Infrastructure, list[Data]]:
     return found, sets
 
 
-def single(name: str, **changes: t.Any) -> Data:
+def single(name: str, **changes: t.Any) -> Pool:
     found, _sets = cluster(name)
-    return pool_plan.single(
+    return pool_builders.single(
         {"name": "gpu", "candidates": [CANDIDATES[name]], "replicas": 1, **changes}, found.cloud, found.name
     )
 
@@ -126,7 +127,8 @@ def test_planning_again_changes_nothing(name: str) -> None:
 def test_a_planned_pool_can_be_planned_again(name: str) -> None:
     found, _workers = cluster(name)
     first = single(name)
-    assert pool_plan.single(machine_plan.entry({"pool": first}), found.cloud, found.name) == first
+    assert Pool.from_result(first.as_result()) == first
+    assert pool_builders.single(first.as_result(), found.cloud, found.name) == first
 
 
 @pytest.mark.parametrize(
@@ -379,7 +381,7 @@ def test_a_zone_of_vsphere_is_a_failure_domain() -> None:
 
 def test_vsphere_without_failure_domains_has_no_zones() -> None:
     found, workers = cluster("vsphere-one-zone")
-    pool = pool_plan.single(
+    pool = pool_builders.single(
         {"name": "gpu", "candidates": [{"instance_type": "a", **GPUS}], "replicas": 1},
         found.cloud,
         found.name,
@@ -420,7 +422,7 @@ class TestAnyOther:
     def test_a_worker_set_is_copied_whole_and_patched(self) -> None:
         shape = scenario.load("openstack").cluster
         worker = nodes.machine_set(shape, "demo-x7k2p-worker", self.WORKER, "", 1)
-        pool = pool_plan.single({"name": "gpu", "candidates": [self.CANDIDATE], "replicas": 1}, "powervs")
+        pool = pool_builders.single({"name": "gpu", "candidates": [self.CANDIDATE], "replicas": 1}, "powervs")
         plan = machine_plan.plan(self.POWER, pool, candidates.start(pool, []).shares, [worker], PARAMS)
         assert value(plan) == {"kind": "PowerVSMachineProviderConfig", "processors": 16, "memoryGiB": 32}
         assert "provider_spec_patch was not checked" in plan.remarks[0]
@@ -440,7 +442,7 @@ class TestAnyOther:
     )
     def test_what_is_refused(self, changes: Data, expected: tuple[str, str]) -> None:
         with pytest.raises(AcceleratorError) as caught:
-            pool_plan.single(
+            pool_builders.single(
                 {"name": "gpu", "candidates": [self.CANDIDATE], "replicas": 1, **changes}, "powervs"
             )
         assert [(one["code"], one["path"]) for one in caught.value.facts["problems"]] == [expected]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from unit.platform_pools import Data, built, problems
+from unit import pool_builders
+from unit.pool_builders import Data, built, problems
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 
 BOOT: t.Final = {
     "autoDelete": True,
@@ -107,7 +107,7 @@ def test_gpus_that_are_attached(described: Data) -> None:
         [{"type": "nvidia-tesla-t4", "count": 2}],
         "Terminate",
     )
-    (planned,) = pool_plan.plan([pool(**described)], cloud="gcp")["pools"]
+    (planned,) = pool_builders.plan([pool(**described)], cloud="gcp")["pools"]
     assert (planned["expected"], planned["accelerator"]) == ({"nvidia.com/gpu": 2}, "nvidia-t4")
     assert platforms.PLATFORMS["GCP"].instance_type(found) == planned["candidates"][0]["instance_type"]
 
@@ -117,7 +117,7 @@ def test_nodes_are_known_by_the_machine_type_alone() -> None:
         {"instance_type": "n1-standard-8", "zones": ["us-central1-a"], "gcp": T4},
         {"instance_type": "g2-standard-8", "zones": ["us-central1-a"]},
     ]
-    groups = pool_plan.plan([pool(candidates=candidates)], cloud="gcp")["groups"]
+    groups = pool_builders.plan([pool(candidates=candidates)], cloud="gcp")["groups"]
     assert [group["node_selector"]["node.kubernetes.io/instance-type"] for group in groups] == [
         "n1-standard-8",
         "g2-standard-8",
@@ -232,7 +232,7 @@ def test_the_same_machine_with_different_devices_is_two_pools() -> None:
 
 def test_allowed_numbers_are_told() -> None:
     with pytest.raises(InputError, match="cannot be attached to n1-standard-8") as caught:
-        pool_plan.plan(
+        pool_builders.plan(
             [pool("n1-standard-8", gcp={"gpus": {"type": "nvidia-tesla-t4", "count": 3}})], cloud="gcp"
         )
     assert caught.value.remedy == "Allowed: 1, 2, 4."

@@ -8,13 +8,13 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from unit import pool_builders
 from unit.sandbox.admission.builders import GROUP, TAG, judged
 from unit.sandbox.admission.cases.all_platforms import ACCEPTED, REFUSED
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import patch_values
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import PLATFORMS
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 
 Data = dict[str, t.Any]
 OWN: t.Final = {"gpus": 1, "gpu_model": "L40S", "gpu_memory_gib": 48}
@@ -232,7 +232,7 @@ def ours(platform: str, patch: Data) -> list[Data]:
         "candidates": [{**CANDIDATES[platform], "provider_spec_patch": patch}],
     }
     try:
-        pool_plan.plan([pool], cloud=PLATFORMS[platform].KEY)
+        pool_builders.plan([pool], cloud=PLATFORMS[platform].KEY)
     except InputError as exc:
         return list(exc.facts["problems"])
     return []

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import scale_from_zero
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Candidate
 
-NVIDIA: t.Final = {
-    "vendor": "nvidia",
-    "gpus_per_node": 2,
-    "arch": "amd64",
-    "vcpus": 16,
-    "memory_gib": 64,
-    "expected": {"nvidia.com/gpu": 8},
-}
-AMD: t.Final = NVIDIA | {"vendor": "amd", "expected": {"amd.com/gpu": 2}}
+NVIDIA: t.Final = Candidate(
+    "any", gpus_per_node=2, arch="amd64", vcpus=16, memory_gib=64, expected={"nvidia.com/gpu": 8}
+)
+AMD: t.Final = replace(NVIDIA, vendor="amd", expected={"amd.com/gpu": 2})
 GPUS: t.Final = {scale_from_zero.GPUS: "2", scale_from_zero.GPU_TYPE: "nvidia.com/gpu"}
 ARCH: t.Final = {scale_from_zero.LABELS: "kubernetes.io/arch=amd64"}
 SIZE: t.Final = {scale_from_zero.CPU: "16", scale_from_zero.MEMORY: "65536Mi"}
@@ -30,20 +27,24 @@ SIZE: t.Final = {scale_from_zero.CPU: "16", scale_from_zero.MEMORY: "65536Mi"}
         ("gcp", NVIDIA, {}),
         ("aws", AMD, {**GPUS, scale_from_zero.GPU_TYPE: "amd.com/gpu", **SIZE}),
         ("vsphere", NVIDIA, {**GPUS, **ARCH}),
-        ("nutanix", NVIDIA | {"arch": "arm64"}, {**GPUS, scale_from_zero.LABELS: "kubernetes.io/arch=arm64"}),
+        (
+            "nutanix",
+            replace(NVIDIA, arch="arm64"),
+            {**GPUS, scale_from_zero.LABELS: "kubernetes.io/arch=arm64"},
+        ),
         ("openstack", NVIDIA, {**GPUS, **ARCH}),
         ("ibm", NVIDIA, {**GPUS, **ARCH}),
         ("baremetal", NVIDIA, {**GPUS, **ARCH, **SIZE}),
-        ("baremetal", NVIDIA | {"vcpus": None}, {**GPUS, **ARCH}),
+        ("baremetal", replace(NVIDIA, vcpus=None), {**GPUS, **ARCH}),
     ],
 )
 def test_only_what_the_platform_does_not_say(
-    platform: str, candidate: dict[str, t.Any], told: dict[str, str]
+    platform: str, candidate: Candidate, told: dict[str, str]
 ) -> None:
     assert scale_from_zero.capacity(platform, candidate) == told
 
 
 def test_what_must_be_known() -> None:
-    assert scale_from_zero.lacks_size("baremetal", NVIDIA | {"vcpus": None}) == ["vcpus"]
-    assert scale_from_zero.lacks_size("vsphere", NVIDIA | {"vcpus": None}) == []
-    assert scale_from_zero.lacks_size(None, NVIDIA | {"vcpus": None}) == []
+    assert scale_from_zero.lacks_size("baremetal", replace(NVIDIA, vcpus=None)) == ["vcpus"]
+    assert scale_from_zero.lacks_size("vsphere", replace(NVIDIA, vcpus=None)) == []
+    assert scale_from_zero.lacks_size(None, replace(NVIDIA, vcpus=None)) == []

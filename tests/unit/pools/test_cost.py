@@ -5,24 +5,22 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from unit import pool_builders
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import cost, plan as pool_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import cost
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
 
 PRICES = {"g4dn.xlarge": 0.526, "g4dn.2xlarge": "0.752", "p4d.24xlarge": 21.96}
 
 
-def pool(*types: str, **more: t.Any) -> dict[str, t.Any]:
-    return {
-        "name": "a",
-        "candidates": [{"instance_type": name} for name in types],
-        "existing": False,
-        "replicas": 2,
-        **more,
-    }
+def pool(*types: str, **more: t.Any) -> Pool:
+    return pool_builders.of_result(
+        "a", [{"instance_type": name} for name in types], **{"replicas": 2, **more}
+    )
 
 
-def of(one: dict[str, t.Any], **more: t.Any) -> dict[str, t.Any]:
+def of(one: Pool, **more: t.Any) -> dict[str, t.Any]:
     return cost.cost(one, cost.read_prices(PRICES), **more)
 
 
@@ -63,17 +61,15 @@ def test_existing_nodes_cost_nothing_here() -> None:
 
 
 def test_a_pool_of_the_plan() -> None:
-    planned = pool_plan.plan(
-        [
-            {
-                "name": "a",
-                "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
-                "replicas": 3,
-            }
-        ],
-        cloud="aws",
+    planned = pool_builders.single(
+        {
+            "name": "a",
+            "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
+            "replicas": 3,
+        },
+        "aws",
     )
-    assert of(planned["pools"][0])["high"] == 1.578
+    assert of(planned)["high"] == 1.578
 
 
 def test_azure_prices_with_and_without_the_prefix() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from unit import pool_builders
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import events as machine_events
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import health, plan as pool_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import health
 
 Data = dict[str, t.Any]
 POOL = {
@@ -22,7 +23,7 @@ OURS = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
 
 
 def planned(value: t.Any, **more: t.Any) -> Data:
-    return pool_plan.plan([{**POOL, "health": value, **more}])["pools"][0]
+    return pool_builders.plan([{**POOL, "health": value, **more}])["pools"][0]
 
 
 @pytest.mark.parametrize(
@@ -41,11 +42,11 @@ def planned(value: t.Any, **more: t.Any) -> Data:
 def test_what_a_pool_says(value: t.Any, wanted: t.Any) -> None:
     pool = planned(value)
     assert pool["health"] == wanted
-    assert pool_plan.plan([pool])["pools"][0]["health"] == wanted, "a planned pool can be planned again"
+    assert pool_builders.plan([pool])["pools"][0]["health"] == wanted, "a planned pool can be planned again"
 
 
 def test_a_pool_that_says_nothing() -> None:
-    assert "health" not in pool_plan.plan([POOL])["pools"][0]
+    assert "health" not in pool_builders.plan([POOL])["pools"][0]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_nothing_is_replaced_at_the_end_of_a_capacity_block() -> None:
 
 def test_existing_nodes_have_no_machines() -> None:
     with pytest.raises(InputError) as caught:
-        pool_plan.plan(
+        pool_builders.plan(
             [
                 {
                     "name": "t4",
@@ -94,12 +95,12 @@ def test_existing_nodes_have_no_machines() -> None:
 
 
 def test_a_pool_by_its_name_alone() -> None:
-    assert health.single("t4", {"unhealthy_after": "1h"}) == {
-        "name": "t4",
-        "health": {"max_unhealthy": 1, "unhealthy_after": "1h"},
-    }
+    assert health.of_name("t4", {"unhealthy_after": "1h"}) == (
+        "t4",
+        {"max_unhealthy": 1, "unhealthy_after": "1h"},
+    )
     with pytest.raises(InputError) as caught:
-        health.single("T 4", {"max_unhealthy": "x"})
+        health.of_name("T 4", {"max_unhealthy": "x"})
     assert [one["path"] for one in caught.value.facts["problems"]] == ["name", "max_unhealthy"]
 
 

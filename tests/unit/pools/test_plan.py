@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from unit import pool_builders
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import extended
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import BY_KEY
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 
 Data = dict[str, t.Any]
 # An example that is a list is a playbook, which says what it needs by itself.
@@ -47,7 +47,7 @@ def existing(expected: int = 1, **selector: str) -> Data:
 
 def problems(pools: t.Any, **more: t.Any) -> list[tuple[str, str]]:
     with pytest.raises(InputError) as caught:
-        pool_plan.plan(pools, **{"cloud": "aws", **more})
+        pool_builders.plan(pools, **{"cloud": "aws", **more})
     found = caught.value.facts["problems"]
     assert all(one["message"] and one["remedy"] for one in found)
     return [(one["code"], one["path"]) for one in found]
@@ -59,7 +59,7 @@ def test_every_example_is_sound(path: Path) -> None:
     pools = given["gpu_pools"]
     # An example for one platform is named after it.
     platform = path.stem.partition("-")[0]
-    planned = pool_plan.plan(
+    planned = pool_builders.plan(
         pools,
         cloud=platform if platform in BY_KEY else "aws",
         prefix="demo-x7k2p",
@@ -71,7 +71,7 @@ def test_every_example_is_sound(path: Path) -> None:
 
 def test_the_plan_of_a_pool() -> None:
     other = {"key": "team", "value": "ml", "effect": "NoSchedule"}
-    plan = pool_plan.plan(
+    plan = pool_builders.plan(
         [
             pool(
                 taints=[TAINT, other, {"key": "x", "effect": "PreferNoSchedule"}],
@@ -121,7 +121,7 @@ def test_quotas_of_pools_are_added_up() -> None:
         ),
         pool(name="other", quota=[{"namespace": "a", "gpus": 1}]),
     ]
-    plan = pool_plan.plan(pools, cloud="aws")
+    plan = pool_builders.plan(pools, cloud="aws")
     assert plan["quotas"] == [
         {"namespace": "a", "name": "gpu-quota", "hard": {"requests.nvidia.com/gpu": "2"}},
         {
@@ -136,19 +136,19 @@ def test_quotas_of_pools_are_added_up() -> None:
 
 def test_a_priority_class_that_pools_share_is_made_once() -> None:
     one = {"name": "high", "value": 100}
-    assert pool_plan.plan([pool(priority=[one]), pool(name="b", priority=[one])], cloud="aws")[
+    assert pool_builders.plan([pool(priority=[one]), pool(name="b", priority=[one])], cloud="aws")[
         "priorities"
     ] == [{"name": "high", "value": 100, "preemption_policy": "PreemptLowerPriority", "description": ""}]
 
 
 def test_nodes_that_exist_are_a_pool_without_machines() -> None:
-    (planned,) = pool_plan.plan([existing(2, rack="r1")], cloud="aws")["pools"]
+    (planned,) = pool_builders.plan([existing(2, rack="r1")], cloud="aws")["pools"]
     assert (planned["candidates"], planned["replicas"], planned["existing"]) == ([], 0, True)
     assert (planned["node_selector"], planned["expected"]) == ({"rack": "r1"}, {"nvidia.com/gpu": 2})
 
 
 def test_a_type_that_is_newer_than_the_catalogue() -> None:
-    (planned,) = pool_plan.plan(
+    (planned,) = pool_builders.plan(
         [pool(candidates=candidate("p9.48xlarge", gpus=8, gpu_model="R100"))], cloud="aws"
     )["pools"]
     assert (planned["expected"], planned["accelerator"]) == ({"nvidia.com/gpu": 8}, "nvidia-r100")
@@ -164,7 +164,9 @@ def test_what_a_candidate_says_of_a_type_stays_with_it() -> None:
         "arch": "arm64",
         "driver": "datacenter",
     }
-    (planned,) = pool_plan.plan([pool(candidates=candidate("p9.48xlarge", **facts))], cloud="aws")["pools"]
+    (planned,) = pool_builders.plan([pool(candidates=candidate("p9.48xlarge", **facts))], cloud="aws")[
+        "pools"
+    ]
     (found,) = planned["candidates"]
     assert {key: found[key] for key in ("arch", "vcpus", "memory_gib", "gpu_memory_gib", "mig_capable")} == {
         "arch": "arm64",
@@ -173,23 +175,23 @@ def test_what_a_candidate_says_of_a_type_stays_with_it() -> None:
         "gpu_memory_gib": 186,
         "mig_capable": True,
     }
-    assert pool_plan.plan([planned], cloud="aws")["pools"] == [planned]
+    assert pool_builders.plan([planned], cloud="aws")["pools"] == [planned]
 
 
 def test_a_catalogue_of_one_s_own_is_needed_once() -> None:
     own = extended(
         [{"cloud": "aws", "instance_type": "p9.48xlarge", "gpus": 8, "gpu_model": "L4", "gpu_share": "1/4"}]
     )
-    (planned,) = pool_plan.plan([pool(candidates=candidate("p9.48xlarge"))], cloud="aws", catalogue=own)[
+    (planned,) = pool_builders.plan([pool(candidates=candidate("p9.48xlarge"))], cloud="aws", catalogue=own)[
         "pools"
     ]
     assert (planned["candidates"][0]["gpu_share"], planned["candidates"][0]["driver"]) == ("1/4", "grid")
-    assert pool_plan.plan([planned], cloud="aws")["pools"] == [planned]
+    assert pool_builders.plan([planned], cloud="aws")["pools"] == [planned]
 
 
 def test_other_types_that_are_offered_are_nvidia_s() -> None:
     with pytest.raises(InputError) as caught:
-        pool_plan.plan([pool(candidates=candidate("dl1.24xlarge"))], cloud="aws")
+        pool_builders.plan([pool(candidates=candidate("dl1.24xlarge"))], cloud="aws")
     assert "p4d.24xlarge" in caught.value.remedy
     assert "dl2q" not in caught.value.remedy
     assert "accelerator: intel-gaudi" in caught.value.remedy
@@ -203,7 +205,7 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
 
 
 def test_a_market_with_its_fields() -> None:
-    (planned,) = pool_plan.plan([pool(market={"type": "spot", "max_price": "1.2"})], cloud="aws")["pools"]
+    (planned,) = pool_builders.plan([pool(market={"type": "spot", "max_price": "1.2"})], cloud="aws")["pools"]
     assert planned["market"] == {"type": "spot", "max_price": "1.2"}
 
 
@@ -389,16 +391,18 @@ def test_pools_that_contradict_each_other(pools: list[Data], code: str, path: st
 
 def test_pools_with_drivers_of_their_own() -> None:
     other = DRIVER | {"version": "580.95.05"}
-    same = pool_plan.plan([pool(driver=DRIVER), pool(name="b", driver=DRIVER)], cloud="aws")
+    same = pool_builders.plan([pool(driver=DRIVER), pool(name="b", driver=DRIVER)], cloud="aws")
     assert same["stack"] == {"backend": "clusterpolicy", "driver": DRIVER}
-    apart = pool_plan.plan([pool(driver=DRIVER), pool(name="b", driver=other), pool(name="c")], cloud="aws")
+    apart = pool_builders.plan(
+        [pool(driver=DRIVER), pool(name="b", driver=other), pool(name="c")], cloud="aws"
+    )
     assert apart["stack"] == {"backend": "nvidiadriver", "driver": {}}
     assert [group.get("driver") for group in apart["groups"]] == [DRIVER, other, None]
     assert apart["groups"][0]["gpu_models"] == ["T4"]
 
 
 def test_gpus_that_pods_claim() -> None:
-    plan = pool_plan.plan(
+    plan = pool_builders.plan(
         [pool(quota=[{"namespace": "a", "gpus": 1}]), pool(name="b", quota=[{"namespace": "a", "gpus": 2}])],
         cloud="aws",
         backend="dra",
@@ -418,9 +422,9 @@ def test_gpus_that_pods_claim() -> None:
         "gpu.nvidia.com.deviceclass.resource.k8s.io/devices": 1,
         "count/resourceclaims.resource.k8s.io": 9,
     }
-    (quota,) = pool_plan.plan([pool(quota=[{"namespace": "a", "hard": named}])], cloud="aws", backend="dra")[
-        "quotas"
-    ]
+    (quota,) = pool_builders.plan(
+        [pool(quota=[{"namespace": "a", "hard": named}])], cloud="aws", backend="dra"
+    )["quotas"]
     assert quota["hard"] == {key: str(number) for key, number in sorted(named.items())}
 
 
@@ -456,7 +460,7 @@ def test_mig_strategies_of_two_pools_must_agree() -> None:
     "apart", [[pool(), existing(rack="r1")], [existing(rack="r1"), {**existing(rack="r2"), "name": "b"}]]
 )
 def test_pools_on_different_nodes(apart: list[Data]) -> None:
-    assert len(pool_plan.plan(apart, cloud="aws")["pools"]) == 2
+    assert len(pool_builders.plan(apart, cloud="aws")["pools"]) == 2
 
 
 def scaled(least: int = 0, most: int = 2, **more: t.Any) -> Data:
@@ -467,11 +471,11 @@ def test_the_autoscaler_must_know_the_label() -> None:
     assert problems([scaled()], accelerator_limits=["nvidia-a100"]) == [
         ("POOL-ACCELERATOR", "gpu_pools[0].accelerator")
     ]
-    assert pool_plan.plan([scaled()], cloud="aws", accelerator_limits=["nvidia-t4"])["pools"]
+    assert pool_builders.plan([scaled()], cloud="aws", accelerator_limits=["nvidia-t4"])["pools"]
 
 
 def test_a_scaled_pool_starts_with_its_minimum_and_may_have_no_nodes() -> None:
-    plan = pool_plan.plan([scaled(quota=[{"namespace": "a", "gpus": 1}])], cloud="aws")
+    plan = pool_builders.plan([scaled(quota=[{"namespace": "a", "gpus": 1}])], cloud="aws")
     (planned,) = plan["pools"]
     assert (planned["replicas"], planned["min_replicas"], planned["autoscale"]) == (
         0,
@@ -481,7 +485,7 @@ def test_a_scaled_pool_starts_with_its_minimum_and_may_have_no_nodes() -> None:
     assert [one["min_nodes"] for one in [*plan["groups"], *plan["validations"]]] == [0, 0]
     assert plan["expected_labels"][0]["count"] == 0
     assert "offer 2 nvidia.com/gpu" in plan["remarks"][0]
-    assert pool_plan.plan([planned], cloud="aws") == plan | {"remarks": plan["remarks"]}
+    assert pool_builders.plan([planned], cloud="aws") == plan | {"remarks": plan["remarks"]}
 
 
 def test_bare_metal_must_say_what_a_host_is_made_of() -> None:
@@ -490,10 +494,10 @@ def test_bare_metal_must_say_what_a_host_is_made_of() -> None:
     assert problems([scaled(candidates=kind)], cloud="baremetal") == [
         ("POOL-AUTOSCALE-ZERO", "gpu_pools[0].candidates[0].vcpus")
     ]
-    assert pool_plan.plan(
+    assert pool_builders.plan(
         [scaled(candidates=[kind[0] | {"vcpus": 128, "memory_gib": 1024}])], cloud="baremetal"
     )["pools"]
-    assert pool_plan.plan([scaled(least=1, candidates=kind)], cloud="baremetal")["pools"]
+    assert pool_builders.plan([scaled(least=1, candidates=kind)], cloud="baremetal")["pools"]
 
 
 def test_everything_is_told_at_once() -> None:
@@ -507,7 +511,7 @@ def test_everything_is_told_at_once() -> None:
         ("POOL-INSTANCE-TYPE", "pools[1].candidates[0].instance_type"),
     ]
     with pytest.raises(InputError) as caught:
-        pool_plan.plan([pool(replicas="x", labels={"a": False})], cloud="aws")
+        pool_builders.plan([pool(replicas="x", labels={"a": False})], cloud="aws")
     assert caught.value.code == "POOL-INVALID"
     assert all(
         text in caught.value.message
@@ -525,16 +529,16 @@ def test_a_description_of_another_shape(raw: t.Any, path: str) -> None:
 
 def test_the_nearest_name_is_offered() -> None:
     with pytest.raises(InputError, match=r"gpu_pools\[0\].*g4dn\.xlarg is not a known") as caught:
-        pool_plan.plan([pool(candidates=candidate("g4dn.xlarg"))], cloud="aws")
+        pool_builders.plan([pool(candidates=candidate("g4dn.xlarg"))], cloud="aws")
     assert "g4dn.xlarge" in caught.value.remedy
 
 
 def test_a_known_prefix_leaves_more_room_for_the_name() -> None:
     name = "a" * 30
-    assert pool_plan.plan([pool(name=name)], cloud="aws", prefix="demo-x7k2p")["pools"][0]["name"] == name
+    assert pool_builders.plan([pool(name=name)], cloud="aws", prefix="demo-x7k2p")["pools"][0]["name"] == name
 
 
 def test_a_task_s_own_options_are_named_without_a_list() -> None:
     with pytest.raises(InputError) as caught:
-        pool_plan.single(pool(taints=[{"key": "a", "effect": "NoExecute"}]), "aws")
+        pool_builders.single(pool(taints=[{"key": "a", "effect": "NoExecute"}]), "aws")
     assert caught.value.facts["problems"][0]["path"] == "taints[0].effect"

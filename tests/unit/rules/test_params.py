@@ -9,6 +9,22 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import AUTH
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import ManifestsParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
+    GpuMachinesetParams,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.autoscaling import (
+    GpuAutoscalerParams,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.health import (
+    GpuMachineHealthParams,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.nodes import (
+    GpuNodeParams,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import NfdLabelsParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.steps import GpuPlanParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota.params import GpuQuotaParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
     SpecialResourceParams,
@@ -20,8 +36,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload.p
 
 MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 PARAMS: dict[str, type] = {
+    "gpu_autoscaler": GpuAutoscalerParams,
+    "gpu_machine_health": GpuMachineHealthParams,
+    "gpu_machineset": GpuMachinesetParams,
+    "gpu_node": GpuNodeParams,
+    "gpu_plan": GpuPlanParams,
     "gpu_quota": GpuQuotaParams,
     "gpu_workload": GpuWorkloadParams,
+    "manifests": ManifestsParams,
+    "nfd_labels": NfdLabelsParams,
+    "olm_operator": OlmOperatorParams,
     "preflight_update": PreflightUpdateParams,
     "special_resource": SpecialResourceParams,
 }
@@ -31,7 +55,7 @@ PLAIN = {"str": str, "path": str, "int": int, "float": float, "bool": bool, "dic
 
 
 def choices_of(hint: t.Any) -> set[t.Any] | None:
-    """Return the values that a type leaves open: those of its Literal without None, or None without a Literal."""
+    """Return the values that a type allows: those of its Literal without None, or None without a Literal."""
     if t.get_origin(hint) is t.Literal:
         return {value for value in t.get_args(hint) if value is not None}
     if t.get_origin(hint) in (t.Union, types.UnionType):

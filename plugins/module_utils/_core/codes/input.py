@@ -35,6 +35,11 @@ INPUT: t.Final = (
         "Set `version`, `repository` and `image` of the operand together, or none of them.",
     ),
     Code(
+        "INPUT-CRYPTOGRAPHY",
+        "`approve_csrs` is set, and the Python package cryptography is missing.",
+        "Run `pip install cryptography` for the interpreter that runs the module.",
+    ),
+    Code(
         "INPUT-JMESPATH",
         "An option is not a valid JMESPath expression, or the Python package jmespath is missing. The "
         "message names the option.",

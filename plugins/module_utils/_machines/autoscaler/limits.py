@@ -23,38 +23,33 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.m
     template_accelerator,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.scale_from_zero import BOOKED
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.outputs import most_nodes
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.rules import ACCELERATOR
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.gpu_limits import (
+    NAME,
+    limits,
+    manager,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import ACCELERATOR, Pool
 
 Data = dict[str, t.Any]
-NAME: t.Final = "default"
 RECORD: t.Final = "accelerators.openshift/gpu-limits"
-# By which key on an object its manager is recognised.
-_MANAGERS: t.Final = {
-    "argocd.argoproj.io/tracking-id": "Argo CD",
-    "argocd.argoproj.io/instance": "Argo CD",
-    "kustomize.toolkit.fluxcd.io/name": "Flux",
-    "helm.toolkit.fluxcd.io/name": "Flux",
-    "meta.helm.sh/release-name": "Helm",
-}
 
 
-def needs(pool: Data, sets: t.Sequence[Data]) -> dict[str, int]:
+def needs(pool: Pool, sets: t.Sequence[Data]) -> dict[str, int]:
     """GPUs of the pool at its largest, by the accelerator label of its sets: as many as the autoscaler counts, which counts what is allocatable."""
     found = {}
     for label in sorted(set(map(template_accelerator, sets))):
         one = next(
-            (one for one in pool["candidates"] if node_labels(pool, one)[ACCELERATOR] == label),
-            pool["candidates"][0],
+            (one for one in pool.candidates if node_labels(pool, one)[ACCELERATOR] == label),
+            pool.candidates[0],
         )
-        found[label] = most_nodes(pool) * max(one["gpus_per_node"], one["expected"].get(BOOKED, 0))
+        found[label] = pool.most_nodes * max(one.gpus_per_node, one.expected.get(BOOKED, 0))
     return found
 
 
-def counted(pools: t.Sequence[Data], sets: t.Mapping[str, t.Sequence[Data]]) -> dict[str, dict[str, int]]:
+def counted(pools: t.Sequence[Pool], sets: t.Mapping[str, t.Sequence[Data]]) -> dict[str, dict[str, int]]:
     """By pool. Nodes of fixed pools count too, where their label is one that is limited."""
-    every = {pool["name"]: needs(pool, sets[pool["name"]]) for pool in pools}
-    kinds = {kind for pool in pools if pool["autoscale"] for kind in every[pool["name"]]}
+    every = {pool.name: needs(pool, sets[pool.name]) for pool in pools}
+    kinds = {kind for pool in pools if pool.autoscale for kind in every[pool.name]}
     return {
         name: {kind: gpus for kind, gpus in found.items() if kind in kinds} for name, found in every.items()
     }
@@ -81,10 +76,6 @@ def recorded(live: Data) -> dict[str, Data]:
         }
     except (ValueError, TypeError, KeyError, AttributeError):
         return {}
-
-
-def limits(live: Data) -> list[Data]:
-    return list(((live.get("spec") or {}).get("resourceLimits") or {}).get("gpus") or [])
 
 
 def merged(live: Data, wanted: t.Mapping[str, t.Mapping[str, int]]) -> Data:
@@ -150,24 +141,6 @@ def is_unused(live: Data) -> bool:
         if entry["manager"] != MANAGER and "f:spec" in (entry.get("fieldsV1") or {})
     ]
     return owned(live) and not recorded(live) and not limits(live) and not others
-
-
-def manager(live: Data) -> str:
-    """Who keeps the limits from a source elsewhere, so that what is written here is undone; empty where nobody does."""
-    metadata = live["metadata"]
-    marks = {**(metadata.get("labels") or {}), **(metadata.get("annotations") or {})}
-    if named := next((name for key, name in _MANAGERS.items() if key in marks), ""):
-        return named
-    for entry in metadata.get("managedFields") or ():
-        fields = (entry.get("fieldsV1") or {}).get("f:spec", {}).get("f:resourceLimits", {})
-        if entry.get("operation") == "Apply" and entry.get("manager") != MANAGER and "f:gpus" in fields:
-            return str(entry["manager"])
-    return ""
-
-
-def fixed_types(live: Data | None) -> list[str] | None:
-    """The types of the limits where nobody can add to them from here; None where what is missing will be added."""
-    return [one["type"] for one in limits(live)] if live is not None and manager(live) else None
 
 
 def foreign(live: Data, patch: Data) -> AcceleratorError:

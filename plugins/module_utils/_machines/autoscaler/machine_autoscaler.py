@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     MANAGED_BY,
     owned,
@@ -27,8 +28,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.m
     replicas_of,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.placement import Zones, spread
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Autoscale
 
-Data = dict[str, t.Any]
 # What the operator writes on a set that a MachineAutoscaler is for; where they are, the set is scaled.
 MIN_SIZE, MAX_SIZE = (
     f"machine.openshift.io/cluster-api-autoscaler-node-group-{bound}-size" for bound in ("min", "max")
@@ -36,7 +37,7 @@ MIN_SIZE, MAX_SIZE = (
 DEPLOYMENT: t.Final = "cluster-autoscaler-default"
 
 
-def build(machine_set: Data, least: int, most: int) -> Data:
+def build(machine_set: KubeObject, least: int, most: int) -> KubeObject:
     """Named as its set."""
     metadata = machine_set["metadata"]
     return {
@@ -55,13 +56,15 @@ def build(machine_set: Data, least: int, most: int) -> Data:
     }
 
 
-def manifests(pool: Data, sets: t.Sequence[Data], live: t.Sequence[Data], is_held: bool) -> list[Data]:
+def manifests(
+    scale: Autoscale, sets: t.Sequence[KubeObject], live: t.Sequence[KubeObject], is_held: bool
+) -> list[KubeObject]:
     """is_held: whether the cluster's GPU limit keeps the pool as a whole to its max: then any zone may take all of it, else each has a part.
 
     The minima stay where they are as long as their sum is right; new ones go where the machines are.
     """
     names = sorted(map(name_of, sets))
-    least, most = pool["autoscale"]["min"], pool["autoscale"]["max"]
+    least, most = scale.min, scale.max
     if is_held:
         have = {target_of(one): int(one["spec"]["minReplicas"]) for one in live if target_of(one) in names}
         low = (
@@ -86,17 +89,17 @@ def _low(least: int, replicas: Zones) -> Zones:
     return placed
 
 
-def target_of(autoscaler: Data) -> str:
+def target_of(autoscaler: KubeObject) -> str:
     """The machine set that it is for; empty for another kind."""
     reference = autoscaler["spec"]["scaleTargetRef"]
     return str(reference["name"]) if reference["kind"] == "MachineSet" else ""
 
 
-def is_scaled(machine_set: Data) -> bool:
+def is_scaled(machine_set: KubeObject) -> bool:
     return bool({MIN_SIZE, MAX_SIZE} & set(machine_set["metadata"].get("annotations") or {}))
 
 
-def check(pool: str, sets: t.Sequence[Data], live: t.Sequence[Data]) -> None:
+def check(pool: str, sets: t.Sequence[KubeObject], live: t.Sequence[KubeObject]) -> None:
     """Raises when there is nothing to scale, or somebody else's MachineAutoscaler scales one of the sets: the first one keeps it, ours would do nothing."""
     if not sets:
         raise AcceleratorError(
@@ -117,7 +120,7 @@ def check(pool: str, sets: t.Sequence[Data], live: t.Sequence[Data]) -> None:
 class Judge:
     """Every set has the bounds of its MachineAutoscaler, and the cluster autoscaler runs."""
 
-    def __init__(self, wanted: t.Sequence[Data]) -> None:
+    def __init__(self, wanted: t.Sequence[KubeObject]) -> None:
         self._bounds = {
             target_of(one): {
                 MIN_SIZE: str(one["spec"]["minReplicas"]),
@@ -126,7 +129,7 @@ class Judge:
             for one in wanted
         }
 
-    def __call__(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Readiness:
+    def __call__(self, snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
         annotations = {
             name_of(one): one["metadata"].get("annotations") or {} for one in snapshot["machine_sets"]
         }
@@ -143,7 +146,7 @@ class Judge:
         return pending("NoBounds", text, code="MACH-AUTOSCALER", remedy=remedy, details=(text,))
 
 
-def _running(deployments: t.Sequence[Data]) -> Readiness:
+def _running(deployments: t.Sequence[KubeObject]) -> Readiness:
     conditions = [one for found in deployments for one in (found.get("status") or {}).get("conditions") or []]
     if any(one["type"] == "Available" and one["status"] == "True" for one in conditions):
         return ready()
@@ -152,7 +155,7 @@ def _running(deployments: t.Sequence[Data]) -> Readiness:
     return pending("NoAutoscaler", text, code="MACH-AUTOSCALER", remedy=remedy, details=(text,))
 
 
-def summarize(wanted: Data) -> Data:
+def summarize(wanted: KubeObject) -> KubeObject:
     spec = wanted["spec"]
     return {
         "name": name_of(wanted),

@@ -14,7 +14,10 @@ import typing as t
 from dataclasses import dataclass
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine as machine_facts
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.pem import Subject, read
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.subject import (
+    Subject,
+    read,
+)
 
 Data = dict[str, t.Any]
 

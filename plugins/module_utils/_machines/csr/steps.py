@@ -23,6 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine as machine_facts
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import (
     requests,
+    subject,
     wait as csr_wait,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.wait import (
@@ -70,6 +71,13 @@ class Joining:
                 raise
 
     def _look(self) -> None:
+        if not subject.can_read():
+            self.is_blind = True
+            self.api.warn(
+                "Whether certificate requests of the machines wait is not known: the Python package "
+                "cryptography is missing."
+            )
+            return
         try:
             self.api.list(known(_KIND))
             self.is_looking = True
@@ -103,7 +111,7 @@ class Joining:
         is_watched: bool,
     ) -> None:
         """Says at the end what nobody had cause to look at before: requests that wait."""
-        if is_watched or self.is_blind or exc.code != "MACH-NO-NODE":
+        if is_watched or self.is_blind or not subject.can_read() or exc.code != "MACH-NO-NODE":
             return
         try:
             query = queries["machines"]

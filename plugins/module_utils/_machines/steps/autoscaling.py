@@ -11,10 +11,11 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     ConflictError,
-    ForbiddenError,
     KindNotServedError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, pool_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import StateParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
@@ -30,48 +31,50 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.s
     bare_metal as bare_metal_steps,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import gpu_limits
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject, Pool
 
-Data = dict[str, t.Any]
 _TRIES: t.Final = 5
 
 
-def present(api: Api, pools: t.Sequence[Data], namespace: str) -> Data:
-    """pools: planned ones; those without autoscale are taken back."""
+class GpuAutoscalerParams(StateParams):
+    """The options of gpu_autoscaler."""
+
+    pools: list[dict[str, t.Any]]
+    namespace: str
+
+
+def present(api: Api, pools: t.Sequence[Pool], namespace: str) -> JsonObject:
+    """Hand the pools with autoscale to the autoscaler and take the others back. Return bounds and limits."""
     every = api.list(known("MachineAutoscaler"), namespace)
     live = api.list(known("MachineSet"), namespace)
-    sets = {
-        pool["name"]: [one for one in live if owned(one) and pool_of(one) == pool["name"]] for pool in pools
-    }
-    scaled = [pool for pool in pools if pool["autoscale"]]
+    sets = {pool.name: [one for one in live if owned(one) and pool_of(one) == pool.name] for pool in pools}
+    scaled = {pool.name: pool.autoscale for pool in pools if pool.autoscale}
     if api.check_mode:
-        sets |= {pool["name"]: _foreseen(api, pool, live, sets[pool["name"]], namespace) for pool in scaled}
-    for pool in scaled:
-        machine_autoscaler.check(pool["name"], sets[pool["name"]], every)
+        sets |= {
+            pool.name: _predicted(api, pool, live, sets[pool.name], namespace)
+            for pool in pools
+            if pool.autoscale
+        }
+    for name in scaled:
+        machine_autoscaler.check(name, sets[name], every)
     counted = autoscaler_limits.counted(pools, sets)
     limits = _limit(api, counted, create=bool(scaled)) or {}
-    if (
-        scaled
-        and not limits["metadata"].get("resourceVersion")
-        and (others := [name_of(one) for one in every if not owned(one)])
-    ):
-        api.warn(
-            f"There was no ClusterAutoscaler: with the one that was made, these MachineAutoscalers come into effect too: {', '.join(others)}."
-        )
+    if scaled:
+        _warn_of_others(api, limits, every)
     wanted = [
         one
-        for pool in scaled
+        for name, scale in scaled.items()
         for one in machine_autoscaler.manifests(
-            pool, sets[pool["name"]], every, autoscaler_limits.holds(limits, pool["name"])
+            scale, sets[name], every, autoscaler_limits.holds(limits, name)
         )
     ]
     have = {name_of(one): one for one in every}
     for one in wanted:
         api.apply(one, live=have.get(name_of(one)))
     kept = set(map(name_of, wanted))
-    _delete(
-        api, [one for one in every if owned(one) and pool_of(one) in counted and name_of(one) not in kept]
-    )
+    ours = [one for one in every if owned(one) and pool_of(one) in counted]
+    _delete(api, [one for one in ours if name_of(one) not in kept])
     if wanted:
         queries = {
             "machine_sets": Query(known("MachineSet"), namespace),
@@ -80,21 +83,32 @@ def present(api: Api, pools: t.Sequence[Data], namespace: str) -> Data:
         api.wait(queries, machine_autoscaler.Judge(wanted), "autoscaler")
     return {
         "autoscalers": list(map(machine_autoscaler.summarize, wanted)),
-        "limits": autoscaler_limits.limits(limits),
+        "limits": gpu_limits.limits(limits),
     }
 
 
-def _foreseen(api: Api, pool: Data, live: t.Sequence[Data], own: list[Data], namespace: str) -> list[Data]:
-    """The pool's machine sets after a run: those that gpu_machineset, whose check mode has made none, would have made before this."""
+def _warn_of_others(api: Api, limits: KubeObject, every: t.Sequence[KubeObject]) -> None:
+    """Warn of MachineAutoscalers that a new ClusterAutoscaler brings into effect."""
+    others = [name_of(one) for one in every if not owned(one)]
+    if others and not limits["metadata"].get("resourceVersion"):
+        api.warn(
+            "There was no ClusterAutoscaler: with the one that was made, these MachineAutoscalers come into "
+            f"effect too: {', '.join(others)}."
+        )
+
+
+def _predicted(
+    api: Api, pool: Pool, live: t.Sequence[KubeObject], own: list[KubeObject], namespace: str
+) -> list[KubeObject]:
+    """Return the machine sets that the pool has after a run: gpu_machineset made none in its check mode."""
     try:
         cluster = infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
-        planned = pool_plan.single(machine_plan.entry({"pool": pool}), cluster.cloud, cluster.name)
-        held = machine_plan.held(cluster, planned, live)
-        search = candidates.start(planned, held)
-        bare_metal_steps.foresee(api, cluster, planned, search, held, namespace)
-        plan = machine_plan.plan(cluster, planned, search.shares, live, {"namespace": namespace})
+        held = machine_plan.held(cluster, pool, live)
+        search = candidates.start(pool, held)
+        bare_metal_steps.foresee(api, cluster, pool, search, held, namespace)
+        plan = machine_plan.plan(cluster, pool, search.shares, live, {"namespace": namespace})
     except AcceleratorError:
-        # What forbids the machines is gpu_machineset's to say; sets that are there are scaled all the same.
+        # gpu_machineset reports what forbids the machines; existing sets are scaled all the same.
         if own:
             return own
         raise
@@ -104,39 +118,34 @@ def _foreseen(api: Api, pool: Data, live: t.Sequence[Data], own: list[Data], nam
     ]
 
 
-def absent(api: Api, names: t.Collection[str], namespace: str) -> Data:
-    """What pools of these names had of the autoscaler."""
+def absent(api: Api, names: t.Collection[str], namespace: str) -> KubeObject:
+    """Take pools of these names back from the autoscaler. Return the limits that stay."""
     try:
         every = api.list(known("MachineAutoscaler"), namespace)
         doomed = [one for one in every if owned(one) and pool_of(one) in names]
         _delete(api, doomed)
         left = _limit(api, {name: {} for name in names}, create=False)
         if left is not None and autoscaler_limits.is_unused(left) and len(doomed) == len(every):
-            api.delete(known("ClusterAutoscaler"), autoscaler_limits.NAME)
+            api.delete(known("ClusterAutoscaler"), gpu_limits.NAME)
             left = None
     except KindNotServedError:
         return {"autoscalers": [], "limits": []}
-    return {"autoscalers": [], "limits": autoscaler_limits.limits(left or {})}
+    return {"autoscalers": [], "limits": gpu_limits.limits(left or {})}
 
 
-def fixed_types(api: Api) -> list[str] | None:
-    """Types of GPU limits that somebody keeps elsewhere; None where what is missing can be added, or nothing is known."""
-    try:
-        return autoscaler_limits.fixed_types(api.get(known("ClusterAutoscaler"), autoscaler_limits.NAME))
-    except (KindNotServedError, ForbiddenError):
-        return None
-
-
-def _delete(api: Api, doomed: t.Sequence[Data]) -> None:
+def _delete(api: Api, doomed: t.Sequence[KubeObject]) -> None:
     for one in doomed:
         api.delete(known("MachineAutoscaler"), name_of(one), one["metadata"]["namespace"])
 
 
-def _limit(api: Api, counted: t.Mapping[str, t.Mapping[str, int]], create: bool) -> Data | None:
-    """The ClusterAutoscaler with the pools' limits. Written with the version that was read: others may write it at the same moment."""
+def _limit(api: Api, counted: t.Mapping[str, t.Mapping[str, int]], create: bool) -> KubeObject | None:
+    """Write the pools' limits and return the ClusterAutoscaler.
+
+    It is written with the version that was read, since others may write it at the same moment.
+    """
     kind = known("ClusterAutoscaler")
     for last in (*[False] * (_TRIES - 1), True):
-        live = api.get(kind, autoscaler_limits.NAME)
+        live = api.get(kind, gpu_limits.NAME)
         if live is None and not create:
             return None
         base = live or autoscaler_limits.build()
@@ -145,7 +154,7 @@ def _limit(api: Api, counted: t.Mapping[str, t.Mapping[str, int]], create: bool)
         if live is None:
             api.create(outcome)
             return outcome
-        if autoscaler_limits.manager(live):
+        if gpu_limits.manager(live):
             if create and "spec" in patch:
                 raise autoscaler_limits.foreign(live, patch)
             return outcome
@@ -157,7 +166,7 @@ def _limit(api: Api, counted: t.Mapping[str, t.Mapping[str, int]], create: bool)
         try:
             api.merge_patch(
                 kind,
-                autoscaler_limits.NAME,
+                gpu_limits.NAME,
                 None,
                 {**patch, "metadata": {**patch.get("metadata", {}), **version}},
             )

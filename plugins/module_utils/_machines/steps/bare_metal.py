@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import bare_metal, candidates
@@ -17,31 +18,31 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.
     Infrastructure,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import platform_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Candidate, Pool
 
-Data = dict[str, t.Any]
 _PLATFORM: t.Final = "BareMetal"
 
 
 def foresee(
     api: Api,
     cluster: Infrastructure,
-    pool: Data,
+    pool: Pool,
     search: candidates.Search,
     held: t.Sequence[candidates.Held],
     namespace: str,
 ) -> None:
     """Candidates without a single host, free or soon to be, are passed over; raises when none is left. A pool that does not grow costs no request."""
-    hosts: list[Data] | None = None
+    hosts: list[KubeObject] | None = None
     while cluster.platform == _PLATFORM:
         candidate = search.candidate
-        has = sum(one.replicas for one in held if one.candidate == candidates.key_of(candidate))
+        has = sum(one.replicas for one in held if one.candidate == candidate.key)
         if sum(search.placement.values()) <= has:
             return
         if hosts is None:
             hosts = api.list(known("BareMetalHost"), namespace)
         selector = _selector(pool, candidate)
         supply = bare_metal.supply(hosts, selector)
-        told = f"pool {pool['name']}: {supply.told(selector)}"
+        told = f"pool {pool.name}: {supply.told(selector)}"
         api.progress(told)
         if supply.free or supply.coming:
             return
@@ -57,7 +58,7 @@ def foresee(
             return
 
 
-def _selector(pool: Data, candidate: Data) -> Data:
+def _selector(pool: Pool, candidate: Candidate) -> KubeObject:
     platform = platforms.PLATFORMS[_PLATFORM]
     return dict(
         platforms.build(platform, {}, platform_options.wanted(pool, candidate, platform.KEY)).get(

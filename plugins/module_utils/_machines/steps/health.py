@@ -13,6 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     KindNotServedError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     owned,
     pool_label,
@@ -25,12 +26,23 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines i
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import health
 
-Data = dict[str, t.Any]
+
+class GpuMachineHealthParams(t.TypedDict):
+    """The options of gpu_machine_health; max_unhealthy is a number of machines or a percentage."""
+
+    state: t.Literal["present", "absent"]
+    name: str | None
+    pool: dict[str, t.Any] | None
+    startup_timeout: str | None
+    unhealthy_after: str | None
+    max_unhealthy: int | str | None
+    paused: bool
+    namespace: str
 
 
 def present(
     api: Api, pool: str, namespace: str, options: t.Mapping[str, t.Any], paused: bool = False
-) -> Data:
+) -> KubeObject:
     """Two requests, and a write where something differs."""
     cluster = infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
     kind = known("MachineHealthCheck")
@@ -77,9 +89,11 @@ def paused(api: Api, pool: str, namespace: str) -> t.Iterator[None]:
     _resume(api, pool, namespace)
 
 
-def look_back(api: Api, pool: str, namespace: str, sets: t.Collection[str]) -> tuple[list[Data], list[str]]:
+def look_back(
+    api: Api, pool: str, namespace: str, sets: t.Collection[str]
+) -> tuple[list[KubeObject], list[str]]:
     """The Machines of these sets that a health check has deleted within the hour, and why ours deletes none now. Two requests, for a pool in trouble."""
-    found: list[Data] = []
+    found: list[KubeObject] = []
     remarks: list[str] = []
     with contextlib.suppress(AcceleratorError):  # who may not read it is told nothing of it
         found = events.remediated(
@@ -97,7 +111,7 @@ def _resume(api: Api, pool: str, namespace: str) -> None:
             )
 
 
-def _own(api: Api, pool: str, namespace: str) -> list[Data]:
+def _own(api: Api, pool: str, namespace: str) -> list[KubeObject]:
     """The check of the pool that we made; none where there is no Machine API."""
     try:
         return [

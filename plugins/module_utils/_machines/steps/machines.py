@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     owned,
     pool_label,
@@ -26,7 +27,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines i
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.autoscaler.machine_autoscaler import (
     is_scaled,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import (
+    subject as csr_subject,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import name_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
+    GpuMachinesetParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.source_set import (
     no_machine_api,
     platform_of,
@@ -38,39 +45,43 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.s
     removal as removal_steps,
     replacement,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.provision import Asking
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.provision import (
+    Provisioning,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.queries import queries
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
     Infrastructure,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.plan import Draft, Place
 
-Data = dict[str, t.Any]
 
-
-def present(api: Api, entry: Data, params: Data) -> Data:
-    """The pool's machines as nodes. entry: the pool as the user describes it. params: the task's options."""
+def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:
+    """Provision the pool's machines and return what there is. Raises InputError before the first request."""
+    if params["approve_csrs"]:
+        csr_subject.require()
+    draft.check()
     cluster, live = machine_sets(api, params["namespace"])
-    pool = pool_plan.single(entry, cluster.cloud, cluster.name)
+    (pool,) = draft.pools(Place(cluster.cloud, cluster.name))
     held = machine_plan.held(cluster, pool, live)
-    if not pool["autoscale"]:
-        _not_scaled(api, pool["name"], live, params["namespace"])
-    if params["on_change"] == "replace" and not pool["autoscale"]:
+    if not pool.autoscale:
+        _not_scaled(api, pool.name, live, params["namespace"])
+    if params["on_change"] == "replace" and not pool.autoscale:
         # Sets of a type that the pool does not ask for any more make room for new ones.
         replacement.foresee_types(held, pool, int(params["max_surge"]))
         held = [
             one
             for one in held
-            if any(candidates.is_of(one, candidate, pool) for candidate in pool["candidates"])
+            if any(candidates.is_of(one, candidate, pool) for candidate in pool.candidates)
         ]
     search = candidates.start(pool, held, params["reselect"])
     removal_steps.spare(api, search, held, params["namespace"])
     bare_metal_steps.foresee(api, cluster, pool, search, held, params["namespace"])
-    return Asking(api, cluster, pool, params, search, held).until_obtained(live)
+    return Provisioning(api, cluster, pool, params, search, held).until_obtained(live)
 
 
-def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[Data]]:
+def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[KubeObject]]:
     """The cluster and all its machine sets; raises where it has no Machine API."""
     try:
         cluster = infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
@@ -85,9 +96,9 @@ def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[Data]]:
         ) from exc
 
 
-def absent(api: Api, pool: str, params: Data) -> Data:
+def absent(api: Api, pool: str, params: GpuMachinesetParams) -> JsonObject:
     namespace = params["namespace"]
-    nothing: Data = {"machine_sets": [], "machines": [], "nodes": [], "removed": []}
+    nothing: JsonObject = {"machine_sets": [], "machines": [], "nodes": [], "removed": []}
     try:
         live = api.list(known("MachineSet"), namespace, labels=selector(pool_label(pool)))
     except KindNotServedError:
@@ -102,7 +113,7 @@ def absent(api: Api, pool: str, params: Data) -> Data:
     return {**nothing, "removed": list(map(removal.told, removed))}
 
 
-def _not_scaled(api: Api, pool: str, live: t.Sequence[Data], namespace: str) -> None:
+def _not_scaled(api: Api, pool: str, live: t.Sequence[KubeObject], namespace: str) -> None:
     """Takes the pool back from the autoscaler, which would go on scaling it."""
     if any(is_scaled(one) and owned(one) and pool_of(one) == pool for one in live):
         autoscaling.absent(api, [pool], namespace)

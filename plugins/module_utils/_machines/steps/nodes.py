@@ -14,6 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     KindNotServedError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     owned,
     pool_of,
@@ -25,17 +26,25 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
     worst,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import WaitParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
-    drift,
     machine as machine_facts,
+    mirror,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import (
+    subject as csr_subject,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.steps import Joining
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import replicas_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.options import (
+    DrainParams,
+    JoiningParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
     health,
-    removal as removal_steps,
+    marks,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
     cordon,
@@ -44,12 +53,21 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
 
-Data = dict[str, t.Any]
 _LINK: t.Final = "machine.openshift.io/machine"
 
 
-def ensure(api: Api, params: Data) -> Data:
-    """params: the task's options."""
+class GpuNodeParams(DrainParams, JoiningParams, WaitParams):
+    """The options of gpu_node."""
+
+    name: str
+    state: t.Literal["schedulable", "drained", "replaced"]
+    namespace: str
+
+
+def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
+    """Bring the node into the wanted state. Return its name, its machine's, and the names of new machines."""
+    if params["approve_csrs"]:
+        csr_subject.require()
     node, machine = find(api, params["name"], params["namespace"])
     if node is None and machine is None:
         if params["state"] != "replaced":
@@ -61,7 +79,7 @@ def ensure(api: Api, params: Data) -> Data:
         api.warn(f"There is no node and no machine {params['name']}: nothing was to be replaced.")
         return {"node": "", "machine": "", "new_machines": []}
     name = node_facts.name(node) if node else ""
-    facts: Data = {
+    facts: dict[str, t.Any] = {
         "node": name,
         "machine": machine_facts.name(machine) if machine else "",
         "new_machines": [],
@@ -78,7 +96,7 @@ def ensure(api: Api, params: Data) -> Data:
     return facts
 
 
-def find(api: Api, name: str, namespace: str) -> tuple[Data | None, Data | None]:
+def find(api: Api, name: str, namespace: str) -> tuple[KubeObject | None, KubeObject | None]:
     """The node and its Machine, by the name of either."""
     node = api.get(known("Node"), name)
     try:
@@ -92,7 +110,7 @@ def find(api: Api, name: str, namespace: str) -> tuple[Data | None, Data | None]
         return node, None
 
 
-def replace(api: Api, node: str, machine: Data | None, params: Data) -> list[str]:
+def replace(api: Api, node: str, machine: KubeObject | None, params: GpuNodeParams) -> list[str]:
     """The node is emptied, its Machine deleted, and the one that its set makes instead is a Ready node. Names of the new Machines."""
     namespace, set_name = params["namespace"], machine_facts.set_name(machine) if machine else ""
     live = api.get(known("MachineSet"), set_name, namespace) if set_name else None
@@ -107,20 +125,20 @@ def replace(api: Api, node: str, machine: Data | None, params: Data) -> list[str
             f"Node {node} is not replaced: {what}.",
             "Replace it by the way it was made.",
         )
-    drift.check_machines([machine])
+    mirror.check_machines([machine])
     drain_steps.check(api, {node} - {""}, Rules.of(params), _why(node, params))
     with health.paused(api, pool_of(live), namespace):
         return _another(api, node, machine, set_name, params)
 
 
-def _why(node: str, params: Data) -> str:
+def _why(node: str, params: GpuNodeParams) -> str:
     return f"Node {node or params['name']} is to be replaced"
 
 
-def _another(api: Api, node: str, machine: Data, set_name: str, params: Data) -> list[str]:
+def _another(api: Api, node: str, machine: KubeObject, set_name: str, params: GpuNodeParams) -> list[str]:
     namespace = params["namespace"]
     drain_steps.drain(api, {node} - {""}, Rules.of(params), _why(node, params))
-    removal_steps.unhook(api, namespace, [machine])
+    marks.unhook(api, namespace, [machine])
     before = {machine_facts.name(one) for one in _members(api, set_name, namespace)}
     api.delete(known("Machine"), machine_facts.name(machine), namespace, owned_only=False)
     queries = {
@@ -142,7 +160,7 @@ class Whole:
     name: str
     capacity_timeout: float
 
-    def __call__(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Readiness:
+    def __call__(self, snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
         nodes = {node_facts.name(node): node for node in snapshot["nodes"]}
         living = [one for one in snapshot["machines"] if machine_facts.phase(one) != "Deleting"]
         parts = [
@@ -171,5 +189,5 @@ class Whole:
         )
 
 
-def _members(api: Api, set_name: str, namespace: str) -> list[Data]:
+def _members(api: Api, set_name: str, namespace: str) -> list[KubeObject]:
     return api.list(known("Machine"), namespace, labels=selector({machine_facts.SET: set_name}))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ConflictError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import propagation, removal
@@ -23,12 +24,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.m
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.propagation import Given
 
-Data = dict[str, t.Any]
 # How often a Node that others write at the same moment is read again.
 _RACES: t.Final = 3
 
 
-def behind(machines: t.Iterable[Data], sets: t.Mapping[str, Data]) -> list[Data]:
+def behind(machines: t.Iterable[KubeObject], sets: t.Mapping[str, KubeObject]) -> list[KubeObject]:
     """Machines that would be written."""
     ours = [
         (one, sets[set_name(one)]) for one in machines if set_name(one) in sets and phase(one) != "Deleting"
@@ -40,7 +40,9 @@ def behind(machines: t.Iterable[Data], sets: t.Mapping[str, Data]) -> list[Data]
     ]
 
 
-def bring(api: Api, namespace: str, machines: t.Iterable[Data], sets: t.Mapping[str, Data]) -> None:
+def bring(
+    api: Api, namespace: str, machines: t.Iterable[KubeObject], sets: t.Mapping[str, KubeObject]
+) -> None:
     """sets: as they are now, by name; Machines of other sets are left alone."""
     ours = [
         (machine, propagation.of_template(sets[set_name(machine)]))
@@ -60,7 +62,7 @@ def bring(api: Api, namespace: str, machines: t.Iterable[Data], sets: t.Mapping[
         api.merge_patch(known("Machine"), name(machine), namespace, propagation.settled(wanted))
 
 
-def _patches(machine: Data, manifest: Data) -> tuple[Data, Data]:
+def _patches(machine: KubeObject, manifest: KubeObject) -> tuple[KubeObject, KubeObject]:
     """Of the Machine: what it hands to its Node, and our hook."""
     hooks = removal.hooks_of(manifest["spec"]["template"])
     return propagation.machine_patch(machine, propagation.of_template(manifest)), removal.with_hook(

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import time
 import typing as t
 from dataclasses import dataclass, field
@@ -16,14 +17,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
     WaitTimeoutError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
-    attempts,
     candidates as machine_candidates,
     drift as machine_drift,
     machine as machine_facts,
+    mirror,
     plan as machine_plan,
     pool as machine_pool,
     removal,
@@ -36,8 +37,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.m
     name_of,
     replicas_of,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
+    GpuMachinesetParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
     health,
+    marks,
     propagation as propagation_steps,
     removal as removal_steps,
     replacement as machine_replacement,
@@ -50,8 +55,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.s
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
     Infrastructure,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
 
-Data = dict[str, t.Any]
 _ELSEWHERE: t.Final = " Or let the pool move to another of its candidates: reselect: true."
 _SAID: t.Final = {
     machine_candidates.AGAIN: "its other zones are asked",
@@ -62,21 +67,21 @@ _SAID: t.Final = {
 
 
 @dataclass
-class Asking:
+class Provisioning:
     """One pool's search on a live cluster."""
 
     api: Api
     cluster: Infrastructure
-    pool: Data
-    params: Data
+    pool: Pool
+    params: GpuMachinesetParams
     search: machine_candidates.Search
     held: list[machine_candidates.Held]
-    troubled: dict[str, Data] = field(default_factory=dict)
-    drift: list[Data] | None = None
-    removed: list[Data] = field(default_factory=list)
+    troubled: dict[str, KubeObject] = field(default_factory=dict)
+    drift: list[KubeObject] | None = None
+    removed: list[KubeObject] = field(default_factory=list)
     has_looked: bool = False
 
-    def until_obtained(self, live: list[Data]) -> Data:
+    def until_obtained(self, live: list[KubeObject]) -> KubeObject:
         joining = Joining(self.api, self.params["approve_csrs"])
         while True:
             plan = self._ask(live)
@@ -84,10 +89,10 @@ class Asking:
                 plan, self.params["capacity_timeout"], time.time, troubled=self.troubled
             )
             try:
-                watched = queries(self.pool["name"], self.params["namespace"]) | hosts(
+                watched = queries(self.pool.name, self.params["namespace"]) | hosts(
                     self.cluster.platform, self.params["namespace"]
                 )
-                snapshot = joining.wait(watched, judge, judge.is_mine, f"pool {self.pool['name']}")
+                snapshot = joining.wait(watched, judge, judge.is_mine, f"pool {self.pool.name}")
                 if judge.has_waited:
                     self._look_back(plan)
                 break
@@ -107,9 +112,9 @@ class Asking:
         self._tidy(plan)
         replacement = machine_replacement.Replacement(self.api, plan, self.params)
         snapshot = replacement.run(snapshot)
-        if self.search.obtained < self.pool["replicas"]:
+        if self.search.obtained < self.pool.replicas:
             self.api.warn(
-                f"Pool {self.pool['name']} has {self.search.obtained} of {self.pool['replicas']} machines; min_replicas lets that suffice."
+                f"Pool {self.pool.name} has {self.search.obtained} of {self.pool.replicas} machines; min_replicas lets that suffice."
             )
         return {
             **self._facts(snapshot, plan),
@@ -117,7 +122,7 @@ class Asking:
             "drift": self.drift or [],
             "replaced": replacement.replaced,
             "removed": self.removed,
-            "pool": self._as_obtained(),
+            "pool": self._as_obtained().as_result(),
         }
 
     def _look_back(self, plan: machine_plan.MachinePlan) -> list[str]:
@@ -125,42 +130,40 @@ class Asking:
         if self.has_looked or not self.held:
             return []
         self.has_looked = True
-        found, remarks = health.look_back(
-            self.api, self.pool["name"], self.params["namespace"], plan.manifests
-        )
+        found, remarks = health.look_back(self.api, self.pool.name, self.params["namespace"], plan.manifests)
         self.troubled = {**{one["name"]: one for one in found}, **self.troubled}
         return [*remembered(found), *remarks]
 
-    def _facts(self, snapshot: Snapshot, plan: machine_plan.MachinePlan) -> Data:
+    def _facts(self, snapshot: Snapshot, plan: machine_plan.MachinePlan) -> KubeObject:
         return {**machine_pool.facts(snapshot, plan), "troubled": list(self.troubled.values())}
 
-    def _follow(self, plan: machine_plan.MachinePlan, live: list[Data]) -> None:
+    def _follow(self, plan: machine_plan.MachinePlan, live: list[KubeObject]) -> None:
         """What the autoscaler has made of its sets while this waited is what they are to have."""
-        if self.pool["autoscale"]:
+        if self.pool.autoscale:
             self.search.placement |= {
                 plan.shares[name_of(one)].zone: replicas_of(one)
                 for one in live
                 if name_of(one) in plan.shares
             }
 
-    def _as_obtained(self) -> Data:
+    def _as_obtained(self) -> Pool:
         """The pool with only those candidates that it has machines of."""
         used = [share.candidate for share in self.search.shares if share.replicas] or [self.search.candidate]
-        candidates = [one for one in self.pool["candidates"] if any(one is other for other in used)]
-        return {**self.pool, "candidates": candidates, "expected": candidates[0]["expected"]}
+        candidates = [one for one in self.pool.candidates if any(one is other for other in used)]
+        return dataclasses.replace(self.pool, candidates=tuple(candidates), expected=candidates[0].expected)
 
     @property
     def _record(self) -> str:
         """What the sets say already; those of a candidate that the pool only tries say nothing."""
         return "" if self.search.has_left else next((one.obtained for one in self.held if one.obtained), "")
 
-    def _ask(self, live: list[Data], record: str = "") -> machine_plan.MachinePlan:
+    def _ask(self, live: list[KubeObject], record: str = "") -> machine_plan.MachinePlan:
         plan = machine_plan.plan(
             self.cluster, self.pool, self.search.shares, live, self.params, record or self._record
         )
-        machines = removal_steps.machines_of(self.api, self.pool["name"], self.params["namespace"])
+        machines = removal_steps.machines_of(self.api, self.pool.name, self.params["namespace"])
         machine_replacement.foresee(machines, plan, self.params)
-        machine_drift.check_machines(propagation_steps.behind(machines, plan.manifests))
+        mirror.check_machines(propagation_steps.behind(machines, plan.manifests))
         going = removal_steps.prepare(self.api, plan, live, self.params)
         self.removed += map(removal.told, going)
         writes.apply(self.api, plan, {name_of(one): one for one in live})
@@ -177,7 +180,7 @@ class Asking:
 
     def _has_others(self) -> bool:
         """Whether there are candidates that the pool may be moved to, if its user says so."""
-        return self.search.won and not self.params["reselect"] and len(self.pool["candidates"]) > 1
+        return self.search.won and not self.params["reselect"] and len(self.pool.candidates) > 1
 
     def _move(
         self,
@@ -189,13 +192,13 @@ class Asking:
         """Gives back what was refused; raises when nothing is left to ask."""
         step = self._lose(plan, judge, refused)
         self.api.progress(
-            f"pool {self.pool['name']}: {attempts.described(self.search.attempts[-1])}; {_SAID[step]}"
+            f"pool {self.pool.name}: {machine_candidates.described(self.search.attempts[-1])}; {_SAID[step]}"
         )
         is_back = step == machine_candidates.GIVE_UP and self.search.restore()
         is_left = (
             is_back
             or (step == machine_candidates.GIVE_UP and not self.search.won)
-            or (step == machine_candidates.NEXT and not self.pool["mixed"])
+            or (step == machine_candidates.NEXT and not self.pool.mixed)
         )
         if not is_left:
             self._give_up(
@@ -220,7 +223,7 @@ class Asking:
             self._ask(live)
         if step == machine_candidates.GIVE_UP:
             facts = {**self._facts(judge.seen, plan), "attempts": self.search.attempts}
-            last = attempts.nothing_left(self.pool, self.search, exc, facts)
+            last = machine_candidates.nothing_left(self.pool, self.search, exc, facts)
             last.remedy += _ELSEWHERE if self._has_others() else ""
             raise last from exc
 
@@ -247,15 +250,15 @@ class Asking:
             {zone: obtained[name] for name, zone in mine.items()},
         )
 
-    def _give_up(self, machines: t.Iterable[Data]) -> None:
+    def _give_up(self, machines: t.Iterable[KubeObject]) -> None:
         going = [
             one
             for one in machines
             if machine_facts.phase(one) != "Deleting" and not machine_facts.is_given_up(one)
         ]
-        removal_steps.mark(self.api, self.params["namespace"], going)
+        marks.mark(self.api, self.params["namespace"], going)
 
-    def _too_many(self, live: list[Data], machines: t.Iterable[Data]) -> list[Data]:
+    def _too_many(self, live: list[KubeObject], machines: t.Iterable[KubeObject]) -> list[KubeObject]:
         """Machines without an instance of sets that were asked for more than the pool now has again."""
         now = {name_of(one): replicas_of(one) for one in live}
         larger = {one.name for one in self.held if now.get(one.name, 0) > one.replicas}
@@ -268,11 +271,11 @@ class Asking:
 
     def _attempts(
         self, plan: machine_plan.MachinePlan, judge: machine_pool.Present, exc: AcceleratorError
-    ) -> list[Data]:
+    ) -> list[KubeObject]:
         obtained = sum(1 for machine in judge.seen.get("machines", ()) if judge.has_instance(machine))
         zones = [share.zone for share in plan.shares.values() if share.zone]
         last = {
-            "instance_type": self.search.candidate["instance_type"],
+            "instance_type": self.search.candidate.instance_type,
             "zones": zones,
             "wanted": sum(plan.replicas.values()),
             "obtained": obtained,
@@ -286,12 +289,10 @@ class Asking:
     def _remove(self, names: t.Sequence[str], why: str) -> None:
         if not names:
             return
-        self.removed += map(
-            removal.told, removal_steps.remove(self.api, self.pool["name"], names, self.params)
-        )
+        self.removed += map(removal.told, removal_steps.remove(self.api, self.pool.name, names, self.params))
         for name in names:
             self.api.delete(known("MachineSet"), name, self.params["namespace"], wait=False)
         gone = machine_pool.Gone(frozenset(names))
         self.api.wait(
-            queries(self.pool["name"], self.params["namespace"]), gone, f"pool {self.pool['name']}: {why}"
+            queries(self.pool.name, self.params["namespace"]), gone, f"pool {self.pool.name}: {why}"
         )

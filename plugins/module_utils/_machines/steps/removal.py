@@ -10,13 +10,14 @@ import collections
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     pool_label,
     selector,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import drift, removal
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import mirror, removal
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import (
     Held,
     Search,
@@ -34,10 +35,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.m
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.placement import spared
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
+    GpuMachinesetParams,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import marks
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain, drain_steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
-
-Data = dict[str, t.Any]
 
 
 def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> None:
@@ -52,7 +55,7 @@ def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> N
         return
     machines = [
         one
-        for one in machines_of(api, search.pool["name"], namespace)
+        for one in machines_of(api, search.pool.name, namespace)
         if set_name(one) in zones and phase(one) != "Deleting"
     ]
     working = {drain.node_of(pod) for pod in drain.busy(drain_steps.pods_on(api, _nodes(machines)))}
@@ -60,13 +63,15 @@ def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> N
     search.placement = spared(search.placement, current, idle)
 
 
-def prepare(api: Api, plan: MachinePlan, live: t.Sequence[Data], params: Data) -> list[Data]:
+def prepare(
+    api: Api, plan: MachinePlan, live: t.Sequence[KubeObject], params: GpuMachinesetParams
+) -> list[KubeObject]:
     """Makes room for fewer replicas, before they are written: the Machines that are to go are emptied and marked. Raises before any write.
 
     live: all sets; those of the pool that the plan has no use for will go. A task that does not wait cannot empty a node: there the replicas stay.
     Returns those that go.
     """
-    pool, namespace, rules = plan.pool["name"], params["namespace"], Rules.of(params)
+    pool, namespace, rules = plan.pool.name, params["namespace"], Rules.of(params)
     have = {name_of(one): replicas_of(one) for one in live}
     fewer = {one: replicas for one, replicas in plan.replicas.items() if replicas < have.get(one, 0)}
     given_up = [one for one in plan.surplus if have[one]]
@@ -88,7 +93,7 @@ def prepare(api: Api, plan: MachinePlan, live: t.Sequence[Data], params: Data) -
         [pod for pod in pods if drain.node_of(pod) in _nodes(all_that_go)], rules, why
     ):
         raise problem
-    drift.check_machines(one for one in all_that_go if removal.released(one))
+    mirror.check_machines(one for one in all_that_go if removal.released(one))
     if not fewer:
         return []
     if not api.wait_wanted and not api.check_mode:
@@ -102,41 +107,27 @@ def prepare(api: Api, plan: MachinePlan, live: t.Sequence[Data], params: Data) -
     return victims
 
 
-def remove(api: Api, pool: str, names: t.Collection[str], params: Data) -> list[Data]:
+def remove(api: Api, pool: str, names: t.Collection[str], params: GpuMachinesetParams) -> list[KubeObject]:
     """Empties the nodes of whole sets that are about to be deleted. A task that does not wait only sees that it may. The Machines of these sets."""
     namespace, rules = params["namespace"], Rules.of(params)
     machines = [one for one in machines_of(api, pool, namespace) if set_name(one) in names] if names else []
     why = f"Pool {pool} is to lose {len(machines)} machines"
-    drift.check_machines(one for one in machines if removal.without_hook(one))
+    mirror.check_machines(one for one in machines if removal.without_hook(one))
     if not api.wait_wanted and not api.check_mode:
         drain_steps.check(api, _nodes(machines), rules, why)
         return machines
     drain_steps.drain(api, _nodes(machines), rules, why)
-    unhook(api, namespace, machines)
+    marks.unhook(api, namespace, machines)
     return machines
 
 
-def release(api: Api, namespace: str, machines: t.Sequence[Data], rules: Rules, why: str) -> None:
+def release(api: Api, namespace: str, machines: t.Sequence[KubeObject], rules: Rules, why: str) -> None:
     """Empties the Machines' nodes, then marks them as the first that their sets give up; no hook of ours holds them up any more."""
     drain_steps.drain(api, _nodes(machines), rules, why)
-    mark(api, namespace, machines)
+    marks.mark(api, namespace, machines)
 
 
-def mark(api: Api, namespace: str, machines: t.Iterable[Data]) -> None:
-    """The first that their sets give up, with no hook of ours."""
-    for machine in machines:
-        if body := removal.released(machine):
-            api.merge_patch(known("Machine"), name(machine), namespace, body)
-
-
-def unhook(api: Api, namespace: str, machines: t.Iterable[Data]) -> None:
-    """Takes our hook away, so that nothing of ours holds up a drain."""
-    for machine in machines:
-        if body := removal.without_hook(machine):
-            api.merge_patch(known("Machine"), name(machine), namespace, body)
-
-
-def let_go(api: Api, machines: t.Iterable[Data], params: Data) -> None:
+def let_go(api: Api, machines: t.Iterable[KubeObject], params: GpuMachinesetParams) -> None:
     """Machines that somebody deleted, and whose drain waits for us to take our hook away: their nodes are emptied gently first."""
     for machine in machines:
         if phase(machine) != "Deleting" or not removal.without_hook(machine):
@@ -147,12 +138,12 @@ def let_go(api: Api, machines: t.Iterable[Data], params: Data) -> None:
             since = machine["metadata"]["deletionTimestamp"]
             message = f"Machine {name(machine)} is being deleted since {since}, and its pre-drain hook holds it until its node is empty. {exc.message}"
             raise AcceleratorError("MACH-HOOK", message, exc.remedy, exc.evidence) from exc
-        unhook(api, params["namespace"], [machine])
+        marks.unhook(api, params["namespace"], [machine])
 
 
-def machines_of(api: Api, pool: str, namespace: str) -> list[Data]:
+def machines_of(api: Api, pool: str, namespace: str) -> list[KubeObject]:
     return api.list(known("Machine"), namespace, labels=selector(pool_label(pool)))
 
 
-def _nodes(machines: t.Iterable[Data]) -> set[str]:
+def _nodes(machines: t.Iterable[KubeObject]) -> set[str]:
     return {node_name(one) for one in machines} - {""}

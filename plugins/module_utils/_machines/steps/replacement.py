@@ -15,11 +15,13 @@ import typing as t
 from dataclasses import dataclass, field
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
     drift,
     machine_set,
+    mirror,
     pool as machine_pool,
     removal,
 )
@@ -32,20 +34,24 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.m
     phase,
     set_name,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.mirror import MachineError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool import Present
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.source_set import MachineError
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
+    GpuMachinesetParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
     health,
+    marks,
     removal as removal_steps,
     writes,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.queries import queries
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import cordon, drain_steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
 
-Data = dict[str, t.Any]
-Seen = dict[str, list[Data]]
+Seen = dict[str, list[KubeObject]]
 
 
 @dataclass
@@ -54,8 +60,8 @@ class Replacement:
 
     api: Api
     plan: MachinePlan
-    params: Data
-    replaced: list[Data] = field(default_factory=list)
+    params: GpuMachinesetParams
+    replaced: list[KubeObject] = field(default_factory=list)
 
     def run(self, snapshot: Seen) -> Seen:
         """Ends what was begun; with on_change: replace, replaces every Machine that is not as its set would make it. The pool as it is then."""
@@ -65,7 +71,7 @@ class Replacement:
         return snapshot
 
     def _replaced(self, snapshot: Seen) -> Seen:
-        pool, namespace = self.plan.pool["name"], self.params["namespace"]
+        pool, namespace = self.plan.pool.name, self.params["namespace"]
         begun = {
             set_: names
             for set_, manifest in self.plan.manifests.items()
@@ -84,7 +90,7 @@ class Replacement:
         with health.paused(self.api, pool, namespace):
             return self._all_replaced(outdated)
 
-    def _all_replaced(self, outdated: t.Sequence[Data]) -> Seen:
+    def _all_replaced(self, outdated: t.Sequence[KubeObject]) -> Seen:
         snapshot: Seen = {}
         surge = int(self.params["max_surge"])
         for set_ in sorted(set(map(set_name, outdated))):
@@ -96,7 +102,7 @@ class Replacement:
         return snapshot
 
     def _wait(self, judge: Present, what: str) -> Seen:
-        pool = self.plan.pool["name"]
+        pool = self.plan.pool.name
         joining = Joining(self.api, self.params["approve_csrs"])
         return joining.wait(
             queries(pool, self.params["namespace"]), judge, judge.is_mine, f"pool {pool}: {what}"
@@ -107,15 +113,15 @@ class Replacement:
         return Rules.of(self.params)
 
     def _why(self, number: int) -> str:
-        return f"{number} machines of pool {self.plan.pool['name']} are to be replaced"
+        return f"{number} machines of pool {self.plan.pool.name} are to be replaced"
 
-    def _is_outdated(self, machine: Data) -> bool:
+    def _is_outdated(self, machine: KubeObject) -> bool:
         return _is_outdated(self.plan, machine)
 
     def _begin(self, set_: str, names: t.Sequence[str]) -> None:
         """New Machines beside the old ones; given back where the provider has none."""
         self.api.progress(
-            f"pool {self.plan.pool['name']}: a machine in the place of {', '.join(names)} is asked for"
+            f"pool {self.plan.pool.name}: a machine in the place of {', '.join(names)} is asked for"
         )
         judge = self._written(set_, machine_set.surged(self.plan.manifests[set_], names))
         try:
@@ -127,14 +133,14 @@ class Replacement:
                     for one in judge.seen["machines"]
                     if set_name(one) == set_ and not judge.has_instance(one)
                 ]
-                removal_steps.mark(self.api, self.params["namespace"], refused)
+                marks.mark(self.api, self.params["namespace"], refused)
                 self._written(set_, machine_set.settled(self.plan.manifests[set_]))
                 exc.message += " Nothing was replaced; the pool is as it was."
             raise
 
     def _end(self, set_: str, names: t.Sequence[str]) -> Seen:
         """The old Machines go, as many as the set has too many."""
-        machines = removal_steps.machines_of(self.api, self.plan.pool["name"], self.params["namespace"])
+        machines = removal_steps.machines_of(self.api, self.plan.pool.name, self.params["namespace"])
         living = [one for one in machines if set_name(one) == set_ and phase(one) != "Deleting"]
         named = [one for one in living if name(one) in names]
         others = [one for one in living if name(one) not in names and self._is_outdated(one)]
@@ -154,7 +160,7 @@ class Replacement:
         self.replaced += map(removal.told, victims)
         return snapshot
 
-    def _written(self, set_: str, manifest: Data) -> Present:
+    def _written(self, set_: str, manifest: KubeObject) -> Present:
         """Applies the set; the judge of the pool with it."""
         live = self.api.get(known("MachineSet"), set_, self.params["namespace"])
         writes.apply(
@@ -164,28 +170,28 @@ class Replacement:
         return machine_pool.Present(self.plan, self.params["capacity_timeout"], time.time)
 
 
-def foresee(machines: t.Iterable[Data], plan: MachinePlan, params: Data) -> None:
+def foresee(machines: t.Iterable[KubeObject], plan: MachinePlan, params: GpuMachinesetParams) -> None:
     """Raises before any write where two would say how many machines a set has: a surge, and the autoscaler; and where a Machine is not ours to write."""
     if params.get("on_change") != "replace":
         return
     outdated = [one for one in machines if _is_outdated(plan, one)]
-    drift.check_machines(outdated)
-    if plan.pool["autoscale"] and (names := sorted(map(name, outdated))):
+    mirror.check_machines(outdated)
+    if plan.pool.autoscale and (names := sorted(map(name, outdated))):
         what = "is scaled by the autoscaler, which would take a surge for its own. Not replaced, and nothing was changed"
         raise MachineError(
             "POOL-AUTOSCALED",
-            f"Pool {plan.pool['name']} {what}: {', '.join(names)}.",
+            f"Pool {plan.pool.name} {what}: {', '.join(names)}.",
             "Give the pool replicas instead of autoscale for that run; or use on_change: new_machines, then playbooks/replace_node.yml for each.",
             evidence=names,
         )
 
 
-def foresee_types(held: t.Iterable[Held], pool: Data, surge: int) -> None:
+def foresee_types(held: t.Iterable[Held], pool: Pool, surge: int) -> None:
     """Raises before any write where another instance type would make more machines at a time than the surge allows: there all new ones come first."""
     old = [
         one
         for one in held
-        if one.replicas and not any(is_of(one, candidate, pool) for candidate in pool["candidates"])
+        if one.replicas and not any(is_of(one, candidate, pool) for candidate in pool.candidates)
     ]
     number = sum(one.replicas for one in old)
     if number > surge:
@@ -193,14 +199,14 @@ def foresee_types(held: t.Iterable[Held], pool: Data, surge: int) -> None:
         what = f"has {number} machines of {kinds}, and all new ones come before the first of them goes: {number} more than its replicas at a time"
         raise MachineError(
             "POOL-SURGE",
-            f"Pool {pool['name']} {what}, where max_surge allows {surge}. Nothing was changed.",
+            f"Pool {pool.name} {what}, where max_surge allows {surge}. Nothing was changed.",
             f"Set max_surge to {number} if the account's limits have room for so many; or make the pool smaller first; or move it bit by bit to a pool of "
             "its own for the new instance type.",
             evidence=[f"{one.name}: {one.replicas} of {one.candidate}" for one in old],
         )
 
 
-def _is_outdated(plan: MachinePlan, machine: Data) -> bool:
+def _is_outdated(plan: MachinePlan, machine: KubeObject) -> bool:
     manifest = plan.wanted.get(set_name(machine))
     return manifest is not None and phase(machine) != "Deleting" and bool(drift.of_machine(machine, manifest))
 

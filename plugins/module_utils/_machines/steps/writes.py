@@ -9,17 +9,16 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ConflictError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import dropped_fields, replicas
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.platform_options import PATCH
 
-Data = dict[str, t.Any]
 _TRIES: t.Final = 5
 
 
-def apply(api: Api, plan: MachinePlan, existing: t.Mapping[str, Data]) -> None:
+def apply(api: Api, plan: MachinePlan, existing: t.Mapping[str, KubeObject]) -> None:
     """existing: machine sets by name. Every new set is rehearsed before the first one is written."""
     for name, manifest in plan.manifests.items():
         if name not in existing:
@@ -28,7 +27,7 @@ def apply(api: Api, plan: MachinePlan, existing: t.Mapping[str, Data]) -> None:
         dropped_fields.check(_applied(api, manifest, existing.get(name)), manifest, _patch(plan, name))
 
 
-def _applied(api: Api, manifest: Data, live: Data | None) -> Data:
+def _applied(api: Api, manifest: KubeObject, live: KubeObject | None) -> KubeObject:
     try:
         return api.apply(manifest, live=live)
     except ConflictError as exc:
@@ -42,7 +41,7 @@ def _applied(api: Api, manifest: Data, live: Data | None) -> Data:
         return api.apply(manifest, force_conflicts=True, live=live)
 
 
-def _resized(api: Api, manifest: Data, live: Data) -> Data:
+def _resized(api: Api, manifest: KubeObject, live: KubeObject) -> KubeObject:
     """The autoscaler has the last word: where it scales at this very moment, its number stays."""
     read = live
     for _try in range(_TRIES):
@@ -57,5 +56,5 @@ def _resized(api: Api, manifest: Data, live: Data) -> Data:
     return live
 
 
-def _patch(plan: MachinePlan, name: str) -> Data:
-    return plan.shares[name].candidate.get(PATCH) or {}
+def _patch(plan: MachinePlan, name: str) -> t.Mapping[str, t.Any]:
+    return plan.shares[name].candidate.patch

@@ -14,7 +14,7 @@ import typing as t
 from dataclasses import replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.conditions import find, since
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
     KubeObject,
     Snapshot,
@@ -126,10 +126,10 @@ class Judge(StackJudge):
         super().__init__(
             lambda snapshot: judge(snapshot, params["name"], params["pools"]),
             CHAIN,
-            Patience(clock, params["grace"], PASSING),
+            Grace(clock, params["grace"], PASSING),
         )
         self._params = params
-        self._doubt = Patience(clock, params["grace"], DOUBTFUL)
+        self._doubt = Grace(clock, params["grace"], DOUBTFUL)
         self._kernels = KernelChain()
 
     def harden(self, findings: t.Sequence[Finding]) -> list[Finding]:

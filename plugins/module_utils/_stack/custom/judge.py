@@ -10,7 +10,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.expression import Expression
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot, merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
@@ -19,7 +19,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     worst,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import stages
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
+    result as custom_result,
+)
 
 Data = dict[str, t.Any]
 
@@ -136,7 +138,7 @@ class Judge:
 
     def __init__(self, params: Data, clock: t.Callable[[], float]) -> None:
         self._params, self._pools, self._asked = params, pools(params), expressions(params)
-        self._patience = Patience(clock, params["grace"], ("GPU-CR-FAILED", "GPU-ALLOC"))
+        self._patience = Grace(clock, params["grace"], ("GPU-CR-FAILED", "GPU-ALLOC"))
         self.seen: Snapshot = {}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
@@ -172,7 +174,7 @@ class Judge:
             "reason": verdict.reason or own.reason,
             "message": own.message if own.is_ready else verdict.message,
             "nodes": pool_nodes.summarize_nodes(snapshot.get("nodes", ()), self._pools),
-            **stages.summarize(
+            **custom_result.summarize(
                 next(iter(snapshot.get("objects") or ()), None),
                 own,
                 snapshot.get("nodes", ()),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.conditions import find, since
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
     KubeObject,
     Snapshot,
@@ -89,7 +89,7 @@ PASSING: t.Final = (
 
 def judging(params: StackParams, wanted: t.Sequence[KubeObject], clock: t.Callable[[], float]) -> StackJudge:
     """Return the judge of a wait. wanted: the NVIDIADriver objects."""
-    patience = Patience(clock, params["grace"], PASSING)
+    patience = Grace(clock, params["grace"], PASSING)
     return StackJudge(lambda snapshot: judge(snapshot, params["pools"], wanted), CHAIN, patience)
 
 

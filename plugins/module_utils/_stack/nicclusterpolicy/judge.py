@@ -10,7 +10,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.conditions import since
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import of_owner
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
     KubeObject,
     Snapshot,
@@ -84,7 +84,7 @@ PASSING: t.Final = (
 def judging(params: StackParams, clock: t.Callable[[], float]) -> StackJudge:
     """Return the judge of a wait."""
     offered = manifest.offered(params)
-    patience = Patience(clock, params["grace"], PASSING)
+    patience = Grace(clock, params["grace"], PASSING)
     return StackJudge(lambda snapshot: judge(snapshot, params["pools"], offered), CHAIN, patience)
 
 

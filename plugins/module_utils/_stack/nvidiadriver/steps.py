@@ -12,7 +12,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import Foreign
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
     KubeObject,
     Snapshot,
@@ -209,7 +209,7 @@ def _delete(api: Api, names: list[str]) -> None:
 
 
 def _observe(api: Api, params: StackParams, wanted: list[KubeObject]) -> Snapshot:
-    patience = Patience(api.clock, params["grace"], driver_judge.PASSING)
+    patience = Grace(api.clock, params["grace"], driver_judge.PASSING)
     also = policy_steps.Also(
         {"drivers": Query(DRIVER)},
         lambda snapshot: patience.harden(driver_judge.judge(snapshot, wanted, params["pools"])),

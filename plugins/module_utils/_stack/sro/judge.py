@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot, merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
@@ -22,7 +22,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool
     judge_size,
     summarize_nodes,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import stages
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
+    result as custom_result,
+)
 
 Data = dict[str, t.Any]
 API_VERSION: t.Final = "sro.openshift.io/v1beta1"
@@ -106,7 +108,7 @@ class Judge:
 
     def __init__(self, params: Data, clock: t.Callable[[], float]) -> None:
         self._pools = params["pools"]
-        self._patience = Patience(clock, params["grace"], ("GPU-SRO-ERRORED", "GPU-ALLOC"))
+        self._patience = Grace(clock, params["grace"], ("GPU-SRO-ERRORED", "GPU-ALLOC"))
         self.seen: Snapshot = {}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
@@ -135,7 +137,7 @@ class Judge:
         live = next(iter(snapshot.get("specials") or []), None)
         verdict = judge(live) if live else pending("Missing")
         nodes = summarize_nodes(snapshot.get("nodes", ()), self._pools)
-        told = stages.summarize(live, verdict, snapshot.get("nodes", ()), self._pools, failed)
+        told = custom_result.summarize(live, verdict, snapshot.get("nodes", ()), self._pools, failed)
         return {
             "name": name,
             "state": verdict.verdict,

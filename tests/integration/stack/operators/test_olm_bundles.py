@@ -26,7 +26,11 @@ OPERATORS: t.Final = {"nfd": "openshift-nfd"}
 
 V1ALPHA1: t.Final = "operators.coreos.com/v1alpha1"
 MARKET: t.Final = "openshift-marketplace"
-GPU: t.Final = {"name": "gpu-operator-certified", "namespace": "nvidia-gpu-operator", "channel": "stable"}
+GPU: t.Final[Data] = {
+    "name": "gpu-operator-certified",
+    "namespace": "nvidia-gpu-operator",
+    "channel": "stable",
+}
 FIRST, LAST = (f"gpu-operator-certified.v{version}" for version in ("26.3.2", "26.7.0"))
 POOL: t.Final = "accelerators.openshift/pool"
 STACK: t.Final[Data] = {

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import typing as t
+from dataclasses import replace
 
 import pytest
+from unit import pool_builders
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
@@ -16,23 +18,25 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.a
     limits,
     machine_autoscaler,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import gpu_limits
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Autoscale, Pool
 
 Data = dict[str, t.Any]
 SHARE: t.Final = {"t4": {"nvidia-t4": 8}}
 
 
-def pool(least: int = 0, most: int = 4, **more: t.Any) -> Data:
+def pool(least: int = 0, most: int = 4, **more: t.Any) -> Pool:
     own = {
         "name": "t4",
         "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["a", "b"]}],
         "autoscale": {"min": least, "max": most},
         **more,
     }
-    (planned,) = pool_plan.plan(
-        [{key: value for key, value in own.items() if value is not None}], cloud="aws"
-    )["pools"]
-    return dict(planned)
+    return pool_builders.single({key: value for key, value in own.items() if value is not None}, "aws")
+
+
+def scale(least: int, most: int = 4) -> Autoscale:
+    return Autoscale(least, most)
 
 
 def machine_set(name: str, replicas: int = 0, accelerator: str = "nvidia-t4", **annotations: str) -> Data:
@@ -50,27 +54,30 @@ def bounds(made: list[Data]) -> list[tuple[str, int, int]]:
 
 def test_any_zone_may_take_the_whole_pool_where_the_limit_holds_it() -> None:
     sets = [machine_set("a"), machine_set("b", 1)]
-    assert bounds(machine_autoscaler.manifests(pool(1), sets, [], is_held=True)) == [("a", 0, 4), ("b", 1, 4)]
+    assert bounds(machine_autoscaler.manifests(scale(1), sets, [], is_held=True)) == [
+        ("a", 0, 4),
+        ("b", 1, 4),
+    ]
 
 
 def test_else_each_zone_has_a_part() -> None:
     assert bounds(
-        machine_autoscaler.manifests(pool(1, 3), [machine_set("a"), machine_set("b", 1)], [], is_held=False)
+        machine_autoscaler.manifests(scale(1, 3), [machine_set("a"), machine_set("b", 1)], [], is_held=False)
     ) == [("a", 1, 2), ("b", 0, 1)]
     assert bounds(
-        machine_autoscaler.manifests(pool(0, 1), [machine_set("a"), machine_set("b")], [], is_held=False)
+        machine_autoscaler.manifests(scale(0, 1), [machine_set("a"), machine_set("b")], [], is_held=False)
     ) == [("a", 0, 1)]
 
 
 def test_minima_stay_where_they_are() -> None:
     sets = [machine_set("a"), machine_set("b", 1)]
-    first = machine_autoscaler.manifests(pool(1), sets, [], is_held=True)
+    first = machine_autoscaler.manifests(scale(1), sets, [], is_held=True)
     moved = [machine_set("a", 3), machine_set("b", 1)]
-    assert bounds(machine_autoscaler.manifests(pool(1), moved, first, is_held=True)) == [
+    assert bounds(machine_autoscaler.manifests(scale(1), moved, first, is_held=True)) == [
         ("a", 0, 4),
         ("b", 1, 4),
     ]
-    assert bounds(machine_autoscaler.manifests(pool(2), moved, first, is_held=True)) == [
+    assert bounds(machine_autoscaler.manifests(scale(2), moved, first, is_held=True)) == [
         ("a", 2, 4),
         ("b", 0, 4),
     ]
@@ -100,7 +107,7 @@ def test_scaled_is_when_operator_and_autoscaler_are_at_it() -> None:
 
 def test_gpus_are_counted_as_the_autoscaler_counts_them() -> None:
     assert limits.needs(pool(), [machine_set("a")]) == {"nvidia-t4": 4}
-    shared = {**pool(), "candidates": [{**pool()["candidates"][0], "expected": {"nvidia.com/gpu": 4}}]}
+    shared = replace(pool(), candidates=(replace(pool().candidates[0], expected={"nvidia.com/gpu": 4}),))
     assert limits.needs(shared, [machine_set("a")]) == {"nvidia-t4": 16}
     assert limits.needs(pool(accelerator="nvidia-mine"), [machine_set("a", accelerator="nvidia-mine")]) == {
         "nvidia-mine": 4
@@ -247,7 +254,7 @@ def test_who_keeps_the_limits(metadata: Data, named: str) -> None:
     one = live(("nvidia-a100", 0, 8))
     one["metadata"] |= metadata
     assert limits.manager(one) == named
-    assert limits.fixed_types(one) == (["nvidia-a100"] if named else None)
+    assert gpu_limits.fixed_types(one) == (["nvidia-a100"] if named else None)
     if named:
         error = limits.foreign(one, limits.merged(one, SHARE))
         assert named in error.message

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 import typing as t
 from pathlib import Path
 
 import pytest
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
@@ -16,8 +18,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import (
-    pem as csr_pem,
     requests,
+    subject as csr_subject,
     wait,
 )
 
@@ -90,7 +92,7 @@ def test_reading(
     addresses: tuple[str, ...],
     others: bool,
 ) -> None:
-    assert csr_pem.read(REQUESTS[name]) == csr_pem.Subject(
+    assert csr_subject.read(REQUESTS[name]) == csr_subject.Subject(
         common_name, organizations, names, addresses, others
     )
 
@@ -104,14 +106,14 @@ def test_what_is_broken_is_nothing(cut: int) -> None:
         + base64.b64encode(body[:cut]).decode()
         + "\n-----END CERTIFICATE REQUEST-----\n"
     )
-    assert csr_pem.read(base64.b64encode(broken.encode()).decode()) is None
+    assert csr_subject.read(base64.b64encode(broken.encode()).decode()) is None
 
 
 @pytest.mark.parametrize(
     "text", ["", "%", "aGVsbG8=", base64.b64encode(b"-----BEGIN CERTIFICATE-----").decode()]
 )
 def test_what_is_no_request_is_nothing(text: str) -> None:
-    assert csr_pem.read(text) is None
+    assert csr_subject.read(text) is None
     assert requests.judge(client(text), [machine()]).machine == ""
 
 
@@ -246,3 +248,20 @@ def test_a_node_that_was_let_in_gets_its_serving_certificate_too() -> None:
     assert judge.wants == "approve"
     judge.done.add("csr-s")
     assert judge({"machines": [its], "requests": [serving()]}).is_ready
+
+
+def test_a_second_request_behind_the_first_is_nothing() -> None:
+    pem = base64.b64decode(REQUESTS["client"]).decode()
+    other = base64.b64decode(REQUESTS["masters"]).decode()
+    for text in (pem + other, f"note\n{pem}"):
+        assert csr_subject.read(base64.b64encode(text.encode()).decode()) is None
+
+
+def test_without_the_package_the_option_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    csr_subject.require()
+    monkeypatch.setattr(csr_subject.importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(InputError) as caught:
+        csr_subject.require()
+    assert (caught.value.code, caught.value.remedy) == ("INPUT-CRYPTOGRAPHY", "pip install cryptography")
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    assert csr_subject.read(REQUESTS["client"]) is None

@@ -49,7 +49,7 @@ def node(name: str, state: str | None = None, **annotations: str) -> Data:
 def test_somebody_elses_that_drives_is_refused_and_one_that_does_not_is_told() -> None:
     drivers = [driver("ours", **OURS), driver("theirs")]
     assert migration.refuse_strangers(drivers, [daemonset("ours")]) == [
-        "NVIDIADriver theirs was made by somebody else; it stays, and is disabled."
+        "NVIDIADriver theirs was made by another client; it stays, and is disabled."
     ]
     with pytest.raises(NotReadyError) as caught:
         migration.refuse_strangers(drivers, [daemonset("theirs")])

@@ -9,7 +9,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import judge as dra_judge
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.result import summarize
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import StackJudge
@@ -154,7 +154,7 @@ def judged(snapshot: Snapshot) -> tuple[t.Any, StackJudge]:
     judge = StackJudge(
         lambda seen: dra_judge.judge(seen, [POOL], [DRIVER]),
         dra_judge.CHAIN,
-        Patience(lambda: 0.0, 0, dra_judge.PASSING),
+        Grace(lambda: 0.0, 0, dra_judge.PASSING),
     )
     return judge(snapshot), judge
 

@@ -9,11 +9,11 @@ import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
+    dependencies,
     devices,
     judge as kmm_judge,
     kernels,
     manifest as kmm_manifest,
-    parts,
     preflight as kmm_preflight,
 )
 
@@ -238,7 +238,7 @@ def test_what_has_to_be_there_and_what_is_made() -> None:
             }
         ],
     }
-    assert [(one.kind, one.name, one.path) for one in parts.needs(options)] == [
+    assert [(one.kind, one.name, one.path) for one in dependencies.needs(options)] == [
         ("Secret", "pull", "kmm.image_repo_secret"),
         ("Secret", "s", "kmm.kernel_mappings[0].build.secrets"),
         ("ConfigMap", "cm", "kmm.kernel_mappings[0].build.dockerfile_config_map"),
@@ -246,7 +246,7 @@ def test_what_has_to_be_there_and_what_is_made() -> None:
         ("Secret", "c", "kmm.kernel_mappings[0].sign.cert_secret"),
         ("ServiceAccount", "loader", "kmm.service_account"),
     ]
-    made = parts.own(options | {"create_service_accounts": True}, "card", "openshift-kmm")
+    made = dependencies.own(options | {"create_service_accounts": True}, "card", "openshift-kmm")
     assert [(one["kind"], one["metadata"]["name"]) for one in made] == [
         ("ConfigMap", "card-dockerfile"),
         ("ServiceAccount", "loader"),

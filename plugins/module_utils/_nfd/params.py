@@ -2,11 +2,63 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Options of the module nfd_labels."""
+"""Options of the module nfd_labels, and their types."""
 
 from __future__ import annotations
 
 import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import StateParams
+
+Labels = dict[str, t.Any]
+
+
+class RuleEntry(t.TypedDict):
+    """An entry of `rules`: the name of a NodeFeatureRule and its `spec.rules`."""
+
+    name: str
+    rules: list[dict[str, t.Any]]
+
+
+class FeatureEntry(t.TypedDict):
+    """An entry of `features`: nodes, and what the NodeFeatures of these nodes publish."""
+
+    name: str
+    nodes: list[str] | None
+    node_selector: Labels | None
+    labels: Labels | None
+    attributes: dict[str, t.Any] | None
+    flags: dict[str, t.Any] | None
+    instances: dict[str, t.Any] | None
+
+
+class Expectation(t.TypedDict):
+    """An entry of `expect`. count: the least number of nodes. labels: None stands for an absent label."""
+
+    nodes: list[str] | None
+    node_selector: Labels | None
+    count: int
+    labels: Labels
+
+
+class NfdLabelsParams(StateParams):
+    """The options of nfd_labels. settle, grace: in seconds. compare: name of a set of nodes -> selection."""
+
+    name: str
+    namespace: str
+    adopt: t.Literal["report", "take"]
+    pci_classes: list[str]
+    label_fields: list[str]
+    worker_tolerations: list[dict[str, t.Any]] | None
+    rules: list[RuleEntry]
+    features: list[FeatureEntry]
+    expect: list[Expectation]
+    compare: dict[str, t.Any] | None
+    stale_features: t.Literal["ignore", "report", "remove"]
+    prune: bool
+    settle: float
+    grace: float
+
 
 _LABELS: t.Final = {
     "nodes": {"type": "list", "elements": "str"},

@@ -10,7 +10,9 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import pending, ready
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import stages
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
+    result as custom_result,
+)
 
 Data = dict[str, t.Any]
 LIVE: Data = {"metadata": {"name": "x", "creationTimestamp": "2026-11-22T01:00:00Z"}}
@@ -70,7 +72,7 @@ def node(devices: str = "2", is_ready: str = "True") -> Data:
     ],
 )
 def test_stages(live: Data | None, own: t.Any, nodes: list[Data], failed: str, lines: list[str]) -> None:
-    found = stages.summarize(live, own, nodes, [POOL], failed)
+    found = custom_result.summarize(live, own, nodes, [POOL], failed)
     assert found["lines"][: len(lines)] == lines
     assert [one["name"] for one in found["pools"]] == ["cards"]
     assert found["pools"][0]["ready"] is (lines == ["ready: crd, nodes, allocatable"])

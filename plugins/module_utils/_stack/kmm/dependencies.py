@@ -2,28 +2,30 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What a KMM Module needs beside it: Dockerfiles and ServiceAccounts of ours, ConfigMaps and Secrets that have to exist."""
+"""Dependencies of a KMM Module: objects that we create before it, and objects that must exist."""
 
 from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm.manifest import PART_OF
 
-Data = dict[str, t.Any]
+# The value of option kmm, or of one of its suboptions.
+Options = dict[str, t.Any]
 _PRIVILEGED: t.Final = "system:openshift:scc:privileged"
 
 
 class Need(t.NamedTuple):
-    """An object that has to exist, and the option that names it."""
+    """An object that must exist. path: the option that names it."""
 
     kind: str
     name: str
     path: str
 
 
-def accounts(kmm: Data) -> dict[str, str]:
-    """ServiceAccount -> option; `default` is there in every namespace."""
+def accounts(kmm: Options) -> dict[str, str]:
+    """Return the ServiceAccounts and the option that names each; every namespace has `default`."""
     found = {"kmm.service_account": kmm.get("service_account")}
     found |= {
         f"kmm.{key}.service_account": (kmm.get(key) or {}).get("service_account")
@@ -32,7 +34,8 @@ def accounts(kmm: Data) -> dict[str, str]:
     return {name: path for path, name in found.items() if name and name != "default"}
 
 
-def needs(kmm: Data) -> list[Need]:
+def needs(kmm: Options) -> list[Need]:
+    """Return the objects that the options name and that must exist before the Module."""
     found = (
         [Need("Secret", kmm["image_repo_secret"], "kmm.image_repo_secret")]
         if kmm.get("image_repo_secret")
@@ -56,15 +59,18 @@ def needs(kmm: Data) -> list[Need]:
     return found
 
 
-def _places(kmm: Data) -> list[tuple[str, Data]]:
+def _places(kmm: Options) -> list[tuple[str, Options]]:
     return [
         ("kmm.", kmm),
         *((f"kmm.kernel_mappings[{at}].", one) for at, one in enumerate(kmm.get("kernel_mappings") or [])),
     ]
 
 
-def own(kmm: Data, name: str, namespace: str) -> list[Data]:
-    """Objects that are made before the Module; workers load kernel modules, so their account is privileged."""
+def own(kmm: Options, name: str, namespace: str) -> list[KubeObject]:
+    """Return the objects to create before the Module.
+
+    Workers load kernel modules, so their ServiceAccount gets the privileged SecurityContextConstraints.
+    """
     texts = {f"{name}-dockerfile": (kmm.get("build") or {}).get("dockerfile")}
     texts |= {
         f"{name}-{at}-dockerfile": (one.get("build") or {}).get("dockerfile")
@@ -88,7 +94,7 @@ def own(kmm: Data, name: str, namespace: str) -> list[Data]:
     return objects
 
 
-def _object(api_version: str, kind: str, title: str, module: str, namespace: str) -> Data:
+def _object(api_version: str, kind: str, title: str, module: str, namespace: str) -> KubeObject:
     return {
         "apiVersion": api_version,
         "kind": kind,

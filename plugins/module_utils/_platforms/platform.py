@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.types import InstanceType
 
-Data = dict[str, t.Any]
-
 
 @dataclass(frozen=True)
 class Wanted:
@@ -26,11 +24,11 @@ class Wanted:
 
     instance_type: str
     zone: str = ""
-    disk: Data = field(default_factory=dict)
-    market: Data = field(default_factory=lambda: {"type": "on_demand"})
+    disk: t.Mapping[str, t.Any] = field(default_factory=dict)
+    market: t.Mapping[str, t.Any] = field(default_factory=lambda: {"type": "on_demand"})
     image: str = ""
-    options: Data = field(default_factory=dict)
-    patch: Data = field(default_factory=dict)
+    options: t.Mapping[str, t.Any] = field(default_factory=dict)
+    patch: t.Mapping[str, t.Any] = field(default_factory=dict)
     is_new: bool = True
     zones: tuple[str, ...] = ()
     kind: InstanceType | None = None
@@ -51,6 +49,6 @@ class Paths:
     options: str
     patch: str = ""
 
-    def of(self, field: str, option: str, patch: Data) -> str:
+    def of(self, field: str, option: str, patch: t.Mapping[str, t.Any]) -> str:
         """The option, or the field of the patch where that has the last word."""
         return f"{self.patch}.{field}" if field in patch else option

@@ -1,0 +1,147 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The options of gpu_machineset: a pool, whole or option by option."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import name_fault
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import StateParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.options import (
+    JOINING,
+    ChangeParams,
+    JoiningParams,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import BY_KEY
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import PATCH
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.plan import Draft, single
+
+MACHINES: t.Final = ArgumentSpec(
+    options={
+        "name": {"type": "str"},
+        "pool": {"type": "dict"},
+        "candidates": {"type": "list", "elements": "dict"},
+        "instance_type": {"type": "str"},
+        "zones": {"type": "list", "elements": "str"},
+        "replicas": {"type": "int", "default": 1},
+        "min_replicas": {"type": "int"},
+        "mixed": {"type": "bool", "default": False},
+        "reselect": {"type": "bool", "default": False},
+        "labels": {"type": "dict", "default": {}},
+        "taints": {"type": "list", "elements": "dict", "default": []},
+        "accelerator": {"type": "str"},
+        "disk": {"type": "dict", "default": {}},
+        "market": {"type": "raw", "default": "on_demand"},
+        **{key: {"type": "dict"} for key in (*BY_KEY, PATCH)},
+        "image": {"type": "str"},
+        "reference": {"type": "str"},
+        "namespace": {"type": "str", "default": "openshift-machine-api"},
+    },
+    required_one_of=[["name", "pool"]],
+    mutually_exclusive=[["candidates", "instance_type", "pool"], ["name", "pool"]],
+    required_by={"zones": "instance_type"},
+    required_if=[["state", "present", ["candidates", "instance_type", "pool"], True]],
+).merge(JOINING)
+# What a pool says of itself, so that the task's own word beside it would be lost.
+_OF_A_POOL: t.Final = (
+    "replicas",
+    "min_replicas",
+    "mixed",
+    "labels",
+    "taints",
+    "accelerator",
+    "disk",
+    "market",
+    *BY_KEY,
+    PATCH,
+)
+# What planning adds to a candidate.
+_DERIVED: t.Final = {"gpus_per_node", "mig_capable", "accelerator", "expected"}
+_LEAST: t.Final = {"capacity_timeout": 0, "max_surge": 1}
+
+
+class GpuMachinesetParams(JoiningParams, ChangeParams, StateParams):
+    """The options of gpu_machineset."""
+
+    name: str | None
+    pool: dict[str, t.Any] | None
+    candidates: list[dict[str, t.Any]] | None
+    instance_type: str | None
+    zones: list[str] | None
+    replicas: int
+    min_replicas: int | None
+    mixed: bool
+    reselect: bool
+    labels: dict[str, str]
+    taints: list[dict[str, str]]
+    accelerator: str | None
+    disk: dict[str, t.Any]
+    market: str | dict[str, str]
+    aws: dict[str, t.Any] | None
+    azure: dict[str, t.Any] | None
+    gcp: dict[str, t.Any] | None
+    ibm: dict[str, t.Any] | None
+    baremetal: dict[str, t.Any] | None
+    vsphere: dict[str, t.Any] | None
+    openstack: dict[str, t.Any] | None
+    nutanix: dict[str, t.Any] | None
+    provider_spec_patch: dict[str, t.Any] | None
+    image: str | None
+    reference: str | None
+    namespace: str
+
+
+def draft(params: GpuMachinesetParams) -> Draft:
+    """Return the draft of the pool that the option pool names, or the other options describe."""
+    if params.get("pool"):
+        return single(params["pool"])
+    pool = {key: value for key in ("name", *_OF_A_POOL) if (value := params.get(key)) not in (None, "")}
+    candidates = params.get("candidates") or []
+    if params.get("instance_type"):
+        candidates = [{"instance_type": params["instance_type"], "zones": params.get("zones") or []}]
+    return single({**pool, "candidates": list(map(_described, candidates))})
+
+
+def _described(candidate: t.Any) -> t.Any:
+    """Return a candidate of a plan as its user would describe it; any other stays as it is."""
+    if not isinstance(candidate, dict):
+        return candidate
+    own = {key: value for key, value in candidate.items() if key not in _DERIVED and value is not None}
+    return {**own, "gpus": candidate["gpus_per_node"]} if "gpus_per_node" in candidate else own
+
+
+def check(params: GpuMachinesetParams, name: str) -> None:
+    """Check what neither the table of options nor a description of a pool can refuse. Raises InputError."""
+    if params["state"] == "absent":
+        if fault := name_fault(name):
+            raise InputError("POOL-VALUE", f"The pool's name {name!r} {fault}.", "Give the name of a pool.")
+        return
+    numbers = {"capacity_timeout": params["capacity_timeout"], "max_surge": params["max_surge"]}
+    for key, least in _LEAST.items():
+        if numbers[key] < least:
+            raise InputError(
+                "INPUT-VALUE",
+                f"{key} is {numbers[key]}, and the least is {least}.",
+                f"Raise {key}, or leave it out.",
+            )
+    pool = params.get("pool")
+    if not pool:
+        return
+    if lost := [key for key in _OF_A_POOL if params.get(key) != MACHINES.options[key].get("default")]:
+        raise InputError(
+            "POOL-CONFLICT",
+            f"{', '.join(lost)} cannot be combined with pool.",
+            "Set it inside pool.",
+        )
+    if pool.get("existing"):
+        message = f"Pool {pool.get('name')} consists of existing nodes: there are no machine sets to make."
+        raise InputError(
+            "POOL-CONFLICT",
+            message,
+            "Leave the pool out of this task, or give it candidates instead of existing.",
+        )

@@ -1,0 +1,29 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Marks on Machines that are about to go."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import removal
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import name
+
+
+def mark(api: Api, namespace: str, machines: t.Iterable[KubeObject]) -> None:
+    """Mark Machines as the first that their sets remove, and take our hook away."""
+    for machine in machines:
+        if body := removal.released(machine):
+            api.merge_patch(known("Machine"), name(machine), namespace, body)
+
+
+def unhook(api: Api, namespace: str, machines: t.Iterable[KubeObject]) -> None:
+    """Take our hook away, so that it does not hold up a drain."""
+    for machine in machines:
+        if body := removal.without_hook(machine):
+            api.merge_patch(known("Machine"), name(machine), namespace, body)

@@ -1,0 +1,45 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The GPU limits of the cluster's one ClusterAutoscaler: which there are, and who maintains them."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGER
+
+NAME: t.Final = "default"
+# By which key on an object its manager is recognised.
+_MANAGERS: t.Final = {
+    "argocd.argoproj.io/tracking-id": "Argo CD",
+    "argocd.argoproj.io/instance": "Argo CD",
+    "kustomize.toolkit.fluxcd.io/name": "Flux",
+    "helm.toolkit.fluxcd.io/name": "Flux",
+    "meta.helm.sh/release-name": "Helm",
+}
+
+
+def limits(live: KubeObject) -> list[dict[str, t.Any]]:
+    """Return the limits of a ClusterAutoscaler, each with type, min and max."""
+    return list(((live.get("spec") or {}).get("resourceLimits") or {}).get("gpus") or [])
+
+
+def manager(live: KubeObject) -> str:
+    """Return who maintains the limits from another source and would undo a change; empty where nobody does."""
+    metadata = live["metadata"]
+    marks = {**(metadata.get("labels") or {}), **(metadata.get("annotations") or {})}
+    if named := next((name for key, name in _MANAGERS.items() if key in marks), ""):
+        return named
+    for entry in metadata.get("managedFields") or ():
+        fields = (entry.get("fieldsV1") or {}).get("f:spec", {}).get("f:resourceLimits", {})
+        if entry.get("operation") == "Apply" and entry.get("manager") != MANAGER and "f:gpus" in fields:
+            return str(entry["manager"])
+    return ""
+
+
+def fixed_types(live: KubeObject | None) -> list[str] | None:
+    """Return the types of the limits if another manager maintains them; None where a missing limit will be added."""
+    return [one["type"] for one in limits(live)] if live is not None and manager(live) else None

@@ -1,0 +1,82 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""How machines are bought: on demand, at the spot price, or in a reserved block."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems, read
+
+Description = dict[str, t.Any]
+MARKETS: t.Final = ("on_demand", "spot", "capacity_block")
+
+
+def _price_fault(text: str) -> str:
+    is_price = re.fullmatch(r"\d{1,6}(\.\d{1,5})?", text) and float(text)
+    return "" if is_price else "is no price an hour, such as 1.25"
+
+
+MARKET: t.Final = Field(
+    "map",
+    fields={
+        "type": Field("text", required=True, choices=MARKETS),
+        "max_price": Field("text", fault=_price_fault),
+        "reservation": Field("text"),
+    },
+)
+
+
+def read_markets(pool: Description, path: str, problems: Problems) -> None:
+    """Replace the market of the pool and of each candidate by a mapping; a market may be written as one word."""
+    holders = [(pool, path)]
+    holders += [
+        (one, f"{path}.candidates[{index}]") for index, one in enumerate(pool.get("candidates") or [])
+    ]
+    for holder, where in holders:
+        if "market" in holder:
+            holder["market"] = _market(holder["market"], f"{where}.market", problems)
+            _check_market(holder["market"], f"{where}.market", problems)
+
+
+def _market(value: t.Any, path: str, problems: Problems) -> Description:
+    """A market is a word, or a mapping with its type and fields."""
+    if isinstance(value, str):
+        return {"type": read(value, MARKET.fields["type"], path, problems)}
+    if not isinstance(value, dict):
+        problems.add(
+            "POOL-TYPE",
+            path,
+            "must be a market's name, or a mapping with its type.",
+            f"Types: {', '.join(MARKETS)}.",
+        )
+        return {}
+    return t.cast(Description, read(value, MARKET, path, problems))
+
+
+def _check_market(market: Description, where: str, problems: Problems) -> None:
+    kind = market.get("type")
+    if kind == "spot" and "reservation" in market:
+        problems.add(
+            "POOL-MARKET",
+            f"{where}.reservation",
+            "a spot instance cannot use a capacity reservation.",
+            "Remove reservation, or use type on_demand.",
+        )
+    if kind == "capacity_block" and "reservation" not in market:
+        problems.add(
+            "POOL-MARKET",
+            f"{where}.reservation",
+            "a capacity block is used through its reservation.",
+            "Set reservation to the id of the block (cr-...).",
+        )
+    if kind in ("on_demand", "capacity_block") and "max_price" in market:
+        problems.add(
+            "POOL-MARKET",
+            f"{where}.max_price",
+            f"only spot has a highest price, not {kind}.",
+            "Remove max_price, or use type spot.",
+        )

@@ -1,0 +1,289 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""A planned pool as values: made once by the planner, read back from a result, and handed on to every step."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing as t
+from dataclasses import dataclass, field
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+
+JsonObject = dict[str, t.Any]
+ACCELERATOR: t.Final = "cluster-api/accelerator"
+PATCH: t.Final = "provider_spec_patch"
+# Every key of a pool, described or planned. The table of options with their types packs every platform.
+KEYS: t.Final = frozenset(
+    (
+        *(
+            "name",
+            "candidates",
+            "existing",
+            "replicas",
+            "min_replicas",
+            "autoscale",
+            "mixed",
+            "market",
+            "taints",
+        ),
+        *(
+            "labels",
+            "accelerator",
+            "disk",
+            "tuning",
+            "sharing",
+            "expected",
+            "node_selector",
+            "quota",
+            "priority",
+        ),
+        *("validate", "driver", "cdi", "health", "upgrade_policy", "pre_drain_hook", PATCH),
+        *("aws", "azure", "gcp", "ibm", "baremetal", "vsphere", "openstack", "nutanix"),
+    )
+)
+
+
+class _Value:
+    """A small value whose fields are the keys of its JSON form; a field that is None has no key."""
+
+    def as_result(self) -> JsonObject:
+        """Return the value as a JSON object."""
+        keys = [one.name for one in dataclasses.fields(t.cast("t.Any", self))]
+        return {key: value for key in keys if (value := getattr(self, key)) is not None}
+
+    @classmethod
+    def from_result(cls, raw: t.Mapping[str, t.Any]) -> t.Self:
+        """Return the value that `as_result` wrote. Raises TypeError for missing and for unknown keys."""
+        return cls(**raw)
+
+
+@dataclass(frozen=True)
+class Taint(_Value):
+    key: str
+    value: str | None = None
+    effect: str = "NoSchedule"
+
+
+@dataclass(frozen=True)
+class Autoscale(_Value):
+    """Bounds of the number of nodes."""
+
+    min: int
+    max: int
+
+
+@dataclass(frozen=True)
+class Market(_Value):
+    """How machines are bought. reservation: the provider's id of reserved capacity."""
+
+    type: str = "on_demand"
+    max_price: str | None = None
+    reservation: str | None = None
+
+
+@dataclass(frozen=True)
+class Quota(_Value):
+    """Either gpus or hard. hard: quantities by the key of a ResourceQuota."""
+
+    namespace: str
+    name: str | None = None
+    gpus: int | None = None
+    hard: t.Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Priority(_Value):
+    name: str
+    value: int
+    preemption_policy: str | None = None
+    description: str | None = None
+
+
+@dataclass(frozen=True)
+class Validation(_Value):
+    """image_archs: architectures that the image is built for."""
+
+    benchmark: str = "vectoradd"
+    image: str | None = None
+    image_archs: list[str] | None = None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One instance type that a pool may consist of.
+
+    accelerator: its label for the autoscaler. expected: devices that a node offers, by resource. market: None means
+    the pool's. options: the options of each platform, by the platform's key. patch: for the provider's value.
+    """
+
+    instance_type: str
+    zones: tuple[str, ...] = ()
+    arch: str = "amd64"
+    vendor: str = "nvidia"
+    gpus_per_node: int = 0
+    gpu_model: str = ""
+    gpu_memory_gib: float | None = None
+    gpu_share: str = "1"
+    driver: str | None = None
+    vcpus: int | None = None
+    memory_gib: float | None = None
+    mig_capable: bool = False
+    accelerator: str = ""
+    expected: t.Mapping[str, int] = field(default_factory=dict)
+    market: Market | None = None
+    options: t.Mapping[str, t.Mapping[str, t.Any]] = field(default_factory=dict)
+    patch: t.Mapping[str, t.Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """The instance type; with the market, where the candidate has one of its own."""
+        return f"{self.instance_type}/{self.market.type}" if self.market else self.instance_type
+
+    def as_result(self) -> JsonObject:
+        """Return the candidate as the plan returns it."""
+        return {
+            **{key: getattr(self, key) for key in _FACTS},
+            "zones": list(self.zones),
+            "expected": dict(self.expected),
+            **({"market": self.market.as_result()} if self.market else {}),
+            **self.options,
+            **({PATCH: self.patch} if self.patch else {}),
+        }
+
+    @classmethod
+    def from_result(cls, raw: t.Mapping[str, t.Any]) -> Candidate:
+        """Return the candidate of a planned pool. Raises KeyError or TypeError when it is not one."""
+        market = raw.get("market")
+        return cls(
+            **{key: raw[key] for key in _FACTS if key not in ("zones", "expected")},
+            zones=tuple(raw["zones"]),
+            expected={key: int(number) for key, number in raw["expected"].items()},
+            market=Market.from_result(market) if market else None,
+            options={key: raw[key] for key in raw if key not in (*_FACTS, "market", PATCH)},
+            patch=raw.get(PATCH) or {},
+        )
+
+
+# Keys of a candidate that every plan has, in the order of the result.
+_FACTS: t.Final = tuple(
+    one.name for one in dataclasses.fields(Candidate) if one.name not in ("market", "options", "patch")
+)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """One pool, planned.
+
+    replicas: nodes to start with. min_replicas: nodes that are enough. expected: devices of a node of the first candidate.
+    driver: of the pool's own choice. health: options of the MachineHealthCheck; False means none, None that nothing is said.
+    """
+
+    name: str
+    candidates: tuple[Candidate, ...] = ()
+    existing: bool = False
+    replicas: int = 0
+    min_replicas: int = 0
+    autoscale: Autoscale | None = None
+    mixed: bool = False
+    market: Market = Market()
+    taints: tuple[Taint, ...] = ()
+    labels: t.Mapping[str, str] = field(default_factory=dict)
+    accelerator: str = ""
+    disk: t.Mapping[str, t.Any] = field(default_factory=dict)
+    tuning: str = ""
+    sharing: t.Mapping[str, t.Any] = field(default_factory=dict)
+    expected: t.Mapping[str, int] = field(default_factory=dict)
+    node_selector: t.Mapping[str, str] = field(default_factory=dict)
+    quota: tuple[Quota, ...] = ()
+    priority: tuple[Priority, ...] = ()
+    validate: Validation = Validation()
+    driver: t.Mapping[str, t.Any] | None = None
+    health: t.Mapping[str, t.Any] | t.Literal[False] | None = None
+    pre_drain_hook: bool = False
+
+    @property
+    def most_nodes(self) -> int:
+        """The number of nodes of the pool at its largest."""
+        return self.autoscale.max if self.autoscale else self.replicas
+
+    def as_result(self) -> JsonObject:
+        """Return the pool as gpu_plan returns it."""
+        return {
+            "name": self.name,
+            "candidates": [one.as_result() for one in self.candidates],
+            "existing": self.existing,
+            "replicas": self.replicas,
+            "min_replicas": self.min_replicas,
+            "autoscale": self.autoscale.as_result() if self.autoscale else {},
+            "mixed": self.mixed,
+            "market": self.market.as_result(),
+            "taints": [one.as_result() for one in self.taints],
+            "labels": dict(self.labels),
+            "accelerator": self.accelerator,
+            "disk": dict(self.disk),
+            "tuning": self.tuning,
+            "sharing": dict(self.sharing),
+            "expected": dict(self.expected),
+            "node_selector": dict(self.node_selector),
+            "quota": [one.as_result() for one in self.quota],
+            "priority": [one.as_result() for one in self.priority],
+            "validate": self.validate.as_result(),
+            **({"driver": dict(self.driver)} if self.driver else {}),
+            **({"health": self.health} if self.health is not None else {}),
+            **({"pre_drain_hook": True} if self.pre_drain_hook else {}),
+        }
+
+    @classmethod
+    def from_result(cls, raw: t.Mapping[str, t.Any], path: str = "pool") -> Pool:
+        """Return the pool that gpu_plan returned. path: of the option, for messages. Raises InputError."""
+        try:
+            pool = _read(raw)
+        except (AttributeError, KeyError, TypeError, ValueError) as exc:
+            raise InputError(
+                "POOL-TYPE",
+                f"{path}: is not a pool as gpu_plan returns it ({type(exc).__name__}: {exc}).",
+                "Give a pool of gpu_plan's result unchanged, or describe the pool as an entry of gpu_pools.",
+            ) from exc
+        if pool.min_replicas > pool.replicas:
+            raise InputError(
+                "POOL-CONFLICT",
+                f"{path}.min_replicas: {pool.min_replicas} is more than the {pool.replicas} replicas.",
+                f"Set it to at most {pool.replicas}.",
+            )
+        return pool
+
+
+def is_planned(raw: t.Any) -> bool:
+    """Return whether this is a pool of gpu_plan's result; a description of a pool has no key expected."""
+    return isinstance(raw, dict) and "expected" in raw
+
+
+def _read(raw: t.Mapping[str, t.Any]) -> Pool:
+    scale = raw.get("autoscale")
+    return Pool(
+        name=str(raw["name"]),
+        candidates=tuple(map(Candidate.from_result, raw["candidates"])),
+        existing=bool(raw["existing"]),
+        replicas=int(raw["replicas"]),
+        min_replicas=int(raw["min_replicas"]),
+        autoscale=Autoscale(int(scale["min"]), int(scale["max"])) if scale else None,
+        mixed=bool(raw["mixed"]),
+        market=Market.from_result(raw["market"]),
+        taints=tuple(map(Taint.from_result, raw["taints"])),
+        labels=dict(raw["labels"]),
+        accelerator=str(raw["accelerator"]),
+        disk=dict(raw["disk"]),
+        tuning=str(raw["tuning"]),
+        sharing=dict(raw["sharing"]),
+        expected={key: int(number) for key, number in raw["expected"].items()},
+        node_selector=dict(raw["node_selector"]),
+        quota=tuple(map(Quota.from_result, raw["quota"])),
+        priority=tuple(map(Priority.from_result, raw["priority"])),
+        validate=Validation.from_result(raw["validate"]),
+        driver=raw.get("driver"),
+        health=raw.get("health"),
+        pre_drain_hook=bool(raw.get("pre_drain_hook")),
+    )

@@ -1,0 +1,89 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The steps of gpu_plan: check the description, find the platform, and finish the same plan with it."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import extended
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    ForbiddenError,
+    KindNotServedError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import WaitParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import (
+    cost,
+    gpu_limits,
+    plan as pool_plan,
+    provider_limits,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.plan import Draft, Place
+
+PlatformName = t.Literal[
+    "aws", "azure", "gcp", "ibm", "oci", "baremetal", "vsphere", "openstack", "nutanix", "other"
+]
+
+
+class GpuPlanParams(WaitParams):
+    """The options of gpu_plan."""
+
+    pools: list[t.Any]
+    gpu_pools_name: str
+    platform: PlatformName | None
+    accelerator_limits: list[str] | None
+    backend: t.Literal["dra"] | None
+    catalogue: list[dict[str, t.Any]]
+    prices: dict[str, t.Any] | None
+    cost_classes: dict[str, t.Any] | None
+
+
+def plan(api: Api, params: GpuPlanParams) -> JsonObject:
+    """Return the plan of all pools as a result. Raises InputError with every problem, before a request where it can."""
+    catalogue = extended(params["catalogue"])
+    prices = None if params["prices"] is None else cost.read_prices(params["prices"])
+    classes = cost.CLASSES if params["cost_classes"] is None else cost.read_classes(params["cost_classes"])
+    draft = pool_plan.draft(params["pools"], params["gpu_pools_name"], catalogue, params["backend"])
+    place = Place(params["platform"], None, params["accelerator_limits"])
+    if not place.cloud:
+        draft.check(place)
+        place = _place(api, draft, place)
+    found = draft.plan(place)
+    for remark in found.remarks:
+        api.warn(remark)
+    costs = [] if prices is None else [cost.cost(pool, prices, classes) for pool in found.pools]
+    return {
+        **found.as_result(),
+        "limits": provider_limits.limits(found.pools, place.cloud),
+        "costs": costs,
+        "cost": cost.total(costs, classes) if costs else None,
+    }
+
+
+def _place(api: Api, draft: Draft, place: Place) -> Place:
+    """Return what the cluster adds to the description; nothing on a cluster that is not OpenShift."""
+    try:
+        found = api.get(known("Infrastructure"), "cluster")
+    except KindNotServedError:
+        return place
+    if not found:
+        return place
+    cluster = infrastructure.read(found)
+    limits = place.accelerator_limits
+    if limits is None and draft.is_scaled:
+        limits = fixed_types(api)
+    return Place(cluster.cloud or None, cluster.name or None, limits)
+
+
+def fixed_types(api: Api) -> list[str] | None:
+    """Return the types of GPU limits that another manager maintains; None where a missing one can be added."""
+    try:
+        return gpu_limits.fixed_types(api.get(known("ClusterAutoscaler"), gpu_limits.NAME))
+    except (KindNotServedError, ForbiddenError):
+        return None
