@@ -28,3 +28,8 @@ def merge(base: t.Any, over: t.Any) -> t.Any:
         key: merge(base.get(key), over[key]) if key in over else copy.deepcopy(base[key])
         for key in [*base, *(key for key in over if key not in base)]
     }
+
+
+def named(objects: t.Iterable[KubeObject], wanted: str) -> KubeObject:
+    """Return the object with this name, or an empty dict if there is none."""
+    return next((one for one in objects if name(one) == wanted), {})

@@ -20,9 +20,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.node
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 
 Data = dict[str, t.Any]
+# A pool as somebody describes it: a name, a node_selector, and what it expects of its nodes.
+Pool = t.Mapping[str, t.Any]
 
 
-def check_pools(pools: t.Sequence[Data]) -> None:
+def check_pools(pools: t.Sequence[Pool]) -> None:
     """Raise InputError if a pool lacks `name` or `node_selector`, or has one of the wrong type."""
     for index, pool in enumerate(pools):
         for key in ("name", "node_selector"):
@@ -40,13 +42,13 @@ def check_pools(pools: t.Sequence[Data]) -> None:
             )
 
 
-def nodes_of(nodes: t.Iterable[Data], pool: Data) -> list[Data]:
+def nodes_of(nodes: t.Iterable[Data], pool: Pool) -> list[Data]:
     """Return the nodes of the pool, sorted by name."""
     found = [node for node in nodes if matches(pool["node_selector"], labels(node))]
     return sorted(found, key=lambda node: str(node["metadata"]["name"]))
 
 
-def judge_size(nodes: t.Iterable[Data], pool: Data) -> Readiness:
+def judge_size(nodes: t.Iterable[Data], pool: Pool) -> Readiness:
     """Return ready if the pool has its least number of nodes, else pending with GPU-NODES."""
     found = len(nodes_of(nodes, pool))
     wanted = next((int(pool[key]) for key in ("min_nodes", "min_replicas", "replicas") if key in pool), 1)
@@ -62,7 +64,7 @@ def judge_size(nodes: t.Iterable[Data], pool: Data) -> Readiness:
     )
 
 
-def judge_devices(nodes: t.Iterable[Data], pool: Data) -> list[Readiness]:
+def judge_devices(nodes: t.Iterable[Data], pool: Pool) -> list[Readiness]:
     """Return a pending entry for each node that is not Ready, and for each that lacks expected devices."""
     parts: list[Readiness] = []
     for node in nodes_of(nodes, pool):
@@ -97,7 +99,7 @@ def _part(name: str, reason: str, what: str, code: str, remedy: str) -> Readines
     )
 
 
-def summarize_nodes(nodes: t.Sequence[Data], pools: t.Iterable[Data]) -> list[Data]:
+def summarize_nodes(nodes: t.Sequence[Data], pools: t.Iterable[Pool]) -> list[Data]:
     return [
         {
             "name": str(node["metadata"]["name"]),

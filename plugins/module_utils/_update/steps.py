@@ -23,7 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labe
     labels,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import kernel, lookup
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.lookup_steps import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.steps import (
     look_up,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.toolkit import (

@@ -80,13 +80,8 @@ LONG_FUNCTIONS: dict[str, set[str]] = {
     "plugins/module_utils/_platforms/azure.py": {"_check_disks"},
     "plugins/module_utils/_pools/report.py": {"_table"},
     "plugins/module_utils/_pools/rules.py": {"_sizes"},
-    "plugins/module_utils/_stack/backend.py": {"backend"},
-    "plugins/module_utils/_stack/clusterpolicy/judge.py": {"_judge_status", "judge"},
-    "plugins/module_utils/_stack/dra/judge.py": {"judge"},
+    "plugins/module_utils/_stack/clusterpolicy/result.py": {"summarize"},
     "plugins/module_utils/_stack/drivers/kernel.py": {"_daemonset"},
-    "plugins/module_utils/_stack/nvidiadriver/judge.py": {"_judge_node"},
-    "plugins/module_utils/_stack/nvidiadriver/manifest.py": {"check"},
-    "plugins/module_utils/_stack/pods.py": {"judge_pods"},
     "tests/faults/wire/test_answers.py": {
         "test_a_wait_of_three_queries_asks_a_server_that_is_away_as_often_as_one"
     },

@@ -2,10 +2,12 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""From NVIDIADriver objects back to the policy's driver: what has to hold before, and which pods are left over.
+"""From NVIDIADriver objects back to the policy's driver: what has to hold before, and which pods are left
+over.
 
-GPU operator 26.7 (its source, 2026-11): without the switch an NVIDIADriver is `disabled`, and its DaemonSet keeps every node for itself. Deleting it would end
-all its pods at once. A pod whose DaemonSet is gone is replaced, as in an upgrade, once its node's annotation asks for that.
+GPU operator 26.7 (its source, 2026-11): without the switch an NVIDIADriver is `disabled`, and its DaemonSet
+keeps every node for itself. Deleting it would end all its pods at once. A pod whose DaemonSet is gone is
+replaced, as in an upgrade, once its node's annotation asks for that.
 """
 
 from __future__ import annotations
@@ -47,11 +49,15 @@ def refuse_strangers(drivers: t.Sequence[Data], daemonsets: t.Sequence[Data]) ->
     if driving:
         names = " and ".join(name(one) for one in driving)
         message = (
-            f"NVIDIADriver {names} was made by {keeper(driving[0])} and drives nodes: without the switch it is disabled, "
+            f"NVIDIADriver {names} was made by {keeper(driving[0])} and drives nodes: without the switch "
+            "it is disabled, "
             "and its DaemonSet still keeps the policy's driver from them."
         )
         mark = f"oc label nvidiadriver {' '.join(name(one) for one in driving)} {selector(MANAGED_BY)}"
-        remedy = f"`{mark}` has it go with ours, node by node. Deleting it takes the driver from all its nodes at once."
+        remedy = (
+            f"`{mark}` has it go with ours, node by node. Deleting it takes the driver from all its "
+            "nodes at once."
+        )
         raise NotReadyError(
             "GPU-NVD-FOREIGN", message, remedy, [f"nvidiadriver/{name(one)}" for one in driving]
         )
@@ -61,7 +67,9 @@ def refuse_strangers(drivers: t.Sequence[Data], daemonsets: t.Sequence[Data]) ->
 
 
 def refuse_unreplaced(spec: Data, daemonsets: t.Iterable[Data]) -> None:
-    """The operator replaces those pods in an upgrade, and an upgrade sees them by the label of the Driver Toolkit alone."""
+    """The operator replaces those pods in an upgrade, and an upgrade sees them by the label of the Driver
+    Toolkit alone.
+    """
     driver = spec.get("driver") or {}
     plain = [
         one["metadata"]["name"]
@@ -82,12 +90,17 @@ def refuse_unreplaced(spec: Data, daemonsets: t.Iterable[Data]) -> None:
     ]
     if found := [what for is_so, what in causes if is_so]:
         message = f"The operator would not replace the pods of NVIDIADriver objects: {' and '.join(found)}."
-        remedy = "Change that for the way back, or have all nodes go without a driver meanwhile: first backend nvidiadriver with state absent."
+        remedy = (
+            "Change that for the way back, or have all nodes go without a driver meanwhile: first "
+            "backend nvidiadriver with state absent."
+        )
         raise NotReadyError("GPU-NVD-BACK", message, remedy, found)
 
 
 def judge_disabled(snapshot: Snapshot) -> Readiness:
-    """Whether the operator has seen the switch: until then it would make a DaemonSet that was taken away anew."""
+    """Whether the operator has seen the switch: until then it would make a DaemonSet that was taken away
+    anew.
+    """
     late = [name(one) for one in snapshot["drivers"] if owned(one) and state(one) != "disabled"]
     if not late:
         return ready("Disabled", "No NVIDIADriver drives any more.")
@@ -121,7 +134,10 @@ def judge_replaced(snapshot: Snapshot) -> Readiness:
     nodes = sorted(pod["spec"]["nodeName"] for pod in left_over(snapshot["pods"]))
     if not nodes:
         return ready("Replaced", "Every node has the policy's driver.")
-    message = f"Driver pods of NVIDIADriver objects still run on {', '.join(nodes[:5])}{', …' if nodes[5:] else ''}."
+    message = (
+        "Driver pods of NVIDIADriver objects still run on "
+        f"{', '.join(nodes[:5])}{', …' if nodes[5:] else ''}."
+    )
     remedy = f"Look at label {DRIVER_UPGRADE} of the node, and for pods that hold its GPUs."
     return pending(
         "Replacing",

@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Back from NVIDIADriver objects to the policy's own driver, node by node. The objects go last: while they are there, the next run goes on."""
+"""Back from NVIDIADriver objects to the policy's own driver, node by node.
+
+The objects go last: while they are there, the next run goes on.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ NODE: t.Final = known("Node")
 
 
 def begin(api: Api, namespace: str, spec: Data) -> DriverReturn | None:
-    """What cannot work is told before the first write. spec: the policy's, as it will be; None where no NVIDIADriver of ours is in its way."""
+    """What cannot work is told before the first write.
+
+    spec: the policy's, as it will be; None where no NVIDIADriver of ours is in its way.
+    """
     drivers = (
         []
         if (spec.get("driver") or {}).get("useNvidiaDriverCRD") or not api.served(DRIVER)
@@ -50,11 +56,14 @@ class DriverReturn:
         return [one for one in daemonsets if is_owned_by(one, uids)]
 
     def release(self) -> None:
-        """The DaemonSets go without their pods, as the operator does it on the way there; then each node's upgrade is asked for."""
+        """The DaemonSets go without their pods, as the operator does it on the way there; then each node's
+        upgrade is asked for.
+        """
         api, namespace = self._api, self._namespace
         if not api.wait_wanted:
             api.warn(
-                "NVIDIADriver objects go in a run that waits; until then their pods keep the policy's driver from their nodes."
+                "NVIDIADriver objects go in a run that waits; until then their pods keep the policy's "
+                "driver from their nodes."
             )
             return
         api.wait({"drivers": Query(DRIVER)}, migration.judge_disabled, "NVIDIADriver objects stop")
@@ -64,7 +73,7 @@ class DriverReturn:
             api.merge_patch(NODE, node, None, {"metadata": {"annotations": {migration.REQUESTED: "true"}}})
 
     def finish(self) -> None:
-        """Once no pod is left that runs with what an NVIDIADriver brought along, its service account for one."""
+        """Delete the objects once no pod uses what they brought, such as its service account."""
         api = self._api
         if not api.wait_wanted:
             return

@@ -12,7 +12,7 @@ from dataclasses import replace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages, table
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, as_finding
 
 Data = dict[str, t.Any]
 NODES: t.Final = "nodes"
@@ -20,16 +20,16 @@ CHAIN: t.Final = stages.chain({NODES: (), stages.ALLOCATABLE: (stages.CRD, NODES
 
 
 def summarize(
-    live: Data | None, own: Readiness, nodes: t.Sequence[Data], pools: t.Sequence[Data], failed: str = ""
+    live: Data | None, own: Readiness, nodes: t.Sequence[Data], pools: t.Sequence[t.Any], failed: str = ""
 ) -> Data:
     """pools, stages and lines. own: the object's word. failed: the code that lasted for too long."""
-    parts = [_part(own, stages.CRD)] if not own.is_ready else []
+    findings = [_finding(own, stages.CRD)] if not own.is_ready else []
     for pool in pools:
-        parts.append(_part(pool_nodes.judge_size(nodes, pool), NODES, pool["name"]))
+        findings.append(_finding(pool_nodes.judge_size(nodes, pool), NODES, pool["name"]))
         for node in pool_nodes.nodes_of(nodes, pool):
             found = pool_nodes.judge_devices([node], pool)
-            parts += [
-                _part(
+            findings += [
+                _finding(
                     one,
                     stages.ALLOCATABLE if one.code == "GPU-ALLOC" else NODES,
                     pool["name"],
@@ -37,20 +37,9 @@ def summarize(
                 )
                 for one in found
             ]
-    parts = [replace(one, verdict=FAILED) if failed and one.code == failed else one for one in parts]
-    return table.summarize(CHAIN, {"nodes": nodes}, live or {}, pools, parts)
+    findings = [replace(one, verdict=FAILED) if failed and one.code == failed else one for one in findings]
+    return table.summarize(CHAIN, {"nodes": nodes}, live or {}, pools, findings)
 
 
-def _part(one: Readiness, stage: str, pool: str = "", node: str = "") -> Part:
-    return Part(
-        one.verdict,
-        one.reason,
-        one.message,
-        one.code,
-        one.remedy,
-        one.details,
-        stage,
-        pool,
-        node,
-        waits=stage == stages.ALLOCATABLE,
-    )
+def _finding(one: Readiness, stage: str, pool: str = "", node: str = "") -> Finding:
+    return as_finding(one, stage, pool, node, waits=stage == stages.ALLOCATABLE)

@@ -14,7 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages, table
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, as_finding
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
     devices,
     images,
@@ -27,7 +27,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stag
 PACKAGE: t.Final = "kernel-module-management"
 SELECTOR, IMAGE, BUILD, SIGNING = "selector", "image", "build", "signing"
 _MAKING: t.Final = (IMAGE, BUILD, SIGNING)
-_NOT_WANTED: t.Final = "nothing of it is asked for"
 _OF_CODE: t.Final = {
     "GPU-NODES": SELECTOR,
     "GPU-NODE-NOTREADY": SELECTOR,
@@ -64,51 +63,42 @@ def summarize(params: dict[str, t.Any], snapshot: Snapshot, failed: str = "") ->
     """Return pools, stages and lines. failed: the code that lasted too long."""
     live: KubeObject = next(iter(snapshot.get("modules") or ()), {})
     full = {"nodes": (), "configs": (), "pods": (), **snapshot}
-    found, parts = chain(params), judge(params, live, full) if live else []
-    parts = [replace(one, verdict=FAILED) if failed and one.code == failed else one for one in parts]
+    found, findings = chain(params), judge(params, live, full) if live else []
+    findings = [replace(one, verdict=FAILED) if failed and one.code == failed else one for one in findings]
     return table.summarize(
-        found, full, live, params["pools"], parts, lambda node: seen(node, live, full, found)
+        found, full, live, params["pools"], findings, lambda node: seen(node, live, full, found)
     )
 
 
-def judge(params: dict[str, t.Any], live: KubeObject, snapshot: Snapshot) -> list[Part]:
+def judge(params: dict[str, t.Any], live: KubeObject, snapshot: Snapshot) -> list[Finding]:
     """Return what is found of the Module, placed in its stages. live: the Module."""
-    parts, name = [], devices.driver(params)
+    findings, name = [], devices.driver(params)
     for pool in params["pools"]:
-        parts.append(_part(pool_nodes.judge_size(snapshot["nodes"], pool), SELECTOR, pool["name"]))
+        findings.append(_finding(pool_nodes.judge_size(snapshot["nodes"], pool), SELECTOR, pool["name"]))
         for node in pool_nodes.nodes_of(snapshot["nodes"], pool):
             at, where = pool["name"], str(node["metadata"]["name"])
             now = _current(node, live, snapshot)
             own = kmm_node.judge_node(node, live, snapshot)
             causes = [one for one in own if one.code != "GPU-KMM-PENDING"] or own
-            parts += [_part(one, _OF_CODE.get(one.code, now), at, where) for one in causes]
-            parts += [
-                _part(one, _OF_CODE[one.code], at, where)
+            findings += [_finding(one, _OF_CODE.get(one.code, now), at, where) for one in causes]
+            findings += [
+                _finding(one, _OF_CODE[one.code], at, where)
                 for one in devices.judge([node], pool, name, snapshot.get("slices", ()))
             ]
-    parts.append(_part(kmm_judge.judge_numbers(live), stages.CRD))
+    findings.append(_finding(kmm_judge.judge_numbers(live), stages.CRD))
     plugin = stages.DRA if name else stages.PLUGIN
-    return [one if one.stage != stages.PLUGIN else _part(one, plugin, one.pool, one.node) for one in parts]
+    return [
+        one if one.stage != stages.PLUGIN else _finding(one, plugin, one.pool, one.node) for one in findings
+    ]
 
 
-def _part(one: Readiness, stage: str, pool: str = "", node: str = "") -> Part:
+def _finding(one: Readiness, stage: str, pool: str = "", node: str = "") -> Finding:
     """Return a judgement with its stage.
 
     What is only pending, and devices, may follow from an earlier stage.
     """
     waits = one.code in ("GPU-KMM-PENDING", "GPU-ALLOC", "GPU-DRA-SLICES") and not one.is_failed
-    return Part(
-        one.verdict,
-        one.reason,
-        one.message,
-        one.code,
-        one.remedy,
-        one.details,
-        stage,
-        pool,
-        node,
-        waits=waits,
-    )
+    return as_finding(one, stage, pool, node, waits=waits)
 
 
 def _current(node: KubeObject, live: KubeObject, snapshot: Snapshot) -> str:
@@ -130,7 +120,7 @@ def seen(node: KubeObject, live: KubeObject, snapshot: Snapshot, of: Chain) -> d
         for one in (stages.PLUGIN, stages.DRA)
         if one in of.needs and not (spec.get("devicePlugin") or spec.get("dra"))
     ]
-    found = {one: Stage(one, evidence=(_NOT_WANTED,)) for one in not_wanted}
+    found = {one: Stage(one, evidence=(table.NOT_WANTED,)) for one in not_wanted}
     now = _current(node, live, snapshot)
     is_loaded = now == stages.DRIVER and not any(
         one.code == "GPU-KMM-PENDING" for one in kmm_node.judge_node(node, live, snapshot)

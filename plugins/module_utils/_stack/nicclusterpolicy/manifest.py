@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""NicClusterPolicy: from options to a manifest, and what its status says, in both forms that releases of the operator write."""
+"""NicClusterPolicy: from options to a manifest, and what its status says, in both forms that releases of the
+operator write.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import merge
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
@@ -20,6 +22,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import merge_tolerations
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import camel
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
 Data = dict[str, t.Any]
 
@@ -39,7 +42,7 @@ _NAME: t.Final = re.compile(r"[A-Za-z0-9_.]+")
 _OWN_KEYS: t.Final = ("resources", "cert_config", "repo_config")
 
 
-def check(params: Data) -> None:
+def check(params: StackParams) -> None:
     """What cannot work is refused before the first request."""
     if params["name"] != NAME:
         raise InputError(
@@ -79,7 +82,7 @@ def check(params: Data) -> None:
                 )
 
 
-def offered(params: Data) -> list[str]:
+def offered(params: StackParams) -> list[str]:
     """Resources that the plugins will make nodes offer."""
     asked = params.get("nic_cluster_policy") or {}
     return [
@@ -89,7 +92,7 @@ def offered(params: Data) -> list[str]:
     ]
 
 
-def wished(params: Data, images: t.Mapping[str, Data]) -> Data:
+def wished(params: StackParams, images: t.Mapping[str, Data]) -> Data:
     """The spec that is asked for. images: name -> {repository, version} of the installed operator."""
     asked = params.get("nic_cluster_policy") or {}
     spec: Data = {}
@@ -102,7 +105,7 @@ def wished(params: Data, images: t.Mapping[str, Data]) -> Data:
     return t.cast(Data, merge(spec, params["spec"]))
 
 
-def build(params: Data, images: t.Mapping[str, Data], live: Data | None) -> Data:
+def build(params: StackParams, images: t.Mapping[str, Data], live: KubeObject | None) -> Data:
     """The whole manifest. Nobody's toleration is taken away."""
     spec = wished(params, images)
     theirs = ((live or {}).get("spec") or {}).get("tolerations")
@@ -180,7 +183,7 @@ def state(policy: Data) -> str:
 
 
 def components(policy: Data) -> list[Data]:
-    """Name, state and message of each component that is deployed, as appliedStates tell it in every release."""
+    """Return name, state and message of each deployed component; every release has appliedStates."""
     applied = (policy.get("status") or {}).get("appliedStates") or []
     return [
         {"name": one["name"].removeprefix("state-"), "state": one["state"], "message": one.get("message", "")}
@@ -202,7 +205,10 @@ def judge(policy: Data) -> Readiness:
     own = next((one for one in status.get("conditions") or [] if one["type"] == "Ready"), Data())
     seen, now = own.get("observedGeneration") or 0, policy["metadata"].get("generation") or 0
     if found == "ready" and 0 < seen < now:
-        message = f"NicClusterPolicy {NAME} is {found} as it was before its last change (generation {seen} of {now})."
+        message = (
+            f"NicClusterPolicy {NAME} is {found} as it was before its last change (generation {seen} "
+            f"of {now})."
+        )
         return pending(
             "StatusOfBefore",
             message,

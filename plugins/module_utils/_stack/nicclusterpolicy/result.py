@@ -2,26 +2,30 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What is told of the network adapters' stack: its components, its nodes, its stages, and which pools are ready."""
+"""The result of the network adapters' stack: its components, nodes and stages, and which pools are ready."""
 
 from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import PENDING
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    KubeObject,
+    Snapshot,
+    named,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import (
-    operand_stages,
-    stages,
-    table,
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages, table
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import manifest
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.judge import (
+    CHAIN,
+    judge,
+    own_daemonsets,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import (
-    judge as nic_judge,
-    manifest as nic_manifest,
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.manifest import (
+    NAME,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.node import (
     PRESENT,
@@ -31,67 +35,64 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicc
     key_of,
     stage_of,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.operands import by_node
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.outside_nodes import told
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.outside_nodes import (
+    as_result,
+    late_outside,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Stage
-
-Data = dict[str, t.Any]
-_UNASKED: t.Final = "nothing of it is asked for"
 
 
 def summarize(
     snapshot: Snapshot,
-    pools: t.Sequence[Data],
+    pools: t.Sequence[StackPool],
     offered: t.Sequence[str],
-    parts: t.Sequence[Part] | None = None,
-) -> Data:
-    """parts: as a judge with a memory saw them."""
-    policy, pods = nic_judge.policy_of(snapshot), by_node(snapshot["pods"])
-    nodes = [
-        {
-            "name": node["metadata"]["name"],
-            "pool": pool["name"],
-            "expected": {
-                name: number for name, number in (pool.get("expected") or {}).items() if name in offered
-            },
-            "allocatable": {name: devices.offered(node, name) for name in offered},
-            "driver_loaded": labels(node).get(WAITS) == "false",
-        }
-        for pool in pools
-        for node in nodes_of(snapshot["nodes"], pool)
-    ]
+    findings: t.Sequence[Finding] | None = None,
+) -> dict[str, t.Any]:
+    """Return the result. findings: those of a judge with a memory; without them the snapshot is judged anew.
 
-    def seen(node: Data) -> t.Mapping[str, Stage]:
-        return _seen(node, policy, {**snapshot, "pods": pods.get(node["metadata"]["name"], [])}, offered)
+    offered: resources that the plugins make nodes offer.
+    """
+    if findings is None:
+        findings = judge(snapshot, pools, offered)
+    policy, view = named(snapshot["policies"], NAME), operands.view_of(snapshot)
 
-    judged = nic_judge.judge(snapshot, pools, offered) if parts is None else parts
+    def seen(node: KubeObject) -> t.Mapping[str, Stage]:
+        if not policy:
+            is_labelled = labels(node).get(PRESENT) == "true"
+            return table.before_object(CHAIN, node, is_labelled, f"no label {PRESENT}")
+        return _seen(node, policy, view(node), offered)
+
+    late = late_outside(snapshot, pools, own_daemonsets(snapshot, policy)) if policy else {}
     return {
-        "name": nic_manifest.NAME,
-        "state": nic_manifest.state(policy),
-        "reason": nic_manifest.judge(policy).reason if policy else "",
-        "components": nic_manifest.components(policy),
-        "nodes": nodes,
-        "others": told(nic_judge.others(snapshot, policy, pools)) if policy else [],
-        **table.summarize(nic_judge.CHAIN, snapshot, policy, pools, judged, seen),
+        "name": NAME,
+        "state": manifest.state(policy),
+        "reason": manifest.judge(policy).reason if policy else "",
+        "components": manifest.components(policy),
+        "nodes": [_node(node, pool, offered) for pool in pools for node in nodes_of(snapshot["nodes"], pool)],
+        "others": as_result(late),
+        **table.summarize(CHAIN, snapshot, policy, pools, findings, seen),
     }
 
 
-def _seen(node: Data, policy: Data, snapshot: Snapshot, offered: t.Sequence[str]) -> t.Mapping[str, Stage]:
-    name = str(node["metadata"]["name"])
-    if not policy:
-        labelled = (
-            Stage(stages.LABELS)
-            if labels(node).get(PRESENT) == "true"
-            else Stage(stages.LABELS, PENDING, "", (f"{name}: no label {PRESENT}",))
-        )
-        return stages.waiting(nic_judge.CHAIN) | {stages.LABELS: labelled}
+def _node(node: KubeObject, pool: StackPool, offered: t.Sequence[str]) -> dict[str, t.Any]:
+    return {
+        "name": node["metadata"]["name"],
+        "pool": pool["name"],
+        "expected": {one: number for one, number in (pool.get("expected") or {}).items() if one in offered},
+        "allocatable": {one: devices.offered(node, one) for one in offered},
+        "driver_loaded": labels(node).get(WAITS) == "false",
+    }
+
+
+def _seen(
+    node: KubeObject, policy: KubeObject, snapshot: Snapshot, offered: t.Sequence[str]
+) -> dict[str, Stage]:
     found = here(node, policy, snapshot)
-    lacking: dict[str, list[str]] = {}
-    for key in found.lacking:
-        lacking.setdefault(stage_of(key), []).append(key)
     keys = {one["metadata"]["name"]: key_of(one) for one in found.daemonsets}
-    shown = operand_stages.seen(name, found.found, lacking, lambda one: stage_of(keys[one.daemonset]))
+    lacking = operands.by_stage(found.lacking, stage_of)
+    shown = operands.shown_stages(node, found.found, lacking, lambda one: stage_of(keys[one.daemonset]))
     missing = [one for one in (stages.DRIVER, stages.PLUGIN, SECONDARY) if one not in shown]
     if not offered:
         missing.append(stages.ALLOCATABLE)
-    return {one: Stage(one, evidence=(_UNASKED,)) for one in missing} | shown
+    return {one: Stage(one, evidence=(table.NOT_WANTED,)) for one in missing} | shown

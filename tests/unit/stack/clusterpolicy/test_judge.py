@@ -19,6 +19,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
     judge as clusterpolicy_judge,
     result as clusterpolicy_result,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import judge_gone
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import explain
 
 Snapshot = dict[str, list[dict[str, t.Any]]]
@@ -597,9 +598,9 @@ def test_bad_pools_are_named(pool: dict[str, t.Any], path: str) -> None:
 
 
 def test_absence_means_no_operand_and_no_pod(seen: Snapshot) -> None:
-    assert clusterpolicy_judge.judge_gone({"daemonsets": [], "pods": []}).is_ready
-    assert clusterpolicy_judge.judge_gone({"daemonsets": [], "pods": seen["pods"]}).code == "GPU-LEFTOVER"
-    assert clusterpolicy_judge.judge_gone(seen).details
+    assert judge_gone({"daemonsets": [], "pods": []}).is_ready
+    assert judge_gone({"daemonsets": [], "pods": seen["pods"]}).code == "GPU-LEFTOVER"
+    assert judge_gone(seen).details
 
 
 def test_a_driver_that_was_switched_off_and_stays_is_told_and_is_final_when_it_lasts(seen: Snapshot) -> None:

@@ -333,7 +333,7 @@ def told(snapshot: dict[str, list[Data]], *pools: Data, **more: t.Any) -> Data:
     asked = params(pools=list(pools) or [POOL], **more)
     judge = nic_judge.judging(asked, lambda: 0.0)
     judge(snapshot)
-    return summarize(snapshot, asked["pools"], nic_manifest.offered(asked), judge.parts)
+    return summarize(snapshot, asked["pools"], nic_manifest.offered(asked), judge.findings)
 
 
 def test_every_stage_is_told() -> None:
@@ -444,7 +444,7 @@ def elsewhere() -> dict[str, list[Data]]:
 def test_nodes_of_nobody_hold_nothing_up() -> None:
     judge = nic_judge.judging(params(), lambda: 0.0)
     assert judge(elsewhere()).is_ready
-    assert "outside the pools alone: n2 (mofed is not Ready)" in judge.parts[-1].message
+    assert "outside the pools alone: n2 (mofed is not Ready)" in judge.findings[-1].message
     found = told(elsewhere())
     assert [(one["name"], one["ready"]) for one in found["pools"]] == [("ib", True)]
     assert found["others"] == [{"name": "n2", "operands": [{"name": "mofed", "note": "is not Ready"}]}]
