@@ -13,10 +13,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
     result as custom_result,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
 
 Data = dict[str, t.Any]
 LIVE: Data = {"metadata": {"name": "x", "creationTimestamp": "2026-11-22T01:00:00Z"}}
-POOL = {"name": "cards", "node_selector": {"pool": "cards"}, "expected": {"example.com/card": 2}}
+POOL: StackPool = {"name": "cards", "node_selector": {"pool": "cards"}, "expected": {"example.com/card": 2}}
 LATE = pending("NotReady", "x is not ready.", code="GPU-CR-NOTREADY", remedy="Wait.", details=("not ready",))
 
 
