@@ -161,9 +161,8 @@ def write(
     path = kind.path(namespace, name, subresource)
     if not dry_run:
         session.seen.forget()
-    answer = session.http.request(
-        method, path, {**query, **({"dryRun": "All"} if dry_run else {})}, body, content_type
-    )
+    query = {**query, "dryRun": "All"} if dry_run else query
+    answer = session.http.request(method, path, query, body, content_type)
     if unknown := _unknown_fields(session, answer.warnings):
         message = f"{kind.resource} {name or ''}: {', '.join(unknown)}"
         if answer.status < 300 and not dry_run:
@@ -177,8 +176,8 @@ def write(
         return {}
     name = name or body["metadata"].get("name")
     if method == "POST" and name and answer.repeated and not dry_run:
-        # Our own object may be in the way of the second try, by its name or by what it takes from a quota.
         live = reads.get(session, kind, name, namespace)
+        # Our own object may be in the way of the second try, by its name or by what it takes from a quota.
         if live is not None and diff.is_written_by_us(live) and diff.covers(live, body):
             return live
     raise reads.error(answer, method, path, kind, name, namespace)
