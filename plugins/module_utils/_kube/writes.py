@@ -164,12 +164,10 @@ def write(
     query = {**query, "dryRun": "All"} if dry_run else query
     answer = session.http.request(method, path, query, body, content_type)
     if unknown := _unknown_fields(session, answer.warnings):
-        message = f"{kind.resource} {name or ''}: {', '.join(unknown)}"
-        if answer.status < 300 and not dry_run:
+        is_stored = answer.status < 300 and not dry_run
+        if is_stored:
             _record(session, before, answer.body, body)
-            message += "; the rest has been stored"
-        remedy = "Correct or remove the field; the server would have ignored it."
-        raise ApiError("API-UNKNOWN-FIELD", message, remedy, status=400)
+        raise _unknown_error(f"{kind.resource} {name or ''}", unknown, is_stored)
     if answer.status < 300:
         return t.cast(KubeObject, answer.body)
     if absent_ok and answer.status == 404:
@@ -192,6 +190,12 @@ def _unknown_fields(session: Session, warnings: t.Iterable[str]) -> list[str]:
         else:
             session.warn(text)
     return unknown
+
+
+def _unknown_error(title: str, unknown: list[str], is_stored: bool) -> ApiError:
+    message = f"{title}: {', '.join(unknown)}" + ("; the rest has been stored" if is_stored else "")
+    remedy = "Correct or remove the field; the server would have ignored it."
+    return ApiError("API-UNKNOWN-FIELD", message, remedy, status=400)
 
 
 def _kind_of(session: Session, manifest: KubeObject) -> Kind:
