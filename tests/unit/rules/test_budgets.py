@@ -37,8 +37,6 @@ LONG = {
     "tests/unit/fake_server.py",
     "tests/unit/machines/test_machine.py",
     "tests/unit/machines/test_plan.py",
-    "tests/unit/nfd/test_instance.py",
-    "tests/unit/olm/test_subscription.py",
     "tests/unit/platforms/test_elsewhere.py",
     "tests/unit/pools/test_plan.py",
     "tests/unit/pools/test_report.py",
@@ -72,10 +70,6 @@ LONG_FUNCTIONS: dict[str, set[str]] = {
     "plugins/module_utils/_machines/steps/autoscaling.py": {"present"},
     "plugins/module_utils/_machines/steps/provision.py": {"_move", "until_obtained"},
     "plugins/module_utils/_machines/steps/removal.py": {"prepare"},
-    "plugins/module_utils/_nfd/files.py": {"daemon_set"},
-    "plugins/module_utils/_nfd/removal.py": {"_chosen"},
-    "plugins/module_utils/_olm/catalogue.py": {"missing"},
-    "plugins/module_utils/_olm/progress.py": {"_installed"},
     "plugins/module_utils/_platforms/aws.py": {"_check_market"},
     "plugins/module_utils/_platforms/azure.py": {"_check_disks"},
     "plugins/module_utils/_pools/report.py": {"_table"},
@@ -151,9 +145,7 @@ LONG_FUNCTIONS: dict[str, set[str]] = {
     "tests/unit/pools/test_report.py": {"test_a_pool_that_changes"},
     "tests/unit/stack/drivers/test_kernel.py": {"test_an_update_is_followed_link_by_link"},
 }
-CROWDED = {
-    "plugins/module_utils/_olm",
-}
+CROWDED: set[str] = set()
 
 
 def name(path: Path) -> str:
