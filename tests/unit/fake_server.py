@@ -1,8 +1,8 @@
 """An API server in memory, in place of the network: it answers what `Connection` sends.
 
 It stands in for kube-apiserver in unit tests. It knows objects, lists with selectors and pages, merge and
-apply patches, dry runs, preconditions, watches and discovery. It has no schemas, no defaults, no admission and
-no field conflicts. tests/contract compares it with the real one.
+apply patches, dry runs, preconditions, watches and discovery. It has no schemas, no defaults, no admission
+and no field conflicts. tests/contract compares it with the real one.
 """
 
 from __future__ import annotations

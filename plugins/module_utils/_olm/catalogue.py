@@ -12,6 +12,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.observed import USABLE
 
 # What every OpenShift cluster has, unless OperatorHub says otherwise.
 DEFAULT_SOURCES: t.Final = (
@@ -21,7 +22,6 @@ DEFAULT_SOURCES: t.Final = (
     "redhat-operators",
 )
 # OLM connects again as soon as a connection is idle, and resolves with the catalogue all the same; its status may say so for minutes.
-USABLE: t.Final = ("READY", "IDLE")
 CATALOG_REMEDY: t.Final = "Look at the catalogue's pod: oc -n openshift-marketplace get catalogsource,pods."
 
 

@@ -23,6 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
     catalogue,
     csv as olm_csv,
+    observed,
     plans,
     subscription as olm_subscription,
     trouble,
@@ -74,7 +75,7 @@ def judge(seen: Snapshot, ask: olm_subscription.Ask) -> Readiness:
         return _refuse(seen, plan, ask) or ready(
             "Approve", f"InstallPlan {plan['metadata']['name']} can be approved"
         )
-    plan = olm_subscription.current_plan(seen)
+    plan = observed.current_plan(seen)
     bad = trouble.of(seen["subscription"][0])
     is_passing = bad is not None and (
         (bad.code == "OLM-RESOLVE" and _is_about_what_goes(bad.message, seen))
@@ -83,7 +84,7 @@ def judge(seen: Snapshot, ask: olm_subscription.Ask) -> Readiness:
     if (
         bad is not None
         and not is_passing
-        and (ask.approve == olm_subscription.UPGRADE or not olm_subscription.status(seen, "installedCSV"))
+        and (ask.approve == olm_subscription.UPGRADE or not observed.status(seen, "installedCSV"))
     ):
         return bad
     if plan is not None and not plans.awaits_approval(plan):
@@ -93,7 +94,7 @@ def judge(seen: Snapshot, ask: olm_subscription.Ask) -> Readiness:
     elif (
         plan is not None
         and ask.approve == olm_subscription.NEVER
-        and not olm_subscription.status(seen, "installedCSV")
+        and not observed.status(seen, "installedCSV")
     ):
         return ready(
             "RequiresApproval", f"InstallPlan {plan['metadata']['name']} waits for somebody's approval"
@@ -117,7 +118,7 @@ def _beyond(seen: Snapshot, plan: KubeObject, ask: olm_subscription.Ask) -> Read
     past = [name for name in plans.names(plan) if name in ask.held and name not in ask.path]
     if not ask.csv or not past:
         return None
-    installed = olm_subscription.status(seen, "installedCSV")
+    installed = observed.status(seen, "installedCSV")
     way = f"The way that exists is {' -> '.join([*([installed] if installed else []), *past])}"
     text = f"{way}: channel {ask.channel} leads past {ask.csv}, and OLM takes the furthest step. InstallPlan {plan['metadata']['name']} was not approved."
     other = f"set channel to {' or '.join(ask.leading)}" if ask.leading else "use another channel"
@@ -139,7 +140,7 @@ def is_forgotten(seen: Snapshot, ask: olm_subscription.Ask) -> bool:
     """Whether OLM complained of a CSV that has gone since, and does not look again: for a quarter of an hour, unless the Subscription changes."""
     subscription, installed = (
         next(iter(seen["subscription"]), None),
-        olm_subscription.status(seen, "installedCSV"),
+        observed.status(seen, "installedCSV"),
     )
     gone = set(_EXISTING.findall(olm_subscription.trouble(subscription))) - {
         one["metadata"]["name"] for one in seen["csvs"]
@@ -157,14 +158,14 @@ def is_forgotten(seen: Snapshot, ask: olm_subscription.Ask) -> bool:
 
 def _is_settled(seen: Snapshot) -> bool:
     """A plan that failed long ago does not matter once what it was for is installed."""
-    current = olm_subscription.status(seen, "currentCSV")
-    return bool(current) and current == olm_subscription.status(seen, "installedCSV")
+    current = observed.status(seen, "currentCSV")
+    return bool(current) and current == observed.status(seen, "installedCSV")
 
 
 def _installed(seen: Snapshot, ask: olm_subscription.Ask, plan: KubeObject | None) -> Readiness:
     installed, current = (
-        olm_subscription.status(seen, "installedCSV"),
-        olm_subscription.status(seen, "currentCSV"),
+        observed.status(seen, "installedCSV"),
+        observed.status(seen, "currentCSV"),
     )
     if not installed:
         if current and plan is not None:
@@ -174,7 +175,7 @@ def _installed(seen: Snapshot, ask: olm_subscription.Ask, plan: KubeObject | Non
                 if state.is_ready
                 else state
             )
-        if olm_subscription.condition(seen["subscription"][0], trouble.UNPACKING):
+        if observed.condition(seen["subscription"][0], trouble.UNPACKING):
             return pending(
                 "Unpacks",
                 f"Subscription {ask.package}: the bundle is being unpacked",
@@ -206,10 +207,8 @@ def _installed(seen: Snapshot, ask: olm_subscription.Ask, plan: KubeObject | Non
         return ready("AskAgain", f"CSV {installed} succeeded; OLM has to look for what comes after it")
     if state.is_ready and ask.target and installed != ask.target:
         # While the resolver complains of what was, it has not looked again.
-        has_looked = olm_subscription.condition(seen["subscription"][0], "ResolutionFailed") is None
-        return _off_target(
-            installed, ask, has_looked and olm_subscription.status(seen, "state") == "AtLatestKnown"
-        )
+        has_looked = observed.condition(seen["subscription"][0], "ResolutionFailed") is None
+        return _off_target(installed, ask, has_looked and observed.status(seen, "state") == "AtLatestKnown")
     return state
 
 

@@ -15,6 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     pending,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    observed,
     plans,
     subscription as olm_subscription,
 )
@@ -26,16 +27,16 @@ FAILED: t.Final = "BundleUnpackFailed"
 
 def of(subscription: KubeObject) -> Readiness | None:
     text, where = olm_subscription.trouble(subscription), f"Subscription {subscription['metadata']['name']}"
-    found = olm_subscription.condition(subscription, "ResolutionFailed")
+    found = observed.condition(subscription, "ResolutionFailed")
     if found and found.get("reason") == "ConstraintsNotSatisfiable":
         return failed("ResolutionFailed", f"{where}: {text}", code="OLM-RESOLVE", remedy=_RESOLVE)
     if found:
         return pending("ResolutionFailed", f"{where}: {text}", code="OLM-RESOLVE", remedy=_RESOLVE)
-    unpacking = olm_subscription.condition(subscription, UNPACKING)
+    unpacking = observed.condition(subscription, UNPACKING)
     if unpacking and unpacking.get("message"):
         return failed(UNPACKING, f"{where}: {unpacking['message']}", code="OLM-UNPACK", remedy=UNPACK)
     for kind, code, remedy in _FATAL:
-        found = olm_subscription.condition(subscription, kind)
+        found = observed.condition(subscription, kind)
         if found:
             # Where both are told, OLM has begun anew (or is an older one that takes nothing back).
             reason = UNPACKING if unpacking and kind == FAILED else kind
@@ -45,7 +46,7 @@ def of(subscription: KubeObject) -> Readiness | None:
                 code=code,
                 remedy=remedy,
             )
-    found = olm_subscription.condition(subscription, "CatalogSourcesUnhealthy")
+    found = observed.condition(subscription, "CatalogSourcesUnhealthy")
     if found and not (subscription.get("status") or {}).get("installedCSV"):
         return pending(
             "CatalogSourcesUnhealthy", f"{where}: {found.get('message')}", code="OLM-CATALOG", remedy=_CATALOG
@@ -60,7 +61,7 @@ def is_over(
     ask: olm_subscription.Ask,
 ) -> bool:
     """OLM may leave the conditions of unpacking on a Subscription for good; an InstallPlan says that the bundle was read."""
-    installed = olm_subscription.status(seen, "installedCSV")
+    installed = observed.status(seen, "installedCSV")
     return (
         bad.code == "OLM-UNPACK"
         and plan is not None
