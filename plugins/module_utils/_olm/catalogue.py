@@ -21,7 +21,6 @@ DEFAULT_SOURCES: t.Final = (
     "redhat-marketplace",
     "redhat-operators",
 )
-# OLM connects again as soon as a connection is idle, and resolves with the catalogue all the same; its status may say so for minutes.
 CATALOG_REMEDY: t.Final = "Look at the catalogue's pod: oc -n openshift-marketplace get catalogsource,pods."
 
 

@@ -11,7 +11,8 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 
-# States of the connection to a catalogue that can serve packages.
+# States of the connection to a catalogue that serves packages. An idle one does too: its status may say IDLE
+# for minutes, although OLM connects again at once and resolves with the catalogue.
 USABLE: t.Final = ("READY", "IDLE")
 
 

@@ -232,7 +232,7 @@ def test_the_one_fail_json() -> None:
     ("module", "files_at_most", "kib"),
     [
         ("manifests", 35, 183),
-        ("special_resource", 146, 695),
+        ("special_resource", 138, 676),
         ("gpu_autoscaler", 112, 540),
         ("gpu_machine_health", 44, 220),
         ("gpu_machineset", 134, 650),
