@@ -50,8 +50,8 @@ class Judge:
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self._remember(snapshot)
         instance, *labels_of = self._patience.harden(judge(snapshot, self._params))
-        settled = self._labels.harden(labels_of if instance.is_ready else [])
-        verdict = worst([instance, *(settled if instance.is_ready else labels_of)])
+        lasting = self._labels.harden(labels_of if instance.is_ready else [])
+        verdict = worst([instance, *(lasting if instance.is_ready else labels_of)])
         return ready("Labelled", "Every expected label is there.") if verdict.is_ready else verdict
 
     def _remember(self, snapshot: Snapshot) -> None:

@@ -44,7 +44,7 @@ class Stale(t.NamedTuple):
     name: str = ""
     namespace: str = ""
 
-    def to_dict(self) -> dict[str, str]:
+    def as_result(self) -> dict[str, str]:
         return self._asdict()
 
 

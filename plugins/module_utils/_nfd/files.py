@@ -123,6 +123,19 @@ def daemon_set(
     check(content)
     own = f"features-{re.sub('[^a-z0-9-]', '-', name.lower()).strip('-')}"
     metadata = {"name": own, "namespace": namespace}
+    template = {"metadata": {"labels": {"app": own}}, "spec": _pod(name, own, selector, image)}
+    return [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {name: content}},
+        {
+            "apiVersion": "apps/v1",
+            "kind": "DaemonSet",
+            "metadata": metadata,
+            "spec": {"selector": {"matchLabels": {"app": own}}, "template": template},
+        },
+    ]
+
+
+def _pod(name: str, config_map: str, selector: t.Mapping[str, str], image: str) -> dict[str, t.Any]:
     put = f"cp /source/{name} /features.d/.{name} && mv /features.d/.{name} /features.d/{name}"
     script = (
         f"trap 'rm -f /features.d/{name}; exit 0' TERM; while true; do "
@@ -139,25 +152,15 @@ def daemon_set(
         ],
     }
     volumes = [
-        {"name": "source", "configMap": {"name": own}},
+        {"name": "source", "configMap": {"name": config_map}},
         {"name": "features", "hostPath": {"path": FOLDER, "type": "DirectoryOrCreate"}},
     ]
-    pod = {
+    return {
         "nodeSelector": dict(selector),
         "tolerations": [{"operator": "Exists", "effect": "NoSchedule"}],
         "containers": [container],
         "volumes": volumes,
     }
-    template = {"metadata": {"labels": {"app": own}}, "spec": pod}
-    return [
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {name: content}},
-        {
-            "apiVersion": "apps/v1",
-            "kind": "DaemonSet",
-            "metadata": metadata,
-            "spec": {"selector": {"matchLabels": {"app": own}}, "template": template},
-        },
-    ]
 
 
 def _wrong(problem: str, remedy: str) -> InputError:

@@ -105,7 +105,7 @@ def wants_taints(params: NfdLabelsParams) -> bool:
     return rules.has_taints(params.get("rules") or [])
 
 
-def doubts(params: NfdLabelsParams, instances: t.Sequence[KubeObject], live: KubeObject) -> list[str]:
+def warnings(params: NfdLabelsParams, instances: t.Sequence[KubeObject], live: KubeObject) -> list[str]:
     """Return warnings about an existing instance, and about other instances."""
     name, namespace, texts = live["metadata"]["name"], live["metadata"]["namespace"], []
     if name != params["name"]:

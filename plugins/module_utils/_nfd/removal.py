@@ -140,23 +140,23 @@ def _chosen(api: Api, params: NfdLabelsParams, is_partial: bool) -> Removal:
     ]
     # A named foreign rule stays; the Api warns about it.
     ours = [one for _kind, one in going if is_ours(one)]
-    is_asked = bool(entries) or not is_partial
-    left = (
-        groups.older(
-            api, of_features, groups.OLDER_FEATURE, namespace=params["namespace"], labels=selector(MANAGED_BY)
-        )
-        if is_asked
-        else []
-    )
-    published = [(groups.OLDER_FEATURE, one) for one in left if _is_of(one, entries, is_partial)] + [
-        (of_features, one) for one in mine
+    published = [
+        (groups.OLDER_FEATURE, one)
+        for one in (_older_features(api, params, of_features) if entries or not is_partial else [])
+        if _is_of(one, entries, is_partial)
     ]
+    published += [(of_features, one) for one in mine]
     return Removal(
         going,
         published,
         [one for _kind, one in rules if one not in ours],
         [one for one in features if one not in mine],
     )
+
+
+def _older_features(api: Api, params: NfdLabelsParams, kind: Kind) -> list[KubeObject]:
+    place = {"namespace": params["namespace"], "labels": selector(MANAGED_BY)}
+    return groups.older(api, kind, groups.OLDER_FEATURE, **place)
 
 
 def _features(api: Api, rules: list[KubeObject], entries: set[str] | None) -> tuple[Kind, list[KubeObject]]:

@@ -87,7 +87,7 @@ def summarize(
         "features": [entry["name"] for entry in params["features"]],
         "nodes": [_node(node) for node in nodes],
         "lost": lost,
-        "stale": [one.to_dict() for node in nodes if (one := features.outdated(node))],
+        "stale": [one.as_result() for node in nodes if (one := features.outdated(node))],
     }
     compare = params["compare"]
     return facts | ({"difference": _difference(snapshot["nodes"], compare, predicted)} if compare else {})
@@ -136,7 +136,7 @@ def _difference(
     return label_difference.difference(sets)
 
 
-def doubts(facts: dict[str, t.Any]) -> list[str]:
+def warnings(facts: dict[str, t.Any]) -> list[str]:
     """Return warnings about outdated labels, and about labels that were lost for a time."""
     texts = [
         f"{one['message']}. Restart the nfd-worker pod of that node."

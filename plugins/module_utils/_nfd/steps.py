@@ -62,7 +62,7 @@ def present(api: Api, params: NfdLabelsParams) -> dict[str, t.Any]:
     facts = report.summarize(snapshot, params, judge.lost, predicted=api.check_mode)
     if params["stale_features"] != "ignore":
         facts["stale"] = [*facts["stale"], *_orphans(api, params)]
-    for text in report.doubts(facts):
+    for text in report.warnings(facts):
         api.warn(text)
     return facts
 
@@ -87,7 +87,7 @@ def _keep_instance(
         api.apply(instance.build(params, None))
         return
     for text in [
-        *instance.doubts(params, instances, live),
+        *instance.warnings(params, instances, live),
         *rules.held_back(live["spec"].get("labelWhiteList"), params["rules"]),
     ]:
         api.warn(text)
@@ -213,4 +213,4 @@ def _orphans(api: Api, params: NfdLabelsParams) -> list[dict[str, str]]:
     elif found:
         collector = api.get(known("Deployment"), "nfd-gc", params["namespace"])
         api.warn(report.orphans_found(found, collector))
-    return [one.to_dict() for one in found]
+    return [one.as_result() for one in found]

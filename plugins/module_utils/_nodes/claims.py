@@ -14,19 +14,18 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
     GPU,
     NVIDIA,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
     slices as node_slices,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
-
-Data = dict[str, t.Any]
 
 API_VERSION: t.Final = "resource.k8s.io/v1"
 # Name of the claim in the spec of a pod.
 NAME: t.Final = "gpu"
 
 
-def spec(count: int, of: str = GPU_CLASS) -> Data:
+def spec(count: int, of: str = GPU_CLASS) -> KubeObject:
     """Return the spec of a claim of `count` devices. of: name of the DeviceClass."""
     return {
         "devices": {
@@ -40,7 +39,7 @@ def spec(count: int, of: str = GPU_CLASS) -> Data:
     }
 
 
-def claim(prefix: str, namespace: str, count: int, of: str = GPU_CLASS) -> Data:
+def claim(prefix: str, namespace: str, count: int, of: str = GPU_CLASS) -> KubeObject:
     """Return a ResourceClaim for a dry run; real pods get their claims from a template."""
     return {
         "apiVersion": API_VERSION,
@@ -50,7 +49,7 @@ def claim(prefix: str, namespace: str, count: int, of: str = GPU_CLASS) -> Data:
     }
 
 
-def template(name: str, namespace: str, labels: t.Mapping[str, str]) -> Data:
+def template(name: str, namespace: str, labels: t.Mapping[str, str]) -> KubeObject:
     """Return the ResourceClaimTemplate that gives one GPU to each pod that names it.
 
     Kubernetes creates the claim, with these labels, together with the pod and deletes it when the pod has
@@ -65,7 +64,7 @@ def template(name: str, namespace: str, labels: t.Mapping[str, str]) -> Data:
     }
 
 
-def offering(node: Data, slices: t.Iterable[Data]) -> Data:
+def offering(node: KubeObject, slices: t.Iterable[KubeObject]) -> KubeObject:
     """Return the node as a device plugin would present it: with the whole GPUs of its slices as allocatable.
 
     Incomplete slices offer nothing.
@@ -87,7 +86,9 @@ def offering(node: Data, slices: t.Iterable[Data]) -> Data:
     }
 
 
-def held(claims: t.Iterable[Data], slices: t.Iterable[Data]) -> dict[str, dict[str, dict[str, int]]]:
+def held(
+    claims: t.Iterable[KubeObject], slices: t.Iterable[KubeObject]
+) -> dict[str, dict[str, dict[str, int]]]:
     """Return node -> resource -> namespace/pod -> number of devices that the pod holds.
 
     Administrator access (monitoring, the operator's validator) does not count.
@@ -110,18 +111,18 @@ def held(claims: t.Iterable[Data], slices: t.Iterable[Data]) -> dict[str, dict[s
     return found
 
 
-def results(one: Data) -> list[Data]:
+def results(one: KubeObject) -> list[KubeObject]:
     """Return the allocated devices of a claim without those of administrator access."""
     given = (((one.get("status") or {}).get("allocation") or {}).get("devices") or {}).get("results") or []
     return [result for result in given if not result.get("adminAccess")]
 
 
-def users(one: Data) -> list[str]:
+def users(one: KubeObject) -> list[str]:
     """Return the names of the pods that use a claim."""
     return [str(user["name"]) for user in (one.get("status") or {}).get("reservedFor") or []]
 
 
-def asked(one: Data) -> dict[str, int]:
+def asked(one: KubeObject) -> dict[str, int]:
     """Return DeviceClass -> number of devices that a quota counts for the claim.
 
     Alternatives and claims of all devices are not included.

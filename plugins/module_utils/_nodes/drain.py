@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import VENDORS
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
@@ -18,7 +19,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import tolerates_cordon
 
-Data = dict[str, t.Any]
 MIRROR: t.Final = "kubernetes.io/config.mirror"
 DEVICES: t.Final = (*VENDORS, "habana.ai/")
 # Seconds between two evictions of a pod that a disruption budget blocks; kubectl uses the same.
@@ -55,25 +55,25 @@ class Rules:
         )
 
 
-def name(pod: Data) -> str:
+def name(pod: KubeObject) -> str:
     """Return namespace/name of the pod."""
     return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
 
 
-def node_of(pod: Data) -> str:
+def node_of(pod: KubeObject) -> str:
     """Return the name of the pod's node; empty before it is scheduled."""
     return str(pod["spec"].get("nodeName") or "")
 
 
-def is_ended(pod: Data) -> bool:
+def is_ended(pod: KubeObject) -> bool:
     return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
 
 
-def is_terminating(pod: Data) -> bool:
+def is_terminating(pod: KubeObject) -> bool:
     return bool(pod["metadata"].get("deletionTimestamp"))
 
 
-def leaving(pods: t.Iterable[Data]) -> list[Data]:
+def leaving(pods: t.Iterable[KubeObject]) -> list[KubeObject]:
     """Return the pods that a drain must evict.
 
     These are all but ended ones, those of DaemonSets, which would come back at once, and the kubelet's static
@@ -86,7 +86,7 @@ def leaving(pods: t.Iterable[Data]) -> list[Data]:
     ]
 
 
-def uses_devices(pod: Data) -> bool:
+def uses_devices(pod: KubeObject) -> bool:
     """Return True if the pod has devices, by a resource or by a claim."""
     spec = pod["spec"]
     if spec.get("resourceClaims"):
@@ -100,16 +100,16 @@ def uses_devices(pod: Data) -> bool:
     return any(key.startswith(DEVICES) and str(value) != "0" for one in limits for key, value in one.items())
 
 
-def keeps_data(pod: Data) -> bool:
+def keeps_data(pod: KubeObject) -> bool:
     return any("emptyDir" in volume for volume in pod["spec"].get("volumes") or [])
 
 
-def busy(pods: t.Iterable[Data]) -> list[Data]:
+def busy(pods: t.Iterable[KubeObject]) -> list[KubeObject]:
     """Return the pods that use devices and are not terminating."""
     return [pod for pod in leaving(pods) if uses_devices(pod) and not is_terminating(pod)]
 
 
-def refusal(pods: t.Iterable[Data], rules: Rules, why: str) -> AcceleratorError | None:
+def refusal(pods: t.Iterable[KubeObject], rules: Rules, why: str) -> AcceleratorError | None:
     """Return the failure that names the pods which the rules do not allow to evict, or None.
 
     why: the reason for the drain, the beginning of the message.
@@ -166,11 +166,11 @@ class Emptied:
     refused: dict[str, tuple[str, float]] = field(default_factory=dict)
     first: frozenset[str] | None = None
 
-    def left(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> list[Data]:
+    def left(self, snapshot: Snapshot) -> list[KubeObject]:
         """Return the pods that the drain still waits for."""
         return [pod for pod in self._here(snapshot) if uses_devices(pod) or not self._is_back(pod)]
 
-    def remarks(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> list[str]:
+    def remarks(self, snapshot: Snapshot) -> list[str]:
         """Return a warning about pods that came to the nodes despite the cordon, or nothing."""
         back = [pod for pod in self._here(snapshot) if self._is_back(pod) and not uses_devices(pod)]
         if not back:
@@ -178,20 +178,20 @@ class Emptied:
         lines = "; ".join(map(_came_back, back[:_SHOWN]))
         return [f"{lines}. The drain does not wait for pods that tolerate the cordon and have no GPU."]
 
-    def _here(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> list[Data]:
+    def _here(self, snapshot: Snapshot) -> list[KubeObject]:
         here = leaving(pod for pods in snapshot.values() for pod in pods if node_of(pod) in self.nodes)
         if self.first is None:
             self.first = frozenset(pod["metadata"]["uid"] for pod in here)
         return [pod for pod in here if not (is_terminating(pod) and node_of(pod) in self.lost)]
 
-    def _is_back(self, pod: Data) -> bool:
+    def _is_back(self, pod: KubeObject) -> bool:
         since = self.cordoned.get(node_of(pod), "")
         is_new = pod["metadata"]["uid"] not in (self.first or ()) or bool(
             since and str(pod["metadata"].get("creationTimestamp") or "") >= since
         )
         return is_new and bool(tolerates_cordon(pod))
 
-    def due(self, pods: t.Iterable[Data]) -> list[Data]:
+    def due(self, pods: t.Iterable[KubeObject]) -> list[KubeObject]:
         """Return the pods to evict now."""
         now = self.clock()
         waits = self.rules.on_busy == "wait"
@@ -206,7 +206,7 @@ class Emptied:
             if now - self.refused.get(pod["metadata"]["uid"], ("", now - _AGAIN))[1] >= _AGAIN
         ]
 
-    def __call__(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Readiness:
+    def __call__(self, snapshot: Snapshot) -> Readiness:
         left = self.left(snapshot)
         if not left:
             return ready("Drained", "no pod is left")
@@ -244,28 +244,28 @@ class Emptied:
             details=lines,
         )
 
-    def _listed(self, pods: t.Sequence[Data]) -> str:
+    def _listed(self, pods: t.Sequence[KubeObject]) -> str:
         return ", ".join(f"{name(pod)} on {node_of(pod)}{self._why(pod)}" for pod in pods[:_SHOWN])
 
-    def _why(self, pod: Data) -> str:
+    def _why(self, pod: KubeObject) -> str:
         text = self.refused.get(pod["metadata"]["uid"], ("", 0.0))[0]
         return f" ({text})" if text and not is_terminating(pod) else ""
 
-    def _line(self, pod: Data) -> str:
+    def _line(self, pod: KubeObject) -> str:
         state = "ends" if is_terminating(pod) else "is kept" if self._why(pod) else "runs"
         return f"{node_of(pod)}: pod {name(pod)} {state}{self._why(pod)}"
 
 
-def _came_back(pod: Data) -> str:
+def _came_back(pod: KubeObject) -> str:
     owner = _controller(pod)
     by = f" of {owner['kind']} {owner['name']}" if owner else ""
     what = f"came to {node_of(pod)} although that is cordoned: it tolerates {tolerates_cordon(pod)}"
     return f"{name(pod)}{by} {what}"
 
 
-def _controller(pod: Data) -> Data | None:
+def _controller(pod: KubeObject) -> KubeObject | None:
     return next((one for one in pod["metadata"].get("ownerReferences") or [] if one.get("controller")), None)
 
 
-def _is_mirror(pod: Data) -> bool:
+def _is_mirror(pod: KubeObject) -> bool:
     return MIRROR in (pod["metadata"].get("annotations") or {})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
@@ -17,12 +18,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
 
-Data = dict[str, t.Any]
 # With more nodes than this, one query reads all pods instead of one query for each node.
 _FEW: t.Final = 8
 
 
-def pods_on(api: Api, nodes: t.Collection[str]) -> list[Data]:
+def pods_on(api: Api, nodes: t.Collection[str]) -> list[KubeObject]:
     """Return the pods on these nodes."""
     if len(nodes) > _FEW:
         return api.list(known("Pod"), keep=lambda pod: pod if node_drain.node_of(pod) in nodes else None)
@@ -87,7 +87,7 @@ def _empty(api: Api, nodes: t.Collection[str], judge: node_drain.Emptied) -> Non
             return
 
 
-def _cordon(api: Api, node: Data, mark: str) -> bool:
+def _cordon(api: Api, node: KubeObject, mark: str) -> bool:
     if cordon.is_cordoned(node):
         return False
     body = {"metadata": {"annotations": {cordon.MARK: mark}}, "spec": {"unschedulable": True}}

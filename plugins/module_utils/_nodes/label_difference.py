@@ -12,7 +12,6 @@ from collections import Counter
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import FEATURE
 
 Labels = t.Mapping[str, str]
-Data = dict[str, t.Any]
 # Beginning of a label's name, after NFD's prefix -> family. A longer beginning stands before a shorter one.
 FAMILIES: t.Final = {
     "cpu-cpuid.": "cpuid",
@@ -62,7 +61,7 @@ def families(labels: Labels) -> dict[str, dict[str, str]]:
     return found
 
 
-def difference(sets: t.Mapping[str, t.Mapping[str, Labels]]) -> Data:
+def difference(sets: t.Mapping[str, t.Mapping[str, Labels]]) -> dict[str, t.Any]:
     """Compare two sets of nodes (name of the set -> node -> labels). Return sets, labels, equal and table.
 
     Each entry of `labels` is a label whose values are not the same in both sets, with its kind: `only` one
@@ -116,7 +115,9 @@ def _kind(values: t.Mapping[str, Counter[str | None]]) -> str:
     return "differs" if all(len(counted) == 1 for counted in values.values()) else "varies"
 
 
-def table(sets: t.Mapping[str, t.Mapping[str, Labels]], rows: t.Sequence[Data], equal: int) -> list[str]:
+def table(
+    sets: t.Mapping[str, t.Mapping[str, Labels]], rows: t.Sequence[dict[str, t.Any]], equal: int
+) -> list[str]:
     """Return the lines of a table with a column per set, and a dash where a label is missing."""
     sizes = {name: len(nodes) for name, nodes in sets.items()}
     heading = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
@@ -19,8 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labe
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.node import is_ready
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 
-Data = dict[str, t.Any]
-# A pool as somebody describes it: a name, a node_selector, and what it expects of its nodes.
+# A pool: its name, its node_selector, and the devices that it expects of its nodes.
 Pool = t.Mapping[str, t.Any]
 
 
@@ -42,13 +42,13 @@ def check_pools(pools: t.Sequence[Pool]) -> None:
             )
 
 
-def nodes_of(nodes: t.Iterable[Data], pool: Pool) -> list[Data]:
+def nodes_of(nodes: t.Iterable[KubeObject], pool: Pool) -> list[KubeObject]:
     """Return the nodes of the pool, sorted by name."""
     found = [node for node in nodes if matches(pool["node_selector"], labels(node))]
     return sorted(found, key=lambda node: str(node["metadata"]["name"]))
 
 
-def judge_size(nodes: t.Iterable[Data], pool: Pool) -> Readiness:
+def judge_size(nodes: t.Iterable[KubeObject], pool: Pool) -> Readiness:
     """Return ready if the pool has its least number of nodes, else pending with GPU-NODES."""
     found = len(nodes_of(nodes, pool))
     wanted = next((int(pool[key]) for key in ("min_nodes", "min_replicas", "replicas") if key in pool), 1)
@@ -64,7 +64,7 @@ def judge_size(nodes: t.Iterable[Data], pool: Pool) -> Readiness:
     )
 
 
-def judge_devices(nodes: t.Iterable[Data], pool: Pool) -> list[Readiness]:
+def judge_devices(nodes: t.Iterable[KubeObject], pool: Pool) -> list[Readiness]:
     """Return a pending entry for each node that is not Ready, and for each that lacks expected devices."""
     parts: list[Readiness] = []
     for node in nodes_of(nodes, pool):
@@ -99,7 +99,7 @@ def _part(name: str, reason: str, what: str, code: str, remedy: str) -> Readines
     )
 
 
-def summarize_nodes(nodes: t.Sequence[Data], pools: t.Iterable[Pool]) -> list[Data]:
+def summarize_nodes(nodes: t.Sequence[KubeObject], pools: t.Iterable[Pool]) -> list[dict[str, t.Any]]:
     return [
         {
             "name": str(node["metadata"]["name"]),

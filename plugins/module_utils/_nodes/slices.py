@@ -9,8 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU, NVIDIA
-
-Data = dict[str, t.Any]
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 
 GPU_DRIVER: t.Final = "gpu.nvidia.com"
 
@@ -18,18 +17,18 @@ GPU_DRIVER: t.Final = "gpu.nvidia.com"
 class Offer(t.NamedTuple):
     """Devices of one node. complete: whether all slices that its pools announce exist."""
 
-    devices: list[Data]
+    devices: list[KubeObject]
     complete: bool
 
 
-def offer(node: str, slices: t.Iterable[Data], driver: str = GPU_DRIVER) -> Offer:
+def offer(node: str, slices: t.Iterable[KubeObject], driver: str = GPU_DRIVER) -> Offer:
     """Return the devices that the driver's slices offer on the node, sorted by name."""
-    pools: dict[str, list[Data]] = {}
+    pools: dict[str, list[KubeObject]] = {}
     for one in slices:
         spec = one["spec"]
         if spec.get("driver") == driver and spec.get("nodeName") == node:
             pools.setdefault(spec["pool"]["name"], []).append(spec)
-    devices, complete = list[Data](), True
+    devices, complete = list[KubeObject](), True
     for found in pools.values():
         newest = max(int(spec["pool"]["generation"]) for spec in found)
         current = [spec for spec in found if int(spec["pool"]["generation"]) == newest]
@@ -38,7 +37,7 @@ def offer(node: str, slices: t.Iterable[Data], driver: str = GPU_DRIVER) -> Offe
     return Offer(sorted(devices, key=lambda device: str(device["name"])), complete)
 
 
-def resources(devices: t.Iterable[Data]) -> dict[str, int]:
+def resources(devices: t.Iterable[KubeObject]) -> dict[str, int]:
     """Return resource -> number of devices, under the resource names of the device plugin."""
     found: dict[str, int] = {}
     for device in devices:
@@ -51,14 +50,14 @@ def resources(devices: t.Iterable[Data]) -> dict[str, int]:
     return found
 
 
-def attribute(device: Data, name: str) -> str:
+def attribute(device: KubeObject, name: str) -> str:
     """Return the attribute's value as text; its name may carry the driver's domain."""
     attributes = device.get("attributes") or {}
     value = attributes.get(name) or attributes.get(f"{GPU_DRIVER}/{name}") or {}
     return str(next(iter(value.values()), ""))
 
 
-def held(claims: t.Iterable[Data], driver: str = GPU_DRIVER, but: str = "") -> list[str]:
+def held(claims: t.Iterable[KubeObject], driver: str = GPU_DRIVER, but: str = "") -> list[str]:
     """Return the claims of the driver's devices in use, as namespace/name, except in namespace `but`."""
     found = []
     for claim in claims:

@@ -39,11 +39,15 @@ def system(node: dict[str, t.Any]) -> System:
     info, marks = (node.get("status") or {}).get("nodeInfo") or {}, labels(node)
     os_image = str(info.get("osImage") or "")
     version = next((word for word in os_image.split() if word[:1].isdigit()), "")
-    told = [
+    labelled = [
         marks.get(f"{RELEASE}{key}", "") for key in ("OSTREE_VERSION", "RHEL_VERSION", "OPENSHIFT_VERSION")
     ]
     return System(
-        str(info.get("kernelVersion") or ""), version, "CoreOS" in os_image, marks.get(KERNEL, ""), *told
+        str(info.get("kernelVersion") or ""),
+        version,
+        "CoreOS" in os_image,
+        marks.get(KERNEL, ""),
+        *labelled,
     )
 
 
@@ -76,7 +80,7 @@ def contradictions(found: System) -> list[str]:
         ("RHEL_VERSION", found.rhel, rhel),
         ("OPENSHIFT_VERSION", found.openshift, openshift),
     )
-    return [f"{key}={told}" for key, told, real in wanted if told and real and told != real]
+    return [f"{key}={labelled}" for key, labelled, real in wanted if labelled and real and labelled != real]
 
 
 def image_suffixes(marks: t.Mapping[str, str]) -> list[str]:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Packages that no Subscription installs: OLM v1 does, or OpenShift itself."""
+"""Packages that no Subscription installs, but OLM v1 or OpenShift itself."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def of_the_cluster(api: Api, package: str) -> KubeObject:
 
     Raise OLM-CLUSTER-OPERATOR if it is missing or does not work.
     """
-    name = cluster_operator.behind(package) or package
+    name = cluster_operator.cluster_operator_of(package) or package
     live = cluster_operator.check(package, name, api.get(known("ClusterOperator"), name))
     api.warn(cluster_operator.remark(package, name, live))
     return cluster_operator.summarize(package, name, live)
 
 
 def refuse_second_owner(api: Api, package: str) -> None:
-    """Raise OLM-V1 if a ClusterExtension installs the package: it and a Subscription would undo each other's CRDs."""
+    """Raise OLM-V1 if OLM v1 installs the package: it and a Subscription would revert each other's CRDs."""
     try:
         extensions = api.list(known("ClusterExtension"))
     except KindNotServedError:
@@ -48,8 +48,8 @@ def check_extensions(extensions: t.Iterable[KubeObject], package: str) -> None:
     name, spec = found["metadata"]["name"], found.get("spec") or {}
     bundle = ((found.get("status") or {}).get("install") or {}).get("bundle") or {}
     message = (
-        f"Package {package} belongs to OLM v1: ClusterExtension {name} installs it in namespace {spec.get('namespace')} "
-        f"(installed: {bundle.get('name') or 'nothing yet'})."
+        f"Package {package} belongs to OLM v1: ClusterExtension {name} installs it "
+        f"in namespace {spec.get('namespace')} (installed: {bundle.get('name') or 'nothing yet'})."
     )
     remedy = (
         "Manage it there, or delete it first, operands before it: "

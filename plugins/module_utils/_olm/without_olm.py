@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A cluster without Operator Lifecycle Manager: why no operator can be installed there, and what to do instead."""
+"""Clusters without Operator Lifecycle Manager: why no operator can be installed, and what to do."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ def refusal(api: Api, package: str, spec: KubeObject) -> AcceleratorError:
         version = None
     if version is not None:
         message = f"This OpenShift cluster has no Operator Lifecycle Manager, which package {package} needs."
-        remedy = "Enable the capability OperatorLifecycleManager: ClusterVersion version, spec.capabilities.additionalEnabledCapabilities."
+        remedy = (
+            "Enable the capability OperatorLifecycleManager: ClusterVersion version, "
+            "spec.capabilities.additionalEnabledCapabilities."
+        )
         return AcceleratorError("OLM-ABSENT", message, remedy)
     message = (
         f"This cluster is not OpenShift and has no Operator Lifecycle Manager, which package {package} needs."
@@ -39,5 +42,5 @@ def refusal(api: Api, package: str, spec: KubeObject) -> AcceleratorError:
             "Install the operator in its own way (its Helm chart or manifests).",
         )
     text = helm_values.text(spec)
-    remedy = f"Install it with Helm; helm_values holds the values that match what was asked for: {helm_values.COMMAND}"
+    remedy = f"Install it with Helm; helm_values has the values for these options: {helm_values.COMMAND}"
     return AcceleratorError("OLM-ABSENT", message, remedy, text.splitlines(), facts={"helm_values": text})

@@ -2,27 +2,32 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Stages of an object of which only its own word is known: the object, then what the nodes offer."""
+"""Result of an object that only speaks for itself: its own stage, then the stages of the nodes."""
 
 from __future__ import annotations
 
 import typing as t
 from dataclasses import replace
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages, table
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, as_finding
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
 
-Data = dict[str, t.Any]
 NODES: t.Final = "nodes"
 CHAIN: t.Final = stages.chain({NODES: (), stages.ALLOCATABLE: (stages.CRD, NODES)})
 
 
 def summarize(
-    live: Data | None, own: Readiness, nodes: t.Sequence[Data], pools: t.Sequence[t.Any], failed: str = ""
-) -> Data:
-    """pools, stages and lines. own: the object's word. failed: the code that lasted for too long."""
+    live: KubeObject | None,
+    own: Readiness,
+    nodes: t.Sequence[KubeObject],
+    pools: t.Sequence[StackPool],
+    failed: str = "",
+) -> dict[str, t.Any]:
+    """Return pools, stages and lines. own: what the object says. failed: the code that lasted too long."""
     findings = [_finding(own, stages.CRD)] if not own.is_ready else []
     for pool in pools:
         findings.append(_finding(pool_nodes.judge_size(nodes, pool), NODES, pool["name"]))

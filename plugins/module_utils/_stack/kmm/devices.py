@@ -16,19 +16,21 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
     pool_nodes,
     slices as node_slices,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
+    StackParams,
+    StackPool,
+)
 
-# A pool of `pools`, and the number of devices by resource or driver.
-Pool = dict[str, t.Any]
 Expected = t.Mapping[str, t.Any]
 
 
-def driver(params: dict[str, t.Any]) -> str:
+def driver(params: StackParams) -> str:
     """Return the name of the DRA driver; empty with a device plugin."""
     asked = (params["kmm"] or {}).get("dra") or {}
     return str(asked.get("driver_name") or (params["spec"].get("dra") or {}).get("driverName") or "")
 
 
-def check(params: dict[str, t.Any]) -> None:
+def check(params: StackParams) -> None:
     """Raise InputError if a pool expects something that is no device resource and not the DRA driver."""
     name = driver(params)
     for index, pool in enumerate(params["pools"]):
@@ -44,7 +46,7 @@ def check(params: dict[str, t.Any]) -> None:
             raise InputError("INPUT-VALUE", message, remedy)
 
 
-def split(pool: Pool) -> tuple[Pool, Expected]:
+def split(pool: StackPool) -> tuple[StackPool, Expected]:
     """Return the pool with the resources that nodes allocate, and what ResourceSlices must offer."""
     expected = pool.get("expected") or {}
     resources = {key: value for key, value in expected.items() if "/" in key}
@@ -52,7 +54,7 @@ def split(pool: Pool) -> tuple[Pool, Expected]:
 
 
 def judge(
-    nodes: t.Iterable[KubeObject], pool: Pool, name: str, slices: t.Sequence[KubeObject]
+    nodes: t.Iterable[KubeObject], pool: StackPool, name: str, slices: t.Sequence[KubeObject]
 ) -> list[Readiness]:
     """Return what the nodes of the pool lack. name: of the DRA driver, empty with a device plugin."""
     nodes = list(nodes)
@@ -93,7 +95,7 @@ def lacking(node: str, name: str, wanted: Expected, slices: t.Sequence[KubeObjec
 
 
 def summarize(
-    nodes: t.Sequence[KubeObject], pools: t.Sequence[Pool], name: str, slices: t.Sequence[KubeObject]
+    nodes: t.Sequence[KubeObject], pools: t.Sequence[StackPool], name: str, slices: t.Sequence[KubeObject]
 ) -> list[dict[str, t.Any]]:
     """Return the nodes of the pools as results; with a DRA driver each device with its attributes too."""
     if not name:

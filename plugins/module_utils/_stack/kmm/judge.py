@@ -21,6 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm 
     devices,
     node as kmm_node,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
 # Troubles that may pass by themselves; they are final when they last.
 _PASSING: t.Final = (
@@ -42,17 +43,17 @@ class Judge:
     only: the name of a single node to judge. seen: the last snapshot.
     """
 
-    def __init__(self, params: dict[str, t.Any], clock: t.Callable[[], float], only: str = "") -> None:
+    def __init__(self, params: StackParams, clock: t.Callable[[], float], only: str = "") -> None:
         self._params, self._only, self._driver = params, only, devices.driver(params)
-        self._patience = Grace(clock, params["grace"], (*_PASSING, *_LAST))
+        self._grace = Grace(clock, params["grace"], (*_PASSING, *_LAST))
         self.seen: Snapshot = {}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self.seen = snapshot
         first, last = self._findings(snapshot)
         if worst(first).is_ready:
-            return worst(self._patience.harden([*first, *last]))
-        return worst([*self._patience.harden(first), *last])
+            return worst(self._grace.harden([*first, *last]))
+        return worst([*self._grace.harden(first), *last])
 
     def _findings(self, snapshot: Snapshot) -> tuple[list[Readiness], list[Readiness]]:
         """Return what is found of the Module and its nodes, then what is found of the devices."""

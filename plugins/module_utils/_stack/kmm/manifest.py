@@ -13,6 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import merge_tolerations
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import camel
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import devices, kernels
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
 # The value of option kmm, or of one of its suboptions.
 Options = dict[str, t.Any]
@@ -34,7 +35,7 @@ def ready_label(namespace: str, name: str) -> str:
     return f"{PREFIX}/{namespace}.{name}.ready"
 
 
-def is_preflight_only(params: dict[str, t.Any]) -> bool:
+def is_preflight_only(params: StackParams) -> bool:
     """Return whether the task only verifies Modules for a kernel, and applies none."""
     kmm = params["kmm"] or {}
     return bool(kmm.get("preflight")) and not (
@@ -42,7 +43,7 @@ def is_preflight_only(params: dict[str, t.Any]) -> bool:
     )
 
 
-def check(params: dict[str, t.Any]) -> None:
+def check(params: StackParams) -> None:
     """Raise InputError for options that cannot work, before the first request."""
     kmm = params["kmm"] or {}
     if kmm.get("preflight") and is_preflight_only(params):
@@ -141,7 +142,7 @@ def _each(kmm: Options, key: str) -> list[tuple[str, Options]]:
     return [(path, one) for path, one in found if one]
 
 
-def selector(params: dict[str, t.Any]) -> dict[str, str]:
+def selector(params: StackParams) -> dict[str, str]:
     """Return the Module's selector: as given, else the labels that the selectors of all pools share."""
     given = (params["kmm"] or {}).get("selector") or params["spec"].get("selector")
     if given or not params["pools"]:
@@ -152,7 +153,7 @@ def selector(params: dict[str, t.Any]) -> dict[str, str]:
     }
 
 
-def tolerations(params: dict[str, t.Any]) -> list[dict[str, t.Any]]:
+def tolerations(params: StackParams) -> list[dict[str, t.Any]]:
     """Return the user's tolerations, and one for each taint of the pools."""
     taints = [taint for pool in params["pools"] for taint in pool.get("taints") or []]
     own = [
@@ -167,7 +168,7 @@ def tolerations(params: dict[str, t.Any]) -> list[dict[str, t.Any]]:
     return merge_tolerations(params["tolerations"], own)
 
 
-def build(params: dict[str, t.Any]) -> KubeObject:
+def build(params: StackParams) -> KubeObject:
     """Return the Module to apply: the options, with the raw spec merged over them."""
     kmm, name, namespace = params["kmm"] or {}, params["name"], params["namespace"]
     modprobe = {

@@ -22,6 +22,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm 
     kernels,
     node as kmm_node,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Chain, Stage
 
 PACKAGE: t.Final = "kernel-module-management"
@@ -44,7 +45,7 @@ _OF_CODE: t.Final = {
 }
 
 
-def chain(params: dict[str, t.Any]) -> Chain:
+def chain(params: StackParams) -> Chain:
     """Return the stages.
 
     A node's stage waits for every earlier one; a DRA driver replaces the device plugin.
@@ -59,7 +60,7 @@ def chain(params: dict[str, t.Any]) -> Chain:
     return stages.chain({one: (*reversed(order[:at]), stages.CRD) for at, one in enumerate(order)}, PACKAGE)
 
 
-def summarize(params: dict[str, t.Any], snapshot: Snapshot, failed: str = "") -> dict[str, t.Any]:
+def summarize(params: StackParams, snapshot: Snapshot, failed: str = "") -> dict[str, t.Any]:
     """Return pools, stages and lines. failed: the code that lasted too long."""
     live: KubeObject = next(iter(snapshot.get("modules") or ()), {})
     full = {"nodes": (), "configs": (), "pods": (), **snapshot}
@@ -70,7 +71,7 @@ def summarize(params: dict[str, t.Any], snapshot: Snapshot, failed: str = "") ->
     )
 
 
-def judge(params: dict[str, t.Any], live: KubeObject, snapshot: Snapshot) -> list[Finding]:
+def judge(params: StackParams, live: KubeObject, snapshot: Snapshot) -> list[Finding]:
     """Return what is found of the Module, placed in its stages. live: the Module."""
     findings, name = [], devices.driver(params)
     for pool in params["pools"]:

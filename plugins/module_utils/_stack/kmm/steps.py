@@ -45,6 +45,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm.
     Versions,
     refuse_claimed,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import trouble
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
 
@@ -67,13 +68,13 @@ _CAUSES: t.Final = {
 }
 
 
-def check(params: dict[str, t.Any]) -> None:
+def check(params: StackParams) -> None:
     """Raise InputError for options that cannot work."""
     check_pools(params["pools"])
     kmm_manifest.check(params)
 
 
-def present(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
+def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Load the kernel module on all nodes of the pools, verify a future kernel, and return both results."""
     done: dict[str, t.Any] = {"name": params["name"], "state": "ready", "reason": "", "nodes": []}
     if not kmm_manifest.is_preflight_only(params):
@@ -83,7 +84,7 @@ def present(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     return done
 
 
-def _load(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
+def _load(api: Api, params: StackParams) -> dict[str, t.Any]:
     wanted, options = kmm_manifest.build(params), params["kmm"] or {}
     if devices.driver(params):
         from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.steps import (
@@ -115,7 +116,7 @@ def _load(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
 
 def _settled(
     api: Api,
-    params: dict[str, t.Any],
+    params: StackParams,
     wanted: KubeObject,
     live: KubeObject | None,
     foreign: Foreign | None,
@@ -133,7 +134,7 @@ def _settled(
     return {**judge.summarize(snapshot), **kmm_result.summarize(params, snapshot), **told(foreign)}
 
 
-def _survey(api: Api, params: dict[str, t.Any], wanted: KubeObject, nodes: list[KubeObject]) -> None:
+def _survey(api: Api, params: StackParams, wanted: KubeObject, nodes: list[KubeObject]) -> None:
     """Raise NotReadyError, before the first write, if no mapping fits the kernel of a node of the pools."""
     pooled = [node for pool in params["pools"] for node in nodes_of(nodes, pool)]
     pooled = pooled if params["pools"] else nodes
@@ -159,7 +160,7 @@ def _survey(api: Api, params: dict[str, t.Any], wanted: KubeObject, nodes: list[
             api.warn(f"Node {one.node}: {places} fit its kernel {one.kernel}; KMM uses the first.")
 
 
-def _require(api: Api, params: dict[str, t.Any]) -> None:
+def _require(api: Api, params: StackParams) -> None:
     """Raise NotReadyError if an object that an option names is missing. Of Secrets only metadata is read."""
     for need in dependencies.needs(params["kmm"] or {}):
         if api.list(known(need.kind), params["namespace"], fields=by_name(need.name), metadata_only=True):
@@ -175,7 +176,7 @@ def _require(api: Api, params: dict[str, t.Any]) -> None:
 
 def _wait(
     api: Api,
-    params: dict[str, t.Any],
+    params: StackParams,
     wanted: KubeObject,
     judge: kmm_judge.Judge,
     stage: str,
@@ -227,9 +228,9 @@ def _explain(api: Api, exc: AcceleratorError, seen: Snapshot) -> None:
                 exc.code, exc.remedy = text.code, _SECURE_BOOT if text.code == "GPU-DRV-SIGN" else text.remedy
 
 
-def _verify(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
+def _verify(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Let KMM verify the Modules for a future kernel, in the API version that the cluster serves."""
-    asked = params["kmm"]["preflight"]
+    asked = (params["kmm"] or {})["preflight"]
     kind = known(kmm_preflight.kind_of(asked))
     if not api.served(kind):
         kind = kind._replace(api_version=kmm_manifest.API_VERSION)
@@ -251,7 +252,7 @@ def _verify(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     return kmm_preflight.summarize(asked, snapshot)
 
 
-def absent(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
+def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the Module, which unloads the kernel module everywhere, then what we created for it."""
     asked = (params["kmm"] or {}).get("preflight")
     gone = {"name": params["name"], "state": "absent", "reason": "", "nodes": []}

@@ -17,6 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm 
     devices,
     manifest as kmm_manifest,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
 NODE: t.Final = known("Node")
 
@@ -24,7 +25,7 @@ NODE: t.Final = known("Node")
 class Versions:
     """The version labels of the nodes. nodes: those that the Module selects."""
 
-    def __init__(self, api: Api, params: dict[str, t.Any], nodes: t.Sequence[KubeObject]) -> None:
+    def __init__(self, api: Api, params: StackParams, nodes: t.Sequence[KubeObject]) -> None:
         self._api, self._params = api, params
         self._label = kmm_manifest.version_label(params["namespace"], params["name"])
         self._version = (params["kmm"] or {}).get("version")
