@@ -298,7 +298,8 @@ def named(name: str, cloud: str | None, catalogue: Catalogue) -> list[InstanceTy
         raise InputError(
             "POOL-INSTANCE-TYPE",
             f"{name} is not a known GPU instance type{f' on {cloud}' if cloud else ''}.",
-            f"Nearest: {near}. A type that is newer than the catalogue can be described with the option catalogue.",
+            f"Nearest: {near}. A type that is newer than the catalogue can be described with the option "
+            "catalogue.",
         )
     return found
 

@@ -99,7 +99,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import autoscaling
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.plan import Place, draft
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.draft import Place
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.plan import draft
 
 SPEC = ArgumentSpec(
     options={

@@ -13,16 +13,17 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import (
+    draft as pool_draft,
     plan as pool_plan,
     platform_options,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.draft import Place
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import (
     Autoscale,
     Candidate,
     Market,
     Pool,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.plan import Place
 
 Data = dict[str, t.Any]
 
@@ -44,7 +45,7 @@ def plan(
 
 def single(entry: Data, cloud: str | None = None, prefix: str | None = None) -> Pool:
     """Return the planned pool of one description."""
-    (pool,) = pool_plan.single(entry).pools(Place(cloud, prefix))
+    (pool,) = pool_draft.single(entry).pools(Place(cloud, prefix))
     return pool
 
 

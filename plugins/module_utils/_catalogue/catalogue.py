@@ -43,8 +43,8 @@ class Catalogue:
     def find(self, cloud: str, name: str) -> InstanceType | None:
         """The type of that name on that cloud, or None when the catalogue does not have it.
 
-        Azure's sizes are found in any case and without C(Standard_); the answer has the name that Azure takes.
-        On GCP, C(n1-standard-8+nvidia-tesla-t4:2) is an N1 machine with two T4 attached.
+        Azure's sizes are found in any case and without C(Standard_); the answer has the name that Azure
+        takes. On GCP, C(n1-standard-8+nvidia-tesla-t4:2) is an N1 machine with two T4 attached.
         """
         types = self.types.get(cloud, {})
         if name in types:
@@ -62,7 +62,7 @@ class Catalogue:
         return None
 
     def attached(self, machine: str, accelerator: str, count: int) -> InstanceType | None:
-        """An N1 machine of GCP with so many GPUs of that accelerator type; None where GCP does not have that."""
+        """Return an N1 machine of GCP with so many GPUs of that accelerator type; None if GCP has none."""
         size = _N1.fullmatch(machine)
         kind = self.types.get("gcp", {}).get(f"n1-*+{accelerator}:{count}")
         if not kind or not (size or machine == "n1-*"):

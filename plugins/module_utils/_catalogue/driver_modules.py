@@ -2,12 +2,16 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Which kernel modules a GPU takes: from Blackwell on, and beside Grace, only open ones; before Turing only proprietary ones.
+"""Kernel modules by GPU.
 
-Checked 2026-11-22. NVIDIA's blog of 2024-07-17 on open modules: Grace Hopper and Blackwell must have them, Maxwell, Pascal and Volta cannot, Turing, Ampere,
-Ada and Hopper take both. NVIDIA's deprecation schedule for Unix drivers: branch 580 is the last for Maxwell, Pascal and Volta. GPUDirect Storage from 2.17.5 on
-works with open modules only: the GPU operator's documentation, and its source v26.7.0, which takes C(auto) of an NVIDIADriver for not open. GDRCopy asks for
-neither kind. Precompiled drivers go with neither of the two.
+Only open ones from Blackwell on and with Grace, only proprietary ones before Turing.
+
+Checked 2026-11-22. NVIDIA's blog of 2024-07-17 on open modules: Grace Hopper and Blackwell must have them,
+Maxwell, Pascal and Volta cannot, Turing, Ampere, Ada and Hopper take both. NVIDIA's deprecation schedule
+for Unix drivers: branch 580 is the last for Maxwell, Pascal and Volta. GPUDirect Storage from 2.17.5 on
+works with open modules only: the GPU operator's documentation, and its source v26.7.0, which takes C(auto)
+of an NVIDIADriver for not open. GDRCopy asks for neither kind. Precompiled drivers go with neither of the
+two.
 """
 
 from __future__ import annotations
@@ -57,7 +61,10 @@ def contradiction(wanted: str | None, models: t.Iterable[str]) -> str:
 
 
 def outgrown(version: str | None, models: t.Iterable[str]) -> str:
-    """What is wrong with a driver of that version for these GPUs; empty when they fit, or when it is a digest."""
+    """Return what is wrong with a driver of that version for these GPUs.
+
+    Empty if they fit, or for a digest.
+    """
     branch = re.match(r"\d+", version or "")
     old = (
         sorted({model for model in models if only(model) == PROPRIETARY})
@@ -68,7 +75,10 @@ def outgrown(version: str | None, models: t.Iterable[str]) -> str:
 
 
 def storage(gds: dict[str, t.Any], kind: str) -> str:
-    """What is wrong with GPUDirect Storage beside modules of that kind; empty where it is off, of an older version, or of one that is not told."""
+    """Return what is wrong with GPUDirect Storage and modules of that kind.
+
+    Empty if it is off, old or unknown.
+    """
     version = str(gds.get("version") or "")
     number = tuple(int(part) for part in re.findall(r"\d+", version)[:3])
     if (

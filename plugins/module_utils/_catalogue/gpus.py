@@ -23,7 +23,8 @@ class Profile:
 class Gpu:
     """One model. memory_gib: per device, as sold; 0 where no source says it.
 
-    profiles: MIG profiles, the usual one of each fraction first. part: a share of such a GPU, with the share's memory.
+    profiles: MIG profiles, the usual one of each fraction first. part: a share of such a GPU, with the
+    share's memory.
     """
 
     model: str
@@ -85,7 +86,8 @@ GPUS: t.Final[dict[str, Gpu]] = {
     "GB300-288": Gpu("GB300", 288, profiles=_sevenths(35, 70, 139, 278)),
     "RTX-PRO-4500": Gpu("RTX-PRO-4500", 32),
     "RTX-PRO-6000": Gpu("RTX-PRO-6000", 96, profiles=_quarters(24)),
-    # Parts of a GPU (vGPU), and one that is whole but handed out as a vGPU: none of them can be cut further by its node.
+    # Parts of a GPU (vGPU), and one that is whole but handed out as a vGPU: none of them can be cut further
+    # by its node.
     "A10-4": Gpu("A10", 4, part=True),
     "A10-8": Gpu("A10", 8, part=True),
     "A10-12": Gpu("A10", 12, part=True),

@@ -2,15 +2,17 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""IBM Cloud VPC; the profile names spell out vCPUs, memory and GPUs. The mark roce: can join a cluster network."""
+"""IBM Cloud VPC; profile names spell out vCPUs, memory and GPUs. roce: can join a cluster network."""
 
 from __future__ import annotations
 
 # The newest source that was read: a type that is younger is not here.
 AS_OF = "2026-08-21"
-# One line a family, as `_types.read_table` reads it: model (a key of `_gpus.GPUS`), arch and marks, then type=GPUs/vCPUs/memory in GiB; "-": not published.
+# One line a family, as `_types.read_table` reads it: model (a key of `_gpus.GPUS`), arch and marks, then
+# type=GPUs/vCPUs/memory in GiB; "-": not published.
 TABLE = """
-V100-16 amd64: gx2-8x64x1v100=1/8/64 gx2-16x128x1v100=1/16/128 gx2-16x128x2v100=2/16/128 gx2-32x256x2v100=2/32/256
+V100-16 amd64: gx2-8x64x1v100=1/8/64 gx2-16x128x1v100=1/16/128 gx2-16x128x2v100=2/16/128
+V100-16 amd64: gx2-32x256x2v100=2/32/256
 L4 amd64 pcie: gx3-16x80x1l4=1/16/80 gx3-32x160x2l4=2/32/160 gx3-64x320x4l4=4/64/320
 L40S amd64 pcie: gx3-24x120x1l40s=1/24/120 gx3-48x240x2l40s=2/48/240
 A100-80 amd64 pcie: gx3d-24x120x1a100p=1/24/120 gx3d-48x240x2a100p=2/48/240

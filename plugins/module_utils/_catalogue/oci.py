@@ -8,7 +8,8 @@ from __future__ import annotations
 
 # The newest source that was read: a type that is younger is not here.
 AS_OF = "2026-08-20"
-# One line a family, as `_types.read_table` reads it: model (a key of `_gpus.GPUS`), arch and marks, then type=GPUs/vCPUs/memory in GiB; "-": not published.
+# One line a family, as `_types.read_table` reads it: model (a key of `_gpus.GPUS`), arch and marks, then
+# type=GPUs/vCPUs/memory in GiB; "-": not published.
 TABLE = """
 P100 amd64: VM.GPU2.1=1/24/72 BM.GPU2.2=2/56/192
 V100-16 amd64: VM.GPU3.1=1/12/90 VM.GPU3.2=2/24/180 VM.GPU3.4=4/48/360 BM.GPU3.8=8/104/768

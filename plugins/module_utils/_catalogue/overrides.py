@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Instance types that users describe themselves: beside the catalogue's, or in place of what it says of one."""
+"""Instance types that users describe: new ones, or other facts about a type of the catalogue."""
 
 from __future__ import annotations
 
@@ -81,7 +81,10 @@ _TAKEN_OVER: t.Final = (
 
 
 def extended(entries: t.Any, base: Catalogue = BUILT_IN, path: str = "catalogue") -> Catalogue:
-    """The catalogue with the user's entries, which win. Raises InputError with the path of everything that is wrong."""
+    """Return the catalogue with the user's entries, which win.
+
+    Raises InputError with the path of every problem.
+    """
     problems = Problems()
     types = {cloud: dict(kinds) for cloud, kinds in base.types.items()}
     seen: set[tuple[str, str]] = set()

@@ -19,10 +19,12 @@ FABRICS: t.Final = ("efa", "infiniband", "roce")
 class InstanceType:
     """vcpus and memory_gib are 0 where no source says them.
 
-    gpu: of one device as the machine sees it, so a share of a GPU has the share's memory. share: that share, C(1/6); 1 for whole GPUs.
-    grid: needs NVIDIA's vGPU guest driver. fabric: C(efa), C(infiniband), C(roce) or nothing; rdma: whether it reads memory remotely.
-    nvlink: None where not known. accelerator_type: the cloud's own name of the GPU (GCP). attachable: the GPUs are added to a machine that has none.
-    as_of: day of the newest source of its cloud's table; empty where the user described the type.
+    gpu: of one device as the machine sees it, so a share of a GPU has the share's memory. share: that
+    share, C(1/6); 1 for whole GPUs. grid: needs NVIDIA's vGPU guest driver. fabric: C(efa), C(infiniband),
+    C(roce) or nothing; rdma: whether it reads memory remotely. nvlink: None where not known.
+    accelerator_type: the cloud's own name of the GPU (GCP). attachable: the GPUs are added to a machine
+    that has none. as_of: day of the newest source of its cloud's table; empty where the user described the
+    type.
     """
 
     name: str

@@ -49,7 +49,11 @@ class Wish:
 
 @dataclass(frozen=True)
 class Fit:
-    """How near a type comes. meets: it has all of the wish. differs: where not, or where it has more. nodes: how many such nodes make up the wish."""
+    """How near a type comes to a wish.
+
+    meets: it has all of the wish. differs: where it has less or more. nodes: how many such nodes make up
+    the wish.
+    """
 
     kind: InstanceType
     meets: bool
@@ -102,7 +106,10 @@ def _unreadable(text: str) -> InputError:
 
 
 def nearest_to(wish: Wish, kinds: t.Iterable[InstanceType]) -> list[Fit]:
-    """All of the types, the nearest first. What matters more comes first: model, whole or share, memory, link, number."""
+    """Return the types, the nearest first.
+
+    In order of weight: model, whole or share, memory, link, number.
+    """
     kinds = list(kinds)
     least = wish.memory_gib or min(
         (kind.gpu.memory_gib for kind in kinds if kind.gpu.model == wish.model and not kind.gpu.part),

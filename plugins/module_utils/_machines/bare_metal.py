@@ -10,7 +10,10 @@ import typing as t
 from dataclasses import dataclass
 
 Host = t.Mapping[str, t.Any]
-REMEDY: t.Final = "`oc get baremetalhost -n {namespace} --show-labels`; correct baremetal.host_selector, or repair, free or add a host."
+REMEDY: t.Final = (
+    "`oc get baremetalhost -n {namespace} --show-labels`; correct baremetal.host_selector, or repair, free "
+    "or add a host."
+)
 _FREE: t.Final = ("available", "ready")
 # On the way to being free, by itself.
 _COMING: t.Final = ("registering", "match profile", "inspecting", "preparing", "deprovisioning")
@@ -27,7 +30,10 @@ class Supply:
     lines: tuple[str, ...]
 
     def told(self, selector: Host) -> str:
-        return f"{self.free} of {self.matching} hosts that match {described(selector)} are free{f', {self.coming} soon' if self.coming else ''}"
+        return (
+            f"{self.free} of {self.matching} hosts that match {described(selector)} are "
+            f"free{f', {self.coming} soon' if self.coming else ''}"
+        )
 
 
 def supply(hosts: t.Iterable[Host], selector: Host) -> Supply:

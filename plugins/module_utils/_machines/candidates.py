@@ -29,7 +29,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.mode
     Pool,
 )
 
-# What comes after a refusal: the same candidate in its other zones; the next candidate; content with what there is; nothing left to ask.
+# What comes after a refusal: the same candidate in its other zones; the next candidate; content with what
+# there is; nothing left to ask.
 AGAIN, NEXT, KEEP, GIVE_UP = "again", "next", "keep", "give up"
 NO_ZONE: t.Final = ""  # the one place of a pool where the platform has no zones
 
@@ -40,7 +41,7 @@ class DriftError(AcceleratorError):
 
 @dataclass(frozen=True)
 class Share:
-    """So many machines of one candidate in one zone: a machine set."""
+    """The machines of one candidate in one zone: a machine set."""
 
     candidate: Candidate
     zone: str
@@ -49,7 +50,14 @@ class Share:
 
 @dataclass(frozen=True)
 class Held:
-    """A machine set that the pool has already. candidate: its key. obtained: its record, C(obtained/asked), empty before the pool was complete. made: when."""
+    """A machine set that the pool has already.
+
+    candidate: its key. obtained: its record, C(obtained/asked), empty before the pool was complete. made:
+    when.
+
+    candidate: its key. obtained: its record, C(obtained/asked), empty before the pool was complete. made:
+    when.
+    """
 
     name: str
     candidate: str
@@ -61,9 +69,13 @@ class Held:
 
 @dataclass
 class Search:
-    """order: the candidates in the order of asking. kept: shares of earlier candidates (mixed pools). before: what the pool had at the start.
+    """order: the candidates in the order of asking. kept: shares of earlier candidates (mixed pools).
 
-    won: it was complete once. stays: it is to be as it was, so nothing is given up for a machine that is lost."""
+    before: what the pool had at the start.
+
+    won: it was complete once. stays: it is to be as it was, so nothing is given up for a machine that is
+    lost.
+    """
 
     pool: Pool
     order: list[Candidate]
@@ -92,10 +104,14 @@ class Search:
 
     @property
     def record(self) -> str:
-        return f"{min(self.obtained, self.pool.replicas)}/{self.pool.replicas}"  # more is the autoscaler's, and changes
+        # The autoscaler owns what is beyond the replicas, and changes it.
+        return f"{min(self.obtained, self.pool.replicas)}/{self.pool.replicas}"
 
     def lose(self, refused: t.Mapping[str, tuple[str, str]], obtained: t.Mapping[str, int]) -> str:
-        """refused: code and text by zone. obtained: machines that have an instance, by zone. What to do now; the shares are as they should be then."""
+        """Give up zones that refused machines. Return what to do next; the shares are those for that step.
+
+        refused: code and text by zone. obtained: machines that have an instance, by zone.
+        """
         for zone, (code, message) in refused.items():
             self._note(
                 Share(self.candidate, zone, self.placement[zone]), code, message, obtained.get(zone, 0)
@@ -112,7 +128,7 @@ class Search:
         return self._exhausted()
 
     def lose_kept(self, share: Share, why: tuple[str, str], obtained: int) -> None:
-        """What an earlier candidate of a mixed pool has lost is asked of the one whose turn it is."""
+        """Ask the current candidate for what an earlier candidate of a mixed pool has lost."""
         self._note(share, *why, obtained)
         rest = [replace(share, replicas=obtained)] if obtained else []
         self.kept = [other for one in self.kept for other in (rest if one is share else [one])]
@@ -121,7 +137,7 @@ class Search:
 
     @property
     def has_left(self) -> bool:
-        """Whether a pool that was complete asks another candidate than its own."""
+        """Return whether a complete pool asks for another candidate than its own."""
         return (
             bool(self.before)
             and not self.pool.mixed
@@ -129,7 +145,10 @@ class Search:
         )
 
     def restore(self) -> bool:
-        """A pool that asked other candidates in vain has what it had; whether that is so."""
+        """Restore the placement that the pool started with after every other candidate failed.
+
+        Return True if restored.
+        """
         is_back = self.has_left
         if is_back:
             self.order, self.placement = (
@@ -170,10 +189,14 @@ class Search:
 
 
 def start(pool: Pool, held: t.Sequence[Held], reselect: bool = False) -> Search:
-    """Where the pool stays, where an interrupted search went on, or the first candidate. Raises DriftError for machines of another type."""
+    """Where the pool stays, where an interrupted search went on, or the first candidate.
+
+    Raises DriftError for machines of another type.
+    """
     places = [_place(pool, one) for one in held]
     record = next((one.obtained for one in held if one.obtained), "")
-    # Of two candidates with a record the younger one won: whoever moved the pool was interrupted before the old sets were gone.
+    # Of two candidates with a record the younger one won: whoever moved the pool was interrupted before the
+    # old sets were gone.
     winners = [(one.made, place) for place, one in zip(places, held, strict=True) if one.obtained]
     here = max(winners)[1] if winners else max(places or [0])
     order = [*pool.candidates[here:], *pool.candidates[:here]]
@@ -214,7 +237,7 @@ def start(pool: Pool, held: t.Sequence[Held], reselect: bool = False) -> Search:
 
 
 def _at_most(replicas: int, shares: t.Sequence[Share]) -> list[Share]:
-    """The first of them, up to so many machines."""
+    """Return the first shares, up to so many machines."""
     found: list[Share] = []
     for share in shares:
         part = min(share.replicas, replicas - sum(one.replicas for one in found))
@@ -227,7 +250,7 @@ def zones_of(candidate: Candidate) -> list[str]:
 
 
 def is_of(held: Held, candidate: Candidate, pool: Pool) -> bool:
-    """Whether a set was made for that candidate of the pool; its market counts where candidates differ in nothing else."""
+    """Return whether a set was made for that candidate; the market counts if only the market differs."""
     keys = [one.key for one in pool.candidates]
     if held.candidate in keys:
         return held.candidate == candidate.key
@@ -235,15 +258,17 @@ def is_of(held: Held, candidate: Candidate, pool: Pool) -> bool:
 
 
 def _place(pool: Pool, held: Held) -> int:
-    """The number of the candidate that a set was made for."""
+    """Return the index of the candidate that a set was made for. Raises DriftError if there is none."""
     found = next((index for index, one in enumerate(pool.candidates) if is_of(held, one, pool)), None)
     if found is not None:
         return found
     kind, types = held.candidate.partition("/")[0], [one.instance_type for one in pool.candidates]
     raise DriftError(
         "POOL-DRIFT",
-        f"The machine set {held.name} makes {kind}, the pool asks for {types[0]}; its existing machines would keep the old type, so nothing was changed.",
-        f"Give the {types[0]} nodes a pool of their own and remove this one when they work, or set the instance type back to {kind}.",
+        f"The machine set {held.name} makes {kind}, the pool asks for {types[0]}; its existing machines "
+        "would keep the old type, so nothing was changed.",
+        f"Give the {types[0]} nodes a pool of their own and remove this one when they work, or set the "
+        f"instance type back to {kind}.",
     )
 
 
@@ -253,11 +278,14 @@ def described(attempt: JsonObject) -> str:
         if attempt["zones"]
         else attempt["instance_type"]
     )
-    return f"{place}: {attempt['obtained']} of {attempt['wanted']} machines ({attempt['code']}): {attempt['message']}"
+    return (
+        f"{place}: {attempt['obtained']} of {attempt['wanted']} machines ({attempt['code']}): "
+        f"{attempt['message']}"
+    )
 
 
 def nothing_left(pool: Pool, search: Search, exc: NotReadyError, facts: JsonObject) -> NotReadyError:
-    """The failure of the whole search; with a single attempt, the provider's own."""
+    """Return the failure of the whole search; with a single attempt, the provider's own."""
     if len(search.attempts) == 1:
         exc.facts.update(facts)
         return exc

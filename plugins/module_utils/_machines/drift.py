@@ -14,6 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.diff 
     project,
     shape_of,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import phase, set_name
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
@@ -27,19 +28,20 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.m
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.propagation import of_template
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import CHOSEN
 
-Data = dict[str, t.Any]
 _PROVIDER: t.Final = "providerSpec."
 # Boot images and first boots: the machine-config operator writes these into sets as well.
 _OTHERS: t.Final = frozenset(("ami", "image", "template", "userDataSecret"))
 
 
-def check(live: Data) -> None:
+def check(live: KubeObject) -> None:
     """Raises when the live set is not ours to write."""
     if authority := mirrored(live):
         raise MachineError(
             "MACH-MIRRORED",
-            f"The machine set {name_of(live)} is a mirror: its authoritativeAPI is {authority}, so what is written here is refused or overwritten.",
-            "Change the object of Cluster API instead, or set spec.authoritativeAPI to MachineAPI and wait until the status says so too.",
+            f"The machine set {name_of(live)} is a mirror: its authoritativeAPI is {authority}, so what is "
+            "written here is refused or overwritten.",
+            "Change the object of Cluster API instead, or set spec.authoritativeAPI to MachineAPI and "
+            "wait until the status says so too.",
         )
     if not owned(live):
         raise MachineError(
@@ -49,7 +51,7 @@ def check(live: Data) -> None:
         )
 
 
-def settled(live: Data, wanted: Data, on_change: str) -> tuple[Data, str]:
+def settled(live: KubeObject, wanted: KubeObject, on_change: str) -> tuple[KubeObject, str]:
     """What to write of the set, and a remark on what its Machines do not get."""
     if on_change == "report":
         return _as_it_is(live, wanted), _told(
@@ -63,8 +65,8 @@ def settled(live: Data, wanted: Data, on_change: str) -> tuple[Data, str]:
     )
 
 
-def of_set(live: Data, wanted: Data) -> list[Data]:
-    """Field by field what differs between the live template and the wanted one, boot images aside: those are others' to keep up to date."""
+def of_set(live: KubeObject, wanted: KubeObject) -> list[KubeObject]:
+    """Return each field that differs between the live template and the wanted one, except boot images."""
     found = list(_provider(provider_of(live), provider_of(wanted)))
     have, want = of_template(live), of_template(wanted)
     found += _mapped("labels.", have.labels, want.labels)
@@ -75,7 +77,7 @@ def of_set(live: Data, wanted: Data) -> list[Data]:
     return found + _mapped("taints.", *marks)
 
 
-def of_machine(machine: Data, wanted: Data) -> list[Data]:
+def of_machine(machine: KubeObject, wanted: KubeObject) -> list[KubeObject]:
     """What only another Machine would have; labels and taints are handed to it while it runs."""
     return list(
         _provider((machine["spec"].get("providerSpec") or {}).get("value") or {}, provider_of(wanted))
@@ -83,10 +85,13 @@ def of_machine(machine: Data, wanted: Data) -> list[Data]:
 
 
 def report(
-    live: t.Mapping[str, Data], wanted: t.Mapping[str, Data], machines: t.Iterable[Data]
-) -> list[Data]:
-    """One entry a field of a set and its Machines; machines: those that have the live value. live, wanted: sets by name."""
-    found: dict[tuple[str, str, str], Data] = {}
+    live: t.Mapping[str, KubeObject], wanted: t.Mapping[str, KubeObject], machines: t.Iterable[KubeObject]
+) -> list[KubeObject]:
+    """Return one entry for each field of a set and its Machines that differs.
+
+    machines: those that have the live value. live, wanted: sets by name.
+    """
+    found: dict[tuple[str, str, str], KubeObject] = {}
     for name, manifest in wanted.items():
         for one in of_set(live[name], manifest) if name in live else ():
             found[name, one["field"], repr(one["live"])] = {"machine_set": name, **one, "machines": []}
@@ -102,7 +107,7 @@ def report(
     return [found[key] for key in sorted(found)]
 
 
-def _as_it_is(live: Data, wanted: Data) -> Data:
+def _as_it_is(live: KubeObject, wanted: KubeObject) -> KubeObject:
     """The wanted set with the live template, of which only our own fields are sent."""
     template = project(
         live["spec"]["template"],
@@ -111,14 +116,14 @@ def _as_it_is(live: Data, wanted: Data) -> Data:
     return {**wanted, "spec": {**wanted["spec"], "template": template}}
 
 
-def _told(live: Data, found: t.Iterable[Data], what: str) -> str:
+def _told(live: KubeObject, found: t.Iterable[KubeObject], what: str) -> str:
     heads = sorted(
         {one["field"].removeprefix(_PROVIDER).partition(".")[0].partition("[")[0] for one in found}
     )
     return f"Machine set {name_of(live)}: {', '.join(heads)} {what}" if heads else ""
 
 
-def _provider(have: Data, want: Data) -> t.Iterator[Data]:
+def _provider(have: KubeObject, want: KubeObject) -> t.Iterator[KubeObject]:
     # What is false or empty is as good as absent: the API server writes some of it of itself.
     for key in sorted(set(CHOSEN) & set(have) - set(want)):
         if have[key] or isinstance(have[key], dict):
@@ -126,7 +131,7 @@ def _provider(have: Data, want: Data) -> t.Iterator[Data]:
     yield from _differing(have, want, "")
 
 
-def _differing(have: t.Any, want: t.Any, path: str) -> t.Iterator[Data]:
+def _differing(have: t.Any, want: t.Any, path: str) -> t.Iterator[KubeObject]:
     if isinstance(have, dict) and isinstance(want, dict):
         for key in sorted(set(want) - _OTHERS):
             yield from _differing(have.get(key), want[key], f"{path}.{key}")
@@ -137,6 +142,6 @@ def _differing(have: t.Any, want: t.Any, path: str) -> t.Iterator[Data]:
         yield {"field": f"{_PROVIDER}{path.lstrip('.')}", "live": have, "wanted": want}
 
 
-def _mapped(prefix: str, have: t.Mapping[str, str], want: t.Mapping[str, str]) -> list[Data]:
+def _mapped(prefix: str, have: t.Mapping[str, str], want: t.Mapping[str, str]) -> list[KubeObject]:
     keys = sorted(key for key in {*have, *want} if have.get(key) != want.get(key))
     return [{"field": f"{prefix}{key}", "live": have.get(key), "wanted": want.get(key)} for key in keys]

@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What the API server made of a machine set that was sent: fields that it does not know, fields that somebody else writes too."""
+"""What the API server changed in a machine set that was sent.
+
+Unknown fields, and fields of other managers.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ _VALUE: t.Final = ".spec.template.spec.providerSpec.value."
 
 
 def check(answer: KubeObject, sent: KubeObject, patch: t.Mapping[str, t.Any]) -> None:
-    """Raises when a field did not arrive: the Machine API drops what it does not know, silently, and would make other machines. patch: the user's."""
+    """Raise MachineError if the Machine API dropped a field.
+
+    It drops unknown fields silently, and would make other machines. patch: the user's.
+    """
     lost = dropped(provider_of(sent), provider_of(answer))
     if not lost:
         return
@@ -28,14 +34,18 @@ def check(answer: KubeObject, sent: KubeObject, patch: t.Mapping[str, t.Any]) ->
     options = [f"provider_spec_patch.{head}" if head in patch else CHOSEN.get(head, head) for head in heads]
     raise MachineError(
         "MACH-UNKNOWN-FIELD",
-        f"The Machine API of this cluster does not know {', '.join(lost)}: the machine set {name_of(sent)} would make machines without it.",
+        f"The Machine API of this cluster does not know {', '.join(lost)}: the machine set {name_of(sent)} "
+        "would make machines without it.",
         f"Remove {' and '.join(options)}, or update OpenShift to a release that knows it.",
         evidence=[f"sent, and not in the answer: {path}" for path in lost],
     )
 
 
 def dropped(sent: t.Any, answer: t.Any, path: str = "") -> list[str]:
-    """Paths of fields that are in what was sent and not in the answer. What is false or empty may be left out."""
+    """Return paths of fields that were sent and are not in the answer.
+
+    False and empty values may be missing.
+    """
     found: list[str] = []
     if isinstance(sent, dict) and isinstance(answer, dict):
         for key, value in sent.items():
@@ -51,7 +61,10 @@ def dropped(sent: t.Any, answer: t.Any, path: str = "") -> list[str]:
 
 
 def is_about_images(conflicts: t.Sequence[str]) -> bool:
-    """Whether the server's conflicts are all about fields that hold a boot image: those are sent as they are, only what is beside the image changes."""
+    """Return whether all conflicts are about fields that hold a boot image.
+
+    The fields beside the image may change.
+    """
     fields = [line.partition(": ")[0] for line in conflicts]
     return bool(fields) and all(
         field.startswith(_VALUE) and field.removeprefix(_VALUE).partition(".")[0] in IMAGES

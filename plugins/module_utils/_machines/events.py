@@ -2,21 +2,22 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What is remembered of Machines that a health check has deleted: the events about them, which last an hour."""
+"""What events say of Machines that a health check has deleted; events last an hour."""
 
 from __future__ import annotations
 
 import typing as t
 
-Data = dict[str, t.Any]
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+
 # Deleted by a MachineHealthCheck; what was wrong with the Machine is in its last words.
 CODE: t.Final = "MACH-REMEDIATED"
 _DELETED: t.Final = "MachineDeleted"
 
 
-def remediated(events: t.Iterable[Data], sets: t.Collection[str]) -> list[Data]:
-    """The Machines of these sets that are gone by a health check, the last one last, as Machines are summarized."""
-    by_name: dict[str, list[Data]] = {}
+def remediated(events: t.Iterable[KubeObject], sets: t.Collection[str]) -> list[KubeObject]:
+    """Return the Machines of these sets that a health check deleted, in order, as Machines are summarized."""
+    by_name: dict[str, list[KubeObject]] = {}
     for event in events:
         by_name.setdefault(str(event["involvedObject"].get("name")), []).append(event)
     found = [
@@ -27,12 +28,12 @@ def remediated(events: t.Iterable[Data], sets: t.Collection[str]) -> list[Data]:
     return sorted(found, key=lambda one: (str(one["since"]), str(one["name"])))
 
 
-def lines(found: t.Iterable[Data]) -> list[str]:
+def lines(found: t.Iterable[KubeObject]) -> list[str]:
     """Evidence."""
     return [f"{one['name']}: {one['error']}" for one in found]
 
 
-def _told(name: str, events: t.Sequence[Data]) -> Data:
+def _told(name: str, events: t.Sequence[KubeObject]) -> KubeObject:
     deleted = max((one for one in events if one.get("reason") == _DELETED), key=_time)
     # "Machine NAMESPACE/CHECK/NAME/NODE has been remediated by ..."
     place = [
@@ -61,7 +62,7 @@ def _told(name: str, events: t.Sequence[Data]) -> Data:
     }
 
 
-def _time(event: Data) -> str:
+def _time(event: KubeObject) -> str:
     """Recorders of both APIs of events fill different fields."""
     series = (event.get("series") or {}).get("lastObservedTime")
     return str(

@@ -30,7 +30,8 @@ DELETE_FIRST: t.Final = "machine.openshift.io/delete-machine"
 # OpenStack's provider waits for a volume and a server without a word, five minutes for each at most.
 _LONGEST_SILENCE: t.Final = 900.0
 _SILENCE: t.Final = (
-    "it has no instance, no condition and no error. OpenStack's provider tells no Machine why; most likely the project's quota is full, "
+    "it has no instance, no condition and no error. OpenStack's provider tells no Machine why; most "
+    "likely the project's quota is full, "
     "or Nova found no valid host"
 )
 
@@ -76,7 +77,10 @@ def is_given_up(machine: Machine) -> bool:
 
 
 def refused(machine: Machine, now: float, patience: float) -> tuple[str, str]:
-    """Code and text of a Machine that will not get its instance: at once where that is final, else when the provider has said no for so many seconds."""
+    """Return code and text of a Machine that gets no instance.
+
+    At once if the refusal is final, else when the provider has refused for so many seconds.
+    """
     trouble = machine_trouble.find(machine)
     if _is_silent(machine, now, max(patience, _LONGEST_SILENCE)):
         return provider_errors.SILENT, _SILENCE
@@ -105,7 +109,11 @@ def judge(
     host: t.Mapping[str, t.Any] | None = None,
     is_watched: bool = False,
 ) -> Readiness:
-    """place: instance type and zone, for the message. host: the BareMetalHost. is_watched: whether a health check replaces a lost instance by itself."""
+    """Judge one Machine and its node.
+
+    place: instance type and zone, for the message. host: the BareMetalHost. is_watched: whether a health
+    check replaces a lost instance.
+    """
     state = phase(machine)
     line = f"{name(machine)} ({place}): {state}"
     trouble = machine_trouble.find(machine)
@@ -113,7 +121,10 @@ def judge(
         return _troubled(machine, trouble, now, capacity_timeout, place, is_watched)
     if _is_silent(machine, now, capacity_timeout):
         verdict = failed if _is_silent(machine, now, max(capacity_timeout, _LONGEST_SILENCE)) else pending
-        text = f"{name(machine)} ({place}) has had no server{_since(machine_trouble.silence(machine))}: {_SILENCE}"
+        text = (
+            f"{name(machine)} ({place}) has had no server{_since(machine_trouble.silence(machine))}: "
+            f"{_SILENCE}"
+        )
         return verdict(
             "Silent",
             text,
@@ -159,7 +170,10 @@ def _troubled(
         or ("Failed" if state == "Failed" else "MachineCreationFailed")
     )
     if state == "Failed":
-        message = f"machine {name(machine)} ({place}) is Failed{since} and is never tried again: {reason}: {trouble.text}"
+        message = (
+            f"machine {name(machine)} ({place}) is Failed{since} and is never tried again: {reason}: "
+            f"{trouble.text}"
+        )
     else:
         message = f"machine {name(machine)} ({place}) is not created{since}: {trouble.text}"
     is_over = trouble.is_final or seconds_since(trouble.since, now) >= patience
@@ -184,12 +198,21 @@ def _on_its_way(machine: Machine, state: str, line: str, fault: str) -> Readines
             state, message, code=provider_errors.HOST, remedy=remedy, details=(f"{line}: {fault}",)
         )
     if state == "Provisioned":
-        remedy = f"Look for pending requests of node-bootstrapper with `oc get csr`, then at {machine_trouble.console(machine)}."
-        message = f"{name(machine)} has an instance{_since(machine_trouble.phase_since(machine))} that has not joined as a node yet"
+        remedy = (
+            "Look for pending requests of node-bootstrapper with `oc get csr`, then at "
+            f"{machine_trouble.console(machine)}."
+        )
+        message = (
+            f"{name(machine)} has an instance{_since(machine_trouble.phase_since(machine))} that has not "
+            "joined as a node yet"
+        )
         return pending(
             "NoNode", message, code="MACH-NO-NODE", remedy=remedy, details=(f"{line}, not a node yet",)
         )
-    remedy = "`oc logs -n openshift-machine-api deployment/machine-api-controllers -c machine-controller` (OpenStack tells of a full quota only there)."
+    remedy = (
+        "`oc logs -n openshift-machine-api deployment/machine-api-controllers -c machine-controller` "
+        "(OpenStack tells of a full quota only there)."
+    )
     return pending(state, f"{name(machine)} is {state}", code="MACH-TIMEOUT", remedy=remedy, details=(line,))
 
 

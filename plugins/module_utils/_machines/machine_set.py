@@ -33,11 +33,14 @@ CLUSTER: t.Final = "machine.openshift.io/cluster-api-cluster"
 _ROLE: t.Final = "machine.openshift.io/cluster-api-machine-role"
 # `oc get nodes` shows it as a role; a kubelet may not give it to itself, the Machine API may.
 NODE_ROLE: t.Final = "node-role.kubernetes.io/gpu"
-# On each of a pool's sets: which candidate it is made for, so that a later run stays with it, also where the provider's value does not say the type.
+# On each of a pool's sets: which candidate it is made for, so that a later run stays with it, also where
+# the provider's value does not say the type.
 CANDIDATE: t.Final = "accelerators.openshift/candidate"
-# On each of them once the pool is complete: machines obtained of machines asked for, in all zones. A pool that has it is never moved unasked.
+# On each of them once the pool is complete: machines obtained of machines asked for, in all zones. A pool
+# that has it is never moved unasked.
 OBTAINED: t.Final = "accelerators.openshift/obtained"
-# While Machines of a set are replaced: their names. The set has so many replicas more than its share, and loses them with these Machines.
+# While Machines of a set are replaced: their names. The set has so many replicas more than its share, and
+# loses them with these Machines.
 REPLACING: t.Final = "accelerators.openshift/replacing"
 _NOT_IN_NAMES: t.Final = re.compile("[^a-z0-9-]+")
 _TYPE: t.Final = "machine.openshift.io/cluster-api-machine-type"
@@ -51,7 +54,11 @@ def set_name(infrastructure: str, pool: str, zone: str) -> str:
 
 
 def node_labels(pool: Pool, candidate: Candidate) -> dict[str, str]:
-    """What the nodes of the pool carry; the autoscaler counts GPU nodes by the accelerator label: the pool's own, else that of the candidate's GPUs."""
+    """Return the labels of the pool's nodes.
+
+    The autoscaler counts GPU nodes by the accelerator label: the pool's own, else that of the candidate's
+    GPUs.
+    """
     usual = pool.candidates[0].accelerator
     accelerator = candidate.accelerator if pool.accelerator == usual else pool.accelerator
     return {**pool.labels, **pool_label(pool.name), ACCELERATOR: accelerator, NODE_ROLE: ""}

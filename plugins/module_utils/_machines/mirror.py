@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Machines and machine sets that mirror objects of Cluster API: what is written to them is refused or overwritten."""
+"""Machines and machine sets that mirror objects of Cluster API: their own fields cannot be written."""
 
 from __future__ import annotations
 
@@ -26,15 +26,17 @@ def mirrored(live: KubeObject) -> str:
 
 
 def check_machines(machines: t.Iterable[KubeObject]) -> None:
-    """Raise MachineError if one of these Machines is a mirror. A Machine can be one although its set is none."""
+    """Raise MachineError if one of these Machines is a mirror; it can be one although its set is none."""
     found = {str(one["metadata"]["name"]): authority for one in machines if (authority := mirrored(one))}
     if found:
         names, authorities = ", ".join(sorted(found)), ", ".join(sorted(set(found.values())))
         raise MachineError(
             "MACH-MIRRORED",
-            f"Machines are mirrors, their authoritativeAPI is {authorities}, so what is written here is refused or "
+            f"Machines are mirrors, their authoritativeAPI is {authorities}, so what is written here is "
+            "refused or "
             f"overwritten: {names}. Nothing was changed.",
-            "Change their objects of Cluster API instead, or set spec.authoritativeAPI of each to MachineAPI and wait until "
+            "Change their objects of Cluster API instead, or set spec.authoritativeAPI of each to "
+            "MachineAPI and wait until "
             "the status says so too.",
             evidence=[f"{name}: authoritativeAPI {authority}" for name, authority in sorted(found.items())],
         )

@@ -12,13 +12,16 @@ Zones = dict[str, int]
 
 
 def spread(replicas: int, zones: t.Sequence[str]) -> Zones:
-    """Evenly, the first zones take what is left over."""
+    """Spread machines evenly over zones; the first zones take the rest."""
     share, rest = divmod(replicas, len(zones))
     return {zone: share + (1 if index < rest else 0) for index, zone in enumerate(zones)}
 
 
 def adjusted(current: t.Mapping[str, int], replicas: int, zones: t.Sequence[str]) -> Zones:
-    """As it is, with as few machines more or fewer as it takes: the emptiest zone gains, the fullest loses; a zone that is not named has none."""
+    """Return the placement for so many machines with the fewest changes.
+
+    The emptiest zone gains, the fullest loses; a zone that is not named has none.
+    """
     placed = {zone: current.get(zone, 0) for zone in zones}
     while (missing := replicas - sum(placed.values())) != 0:
         zone = (
@@ -31,7 +34,7 @@ def adjusted(current: t.Mapping[str, int], replicas: int, zones: t.Sequence[str]
 
 
 def grown(current: t.Mapping[str, int], more: int, zones: t.Sequence[str]) -> Zones:
-    """What some zones cannot give goes to others, evenly."""
+    """Return the placement with so many more machines, each in the emptiest zone."""
     placed = dict(current)
     for _one in range(more):
         placed[min(zones, key=lambda zone: placed[zone])] += 1
@@ -39,13 +42,16 @@ def grown(current: t.Mapping[str, int], more: int, zones: t.Sequence[str]) -> Zo
 
 
 def at_least(current: t.Mapping[str, int], replicas: int, zones: t.Sequence[str]) -> Zones:
-    """As it is, with machines more where there are fewer than that; how many there are is somebody else's to say."""
+    """Return the placement with at least so many machines; the autoscaler decides about more."""
     placed = {zone: current.get(zone, 0) for zone in zones}
     return grown(placed, max(0, replicas - sum(placed.values())), zones)
 
 
 def spared(placed: t.Mapping[str, int], current: t.Mapping[str, int], idle: t.Mapping[str, int]) -> Zones:
-    """The same number, lost where machines are idle: a zone that would give up one with work keeps it when another has an idle one to spare."""
+    """Return the same number of machines, lost in zones with idle ones.
+
+    A zone that would lose a busy machine keeps it if another zone has an idle one to lose.
+    """
     zones = dict(placed)
 
     def lacks(zone: str) -> int:

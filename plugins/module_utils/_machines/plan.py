@@ -14,6 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, pool_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
     drift,
+    machine,
     machine_set,
     source_set,
 )
@@ -30,7 +31,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms 
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
     Infrastructure,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import Platform
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Platform
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import platform_options
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
 
@@ -69,7 +70,7 @@ class MachinePlan:
 
 
 def held(cluster: Infrastructure, pool: Pool, live: t.Iterable[KubeObject]) -> list[Held]:
-    """The sets that the pool has already."""
+    """Return the sets that the pool has already."""
     platform = source_set.platform_of(cluster)
     found = []
     for one in live:
@@ -97,13 +98,16 @@ def plan(
     params: t.Mapping[str, t.Any],
     record: str = "",
 ) -> MachinePlan:
-    """live: all machine sets of the namespace. record: what the sets say of the pool's completeness. Raises what forbids the pool."""
+    """Return the plan of a pool's machine sets. Raises AcceleratorError for what forbids the pool.
+
+    live: all machine sets of the namespace. record: what the sets say of the pool's completeness.
+    """
     platform = source_set.platform_of(cluster)
-    if params.get("image") and (remedy := platforms.IMAGELESS.get(platform.KEY)):
+    if params.get("image") and platform.NO_IMAGE:
         raise InputError(
             "POOL-PLATFORM",
             f"image: {params['image']} names nothing that machines of this platform boot.",
-            remedy,
+            platform.NO_IMAGE,
         )
     existing = {machine_set.name_of(one): one for one in live}
     have = held(cluster, pool, live)
@@ -124,7 +128,7 @@ def plan(
             manifests[name]["metadata"]["annotations"][machine_set.OBTAINED] = record
         if pool.autoscale:
             manifests[name]["metadata"]["annotations"] |= scale_from_zero.capacity(
-                platform.KEY, share.candidate
+                platform.REPORTS, share.candidate
             )
         named[name] = share
         wanted[name] = manifests[name]
@@ -143,7 +147,7 @@ def plan(
 def _name(
     infrastructure: str, pool: Pool, share: Share, have: t.Sequence[Held], taken: t.Collection[str]
 ) -> str:
-    """The set's own name where it exists; a candidate in a zone where another one's set still is gets a number."""
+    """Return the set's name; a number follows if another candidate's set has the name."""
     mine = next(
         (one.name for one in have if one.zone == share.zone and is_of(one, share.candidate, pool)), None
     )
@@ -157,7 +161,7 @@ def _name(
 def _provider(
     platform: Platform, source: KubeObject, pool: Pool, share: Share, image: str, is_new: bool
 ) -> tuple[KubeObject, str]:
-    """The provider's value, and a remark on what the source has that is not known."""
+    """Return the provider's value, and a remark on unknown fields of the source."""
     candidate, provider = share.candidate, machine_set.provider_of(source)
     wanted = replace(
         platform_options.wanted(pool, candidate, platform.KEY, share.zone, image if is_new else ""),
@@ -168,10 +172,27 @@ def _provider(
     source_set.check_arch(source, candidate.instance_type, candidate.arch, image)
     unknown = platforms.unknown_fields(platform, provider)
     remark = (
-        f"Machine set {machine_set.name_of(source)} has fields that are not known and were not copied: {', '.join(unknown)}."
+        f"Machine set {machine_set.name_of(source)} has fields that are not known and were not copied: "
+        f"{', '.join(unknown)}."
         if unknown
         else ""
     )
     if platform is platforms.OTHER:
-        remark = f"Machine set {machine_set.name_of(source)} was copied whole: this platform's fields are not known, and provider_spec_patch was not checked."
+        remark = (
+            f"Machine set {machine_set.name_of(source)} was copied whole: this platform's fields are not "
+            "known, and provider_spec_patch was not checked."
+        )
     return platforms.build(platform, provider, wanted), remark
+
+
+def too_many(
+    held: t.Iterable[Held], live: t.Iterable[KubeObject], machines: t.Iterable[KubeObject]
+) -> list[KubeObject]:
+    """Return Machines without an instance in sets that are larger than before the search."""
+    now = {machine_set.name_of(one): machine_set.replicas_of(one) for one in live}
+    larger = {one.name for one in held if now.get(one.name, 0) > one.replicas}
+    return [
+        one
+        for one in machines
+        if machine.set_name(one) in larger and machine.phase(one) not in ("Provisioned", "Running")
+    ]

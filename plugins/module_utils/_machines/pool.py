@@ -9,7 +9,8 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
@@ -23,23 +24,23 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines i
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
-
-Data = dict[str, t.Any]
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Candidate
 
 
 @dataclass
 class Present:
-    """Judge: each set has its replicas, each Machine runs, each Node is Ready with the pool's labels and taints.
+    """Judge whether each set has its Machines, each with a Ready Node with the pool's labels and taints.
 
-    now: seconds of the epoch. seen: the last snapshot, for the facts of a failure. troubled: by name, what each Machine last said that got no instance or lost
-    it; it stays when the Machine goes, since a health check or this search may delete it. has_waited: whether something was not as it should be.
+    now: seconds of the epoch. seen: the last snapshot, for the facts of a failure. troubled: by name, what
+    each Machine last said that got no instance or lost it; it stays when the Machine goes, since a health
+    check or this search may delete it. has_waited: whether something was not as it should be.
     """
 
     plan: MachinePlan
     capacity_timeout: float
     now: t.Callable[[], float]
     seen: Snapshot = field(default_factory=dict)
-    troubled: dict[str, Data] = field(default_factory=dict)
+    troubled: dict[str, KubeObject] = field(default_factory=dict)
     has_waited: bool = False
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
@@ -81,7 +82,7 @@ class Present:
         )
 
     def refused(self) -> dict[str, tuple[str, str]]:
-        """Code and text of the provider by name of the set, for the sets of which a Machine gets no instance."""
+        """Return the provider's code and text by name of the set, where a Machine gets no instance."""
         found: dict[str, tuple[str, str]] = {}
         for machine in self.seen.get("machines", ()):
             code, text = machine_facts.refused(machine, self.now(), self.capacity_timeout)
@@ -93,18 +94,32 @@ class Present:
                 found.setdefault(machine_facts.set_name(machine), (code, text))
         return found
 
-    def is_mine(self, machine: Data) -> bool:
+    def attempt(self, candidate: Candidate, exc: AcceleratorError) -> dict[str, t.Any]:
+        """Return what was asked of a candidate when the wait failed, and what was obtained by then."""
+        return {
+            "instance_type": candidate.instance_type,
+            "zones": [share.zone for share in self.plan.shares.values() if share.zone],
+            "wanted": sum(self.plan.replicas.values()),
+            "obtained": sum(1 for machine in self.seen.get("machines", ()) if self.has_instance(machine)),
+            "code": exc.code,
+            "message": exc.message,
+        }
+
+    def is_mine(self, machine: KubeObject) -> bool:
         return machine_facts.set_name(machine) in self.plan.manifests
 
-    def has_instance(self, machine: Data) -> bool:
+    def has_instance(self, machine: KubeObject) -> bool:
         """Whether a Machine of the plan got what it asked for."""
         is_there = (
             machine_facts.phase(machine) in ("Provisioned", "Running") and trouble.find(machine) is None
         )
         return is_there and machine_facts.set_name(machine) in self.plan.manifests
 
-    def _is_going(self, machine: Data) -> bool:
-        """Whether its set loses it; one that is only marked, by a run that ended there, is one of the pool's like the others."""
+    def _is_going(self, machine: KubeObject) -> bool:
+        """Return whether its set loses the Machine.
+
+        A Machine that an ended run only marked still belongs to the pool.
+        """
         of = machine_facts.set_name(machine)
         living = [
             one
@@ -123,14 +138,17 @@ class Present:
         return {name: live.get(name, replicas) for name, replicas in self.plan.replicas.items()}
 
     def _is_enough(self, obtained: int) -> bool:
-        """Whether the pool has what it starts with; what the autoscaler gets beyond that, or does not, it takes care of itself."""
+        """Return whether the pool has the machines that it starts with.
+
+        The autoscaler manages all beyond them.
+        """
         return bool(self.plan.pool.autoscale) and obtained >= self.plan.pool.replicas
 
     @staticmethod
     def _obtained(parts: t.Iterable[Readiness]) -> int:
         return sum(1 for part in parts if part.is_ready and part.reason == "Running")
 
-    def _machine(self, machine: Data, nodes: t.Mapping[str, Data]) -> Readiness:
+    def _machine(self, machine: KubeObject, nodes: t.Mapping[str, KubeObject]) -> Readiness:
         if self._is_going(machine) and not self.has_instance(machine):
             text = f"{machine_facts.name(machine)} is given up"
             return pending(
@@ -159,14 +177,14 @@ class Present:
             return pending("NodeIncomplete", text, details=(text,))
         return verdict
 
-    def _remember(self, machines: t.Iterable[Data]) -> None:
+    def _remember(self, machines: t.Iterable[KubeObject]) -> None:
         for one in map(machine_facts.summarize, machines):
             if one["code"]:
                 self.troubled[one["name"]] = one
             elif one["phase"] != "Deleting":
                 self.troubled.pop(one["name"], None)
 
-    def _host(self, machine: Data) -> Data | None:
+    def _host(self, machine: KubeObject) -> KubeObject | None:
         name = trouble.host_name(machine).rpartition("/")[2]
         return (
             next((one for one in self.seen.get("hosts", ()) if one["metadata"]["name"] == name), None)
@@ -175,7 +193,7 @@ class Present:
         )
 
     @staticmethod
-    def _counts(machines: t.Sequence[Data], wanted: t.Mapping[str, int]) -> list[Readiness]:
+    def _counts(machines: t.Sequence[KubeObject], wanted: t.Mapping[str, int]) -> list[Readiness]:
         parts = []
         for name, replicas in wanted.items():
             living = [
@@ -234,7 +252,7 @@ class Gone:
         return Absent(staying - self.names)(snapshot)
 
 
-def facts(snapshot: Snapshot, plan: MachinePlan) -> Data:
+def facts(snapshot: Snapshot, plan: MachinePlan) -> dict[str, t.Any]:
     """What the task returns."""
     machines = [
         machine

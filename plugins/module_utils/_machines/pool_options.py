@@ -18,8 +18,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.o
     JoiningParams,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import BY_KEY
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.draft import Draft, single
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import PATCH
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.plan import Draft, single
 
 MACHINES: t.Final = ArgumentSpec(
     options={

@@ -4,8 +4,9 @@
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Labels and taints on their way from a machine set's template over a Machine to its Node.
 
-A template's change reaches no existing Machine, and what a Machine loses stays on its Node. Each Machine carries a note of what it was given, so that what
-the pool has given up since is told from what somebody else put there; the note is brought up to date last, so an interrupted run goes on where it was.
+A template's change reaches no existing Machine, and what a Machine loses stays on its Node. Each Machine
+carries a note of what it was given, so that what the pool has given up since is told from what somebody
+else put there; the note is brought up to date last, so an interrupted run goes on where it was.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import json
 import typing as t
 from dataclasses import dataclass, field
 
-Data = dict[str, t.Any]
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+
 Mark = tuple[str, str, str]
 NOTE: t.Final = "accelerators.openshift/handed-down"
 
@@ -24,7 +26,7 @@ class Given:
     """What nodes are given."""
 
     labels: dict[str, str] = field(default_factory=dict)
-    taints: list[Data] = field(default_factory=list)
+    taints: list[KubeObject] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.labels or self.taints)
@@ -67,13 +69,16 @@ def given_up(machine: t.Mapping[str, t.Any], wanted: Given) -> Given:
     return noted(machine).without(wanted)
 
 
-def machine_patch(machine: t.Mapping[str, t.Any], wanted: Given) -> Data:
-    """The merge patch that gives a Machine what the template has and takes away what it has no more; empty when there is nothing to do."""
+def machine_patch(machine: t.Mapping[str, t.Any], wanted: Given) -> KubeObject:
+    """Return the merge patch that makes a Machine's labels and taints those of the template.
+
+    Empty without changes.
+    """
     spec, old = machine["spec"], given_up(machine, wanted)
     have = (spec.get("metadata") or {}).get("labels") or {}
-    labels: Data = {key: value for key, value in wanted.labels.items() if have.get(key) != value}
+    labels: KubeObject = {key: value for key, value in wanted.labels.items() if have.get(key) != value}
     labels |= {key: None for key, value in old.labels.items() if have.get(key) == value}
-    patch: Data = {"metadata": {"labels": labels}} if labels else {}
+    patch: KubeObject = {"metadata": {"labels": labels}} if labels else {}
     taints = spec.get("taints") or []
     if (merged := _merged(taints, wanted, old)) is not None:
         patch["taints"] = merged
@@ -87,21 +92,21 @@ def machine_patch(machine: t.Mapping[str, t.Any], wanted: Given) -> Data:
     return {**note, **({"spec": patch} if patch else {})}
 
 
-def node_patch(node: t.Mapping[str, t.Any], wanted: Given, old: Given) -> Data:
+def node_patch(node: t.Mapping[str, t.Any], wanted: Given, old: Given) -> KubeObject:
     """The merge patch that takes from a Node what the pool gave up and corrects taints; empty when it is so.
 
     It holds the Node's version where it writes taints: others write that list too.
     """
     have = node["metadata"].get("labels") or {}
     labels = {key: None for key, value in old.labels.items() if have.get(key) == value}
-    patch: Data = {"metadata": {"labels": labels}} if labels else {}
+    patch: KubeObject = {"metadata": {"labels": labels}} if labels else {}
     if (merged := _merged((node.get("spec") or {}).get("taints") or [], wanted, old)) is not None:
         patch.setdefault("metadata", {})["resourceVersion"] = node["metadata"].get("resourceVersion")
         patch["spec"] = {"taints": merged}
     return patch
 
 
-def settled(wanted: Given) -> Data:
+def settled(wanted: Given) -> KubeObject:
     """The patch of a Machine's note once its Node has lost what was given up."""
     return {"metadata": {"annotations": {NOTE: wanted.note}}}
 
@@ -110,8 +115,11 @@ def mark(taint: t.Mapping[str, t.Any]) -> Mark:
     return str(taint["key"]), str(taint.get("value") or ""), str(taint["effect"])
 
 
-def _merged(taints: t.Sequence[Data], wanted: Given, old: Given) -> list[Data] | None:
-    """The list with the wanted taints and without the old ones, everybody else's as they are; None when it is so already."""
+def _merged(taints: t.Sequence[KubeObject], wanted: Given, old: Given) -> list[KubeObject] | None:
+    """Return the list with the wanted taints, without the old ones, and with all others.
+
+    None without changes.
+    """
     gone, right = set(map(mark, old.taints)), set(map(mark, wanted.taints))
     ours = {(taint["key"], taint["effect"]) for taint in wanted.taints}
     kept = [

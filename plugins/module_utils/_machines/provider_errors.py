@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What a provider says when it makes no instance: stable codes, what to do, and whether asking elsewhere can help."""
+"""Providers' errors for machines without an instance.
+
+Stable codes, remedies, and whether another zone can help.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ RESERVATION: t.Final = "MACH-RESERVATION"
 HOST: t.Final = "MACH-HOST"
 SILENT: t.Final = "MACH-SILENT"
 OTHER: t.Final = "MACH-CONFIG"
-# The first that matches decides. Providers drop their own code from some of these texts, so words are known beside codes.
+# The first that matches decides. Providers drop their own code from some of these texts, so words are known
+# beside codes.
 _TEXTS: t.Final = tuple(
     (code, re.compile("|".join(patterns), re.IGNORECASE))
     for code, *patterns in (
@@ -30,33 +34,41 @@ _TEXTS: t.Final = tuple(
         (
             "MACH-SUBNET",
             "insufficientfreeaddressesinsubnet|not enough free addresses",
-            r"subnet\w* (is full|has no free|does not have enough)|subnetisfull|subnet .*not have enough capacity for",
+            r"subnet\w* (is full|has no free|does not have enough)|subnetisfull"
+            r"|subnet .*not have enough capacity for",
             "ip_space_exhausted|ip space of .* is exhausted|no more ip addresses",
         ),
         (
             "MACH-FORBIDDEN",
-            "unauthorized|accessdenied|authfailure|invalidclienttokenid|authorizationfailed|optinrequired|forbidden|permission denied",
+            "unauthorized|accessdenied|authfailure|invalidclienttokenid|authorizationfailed|optinrequired"
+            "|forbidden|permission "
+            "denied",
             "not authorized|not have authorization|required '.*' permission|credentials secret",
         ),
         (
             "MACH-IMAGE",
             r"invalidamiid|\bami\b.*(not exist|not found)|imagenotfound",
-            r"\bimage\w* .*(not found|does not exist|could not be found|cannot be found|is not available)|find (the )?image|template .*not found",
+            r"\bimage\w* .*(not found|does not exist|could not be found|cannot be found|is not available)"
+            r"|find (the )?image|template .*not found",
         ),
         ("MACH-USER-DATA", "(user|custom) ?data"),
         (
             "MACH-TYPE",
-            "for instancetype|provided for the vm size|instance type information for vmsize|find flavor|find instance profile",
+            "for instancetype|provided for the vm size|instance type information for vmsize|find "
+            "flavor|find instance profile",
         ),
         (
             "MACH-QUOTA",
-            r"vcpu (capacity|limit)|limitexceeded|max ?spot ?instance ?count|quota|exceed\w* .*limit|\blimit .*exceeded",
+            r"vcpu (capacity|limit)|limitexceeded|max ?spot ?instance ?count|quota|exceed\w* .*limit"
+            r"|\blimit .*exceeded",
             "pendingverification|request for accessing resources in this region is being validated",
         ),
         (
             "MACH-UNSUPPORTED",
-            "not supported in your requested availability zone|configuration is currently not supported|unsupported .*(zone|region)",
-            r"not available in (the )?zone|not available in location .* for subscription|machine ?type .*does not exist in zone|not found in zone",
+            "not supported in your requested availability zone|configuration is currently not "
+            "supported|unsupported .*(zone|region)",
+            r"not available in (the )?zone|not available in location .* for subscription"
+            r"|machine ?type .*does not exist in zone|not found in zone",
             "find compute availability zone",
         ),
         (
@@ -68,8 +80,10 @@ _TEXTS: t.Final = tuple(
         ("MACH-NO-GPU", "no available gpu"),
         (
             CAPACITY,
-            r"insufficient\w*capacity|insufficient capacity|skunotavailable|allocationfailed|overconstrained\w*allocation|zone_resource_pool_exhausted",
-            "do not have sufficient|out of (host )?capacity|cannot_start_capacity|no host (has enough|is compatible)",
+            r"insufficient\w*capacity|insufficient capacity|skunotavailable|allocationfailed"
+            r"|overconstrained\w*allocation|zone_resource_pool_exhausted",
+            "do not have sufficient|out of (host )?capacity|cannot_start_capacity|no host (has enough|is "
+            "compatible)",
             "no valid host|not (have )?enough resources|insufficient resources|no spot capacity",
         ),
     )
@@ -83,22 +97,54 @@ WHOLE_CANDIDATE: t.Final = frozenset(
 
 _DELETE: t.Final = "then `oc delete machine -n {namespace} {name}` if it is still there."
 _REMEDIES: t.Final = {
-    RESERVATION: "Look at the reservation: is it active, in this zone, for this instance type, with instances left? Else give the pool another market.",
+    RESERVATION: (
+        "Look at the reservation: is it active, in this zone, for this instance type, with instances "
+        "left? Else give the pool another market."
+    ),
     "MACH-SUBNET": "Free addresses in the zone's subnet, or use another zone.",
-    "MACH-FORBIDDEN": f"Give the Machine API's cloud credentials the permission that the text names, {_DELETE}",
+    "MACH-FORBIDDEN": (
+        f"Give the Machine API's cloud credentials the permission that the text names, {_DELETE}"
+    ),
     "MACH-IMAGE": f"Correct image, or the image of the worker machine set that was copied, {_DELETE}",
     "MACH-USER-DATA": f"Look at the secret that userDataSecret of the machine set names, {_DELETE}",
-    "MACH-TYPE": "Use an instance type that the provider has in this region: `ansible-doc -t lookup accelerators.openshift.gpu_instance_types` finds them.",
-    "MACH-QUOTA": f"Raise the account's limit with the provider (on AWS: Service Quotas, Running On-Demand G and VT, or P, instances), {_DELETE}",
-    "MACH-UNSUPPORTED": "Use a zone that offers this instance type to this account, or another type in the pool's candidates.",
+    "MACH-TYPE": (
+        "Use an instance type that the provider has in this region: "
+        "`ansible-doc -t lookup accelerators.openshift.gpu_instance_types` finds them."
+    ),
+    "MACH-QUOTA": (
+        "Raise the account's limit with the provider (on AWS: Service Quotas, Running On-Demand G and VT, "
+        f"or P, instances), {_DELETE}"
+    ),
+    "MACH-UNSUPPORTED": (
+        "Use a zone that offers this instance type to this account, or another type in the pool's candidates."
+    ),
     "MACH-SPOT-PRICE": "Raise market.max_price, or leave it out: the on-demand price is the highest.",
-    HOST: "`oc get baremetalhost -n {namespace}`: a host that hostSelector matches must be available, without error and without consumer.",
-    "MACH-NO-GPU": f"Look in the provider's console: is the GPU's name right, and is one free that no virtual machine uses? {_DELETE.capitalize()}",
-    LOST: "Find out who ended it; `oc delete machine -n {namespace} {name}` has another one made. With health in the pool that happens by itself.",
-    RECLAIMED: "`oc delete machine -n {namespace} {name}` asks for another one. With health in the pool that happens by itself; on_demand is not reclaimed.",
-    CAPACITY: "Use another zone or instance type in the pool's candidates, or a capacity reservation; or try again later.",
-    SILENT: "Nova's answer is in `oc logs -n {namespace} deployment/machine-api-controllers -c machine-controller`. "
-    "See `openstack quota show --usage`, and whether any host has room for the flavor; then raise the quota, or use another candidate.",
+    HOST: (
+        "`oc get baremetalhost -n {namespace}`: a host that hostSelector matches must be available, "
+        "without error and without consumer."
+    ),
+    "MACH-NO-GPU": (
+        "Look in the provider's console: is the GPU's name right, and is one free that no virtual machine "
+        f"uses? {_DELETE.capitalize()}"
+    ),
+    LOST: (
+        "Find out who ended it; `oc delete machine -n {namespace} {name}` has another one made. With "
+        "health in the pool that happens by itself."
+    ),
+    RECLAIMED: (
+        "`oc delete machine -n {namespace} {name}` asks for another one. With health in the pool that "
+        "happens by itself; on_demand is not reclaimed."
+    ),
+    CAPACITY: (
+        "Use another zone or instance type in the pool's candidates, or a capacity reservation; or try "
+        "again later."
+    ),
+    SILENT: (
+        "Nova's answer is in `oc logs -n {namespace} deployment/machine-api-controllers -c "
+        "machine-controller`. "
+        "See `openstack quota show --usage`, and whether any host has room for the flavor; then raise the "
+        "quota, or use another candidate."
+    ),
     OTHER: f"Correct what the provider's text names (instance type, zone, image), {_DELETE}",
 }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import (
     DELETE_FIRST,
     is_given_up,
@@ -18,18 +19,23 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.m
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
 
-Data = dict[str, t.Any]
-# In the template of a pool with pre_drain_hook: the Machine API drains no Machine that has it, whoever deletes it, until we have taken it away.
+# In the template of a pool with pre_drain_hook: the Machine API drains no Machine that has it, whoever
+# deletes it, until we have taken it away.
 HOOK: t.Final = {"name": "accelerators.openshift/drain", "owner": "accelerators.openshift"}
 
 
-def victims(machines: t.Sequence[Data], replicas: int, pods: t.Sequence[Data]) -> list[Data]:
-    """Those of a set that go when it is to have so many: marked ones, then what is no node, then nodes without GPU pods, then those with the fewest."""
+def victims(
+    machines: t.Sequence[KubeObject], replicas: int, pods: t.Sequence[KubeObject]
+) -> list[KubeObject]:
+    """Return the Machines that a set loses when it is to have so many.
+
+    First marked ones, then those without a node, then nodes without GPU pods, then nodes with the fewest.
+    """
     work: dict[str, int] = {}
     for pod in drain.busy(pods):
         work[drain.node_of(pod)] = work.get(drain.node_of(pod), 0) + 1
 
-    def rank(machine: Data) -> tuple[int, int, str]:
+    def rank(machine: KubeObject) -> tuple[int, int, str]:
         node = node_name(machine)
         stage = 0 if is_given_up(machine) else 1 if not node or phase(machine) != "Running" else 2
         return stage, work.get(node, 0), name(machine)
@@ -37,18 +43,18 @@ def victims(machines: t.Sequence[Data], replicas: int, pods: t.Sequence[Data]) -
     return sorted(machines, key=rank)[: max(0, len(machines) - replicas)]
 
 
-def told(machine: Data) -> Data:
+def told(machine: KubeObject) -> KubeObject:
     """What a task returns of a Machine that goes."""
     return {"machine": name(machine), "machine_set": set_name(machine), "node": node_name(machine)}
 
 
-def released(machine: Data) -> Data:
+def released(machine: KubeObject) -> KubeObject:
     """The merge patch of a Machine that may go; empty when it has been said."""
-    patch: Data = {} if is_given_up(machine) else {"metadata": {"annotations": {DELETE_FIRST: "true"}}}
+    patch: KubeObject = {} if is_given_up(machine) else {"metadata": {"annotations": {DELETE_FIRST: "true"}}}
     return {**patch, **without_hook(machine)}
 
 
-def without_hook(machine: Data) -> Data:
+def without_hook(machine: KubeObject) -> KubeObject:
     """The merge patch that takes our hook away, and nobody else's."""
     hooks = hooks_of(machine)
     if not any(map(is_ours, hooks)):
@@ -56,7 +62,7 @@ def without_hook(machine: Data) -> Data:
     return {"spec": {"lifecycleHooks": {"preDrain": [one for one in hooks if not is_ours(one)]}}}
 
 
-def with_hook(machine: Data, wanted: t.Sequence[Data]) -> Data:
+def with_hook(machine: KubeObject, wanted: t.Sequence[KubeObject]) -> KubeObject:
     """The merge patch that makes our hook on a Machine as the template has it; empty when it is so."""
     hooks = hooks_of(machine)
     if bool(wanted) == any(map(is_ours, hooks)):
@@ -64,9 +70,9 @@ def with_hook(machine: Data, wanted: t.Sequence[Data]) -> Data:
     return {"spec": {"lifecycleHooks": {"preDrain": [*hooks, HOOK]}}} if wanted else without_hook(machine)
 
 
-def hooks_of(obj: Data) -> list[Data]:
+def hooks_of(obj: KubeObject) -> list[KubeObject]:
     return list((obj["spec"].get("lifecycleHooks") or {}).get("preDrain") or [])
 
 
-def is_ours(hook: Data) -> bool:
+def is_ours(hook: KubeObject) -> bool:
     return hook.get("name") == HOOK["name"]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import replicas_of
 
-Data = dict[str, t.Any]
 _FIELD: t.Final = ".spec.replicas"
 # Who scales by hand; what a person did is a conflict that a person settles.
 _PEOPLE: t.Final = ("oc", "kubectl")
@@ -20,7 +20,7 @@ def is_about_them(conflict: str) -> bool:
     return conflict.partition(": ")[0] == _FIELD
 
 
-def is_scaled_by_hand(live: Data) -> bool:
+def is_scaled_by_hand(live: KubeObject) -> bool:
     """Whether the last who scaled the set was a person, or nobody knows who."""
     for entry in live["metadata"].get("managedFields") or ():
         if entry.get("subresource") == "scale" and "f:replicas" in (entry.get("fieldsV1") or {}).get(
@@ -30,8 +30,8 @@ def is_scaled_by_hand(live: Data) -> bool:
     return True
 
 
-def settled(manifest: Data, read: Data, live: Data) -> Data:
-    """The manifest for the very version of the set that is live; its number is given up where the set was scaled after it was read."""
+def settled(manifest: KubeObject, read: KubeObject, live: KubeObject) -> KubeObject:
+    """Return the manifest for exactly this version of the set; a number that was scaled meanwhile stays."""
     count = manifest["spec"]["replicas"] if replicas_of(read) == replicas_of(live) else replicas_of(live)
     metadata = {**manifest["metadata"], "resourceVersion": live["metadata"]["resourceVersion"]}
     return {**manifest, "metadata": metadata, "spec": {**manifest["spec"], "replicas": count}}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
     arch_of,
     is_worker,
@@ -18,14 +19,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.m
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
     Infrastructure,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Platform
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
     OTHER,
     PLATFORMS,
-    Platform,
     on,
 )
-
-Data = dict[str, t.Any]
 
 
 def platform_of(infrastructure: Infrastructure) -> Platform:
@@ -39,7 +38,7 @@ def no_machine_api(why: str, instead: str) -> MachineError:
     return MachineError("MACH-NO-API", f"This cluster has no Machine API to make nodes with: {why}.", instead)
 
 
-def find(machine_sets: t.Iterable[Data], platform: Platform, zone: str, name: str | None) -> Data:
+def find(machine_sets: t.Iterable[KubeObject], platform: Platform, zone: str, name: str | None) -> KubeObject:
     """The set of that name, or the first plain worker set of the zone."""
     sets = sorted(machine_sets, key=name_of)
     workers = [one for one in sets if is_worker(one)]
@@ -72,7 +71,7 @@ def _called(zone: str) -> str:
     return f"zone {zone}" if zone else "no zone (the candidate names none)"
 
 
-def _no_reference(message: str, workers: t.Iterable[Data], platform: Platform) -> MachineError:
+def _no_reference(message: str, workers: t.Iterable[KubeObject], platform: Platform) -> MachineError:
     zones = sorted({platform.zone(provider_of(one)) for one in workers} - {""})
     return MachineError(
         "MACH-NO-REFERENCE",
@@ -87,12 +86,13 @@ def _no_reference(message: str, workers: t.Iterable[Data], platform: Platform) -
     )
 
 
-def check_arch(reference: Data, instance_type: str, arch: str, image: str) -> None:
+def check_arch(reference: KubeObject, instance_type: str, arch: str, image: str) -> None:
     """An image of another architecture would never boot."""
     has = arch_of(reference)
     if has and has != arch and not image:
         raise MachineError(
             "MACH-ARCH",
-            f"{instance_type} is {arch}, but the image of the worker machine set {name_of(reference)} is for {has}: the machines would never boot.",
+            f"{instance_type} is {arch}, but the image of the worker machine set {name_of(reference)} is "
+            f"for {has}: the machines would never boot.",
             f"Set image to the {arch} RHCOS image of this region, or use an instance type that is {has}.",
         )

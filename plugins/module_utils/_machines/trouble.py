@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What keeps one Machine from its instance, or took it away. Providers tell it in six different ways, and some not at all."""
+"""What keeps one Machine from its instance, or took it away. Each provider reports it in another place."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _GONE: t.Final = re.compile(
     r"can'?t find created instance|vm has unexpected '?failed'? provisioning state", re.IGNORECASE
 )
 _RULE: t.Final = re.compile("-{9,}")
-# Where an instance that is lost before it was a node most likely never had room: these providers never say that there is none.
+# Where an instance that is lost before it was a node most likely never had room: these providers never say
+# that there is none.
 _SILENT: t.Final = ("AzureMachineProviderSpec", "GCPMachineProviderSpec")
 _CONSOLES: t.Final = {
     "aws": "`aws ec2 get-console-output --latest --instance-id {id}`",
@@ -32,7 +33,10 @@ _CONSOLES: t.Final = {
 
 @dataclass(frozen=True)
 class Trouble:
-    """is_final: whether the Machine itself says, or its provider is known for it, that it will never get better. since: as the API writes times."""
+    """Trouble of a Machine.
+
+    is_final: whether it can never get better. since: as the API writes times.
+    """
 
     code: str
     text: str
@@ -79,7 +83,10 @@ def find(machine: Machine) -> Trouble | None:
 
 
 def silence(machine: Machine) -> str:
-    """Since when a Machine has neither an instance nor anything to say of it, where that is all that its provider ever tells; empty elsewhere."""
+    """Return since when a Machine has no instance and no error, for providers that never report more.
+
+    Else empty.
+    """
     status, metadata = machine.get("status") or {}, machine["metadata"]
     kind = ((((machine.get("spec") or {}).get("providerSpec") or {}).get("value")) or {}).get("kind")
     is_waiting = status.get("phase") in (None, "", "Provisioning") and not metadata.get("deletionTimestamp")
@@ -172,13 +179,19 @@ def _loss(machine: Machine, status: t.Mapping[str, t.Any]) -> tuple[str, str]:
 
 
 def _never_started(machine: Machine, status: t.Mapping[str, t.Any]) -> str:
-    """Instances without room that their providers say nothing about: OpenStack's look Provisioned, IBM Cloud's Provisioning, both for ever."""
+    """Return trouble of providers that report no lack of room.
+
+    OpenStack stays Provisioned, IBM Cloud Provisioning.
+    """
     if status.get("nodeRef"):
         return ""
     if (status.get("providerStatus") or {}).get("instanceState") == "failed":
         return "the instance is in state failed: most likely its zone has no capacity"
     if (machine["metadata"].get("annotations") or {}).get(_INSTANCE_STATE) == "ERROR":
-        return "the server is in state ERROR: most likely no valid host was found (`openstack server show` has its fault)"
+        return (
+            "the server is in state ERROR: most likely no valid host was found (`openstack server show` "
+            "has its fault)"
+        )
     return ""
 
 

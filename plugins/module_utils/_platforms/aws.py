@@ -10,11 +10,19 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
+    Paths,
+    Reports,
+    Wanted,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known, merged
 
-Data = dict[str, t.Any]
 KEY: t.Final = "aws"
+NAME: t.Final = "AWS"
+OWN_TYPE: t.Final = ""
+HAS_TYPE_LABEL: t.Final = True
+NO_IMAGE: t.Final = ""
+REPORTS: t.Final[Reports] = "all"
 ZONED: t.Final = True
 OPTIONS: t.Final[dict[str, Field]] = {
     "efa": Field("flag"),
@@ -23,9 +31,10 @@ OPTIONS: t.Final[dict[str, Field]] = {
     "tenancy": Field("text", choices=("default", "dedicated")),
 }
 
-_REFERENCE: t.Final[Data] = {"id": None, "arn": None, "filters": [{"name": None, "values": None}]}
-# The known shape: the Machine API keeps any field of a provider's value, and only warns about those that it will ignore.
-SHAPE: t.Final[Data] = {
+_REFERENCE: t.Final[dict[str, t.Any]] = {"id": None, "arn": None, "filters": [{"name": None, "values": None}]}
+# The known shape: the Machine API keeps any field of a provider's value, and only warns about those that it
+# will ignore.
+SHAPE: t.Final[dict[str, t.Any]] = {
     "apiVersion": None,
     "kind": None,
     "metadata": {"creationTimestamp": None},
@@ -67,7 +76,8 @@ SHAPE: t.Final[Data] = {
     "capacityReservationId": None,
     "cpuOptions": {"confidentialCompute": None},
 }
-# How a machine reaches the cluster and what it boots; not how the reference is bought (spot, reservations), grouped or balanced.
+# How a machine reaches the cluster and what it boots; not how the reference is bought (spot, reservations),
+# grouped or balanced.
 COPIED: t.Final = (
     "apiVersion",
     "kind",
@@ -136,7 +146,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         )
 
 
-def _check_market(asked: Data, wanted: Wanted, paths: Paths, problems: Problems) -> None:
+def _check_market(asked: dict[str, t.Any], wanted: Wanted, paths: Paths, problems: Problems) -> None:
     """What the Machine API's webhook refuses, be it asked by the market or by the patch."""
     reservation, market, is_spot = (
         asked.get("capacityReservationId"),
@@ -213,7 +223,7 @@ def _check_disk(disk: t.Mapping[str, t.Any], path: str, problems: Problems) -> N
         )
 
 
-def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
+def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
     source = known(source, SHAPE)
     provider = {key: source[key] for key in COPIED if key in source}
     if wanted.image:
@@ -222,23 +232,23 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
     region = {key: value for key, value in (source.get("placement") or {}).items() if key == "region"}
     provider["placement"] = {**region, "availabilityZone": wanted.zone}
     provider["blockDevices"] = [_root_disk(source.get("blockDevices") or [], wanted.disk)]
-    return t.cast(Data, merged(provider, {**_market(wanted.market), **_placed(wanted.options)}))
+    return t.cast(dict[str, t.Any], merged(provider, {**_market(wanted.market), **_placed(wanted.options)}))
 
 
-def _placed(options: t.Mapping[str, t.Any]) -> Data:
+def _placed(options: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     """Where on the hardware, and how it is wired."""
     fields = {
         "placementGroupName": options.get("placement_group"),
         "placementGroupPartition": options.get("placement_partition"),
     }
-    placed: Data = {key: value for key, value in fields.items() if value is not None}
+    placed: dict[str, t.Any] = {key: value for key, value in fields.items() if value is not None}
     if options.get("efa"):
         placed["networkInterfaceType"] = "EFA"
     return {**placed, "placement": {"tenancy": options["tenancy"]}} if options.get("tenancy") else placed
 
 
-def _root_disk(devices: t.Sequence[t.Mapping[str, t.Any]], disk: t.Mapping[str, t.Any]) -> Data:
-    """The reference's root device (encryption and key stay), at least as large as a driver build and its images need."""
+def _root_disk(devices: t.Sequence[t.Mapping[str, t.Any]], disk: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    """Return the reference's root device (encryption and key stay), large enough for a driver build."""
     root = next((device for device in devices if not device.get("deviceName")), next(iter(devices), {}))
     ebs = dict(root.get("ebs") or {"encrypted": True})
     if "type" in disk and disk["type"] != ebs.get("volumeType"):
@@ -250,7 +260,7 @@ def _root_disk(devices: t.Sequence[t.Mapping[str, t.Any]], disk: t.Mapping[str, 
     return {**({"deviceName": root["deviceName"]} if root.get("deviceName") else {}), "ebs": ebs}
 
 
-def _market(market: t.Mapping[str, t.Any]) -> Data:
+def _market(market: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     reservation = {"capacityReservationId": market["reservation"]} if market.get("reservation") else {}
     if market.get("type") == "spot":
         return {"spotMarketOptions": {"maxPrice": market["max_price"]} if market.get("max_price") else {}}

@@ -12,11 +12,19 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.quantity import canonical
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import azure_shape
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
+    Paths,
+    Reports,
+    Wanted,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known, merged
 
-Data = dict[str, t.Any]
 KEY: t.Final = "azure"
+NAME: t.Final = "Azure"
+OWN_TYPE: t.Final = ""
+HAS_TYPE_LABEL: t.Final = True
+NO_IMAGE: t.Final = ""
+REPORTS: t.Final[Reports] = "all"
 # Some regions have no zones; there a machine set names none.
 ZONED: t.Final = False
 _ULTRA: t.Final = "UltraSSD_LRS"
@@ -44,8 +52,9 @@ OPTIONS: t.Final[dict[str, Field]] = {
         },
     ),
 }
-SHAPE: t.Final[Data] = azure_shape.SHAPE
-# How a machine reaches the cluster and what it boots; the load balancer is its way out. Not how the reference is bought, grouped or shielded.
+SHAPE: t.Final[dict[str, t.Any]] = azure_shape.SHAPE
+# How a machine reaches the cluster and what it boots; the load balancer is its way out. Not how the
+# reference is bought, grouped or shielded.
 COPIED: t.Final = (
     "apiVersion",
     "kind",
@@ -127,7 +136,11 @@ def _check_market(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     asked = wanted.patch.get("capacityReservationGroupID") or group
     where = paths.of("capacityReservationGroupID", f"{paths.market}.reservation", wanted.patch)
     if asked and not _GROUP.fullmatch(str(asked)):
-        remedy = "Write /subscriptions/ID/resourceGroups/GROUP/providers/Microsoft.Compute/capacityReservationGroups/NAME."
+        remedy = (
+            "Write "
+            "/subscriptions/ID/resourceGroups/GROUP/providers/Microsoft.Compute/"
+            "capacityReservationGroups/NAME."
+        )
         problems.add("POOL-MARKET", where, f"{asked!r} is no id of a capacity reservation group.", remedy)
     elif asked and (kind == "spot" or "spotVMOptions" in wanted.patch) and not problems.at(where):
         problems.add(
@@ -183,9 +196,9 @@ def _check_disks(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         )
 
 
-def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
+def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
     source = known(source, SHAPE)
-    provider: Data = {key: source[key] for key in COPIED if key in source}
+    provider: dict[str, t.Any] = {key: source[key] for key in COPIED if key in source}
     if wanted.image:
         provider["image"] = _image(wanted.image)
     provider |= {"vmSize": wanted.instance_type, "osDisk": _os_disk(source.get("osDisk") or {}, wanted.disk)}
@@ -208,7 +221,7 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
     return {**provider, **_market(wanted.market)}
 
 
-def _image(text: str) -> Data:
+def _image(text: str) -> dict[str, t.Any]:
     """The id of an image, or PUBLISHER:OFFER:SKU:VERSION of the marketplace."""
     publisher, offer, sku, version = text.split(":") if text.count(":") == 3 else ("", "", "", "")
     return {
@@ -220,8 +233,11 @@ def _image(text: str) -> Data:
     }
 
 
-def _os_disk(disk: t.Mapping[str, t.Any], wanted: t.Mapping[str, t.Any]) -> Data:
-    """The reference's with its encryption, at least as large as a driver build and its images need; not a place on the reference's own hardware."""
+def _os_disk(disk: t.Mapping[str, t.Any], wanted: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    """The reference's with its encryption, at least as large as a driver build and its images need.
+
+    Not a place on the reference's own hardware.
+    """
     managed = disk.get("managedDisk") or {}
     is_local = (disk.get("diskSettings") or {}).get("ephemeralStorageLocation")
     caching = {"cachingType": disk["cachingType"]} if disk.get("cachingType") and not is_local else {}
@@ -236,7 +252,7 @@ def _os_disk(disk: t.Mapping[str, t.Any], wanted: t.Mapping[str, t.Any]) -> Data
     }
 
 
-def _data_disk(number: int, disk: t.Mapping[str, t.Any]) -> Data:
+def _data_disk(number: int, disk: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     storage = disk.get("type") or "Premium_LRS"
     caching = "None" if storage == _ULTRA else "ReadOnly"
     fields = {
@@ -248,7 +264,7 @@ def _data_disk(number: int, disk: t.Mapping[str, t.Any]) -> Data:
     return {**fields, "managedDisk": {"storageAccountType": storage}, "deletionPolicy": "Delete"}
 
 
-def _market(market: t.Mapping[str, t.Any]) -> Data:
+def _market(market: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     if market["type"] == "spot":
         # The API server's own spelling: another one would look like a change for ever.
         return {

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Bare metal: BareMetalMachineProviderSpec. A Machine takes a free BareMetalHost that its selector matches."""
+"""Bare metal: BareMetalMachineProviderSpec. A Machine takes a free BareMetalHost that fits its selector."""
 
 from __future__ import annotations
 
@@ -11,11 +11,20 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import key_fault, value_fault
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
+    Paths,
+    Reports,
+    Wanted,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
 
-Data = dict[str, t.Any]
 KEY: t.Final = "baremetal"
+NAME: t.Final = "BareMetal"
+OWN_TYPE: t.Final = "your own name for a kind of host"
+HAS_TYPE_LABEL: t.Final = False
+NO_IMAGE: t.Final = "Remove image, or set baremetal.image with url and checksum."
+REPORTS: t.Final[Reports] = "nothing"
+CHOSEN: t.Final[dict[str, str]] = {}
 ZONED: t.Final = False
 OPERATORS: t.Final = ("In", "NotIn", "Exists", "DoesNotExist")
 OPTIONS: t.Final[dict[str, Field]] = {
@@ -32,7 +41,7 @@ OPTIONS: t.Final[dict[str, Field]] = {
         "map", fields={"url": Field("text", required=True), "checksum": Field("text", required=True)}
     ),
 }
-SHAPE: t.Final[Data] = {
+SHAPE: t.Final[dict[str, t.Any]] = {
     "apiVersion": None,
     "kind": None,
     "metadata": {"creationTimestamp": None},
@@ -100,7 +109,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
             )
 
 
-def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
+def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
     source = known(source, SHAPE)
     provider = {key: source[key] for key in COPIED if source.get(key) is not None}
     if wanted.options.get("image"):
@@ -109,7 +118,7 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
             **{key: value for key, value in provider.items() if key != "customDeploy"},
             "image": dict(wanted.options["image"]),
         }
-    selector: Data = {}
+    selector: dict[str, t.Any] = {}
     if wanted.options.get("host_selector"):
         selector["matchLabels"] = dict(wanted.options["host_selector"])
     if wanted.options.get("host_expressions"):
@@ -117,6 +126,6 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
     return {**provider, "hostSelector": selector}
 
 
-def _expression(one: Data) -> Data:
+def _expression(one: dict[str, t.Any]) -> dict[str, t.Any]:
     written = {"key": one["key"], "operator": _WRITTEN[one["operator"]]}
     return {**written, "values": list(one["values"])} if one.get("values") else written

@@ -10,11 +10,19 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import gcp_shape
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
+    Paths,
+    Reports,
+    Wanted,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
 
-Data = dict[str, t.Any]
 KEY: t.Final = "gcp"
+NAME: t.Final = "GCP"
+OWN_TYPE: t.Final = ""
+HAS_TYPE_LABEL: t.Final = True
+NO_IMAGE: t.Final = ""
+REPORTS: t.Final[Reports] = "all"
 ZONED: t.Final = True
 OPTIONS: t.Final[dict[str, Field]] = {
     "gpus": Field(
@@ -26,8 +34,9 @@ OPTIONS: t.Final[dict[str, Field]] = {
         "map", fields={key: Field("flag") for key in ("secure_boot", "vtpm", "integrity_monitoring")}
     ),
 }
-SHAPE: t.Final[Data] = gcp_shape.SHAPE
-# How a machine reaches the cluster; not how the reference is bought, balanced, protected from deletion or moved between hosts.
+SHAPE: t.Final[dict[str, t.Any]] = gcp_shape.SHAPE
+# How a machine reaches the cluster; not how the reference is bought, balanced, protected from deletion or
+# moved between hosts.
 COPIED: t.Final = (
     "apiVersion",
     "kind",
@@ -137,7 +146,10 @@ def _check_market(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         )
     elif "reservation" in market and not problems.at(f"{paths.market}.reservation"):
         message = "the Machine API cannot name a reservation of Google Cloud."
-        remedy = "Remove it. A reservation that any matching machine may use is used without being named: same machine type, same GPUs, same zone."
+        remedy = (
+            "Remove it. A reservation that any matching machine may use is used without being named: same "
+            "machine type, same GPUs, same zone."
+        )
         problems.add("POOL-MARKET", f"{paths.market}.reservation", message, remedy)
     if is_spot and "max_price" in market:
         problems.add(
@@ -194,7 +206,7 @@ def _check_disk(disk: t.Mapping[str, t.Any], machine: str, path: str, problems: 
         )
 
 
-def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
+def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
     source = known(source, SHAPE)
     provider = {key: source[key] for key in COPIED if key in source}
     machine, _plus, attached = wanted.instance_type.partition("+")
@@ -225,8 +237,8 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
     return provider
 
 
-def _boot_disk(disks: t.Sequence[t.Mapping[str, t.Any]], machine: str, wanted: Wanted) -> Data:
-    """The reference's boot disk with its labels and its key, of a type that the machine boots from, and large enough for a driver build."""
+def _boot_disk(disks: t.Sequence[t.Mapping[str, t.Any]], machine: str, wanted: Wanted) -> dict[str, t.Any]:
+    """Return the reference's boot disk, of a bootable type and large enough for a driver build."""
     boot = next((disk for disk in disks if disk.get("boot")), next(iter(disks), {}))
     kind = boot.get("type") or "pd-ssd"
     if machine.startswith(_HYPERDISK_ALONE):

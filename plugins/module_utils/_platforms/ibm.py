@@ -10,14 +10,22 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
+    Paths,
+    Reports,
+    Wanted,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
 
-Data = dict[str, t.Any]
 KEY: t.Final = "ibm"
+NAME: t.Final = "IBMCloud"
+OWN_TYPE: t.Final = ""
+HAS_TYPE_LABEL: t.Final = True
+NO_IMAGE: t.Final = ""
+REPORTS: t.Final[Reports] = "size"
 ZONED: t.Final = True
 OPTIONS: t.Final[dict[str, Field]] = {"dedicated_host": Field("text")}
-SHAPE: t.Final[Data] = {
+SHAPE: t.Final[dict[str, t.Any]] = {
     "apiVersion": None,
     "kind": None,
     "metadata": {"creationTimestamp": None},
@@ -72,7 +80,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         )
 
 
-def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
+def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
     source = known(source, SHAPE)
     provider = {key: source[key] for key in COPIED if source.get(key) is not None}
     provider |= {"profile": wanted.instance_type, "zone": wanted.zone}

@@ -9,26 +9,42 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
-_CLOUDS: t.Final = {"AWS": "aws", "Azure": "azure", "GCP": "gcp", "IBMCloud": "ibm"}
+# Every other platform is its own name in small letters.
+_CLOUDS: t.Final = {"IBMCloud": "ibm"}
 _WITHOUT_MACHINES: t.Final = ("None", "External", "")
 
 
 _THEN: t.Final = "then describe its nodes with existing.node_selector in the pool."
 _INSTEAD: t.Final = {
-    "rosa": f"Make a machine pool with `rosa create machinepool --cluster NAME --name gpu --instance-type TYPE --replicas N`, {_THEN}",
+    "rosa": (
+        "Make a machine pool with `rosa create machinepool --cluster NAME --name gpu --instance-type TYPE "
+        f"--replicas N`, {_THEN}"
+    ),
     "hosted": "Make a NodePool beside the HostedCluster on the management cluster (`hcp create nodepool`; "
     f"where the cluster is a service, with the provider's tool for node pools), {_THEN}",
-    "oci": f"Launch GPU shapes from the cluster's image with `oci compute instance launch` or its Terraform stack, approve what `oc get csr` lists, {_THEN}",
-    "single": f"Put the GPUs into the node, or add one with the image that `oc adm node-image create` makes, {_THEN}",
-    "none": f"Boot the nodes from the image that `oc adm node-image create` makes, approve what `oc get csr` lists, {_THEN}",
+    "oci": (
+        "Launch GPU shapes from the cluster's image with `oci compute instance launch` or its Terraform "
+        f"stack, approve what `oc get csr` lists, {_THEN}"
+    ),
+    "single": (
+        "Put the GPUs into the node, or add one with the image that `oc adm node-image create` makes, "
+        f"{_THEN}"
+    ),
+    "none": (
+        "Boot the nodes from the image that `oc adm node-image create` makes, approve what `oc get csr` "
+        f"lists, {_THEN}"
+    ),
 }
 
 
 @dataclass(frozen=True)
 class Infrastructure:
-    """name: the prefix of everything that the installer made. platform: as the API spells it. cloud: as the catalogue of instance types does; empty: any.
+    """name: the prefix of everything that the installer made. platform: as the API spells it.
 
-    failure_domains: where the platform's specification lists them. is_rosa: whether Red Hat runs the cluster on AWS.
+    cloud: as the catalogue of instance types does; empty: any.
+
+    failure_domains: where the platform's specification lists them. is_rosa: whether Red Hat runs the
+    cluster on AWS.
     """
 
     name: str
@@ -44,7 +60,8 @@ class Infrastructure:
         if self.topology == "External":
             return "its control plane is hosted elsewhere (controlPlaneTopology External)"
         if self.platform in _WITHOUT_MACHINES:
-            return f"its platform is {self.cloud or self.platform or 'not set'}{', and it has a single node' if self.topology == 'SingleReplica' else ''}"
+            single = ", and it has a single node" if self.topology == "SingleReplica" else ""
+            return f"its platform is {self.cloud or self.platform or 'not set'}{single}"
         return ""
 
     @property

@@ -12,11 +12,20 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.quantity import canonical
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
+    Paths,
+    Reports,
+    Wanted,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
 
-Data = dict[str, t.Any]
 KEY: t.Final = "nutanix"
+NAME: t.Final = "Nutanix"
+OWN_TYPE: t.Final = "your own name for a kind of machine"
+HAS_TYPE_LABEL: t.Final = False
+NO_IMAGE: t.Final = ""
+REPORTS: t.Final[Reports] = "size"
+CHOSEN: t.Final[dict[str, str]] = {}
 ZONED: t.Final = False
 OPTIONS: t.Final[dict[str, Field]] = {
     "gpus": Field("list", fields={"name": Field("text"), "device_id": Field("integer", low=1, high=65535)}),
@@ -26,7 +35,7 @@ OPTIONS: t.Final[dict[str, Field]] = {
 }
 
 _IDENTIFIER: t.Final = {"type": None, "uuid": None, "name": None}
-SHAPE: t.Final[Data] = {
+SHAPE: t.Final[dict[str, t.Any]] = {
     "apiVersion": None,
     "kind": None,
     "metadata": {"creationTimestamp": None},
@@ -124,7 +133,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         )
 
 
-def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
+def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
     source = known(source, SHAPE)
     provider = {key: source[key] for key in COPIED if source.get(key) is not None}
     if wanted.image:
@@ -145,7 +154,7 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
     return provider
 
 
-def _gpu(gpu: Data) -> Data:
+def _gpu(gpu: dict[str, t.Any]) -> dict[str, t.Any]:
     return (
         {"type": "Name", "name": gpu["name"]}
         if gpu.get("name")

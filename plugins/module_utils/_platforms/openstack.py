@@ -10,11 +10,20 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
+    Paths,
+    Reports,
+    Wanted,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known, merged
 
-Data = dict[str, t.Any]
 KEY: t.Final = "openstack"
+NAME: t.Final = "OpenStack"
+OWN_TYPE: t.Final = "a flavor"
+HAS_TYPE_LABEL: t.Final = True
+NO_IMAGE: t.Final = ""
+REPORTS: t.Final[Reports] = "size"
+CHOSEN: t.Final[dict[str, str]] = {}
 # Without one Nova chooses.
 ZONED: t.Final = False
 OPTIONS: t.Final[dict[str, Field]] = {"server_group": Field("text"), "config_drive": Field("flag")}
@@ -44,7 +53,7 @@ _PORT: t.Final = (
     "vnicType",
     "trunk",
 )
-SHAPE: t.Final[Data] = {
+SHAPE: t.Final[dict[str, t.Any]] = {
     "apiVersion": None,
     "kind": None,
     "metadata": {"creationTimestamp": None},
@@ -98,7 +107,8 @@ SHAPE: t.Final[Data] = {
     "serverGroupName": None,
     "primarySubnet": None,
 }
-# How a server reaches the cluster, what it boots and which servers it is kept apart from. Not an address or disks of its own.
+# How a server reaches the cluster, what it boots and which servers it is kept apart from. Not an address or
+# disks of its own.
 COPIED: t.Final = (
     "apiVersion",
     "kind",
@@ -137,7 +147,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     refusals.refuse_disk(wanted, tuple(_DISK), "OpenStack", paths, problems)
 
 
-def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
+def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
     source = known(source, SHAPE)
     provider = {key: source[key] for key in COPIED if source.get(key) is not None}
     if wanted.options.get("server_group"):
@@ -153,4 +163,4 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
         "rootVolume": {_DISK[key]: value for key, value in wanted.disk.items() if key in _DISK} or None,
     }
     given = {key: value for key, value in asked.items() if value is not None}
-    return t.cast(Data, merged({**provider, "flavor": wanted.instance_type}, given))
+    return t.cast(dict[str, t.Any], merged({**provider, "flavor": wanted.instance_type}, given))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Any other platform with a Machine API: what a worker set says is copied whole, and the patch makes it one with GPUs."""
+"""Any other platform with a Machine API: a worker set is copied whole, and the patch adds the GPUs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,26 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
+    Paths,
+    Reports,
+    Wanted,
+)
 
-Data = dict[str, t.Any]
+# The value of a providerSpec, or a part of it.
+Value = dict[str, t.Any]
 KEY: t.Final = "other"
+NAME: t.Final = ""
+OWN_TYPE: t.Final = "your own name for a kind of machine"
+HAS_TYPE_LABEL: t.Final = False
+NO_IMAGE: t.Final = "Remove image, or set its field in provider_spec_patch."
+REPORTS: t.Final[Reports] = "nothing"
+CHOSEN: t.Final[dict[str, str]] = {}
+IMAGE: t.Final = ""
 ZONED: t.Final = False
 OPTIONS: t.Final[dict[str, Field]] = {}
 # Nothing is known of its fields, so nothing of them is checked.
-SHAPE: t.Final[Data] = {}
+SHAPE: t.Final[Value] = {}
 
 
 def zone(provider: t.Mapping[str, t.Any]) -> str:
@@ -40,5 +52,5 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         )
 
 
-def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
+def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Value:
     return {key: value for key, value in source.items() if key != "metadata" and value is not None}

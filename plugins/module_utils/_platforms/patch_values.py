@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What the Machine API's webhook refuses in single fields of a provider specification, told before it is asked.
+"""What the Machine API's webhook refuses in single fields of a provider specification.
 
 Of a patch: its maps are merged into the pool's specification, its lists take a list's place as a whole.
 """
@@ -67,7 +67,7 @@ def _matching(path: str, pattern: str, words: str) -> Rule:
 
 
 def _pools_own(path: str, option: str) -> Rule:
-    """What the rest of the collection goes by is said by the pool, where it is checked against the catalogue."""
+    """Return a rule that refuses a field that the pool itself says, where the catalogue checks it."""
     return Rule(path, lambda _value: False, f"{option} of the pool, which says the same to every later step")
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What most platforms do not have: a market, zones, disks with figures. An option for it is refused, never ignored."""
+"""Refuse what most platforms do not have: a market, zones, disks with figures."""
 
 from __future__ import annotations
 

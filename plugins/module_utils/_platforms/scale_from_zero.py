@@ -2,24 +2,22 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What a machine set tells the autoscaler of a node that does not exist yet, where the platform's own controller does not."""
+"""What a machine set tells the autoscaler of a node that does not exist yet."""
 
 from __future__ import annotations
 
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Reports
 
 PREFIX: t.Final = "capacity.cluster-autoscaler.kubernetes.io/"
 CPU, MEMORY, GPUS, GPU_TYPE, LABELS = (
     f"{PREFIX}{name}" for name in ("cpu", "memory", "gpu-count", "gpu-type", "labels")
 )
 _MIB_OF_GIB: t.Final = 1024
-# Whose machine-set controller writes machine.openshift.io/vCPU, memoryMb and GPU, and the architecture as a label.
-_TELL_ALL: t.Final = ("aws", "azure", "gcp")
-# Whose writes vCPU and memoryMb.
-_TELL_SIZE: t.Final = ("vsphere", "openstack", "nutanix", "ibm")
-# The one resource that OpenShift's autoscaler books for a GPU of a node that is not there, whatever gpu-type says.
+# The one resource that OpenShift's autoscaler books for a GPU of a node that is not there, whatever gpu-
+# type says.
 BOOKED: t.Final = GPU
 
 
@@ -40,28 +38,31 @@ class Sized(t.Protocol):
     def expected(self) -> t.Mapping[str, int]: ...
 
 
-def capacity(platform: str, candidate: Sized) -> dict[str, str]:
-    """In upstream's keys, which the autoscaler prefers and which no provider's controller writes; empty where the provider says it all.
+def capacity(reports: Reports, candidate: Sized) -> dict[str, str]:
+    """Return the annotations that the platform's own controller does not write.
 
-    platform: as a pool calls it. Where the controller counts devices that are not NVIDIA's as if they were, ours name them rightly.
+    Their keys are upstream's: the autoscaler prefers them, and no provider's controller writes them. Some
+    controllers count devices of other vendors as if they were NVIDIA's; ours name them rightly.
     """
-    resource = (
-        next((name for name in candidate.expected if "/" in name), BOOKED)
-        if candidate.vendor != "nvidia"
-        else BOOKED
-    )
-    if platform in _TELL_ALL and resource == BOOKED:
+    resource = BOOKED
+    if candidate.vendor != "nvidia":
+        resource = next((name for name in candidate.expected if "/" in name), BOOKED)
+    if reports == "all" and resource == BOOKED:
         return {}
-    told = {GPUS: str(candidate.gpus_per_node), GPU_TYPE: resource}
-    if platform not in _TELL_ALL:
-        told[LABELS] = f"kubernetes.io/arch={candidate.arch}"
-    if platform not in _TELL_SIZE and candidate.vcpus and candidate.memory_gib:
-        told |= {CPU: str(candidate.vcpus), MEMORY: f"{round(candidate.memory_gib * _MIB_OF_GIB)}Mi"}
-    return told
+    found = {GPUS: str(candidate.gpus_per_node), GPU_TYPE: resource}
+    if reports != "all":
+        found[LABELS] = f"kubernetes.io/arch={candidate.arch}"
+    if reports != "size" and candidate.vcpus and candidate.memory_gib:
+        memory = round(candidate.memory_gib * _MIB_OF_GIB)
+        found |= {CPU: str(candidate.vcpus), MEMORY: f"{memory}Mi"}
+    return found
 
 
-def lacks_size(platform: str | None, candidate: Sized) -> list[str]:
-    """What must be known of the machines for a set to grow from nothing, and is not."""
-    if platform is None or platform in (*_TELL_ALL, *_TELL_SIZE):
+def lacks_size(reports: Reports | None, candidate: Sized) -> list[str]:
+    """Return the keys of a candidate without which its machine set cannot grow from nothing.
+
+    reports: None where the platform is not known.
+    """
+    if reports != "nothing":
         return []
     return [key for key in ("vcpus", "memory_gib") if not getattr(candidate, key)]

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import typing as t
 
-Data = dict[str, t.Any]
+# The value of a providerSpec, or a part of it.
+Value = dict[str, t.Any]
 
 
 def known(value: t.Any, shape: t.Any) -> t.Any:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""vSphere: VSphereMachineProviderSpec. GPUs are in the template that is cloned; there is no field for them."""
+"""vSphere: VSphereMachineProviderSpec. The template that is cloned has the GPUs; no field names them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from dataclasses import dataclass
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
+    Paths,
+    Reports,
+    Wanted,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
 
-Data = dict[str, t.Any]
-_SHAPE: t.Final[Data] = {
+_SHAPE: t.Final[dict[str, t.Any]] = {
     "apiVersion": None,
     "kind": None,
     "metadata": {"creationTimestamp": None},
@@ -71,11 +74,17 @@ _PLACE: t.Final = ("datacenter", "datastore", "resourcePool")
 
 @dataclass(frozen=True)
 class VSphere:
-    """domains: the failure domains of the cluster's Infrastructure, which alone say which zone a machine set is in."""
+    """vSphere. domains: the failure domains of the Infrastructure, which decide the zone of a machine set."""
 
-    domains: tuple[Data, ...] = ()
+    domains: tuple[dict[str, t.Any], ...] = ()
 
     KEY: t.ClassVar = "vsphere"
+    NAME: t.ClassVar = "VSphere"
+    OWN_TYPE: t.ClassVar = "a template that has the GPUs"
+    HAS_TYPE_LABEL: t.ClassVar = False
+    NO_IMAGE: t.ClassVar = ""
+    REPORTS: t.ClassVar[Reports] = "size"
+    CHOSEN: t.ClassVar[dict[str, str]] = {}
     ZONED: t.ClassVar = False
     IMAGE: t.ClassVar = "template"
     SHAPE: t.ClassVar = _SHAPE
@@ -109,10 +118,11 @@ class VSphere:
                 "Let it divide cpus.",
             )
 
-    def build(self, source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
+    def build(self, source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
         source = known(source, _SHAPE)
         provider = {key: source[key] for key in _COPIED if source.get(key) is not None}
-        # The machine-config operator may replace the template of a set that exists, as it does with other platforms' images.
+        # The machine-config operator may replace the template of a set that exists, as it does with other
+        # platforms' images.
         provider["template"] = (
             wanted.image or wanted.instance_type
             if wanted.is_new
@@ -130,8 +140,11 @@ class VSphere:
         return provider | {key: value for key, value in sizes.items() if value}
 
 
-def _is_in(workspace: t.Mapping[str, t.Any], domain: Data) -> bool:
-    """Whether machines of that workspace are of the failure domain; its own resource pool is its compute cluster's where it names none."""
+def _is_in(workspace: t.Mapping[str, t.Any], domain: dict[str, t.Any]) -> bool:
+    """Return whether machines of that workspace are in the failure domain.
+
+    A domain without a resource pool means its compute cluster's.
+    """
     topology = domain.get("topology") or {}
     pool = topology.get("resourcePool") or f"{topology.get('computeCluster')}/Resources"
     group = ((domain.get("zoneAffinity") or {}).get("hostGroup") or {}).get("vmGroup") or ""

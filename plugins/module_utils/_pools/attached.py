@@ -14,11 +14,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
 
-Data = dict[str, t.Any]
+# A pool, or a part of one, as its user describes it.
+Description = dict[str, t.Any]
 _N1: t.Final = re.compile(r"(n1|custom)-\S+")
 
 
-def full_name(candidate: Data) -> str:
+def full_name(candidate: Description) -> str:
     """As the catalogue calls the machine: with what gcp.gpus attaches to it."""
     name, gpus = str(candidate.get("instance_type") or ""), _gpus(candidate)
     if _N1.fullmatch(name) and "+" not in name and gpus.get("type"):
@@ -26,7 +27,9 @@ def full_name(candidate: Data) -> str:
     return name
 
 
-def refuse(candidate: Data, cloud: str | None, path: str, catalogue: Catalogue, problems: Problems) -> bool:
+def refuse(
+    candidate: Description, cloud: str | None, path: str, catalogue: Catalogue, problems: Problems
+) -> bool:
     """Notes why such a machine cannot be had; whether it is one."""
     name = full_name(candidate)
     if cloud not in (None, "gcp") or not _N1.fullmatch(name):
@@ -59,7 +62,7 @@ def refuse(candidate: Data, cloud: str | None, path: str, catalogue: Catalogue, 
     return True
 
 
-def conflict(candidate: Data, path: str, problems: Problems) -> None:
+def conflict(candidate: Description, path: str, problems: Problems) -> None:
     """A name that says one thing and gcp.gpus another."""
     gpus, attached = _gpus(candidate), str(candidate.get("instance_type") or "").partition("+")[2]
     if attached and gpus and attached != f"{gpus.get('type')}:{gpus.get('count') or 1}":
@@ -71,5 +74,5 @@ def conflict(candidate: Data, path: str, problems: Problems) -> None:
         )
 
 
-def _gpus(candidate: Data) -> Data:
+def _gpus(candidate: Description) -> Description:
     return ((candidate.get("gcp") or {}).get("gpus")) or {}

@@ -9,19 +9,25 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import reports
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.scale_from_zero import (
     BOOKED,
     lacks_size,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import renames
 
-Data = dict[str, t.Any]
+# A pool, or a part of one, as its user describes it.
+Description = dict[str, t.Any]
 
 
 def check(
-    pool: Data, path: str, problems: Problems, limits: t.Collection[str] | None, cloud: str | None
+    pool: Description, path: str, problems: Problems, limits: t.Collection[str] | None, cloud: str | None
 ) -> None:
-    """limits: accelerator labels that the autoscaler has a limit for and that nobody adds to; None: not known. cloud: as the catalogue spells it."""
+    """Note contradictions of a pool with autoscale.
+
+    limits: accelerator labels with a limit that nobody adds to; None means not known. cloud: as the
+    catalogue spells it.
+    """
     scale = pool.get("autoscale") or {}
     if "min" not in scale or "max" not in scale:
         return
@@ -41,7 +47,10 @@ def check(
             "Remove min_replicas.",
         )
     if pool.get("mixed"):
-        message = "cannot be combined with mixed: the autoscaler would choose among the instance types by its own rules."
+        message = (
+            "cannot be combined with mixed: the autoscaler would choose among the instance types by its "
+            "own rules."
+        )
         problems.add("POOL-CONFLICT", where, message, "Make a pool of each instance type, or remove mixed.")
     if scale["min"] == 0:
         _from_zero(pool, path, problems, cloud)
@@ -50,13 +59,14 @@ def check(
         problems.add(
             "POOL-ACCELERATOR",
             f"{path}.accelerator",
-            f"no GPU limit of the ClusterAutoscaler has type {label!r}: it would not count these nodes as GPU nodes.",
+            f"no GPU limit of the ClusterAutoscaler has type {label!r}: it would not count these nodes as "
+            "GPU nodes.",
             f"Add {{type: {label}, min: 0, max: N}} to its resourceLimits.gpus, "
             f"or set accelerator to one of {', '.join(sorted(limits)) or 'those (there is none)'}.",
         )
 
 
-def _from_zero(pool: Data, path: str, problems: Problems, cloud: str | None) -> None:
+def _from_zero(pool: Description, path: str, problems: Problems, cloud: str | None) -> None:
     """What the autoscaler must know of a node that does not exist yet."""
     where = f"{path}.autoscale.min"
     books = f"the autoscaler books only {BOOKED} for a node that does not exist yet"
@@ -69,11 +79,17 @@ def _from_zero(pool: Data, path: str, problems: Problems, cloud: str | None) -> 
         )
     for index, one in enumerate(pool.get("resolved", [])):
         if one.vendor != "nvidia":
-            message = f"{books}; the devices of {one.instance_type} have another name ({one.vendor}), so it would never scale up from 0."
+            message = (
+                f"{books}; the devices of {one.instance_type} have another name ({one.vendor}), so it "
+                "would never scale up from 0."
+            )
             problems.add("POOL-AUTOSCALE-ZERO", where, message, "Set min to at least 1.")
-        elif missing := lacks_size(cloud, one):
+        elif missing := lacks_size(reports(cloud), one):
             keys = " and ".join(missing)
-            message = f"is required to scale up from 0: nothing on {cloud} tells the autoscaler what {one.instance_type} is made of."
+            message = (
+                f"is required to scale up from 0: nothing on {cloud} tells the autoscaler what "
+                f"{one.instance_type} is made of."
+            )
             problems.add(
                 "POOL-AUTOSCALE-ZERO",
                 f"{path}.candidates[{index}].{missing[0]}",

@@ -21,7 +21,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
     BY_KEY,
-    OWN_TYPES,
+    OTHER,
+    of_cloud,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import attached
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import (
@@ -34,13 +35,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.mode
     Market,
 )
 
-Data = dict[str, t.Any]
+# A pool, or a part of one, as its user describes it.
+Description = dict[str, t.Any]
 # What the operators of other vendors call their devices.
 _RESOURCES: t.Final = {"amd": "amd.com/gpu", "intel": "habana.ai/gaudi", "aws": "aws.amazon.com/neuron"}
 
 
 def resolve(
-    candidate: Data,
+    candidate: Description,
     cloud: str | None,
     path: str,
     problems: Problems,
@@ -49,7 +51,8 @@ def resolve(
 ) -> InstanceType | None:
     """From the catalogue, and what the candidate says of itself; None where a problem was noted.
 
-    accelerator: the pool's own. One that names the devices' vendor says that they are meant, though they are not NVIDIA's.
+    accelerator: the pool's own. One that names the devices' vendor says that they are meant, though they
+    are not NVIDIA's.
     """
     name = attached.full_name(candidate)
     if not name:
@@ -77,7 +80,7 @@ def resolve(
     return found
 
 
-def _differ(facts: Data, found: InstanceType) -> bool:
+def _differ(facts: Description, found: InstanceType) -> bool:
     known = {**found.to_dict(), "driver": found.driver}
     return any(known[key] != value for key, value in facts.items())
 
@@ -102,14 +105,15 @@ def _foreign(
     problems.add(
         "POOL-VENDOR",
         f"{path}.instance_type",
-        f"{found.name} has {found.gpu.model} devices ({found.gpu.vendor}), which the NVIDIA GPU Operator does not drive.",
+        f"{found.name} has {found.gpu.model} devices ({found.gpu.vendor}), which the NVIDIA GPU Operator "
+        "does not drive.",
         f"Use another type: {others}. To make such nodes all the same, set accelerator: {found.accelerator}.",
     )
 
 
 def _unknown(name: str, cloud: str | None, path: str, catalogue: Catalogue, problems: Problems) -> None:
     if cloud and cloud not in CLOUDS:
-        what = OWN_TYPES.get(cloud, "your own name for a kind of machine")
+        what = (of_cloud(cloud) or OTHER).OWN_TYPE
         message = f"is required on {cloud}: {name} is {what}, of which no catalogue knows the GPUs."
         problems.add(
             "POOL-REQUIRED",
@@ -134,12 +138,18 @@ def _unknown(name: str, cloud: str | None, path: str, catalogue: Catalogue, prob
         "POOL-INSTANCE-TYPE",
         f"{path}.instance_type",
         message,
-        f"{hint}If the type is newer than the catalogue, or your own (a template, a flavor, a kind of host), add gpus (and gpu_model) to the candidate.",
+        f"{hint}If the type is newer than the catalogue, or your own (a template, a flavor, a kind of "
+        "host), add gpus (and gpu_model) to the candidate.",
     )
 
 
-def describe(candidate: Data, kind: InstanceType, sharing: Data, path: str, problems: Problems) -> Candidate:
-    """Return the candidate with the facts of its type; problems of its geometry are noted at the pool's sharing."""
+def describe(
+    candidate: Description, kind: InstanceType, sharing: Description, path: str, problems: Problems
+) -> Candidate:
+    """Return the candidate with its type's facts.
+
+    Problems of its geometry are noted at the pool's sharing.
+    """
     market = candidate.get("market")
     return Candidate(
         instance_type=kind.name,
@@ -162,7 +172,7 @@ def describe(candidate: Data, kind: InstanceType, sharing: Data, path: str, prob
     )
 
 
-def _expected(kind: InstanceType, sharing: Data, path: str, problems: Problems) -> Data:
+def _expected(kind: InstanceType, sharing: Description, path: str, problems: Problems) -> Description:
     if kind.gpu.vendor == "nvidia":
         try:
             return dict(geometry(kind.name, kind.gpus, kind.gpu, sharing).resources)
@@ -180,7 +190,7 @@ def _expected(kind: InstanceType, sharing: Data, path: str, problems: Problems) 
 
 
 def describe_all(
-    pool: Data, kinds: t.Sequence[InstanceType | None], path: str, problems: Problems
+    pool: Description, kinds: t.Sequence[InstanceType | None], path: str, problems: Problems
 ) -> list[Candidate]:
     """Return the candidates with a known type; problems of their geometry are noted at the pool's sharing."""
     sharing = pool.get("sharing") or {}
@@ -192,7 +202,7 @@ def describe_all(
     ]
 
 
-def _one_way(sharing: Data) -> bool:
+def _one_way(sharing: Description) -> bool:
     mig = sharing.get("mig")
     return mig is None or (
         len({"slices", "profile", "layout"} & set(mig)) == 1
@@ -200,7 +210,7 @@ def _one_way(sharing: Data) -> bool:
     )
 
 
-def check_alike(pool: Data, path: str, problems: Problems) -> None:
+def check_alike(pool: Description, path: str, problems: Problems) -> None:
     """Note candidates of one pool that differ in vendor, architecture or in what one machine offers."""
     vendors = {one.vendor for one in pool["resolved"]}
     if len(vendors) > 1:

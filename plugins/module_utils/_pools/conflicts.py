@@ -2,15 +2,18 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Contradictions between pools."""
+"""Contradictions between pools, and between a pool and the backend dra."""
 
 from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_class import quota_key
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    GPU,
     GPU_PRESENT,
     INSTANCE_TYPE,
+    NVIDIA,
     NVIDIA_PCI,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
@@ -20,12 +23,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.mode
     Candidate,
 )
 
-Data = dict[str, t.Any]
+# A pool, or a part of one, as its user describes it.
+Description = dict[str, t.Any]
 # Settings that exist once per ClusterPolicy: the way to them in a pool.
+# The backend with which pods claim GPUs as devices.
+DRA: t.Final = "dra"
+_REQUESTS: t.Final = "requests."
 _ONCE: t.Final = (("sharing", "mig", "strategy"), ("cdi",), ("upgrade_policy",))
 
 
-def check(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
+def check(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
     _names(pools, name, problems)
     _nodes(pools, name, problems)
     _cluster_wide(pools, name, problems)
@@ -33,7 +40,7 @@ def check(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
     _quotas(pools, name, problems)
 
 
-def _names(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
+def _names(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
     seen: dict[str, int] = {}
     for index, pool in enumerate(pools):
         own = pool.get("name")
@@ -48,7 +55,7 @@ def _names(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
             seen[own] = index
 
 
-def _nodes(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
+def _nodes(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
     """A node belongs to one pool: what selects one pool's nodes must not select another's."""
     for index, pool in enumerate(pools):
         if "existing" not in pool:
@@ -72,7 +79,7 @@ def _nodes(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
                 )
 
 
-def _node_labels(pool: Data) -> dict[str, str]:
+def _node_labels(pool: Description) -> dict[str, str]:
     if "existing" in pool:
         return dict(pool["existing"].get("node_selector") or {})
     first: Candidate | None = next(iter(pool.get("resolved", [])), None)
@@ -91,7 +98,7 @@ def _node_labels(pool: Data) -> dict[str, str]:
     }
 
 
-def _cluster_wide(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
+def _cluster_wide(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
     for way in _ONCE:
         first: tuple[str, t.Any] | None = None
         for index, pool in enumerate(pools):
@@ -105,12 +112,13 @@ def _cluster_wide(pools: t.Sequence[Data], name: str, problems: Problems) -> Non
                 problems.add(
                     "POOL-CLUSTER-WIDE",
                     path,
-                    f"{wanted!r} differs from {first[1]!r} of {first[0]}, but a ClusterPolicy has this setting once for all pools.",
+                    f"{wanted!r} differs from {first[1]!r} of {first[0]}, but a ClusterPolicy has this "
+                    "setting once for all pools.",
                     "Give both pools the same value.",
                 )
 
 
-def _wanted(pool: Data, way: tuple[str, ...]) -> t.Any:
+def _wanted(pool: Description, way: tuple[str, ...]) -> t.Any:
     mig = (pool.get("sharing") or {}).get("mig")
     if way == ("sharing", "mig", "strategy") and mig is not None:
         return mig.get("strategy") or ("mixed" if "layout" in mig else "single")
@@ -120,8 +128,8 @@ def _wanted(pool: Data, way: tuple[str, ...]) -> t.Any:
     return value
 
 
-def _priorities(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
-    seen: dict[str, tuple[str, Data]] = {}
+def _priorities(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
+    seen: dict[str, tuple[str, Description]] = {}
     for index, pool in enumerate(pools):
         for position, priority in enumerate(pool.get("priority") or []):
             path, own = f"{name}[{index}].priority[{position}]", priority.get("name")
@@ -136,7 +144,7 @@ def _priorities(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
                 seen[own] = (path, priority)
 
 
-def _quotas(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
+def _quotas(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
     """Counts of one quota are added up over the pools; quantities with units must agree."""
     seen: dict[tuple[str, str, str], tuple[str, str]] = {}
     for index, pool in enumerate(pools):
@@ -152,3 +160,38 @@ def _quotas(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
                         f"{quantity} differs from {other[1]} of {other[0]}, the same quota.",
                         "Give both the same quantity.",
                     )
+
+
+def check_claims(pool: Description, path: str, problems: Problems) -> None:
+    """Every option that only a device plugin enacts, by its own path."""
+    for way in sorted(pool.get("sharing") or {}):
+        message = (
+            "is done by the operator's device plugin and MIG manager, which do not run with backend dra."
+        )
+        _refuse_claims(f"{path}.sharing.{way}", message, "Remove it: pods claim whole GPUs.", problems)
+    if pool.get("autoscale"):
+        message = "the autoscaler counts nvidia.com/gpu, which no node offers with backend dra."
+        _refuse_claims(f"{path}.autoscale", message, "Set replicas instead.", problems)
+    for name in (pool.get("existing") or {}).get("expected") or {}:
+        if name.startswith(NVIDIA) and name != GPU:
+            message = "is no whole GPU, and with backend dra pods claim whole GPUs."
+            _refuse_claims(
+                f"{path}.existing.expected.{name}",
+                message,
+                f"Expect {GPU}, which counts the GPUs of a node.",
+                problems,
+            )
+    for index, quota in enumerate(pool.get("quota") or []):
+        for key in quota.get("hard") or {}:
+            if key.startswith(f"{_REQUESTS}nvidia.com/"):
+                message = "counts what no pod requests: with backend dra GPUs are claimed."
+                _refuse_claims(
+                    f"{path}.quota[{index}].hard.{key}",
+                    message,
+                    f"Write {quota_key()}, or give gpus.",
+                    problems,
+                )
+
+
+def _refuse_claims(path: str, message: str, remedy: str, problems: Problems) -> None:
+    problems.add("POOL-DRA", path, message, f"{remedy} Or take another backend.")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What pools cost per hour by the prices that the user gives; the collection has none of its own, and no currency."""
+"""Cost of pools per hour by the user's prices; the collection has no prices and no currency."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ CLASSES: t.Final[Prices] = MappingProxyType({"low": Decimal(0), "medium": Decima
 
 
 def read_prices(prices: t.Any, path: str = "prices") -> Prices:
-    """Price of one node per hour by instance type. Raises InputError with the path of everything that is wrong."""
+    """Return the price of one node per hour by instance type.
+
+    Raises InputError with the path of every problem.
+    """
     problems = Problems()
     read_in = _numbers(prices, path, "{p4d.24xlarge: 21.96}", problems)
     problems.raise_if_any()
@@ -47,8 +50,9 @@ def read_classes(classes: t.Any, path: str = "cost_classes") -> Prices:
 def cost(pool: Pool, prices: Prices, classes: Prices = CLASSES, chosen: str | None = None) -> JsonObject:
     """Cost per hour of a pool as C(_pools.plan) returns it.
 
-    low and high differ where the autoscaler or the choice among candidates decides. chosen: the instance type that won already.
-    Without a price for each candidate they are not known, and unpriced names what lacks one. Nodes that exist already cost nothing here.
+    low and high differ where the autoscaler or the choice among candidates decides. chosen: the instance
+    type that won already. Without a price for each candidate they are not known, and unpriced names what
+    lacks one. Nodes that exist already cost nothing here.
     """
     candidates = (
         []

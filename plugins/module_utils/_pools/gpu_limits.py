@@ -28,7 +28,7 @@ def limits(live: KubeObject) -> list[dict[str, t.Any]]:
 
 
 def manager(live: KubeObject) -> str:
-    """Return who maintains the limits from another source and would undo a change; empty where nobody does."""
+    """Return who maintains the limits elsewhere and would undo a change; empty if nobody does."""
     metadata = live["metadata"]
     marks = {**(metadata.get("labels") or {}), **(metadata.get("annotations") or {})}
     if named := next((name for key, name in _MANAGERS.items() if key in marks), ""):
@@ -41,5 +41,8 @@ def manager(live: KubeObject) -> str:
 
 
 def fixed_types(live: KubeObject | None) -> list[str] | None:
-    """Return the types of the limits if another manager maintains them; None where a missing limit will be added."""
+    """Return the types of the limits if another manager maintains them.
+
+    None if a missing limit can be added.
+    """
     return [one["type"] for one in limits(live)] if live is not None and manager(live) else None

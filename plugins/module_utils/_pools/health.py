@@ -16,6 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.input
     read_map,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import name_fault
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     MANAGER,
     owned,
@@ -24,21 +25,24 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.markets import read_markets
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import KEYS
 
-Data = dict[str, t.Any]
 Health = t.Mapping[str, t.Any]
 
 PAUSED: t.Final = "cluster.x-k8s.io/paused"
-# Who paused it: a task that replaces machines; an administrator's own pause by this collection has the manager's name.
+# Who paused it: a task that replaces machines; an administrator's own pause by this collection has the
+# manager's name.
 A_RUN: t.Final = f"{MANAGER}/replacement"
-# One Machine at a time, also in a pool of one: a pool that is ill as a whole (a network, a power cut) keeps its machines, since GPUs once given back may be
-# gone. Machines that start count as not healthy, so nothing is replaced while a pool grows.
+# One Machine at a time, also in a pool of one: a pool that is ill as a whole (a network, a power cut) keeps
+# its machines, since GPUs once given back may be gone. Machines that start count as not healthy, so nothing
+# is replaced while a pool grows.
 MAX_UNHEALTHY: t.Final = 1
-# A host takes up to half an hour from power-on to node, and a reboot of one with many devices a quarter; a driver upgrade must fit in.
+# A host takes up to half an hour from power-on to node, and a reboot of one with many devices a quarter; a
+# driver upgrade must fit in.
 _METAL: t.Final = {"startup_timeout": "30m", "unhealthy_after": "20m"}
 _CLOUD: t.Final = {"startup_timeout": "20m", "unhealthy_after": "10m"}
 _DURATION: t.Final = re.compile(r"0|([0-9]+(\.[0-9]+)?(ms|s|m|h))+")
 _PERCENT: t.Final = re.compile("[0-9]{1,2}%|100%")
-# Neither a cordon nor what a driver, its operator or a problem detector reports: only a kubelet that is ill or silent.
+# Neither a cordon nor what a driver, its operator or a problem detector reports: only a kubelet that is ill
+# or silent.
 _CONDITIONS: t.Final = ("False", "Unknown")
 # OpenShift's own, for spot instances that were given notice.
 _OF_THE_PLATFORM: t.Final = "machine-api-termination-handler"
@@ -56,8 +60,11 @@ _FIELDS: t.Final = {
 _NAMED: t.Final = {"name": Field("text", required=True, fault=name_fault)}
 
 
-def read(pool: Data, path: str, problems: Problems) -> None:
-    """Puts checked options in the place of the pool's C(health); false stays false. The pool's markets have been read already."""
+def read(pool: KubeObject, path: str, problems: Problems) -> None:
+    """Replace the pool's C(health) by checked options.
+
+    False stays false. The markets have been read already.
+    """
     if "health" not in pool or pool["health"] is False:
         return
     where, given = f"{path}.health", pool["health"]
@@ -67,14 +74,15 @@ def read(pool: Data, path: str, problems: Problems) -> None:
         problems.add(
             "POOL-CONFLICT",
             f"{where}.max_unhealthy",
-            "must be 0 with market capacity_block: when the block ends every machine fails, and each would be made anew to fail again, for ever.",
+            "must be 0 with market capacity_block: when the block ends every machine fails, and each "
+            "would be made anew to fail again, for ever.",
             "Leave it out: the check then reports, and replaces nothing.",
         )
     pool["health"] = {**options, "max_unhealthy": 0 if ends else MAX_UNHEALTHY if most is None else most}
 
 
 def of_name(pool: t.Any, given: t.Mapping[str, t.Any]) -> tuple[str, Health]:
-    """Return the checked name of a pool and the options given beside it. Raises InputError with every problem."""
+    """Return the checked name of a pool and the options beside it. Raises InputError with every problem."""
     problems = Problems()
     named = read_map({"name": pool}, _NAMED, "", problems)
     options = _options(given, "", problems)
@@ -85,8 +93,9 @@ def of_name(pool: t.Any, given: t.Mapping[str, t.Any]) -> tuple[str, Health]:
 def of_pool(raw: t.Mapping[str, t.Any]) -> tuple[str, Health | t.Literal[False]]:
     """Return the name of a pool and the options of its health check; False means that it wants none.
 
-    raw: a pool as its user describes it, or planned. A pool that says nothing gets the defaults. Raises InputError with
-    every problem of the name, the health check and the markets; nothing else of the pool is read here.
+    raw: a pool as its user describes it, or planned. A pool that says nothing gets the defaults. Raises
+    InputError with every problem of the name, the health check and the markets; nothing else of the pool is
+    read here.
     """
     problems = Problems()
     if unknown := sorted(set(raw) - KEYS):
@@ -115,7 +124,7 @@ def name(infrastructure: str, pool: str) -> str:
 
 def build(
     infrastructure: str, pool: str, namespace: str, options: t.Mapping[str, t.Any], is_metal: bool
-) -> Data:
+) -> KubeObject:
     settings = {
         **(_METAL if is_metal else _CLOUD),
         **{key: value for key, value in options.items() if value is not None},
@@ -136,8 +145,11 @@ def build(
     }
 
 
-def pause(check: t.Mapping[str, t.Any], wanted: bool, by: str = MANAGER) -> Data:
-    """Merge patch that pauses it or lets it go on; empty where nothing is to be done. Somebody else's pause is never ended."""
+def pause(check: t.Mapping[str, t.Any], wanted: bool, by: str = MANAGER) -> KubeObject:
+    """Return the merge patch that pauses or resumes it.
+
+    Empty if nothing changes. A foreign pause never ends.
+    """
     found = paused_by(check)
     if wanted == (found is not None) or (not wanted and found not in (MANAGER, A_RUN)):
         return {}
@@ -148,12 +160,12 @@ def paused_by(check: t.Mapping[str, t.Any]) -> str | None:
     return t.cast("str | None", (check["metadata"].get("annotations") or {}).get(PAUSED))
 
 
-def foreign(checks: t.Iterable[Data]) -> list[Data]:
+def foreign(checks: t.Iterable[KubeObject]) -> list[KubeObject]:
     """The checks that neither we nor the platform made."""
     return [one for one in checks if not owned(one) and one["metadata"]["name"] != _OF_THE_PLATFORM]
 
 
-def selecting(checks: t.Iterable[Data], machines: t.Sequence[Data]) -> list[str]:
+def selecting(checks: t.Iterable[KubeObject], machines: t.Sequence[KubeObject]) -> list[str]:
     """Names of the checks that select one of these Machines at least."""
     labels = [one["metadata"].get("labels") or {} for one in machines]
     return [
@@ -173,7 +185,8 @@ def remarks(check: t.Mapping[str, t.Any], others: t.Sequence[str]) -> list[str]:
     ]
     paused = (check["metadata"].get("annotations") or {}).get(PAUSED)
     found = [
-        f"MachineHealthCheck {one} is not ours and selects machines of the pool too: the impatient one of both decides. Narrow its selector."
+        f"MachineHealthCheck {one} is not ours and selects machines of the pool too: the impatient one of "
+        "both decides. Narrow its selector."
         for one in others
     ]
     found += [
@@ -187,7 +200,7 @@ def remarks(check: t.Mapping[str, t.Any], others: t.Sequence[str]) -> list[str]:
     )
 
 
-def summarize(check: t.Mapping[str, t.Any]) -> Data:
+def summarize(check: t.Mapping[str, t.Any]) -> KubeObject:
     spec, status = check["spec"], check.get("status") or {}
     return {
         "name": check["metadata"]["name"],
@@ -201,7 +214,7 @@ def summarize(check: t.Mapping[str, t.Any]) -> Data:
     }
 
 
-def _options(given: t.Any, where: str, problems: Problems) -> Data:
+def _options(given: t.Any, where: str, problems: Problems) -> KubeObject:
     options = read_map(given, _FIELDS, where, problems)
     most = options.get("max_unhealthy")
     if most is not None and not _is_amount(most):
@@ -220,7 +233,7 @@ def _is_amount(value: t.Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _is_block(pool: Data) -> bool:
+def _is_block(pool: KubeObject) -> bool:
     holders = [pool, *(pool.get("candidates") or [])]
     return any((one.get("market") or {}).get("type") == "capacity_block" for one in holders)
 

@@ -31,7 +31,7 @@ MARKET: t.Final = Field(
 
 
 def read_markets(pool: Description, path: str, problems: Problems) -> None:
-    """Replace the market of the pool and of each candidate by a mapping; a market may be written as one word."""
+    """Replace each market, of the pool and its candidates, by a mapping; users may write one word."""
     holders = [(pool, path)]
     holders += [
         (one, f"{path}.candidates[{index}]") for index, one in enumerate(pool.get("candidates") or [])

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A planned pool as values: made once by the planner, read back from a result, and handed on to every step."""
+"""A planned pool as values: made once by the planner, read back from a result, used by every step."""
 
 from __future__ import annotations
 
@@ -115,8 +115,9 @@ class Validation(_Value):
 class Candidate:
     """One instance type that a pool may consist of.
 
-    accelerator: its label for the autoscaler. expected: devices that a node offers, by resource. market: None means
-    the pool's. options: the options of each platform, by the platform's key. patch: for the provider's value.
+    accelerator: its label for the autoscaler. expected: devices that a node offers, by resource. market:
+    None means the pool's. options: the options of each platform, by the platform's key. patch: for the
+    provider's value.
     """
 
     instance_type: str
@@ -177,8 +178,9 @@ _FACTS: t.Final = tuple(
 class Pool:
     """One pool, planned.
 
-    replicas: nodes to start with. min_replicas: nodes that are enough. expected: devices of a node of the first candidate.
-    driver: of the pool's own choice. health: options of the MachineHealthCheck; False means none, None that nothing is said.
+    replicas: nodes to start with. min_replicas: nodes that are enough. expected: devices of a node of the
+    first candidate. driver: of the pool's own choice. health: options of the MachineHealthCheck; False
+    means none, None that nothing is said.
     """
 
     name: str

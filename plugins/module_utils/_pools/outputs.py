@@ -2,12 +2,13 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What the roles need of the pools together: tolerations, quotas, priority classes, validations."""
+"""What the roles need of all pools together: tolerations, quotas, priority classes, validations."""
 
 from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_class import quota_key
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
     GPU,
     INSTANCE_TYPE,
@@ -16,6 +17,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import taints
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject, Pool
 
+_REQUESTS: t.Final = "requests."
+
 
 def tolerations(pools: t.Iterable[Pool]) -> list[JsonObject]:
     """Return what an operand or a workload must tolerate to run on every pool."""
@@ -23,7 +26,7 @@ def tolerations(pools: t.Iterable[Pool]) -> list[JsonObject]:
 
 
 def quotas(pools: t.Iterable[Pool]) -> list[JsonObject]:
-    """One a namespace and name; what several pools give the same resource is added up, since the resource is the same."""
+    """Return one quota for each namespace and name; what several pools give the same resource is added up."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     for quota in (one for pool in pools for one in pool.quota):
         hard = found.setdefault((quota.namespace, quota.name or "gpu-quota"), {})
@@ -48,7 +51,7 @@ def priorities(pools: t.Iterable[Pool]) -> list[JsonObject]:
 
 
 def groups(pools: t.Iterable[Pool]) -> list[JsonObject]:
-    """Nodes of one kind: a pool, or of a pool whose instance types offer different devices, those of each type."""
+    """Return groups of nodes of one kind: a pool, or each instance type of a pool if their devices differ."""
     found = []
     for pool in pools:
         offers = {candidate.instance_type: candidate.expected for candidate in pool.candidates}
@@ -83,7 +86,10 @@ def groups(pools: t.Iterable[Pool]) -> list[JsonObject]:
 
 
 def stack(pools: t.Sequence[Pool], backend: str | None = None) -> JsonObject:
-    """One driver for all pools is the ClusterPolicy's; where they differ each has its own. backend: what the user wants instead."""
+    """One driver for all pools is the ClusterPolicy's; where they differ each has its own.
+
+    backend: what the user wants instead.
+    """
     wanted = [pool.driver or {} for pool in pools]
     if all(one == wanted[0] for one in wanted):
         return {"backend": backend or "clusterpolicy", "driver": wanted[0] if wanted else {}}
@@ -134,11 +140,13 @@ def drivers(pools: t.Iterable[Pool]) -> list[str]:
             if candidate.driver == "grid":
                 share = f"{candidate.gpu_share} of " if candidate.gpu_share != "1" else ""
                 remarks.append(
-                    f"{of_pool} has {share}its {candidate.gpu_model} as a vGPU: it needs NVIDIA's GRID guest driver and a licence"
+                    f"{of_pool} has {share}its {candidate.gpu_model} as a vGPU: it needs NVIDIA's GRID "
+                    "guest driver and a licence"
                 )
             elif candidate.vendor != "nvidia":
                 remarks.append(
-                    f"{of_pool} has {candidate.gpu_model} devices ({candidate.vendor}): its nodes are made, their driver and operator are not"
+                    f"{of_pool} has {candidate.gpu_model} devices ({candidate.vendor}): its nodes are "
+                    "made, their driver and operator are not"
                 )
     return remarks
 
@@ -156,6 +164,22 @@ def short_quotas(pools: t.Sequence[Pool], quota: t.Iterable[JsonObject]) -> list
         supply = sum(pool.expected.get(resource, 0) * pool.most_nodes for pool in pools)
         if supply > limit:
             remarks.append(
-                f"the pools offer {supply} {resource}, the quotas together let {limit} be used: {supply - limit} can be used only by namespaces without a quota"
+                f"the pools offer {supply} {resource}, the quotas together let {limit} be used: "
+                f"{supply - limit} can be used only by namespaces without a quota"
             )
     return remarks
+
+
+def counted_as_claims(quotas: t.Iterable[JsonObject]) -> list[JsonObject]:
+    """Return the quotas with claims instead of GPUs.
+
+    A device class beside `gpus` is the same limit and adds up.
+    """
+    return [quota | {"hard": _counted(quota["hard"])} for quota in quotas]
+
+
+def _counted(hard: t.Mapping[str, str]) -> dict[str, str]:
+    asked, found = _REQUESTS + GPU, {key: number for key, number in hard.items() if key != _REQUESTS + GPU}
+    if asked in hard:
+        found[quota_key()] = str(int(found.get(quota_key(), "0")) + int(hard[asked]))
+    return dict(sorted(found.items()))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What a pool and its candidates say about the platform: markets, the platform's own options, patches of the provider's value."""
+"""Options of a pool and its candidates for the platform, and patches of the provider's value."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import patch_relations
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
+    Paths,
+    Platform,
+    Wanted,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
     BY_KEY,
-    UNTOLD,
-    Platform,
     of_cloud,
     unknown_fields,
 )
@@ -28,11 +30,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.mode
     Pool,
 )
 
-Data = dict[str, t.Any]
+# A pool, or a part of one, as its user describes it.
+Description = dict[str, t.Any]
 
 
-def settle(pool: Data, path: str, cloud: str | None, problems: Problems) -> None:
-    """Hands the pool's options for the platform down to the candidates. cloud: None where it is not known yet."""
+def settle(pool: Description, path: str, cloud: str | None, problems: Problems) -> None:
+    """Hand the pool's platform options down to its candidates. cloud: None means not known yet."""
     platform = of_cloud(cloud)
     for holder, where in [(pool, path), *_candidates(pool, path)]:
         for key in sorted(set(BY_KEY) & set(holder)):
@@ -53,7 +56,11 @@ def settle(pool: Data, path: str, cloud: str | None, problems: Problems) -> None
 
 
 def check(
-    pool: Data, kinds: t.Sequence[InstanceType | None], path: str, cloud: str | None, problems: Problems
+    pool: Description,
+    kinds: t.Sequence[InstanceType | None],
+    path: str,
+    cloud: str | None,
+    problems: Problems,
 ) -> None:
     """Lets the platform check each candidate. kinds: what is known of each one's instance type."""
     platform = of_cloud(cloud)
@@ -62,7 +69,7 @@ def check(
             _check(platform, pool, candidate, kind, path, where, problems)
     if (
         platform is not None
-        and platform.KEY in UNTOLD
+        and not platform.HAS_TYPE_LABEL
         and pool.get("mixed")
         and len({(kind.gpus, kind.gpu.model, kind.share) for kind in kinds if kind}) > 1
     ):
@@ -83,7 +90,7 @@ def wanted(pool: Pool, candidate: Candidate, key: str, zone: str = "", image: st
     )
 
 
-def _candidates(pool: Data, path: str) -> list[tuple[Data, str]]:
+def _candidates(pool: Description, path: str) -> list[tuple[Description, str]]:
     return [
         (candidate, f"{path}.candidates[{index}]")
         for index, candidate in enumerate(pool.get("candidates") or [])
@@ -92,8 +99,8 @@ def _candidates(pool: Data, path: str) -> list[tuple[Data, str]]:
 
 def _check(
     platform: Platform,
-    pool: Data,
-    candidate: Data,
+    pool: Description,
+    candidate: Description,
     kind: InstanceType | None,
     path: str,
     where: str,
@@ -127,7 +134,7 @@ def _check(
         platform.check(asked, paths, problems)
 
 
-def _written(pool: Data, candidate: Data, key: str) -> list[tuple[str, bool]]:
+def _written(pool: Description, candidate: Description, key: str) -> list[tuple[str, bool]]:
     """Each option, and whether the candidate itself says something about it that the pool does not."""
     return [
         ("market", "market" in candidate),

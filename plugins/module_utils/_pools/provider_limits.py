@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Which limits of the provider's account pools count towards, and with how much; how high a limit is only the provider knows."""
+"""Limits of the provider's account that pools count towards, and how much of each they need."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _AWS: t.Final = (
     ("trn", "Trn"),
     ("inf", "Inf"),
 )
-# Whose names were seen, in November 2026, in lists of Service Quotas and on the page of Spot quotas of EC2's user guide; others are described in words.
+# Whose names were seen, in November 2026, in lists of Service Quotas and on the page of Spot quotas of
+# EC2's user guide; others are described in words.
 _ON_DEMAND: t.Final = frozenset(("P", "G and VT", "Inf"))
 _SPOT: t.Final = frozenset(("DL", "G and VT", "Inf", "Trn"))
 _SPOT_P: t.Final = {"p2": "P4, P3 and P2", "p3": "P4, P3 and P2", "p4": "P4, P3 and P2", "p5": "P5"}
@@ -33,7 +34,7 @@ _GCP: t.Final = {"T4": "T4", "P4": "P4", "P100": "P100", "V100": "V100", "L4": "
 
 
 def limits(pools: t.Iterable[Pool], cloud: str | None) -> list[JsonObject]:
-    """One entry a limit, the pools' needs added up; of a pool with several candidates the one that needs most.
+    """Return one entry for each limit, with the sum of the pools' needs; of candidates the largest counts.
 
     unit: what is counted. is_name: whether it is the provider's own name for the limit; else words for it.
     """

@@ -14,10 +14,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.pred
     DELETE,
     KEEP,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject
 
-Data = dict[str, t.Any]
 Plan = t.Mapping[str, t.Any]
-# Objects at whose change an operator of OpenShift restarts nodes. Everything else is taken up by a node that runs; a driver is reloaded by its pod.
+# Objects at whose change an operator of OpenShift restarts nodes. Everything else is taken up by a node
+# that runs; a driver is reloaded by its pod.
 _REBOOTING: t.Final = (
     "MachineConfig",
     "MachineConfigPool",
@@ -31,13 +32,19 @@ _HEADING: t.Final = ("POOL", "INSTANCE TYPE", "NODES (now/then)", "GPUS", "COST/
 _VERBS: t.Final = {CREATE: "make", CHANGE: "change", DELETE: "remove", KEEP: "keep"}
 
 _NO_REBOOT: t.Final = (
-    f"Nothing that would be written is a {', '.join(_REBOOTING[:-1])} or {_REBOOTING[-1]}. A driver is reloaded by its pod, "
-    "without a restart; the MIG manager restarts a node only where the ClusterPolicy sets its variable WITH_REBOOT."
+    f"Nothing that would be written is a {', '.join(_REBOOTING[:-1])} or {_REBOOTING[-1]}. A driver is "
+    "reloaded by its pod, "
+    "without a restart; the MIG manager restarts a node only where the ClusterPolicy sets its variable "
+    "WITH_REBOOT."
 )
 
 
-def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> Data:
-    """steps: the results of each step in check mode, by its name; a step's is one result, a loop's, or a list of them. Those of nodes are called nodes."""
+def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> JsonObject:
+    """Return the report of a plan and of every step in check mode.
+
+    steps: the results by name of the step: one result, a loop's, or a list of them. Those of nodes are
+    called nodes.
+    """
     parts = {name: list(_parts(result)) for name, result in steps.items()}
     machines = {part["pool"]["name"]: part for part in parts.get("nodes", ()) if part.get("pool")}
     costs = {one["pool"]: one for one in plan.get("costs") or []}
@@ -49,7 +56,7 @@ def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> Data:
         for one in part.get("foreseen") or []
     ]
     rebooted = [one for found in parts.values() for part in found for one in _rebooted(part)]
-    told: Data = {
+    told: JsonObject = {
         "pools": pools,
         "objects": objects,
         "drained": [one for part in machines.values() for one in _drained(part)],
@@ -68,12 +75,12 @@ def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> Data:
     return {**told, "table": _table(told)}
 
 
-def _parts(result: t.Any) -> t.Iterator[Data]:
+def _parts(result: t.Any) -> t.Iterator[JsonObject]:
     for one in result if isinstance(result, (list, tuple)) else [result]:
         yield from (one or {}).get("results") or ([one] if one else [])
 
 
-def _pool(pool: Data, result: Data | None, cost: Data | None) -> Data:
+def _pool(pool: JsonObject, result: JsonObject | None, cost: JsonObject | None) -> JsonObject:
     """result: of the pool's machine sets; None for nodes that are there already."""
     asked = (result or {}).get("pool") or pool
     types = list(dict.fromkeys(one["instance_type"] for one in asked["candidates"]))
@@ -92,8 +99,8 @@ def _pool(pool: Data, result: Data | None, cost: Data | None) -> Data:
     }
 
 
-def _drained(result: Data) -> list[Data]:
-    """Machines that the pool loses, with their nodes (empty where it is none yet); a replaced one has a new one ready before."""
+def _drained(result: JsonObject) -> list[JsonObject]:
+    """Return Machines that the pool loses, with their nodes; node is empty if there is none yet."""
     return [
         {"pool": result["pool"]["name"], **one, "for": why}
         for why in ("removed", "replaced")
@@ -101,7 +108,7 @@ def _drained(result: Data) -> list[Data]:
     ]
 
 
-def _rebooted(result: Data) -> list[Data]:
+def _rebooted(result: JsonObject) -> list[JsonObject]:
     """Objects that restart nodes. nodes: as the step says; None where it does not know which."""
     written = [one["object"] for one in result.get("foreseen") or [] if one["action"] != KEEP]
     return [
@@ -109,7 +116,7 @@ def _rebooted(result: Data) -> list[Data]:
     ]
 
 
-def _autoscaling(pools: t.Iterable[Data], care: t.Iterable[Data]) -> Data:
+def _autoscaling(pools: t.Iterable[JsonObject], care: t.Iterable[JsonObject]) -> JsonObject:
     """The bounds of each machine set, and the cluster's limits of the pools' GPUs."""
     kinds = {one.get("accelerator") for pool in pools for one in (pool, *pool["candidates"])}
     handed = [part for part in care if "autoscalers" in part]
@@ -119,7 +126,7 @@ def _autoscaling(pools: t.Iterable[Data], care: t.Iterable[Data]) -> Data:
     }
 
 
-def _table(told: Data) -> list[str]:
+def _table(told: JsonObject) -> list[str]:
     rows = [_HEADING, *map(_row, told["pools"])]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADING))]
     lines = [
@@ -149,7 +156,8 @@ def _table(told: Data) -> list[str]:
         f"drift   {one['machine_set']} {one['field']}" for pool in told["pools"] for one in pool["drift"]
     ]
     lines += [
-        f"limit   {one['needs']} {one['unit']} of {one['limit']}{'' if one['is_name'] else ' (in words)'} ({', '.join(one['pools'])})"
+        f"limit   {one['needs']} {one['unit']} of {one['limit']}{'' if one['is_name'] else ' (in words)'} "
+        f"({', '.join(one['pools'])})"
         for one in told["limits"]
     ]
     lines += [
@@ -164,12 +172,12 @@ def _table(told: Data) -> list[str]:
     return lines
 
 
-def _line(one: Data) -> str:
+def _line(one: JsonObject) -> str:
     fields = f" ({', '.join(one['fields'])})" if one["fields"] else ""
     return f"{_VERBS[one['action']]:<6}  {one['object']}{fields}"
 
 
-def _row(pool: Data) -> tuple[str, ...]:
+def _row(pool: JsonObject) -> tuple[str, ...]:
     kinds = " and ".join(pool["instance_types"]) or "-"
     others = f" (else {', '.join(pool['others'])})" if pool["others"] else ""
     nodes = "/".join("-" if number is None else str(number) for number in pool["nodes"].values())
@@ -184,6 +192,6 @@ def _row(pool: Data) -> tuple[str, ...]:
     )
 
 
-def _span(cost: Data) -> str:
+def _span(cost: JsonObject) -> str:
     low, high = (f"{cost[end]:.2f}" for end in ("low", "high"))
     return low if low == high else f"{low}-{high}"

@@ -16,10 +16,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import renames
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import ACCELERATOR
 
-Data = dict[str, t.Any]
-# A machine set is called <infrastructure>-<pool>-<zone>; a machine of it has six characters more, and is a host of that name (63) on most platforms.
+# A pool, or a part of one, as its user describes it.
+Description = dict[str, t.Any]
+# A machine set is called <infrastructure>-<pool>-<zone>; a machine of it has six characters more, and is a
+# host of that name (63) on most platforms.
 LONGEST_SET: t.Final = 57
-# The infrastructure's name is the cluster's with six characters more. Where it is not known yet, only what no cluster could have is refused.
+# The infrastructure's name is the cluster's with six characters more. Where it is not known yet, only what
+# no cluster could have is refused.
 _SHORTEST_PREFIX: t.Final = 7
 # What means machines that are made here.
 _MACHINES: t.Final = (
@@ -46,7 +49,7 @@ _UNSUPPORTED: t.Final = {
 }
 
 
-def check(pool: Data, path: str, problems: Problems, prefix: str | None) -> None:
+def check(pool: Description, path: str, problems: Problems, prefix: str | None) -> None:
     """prefix: the cluster's infrastructure name, where known."""
     _sizes(pool, path, problems)
     _zones(pool, path, problems)
@@ -58,7 +61,7 @@ def check(pool: Data, path: str, problems: Problems, prefix: str | None) -> None
     _driver(pool, path, problems)
 
 
-def _sizes(pool: Data, path: str, problems: Problems) -> None:
+def _sizes(pool: Description, path: str, problems: Problems) -> None:
     if "existing" in pool:
         _existing(pool["existing"], f"{path}.existing", problems)
         for key in (*_MACHINES, *BY_KEY):
@@ -101,7 +104,7 @@ def _sizes(pool: Data, path: str, problems: Problems) -> None:
         )
 
 
-def _driver(pool: Data, path: str, problems: Problems) -> None:
+def _driver(pool: Description, path: str, problems: Problems) -> None:
     models = {one.gpu_model for one in pool.get("resolved", [])}
     wrong = driver_modules.contradiction((pool.get("driver") or {}).get("kernel_module_type"), models)
     if wrong:
@@ -113,8 +116,8 @@ def _driver(pool: Data, path: str, problems: Problems) -> None:
         )
 
 
-def _existing(existing: Data, path: str, problems: Problems) -> None:
-    """An empty selector matches every node of the cluster, and a node that is to offer nothing is always as it should be."""
+def _existing(existing: Description, path: str, problems: Problems) -> None:
+    """Note an empty selector, which matches every node, and empty devices, which every node offers."""
     for key, example in (
         ("node_selector", "{node-role.kubernetes.io/gpu: ''}"),
         ("expected", "{nvidia.com/gpu: 1}"),
@@ -123,7 +126,7 @@ def _existing(existing: Data, path: str, problems: Problems) -> None:
             problems.add("POOL-VALUE", f"{path}.{key}", "is empty.", f"For example {example}.")
 
 
-def _zones(pool: Data, path: str, problems: Problems) -> None:
+def _zones(pool: Description, path: str, problems: Problems) -> None:
     for index, candidate in enumerate(pool.get("candidates") or []):
         zones = candidate.get("zones") or []
         where = f"{path}.candidates[{index}].zones"
@@ -136,7 +139,7 @@ def _zones(pool: Data, path: str, problems: Problems) -> None:
             )
 
 
-def check_name(pool: Data, path: str, problems: Problems, prefix: str | None) -> None:
+def check_name(pool: Description, path: str, problems: Problems, prefix: str | None) -> None:
     """Note a name that is too long for machine sets of the cluster with this infrastructure name."""
     zones = [zone for one in pool.get("candidates") or [] for zone in one.get("zones") or []]
     for zone in dict.fromkeys(zones):
@@ -151,7 +154,7 @@ def check_name(pool: Data, path: str, problems: Problems, prefix: str | None) ->
             return
 
 
-def _taints(pool: Data, path: str, problems: Problems) -> None:
+def _taints(pool: Description, path: str, problems: Problems) -> None:
     seen = set()
     for index, taint in enumerate(pool.get("taints") or []):
         where = f"{path}.taints[{index}]"
@@ -168,12 +171,13 @@ def _taints(pool: Data, path: str, problems: Problems) -> None:
             problems.add(
                 "POOL-TAINT",
                 f"{where}.effect",
-                "the workers of Node Feature Discovery tolerate no NoExecute taint: the nodes would never be labelled, and no operand would run on them.",
+                "the workers of Node Feature Discovery tolerate no NoExecute taint: the nodes would never "
+                "be labelled, and no operand would run on them.",
                 "Use NoSchedule.",
             )
 
 
-def _labels(pool: Data, path: str, problems: Problems) -> None:
+def _labels(pool: Description, path: str, problems: Problems) -> None:
     ours = {POOL: "the pool's name is put there", ACCELERATOR: "set accelerator instead"}
     for key, why in ours.items():
         if key in (pool.get("labels") or {}):
@@ -182,7 +186,7 @@ def _labels(pool: Data, path: str, problems: Problems) -> None:
             )
 
 
-def _sharing(pool: Data, path: str, problems: Problems) -> None:
+def _sharing(pool: Description, path: str, problems: Problems) -> None:
     sharing, where = pool.get("sharing"), f"{path}.sharing"
     if sharing is None or problems.at(where):
         return
@@ -220,7 +224,7 @@ def _sharing(pool: Data, path: str, problems: Problems) -> None:
         )
 
 
-def _quota(pool: Data, path: str, problems: Problems) -> None:
+def _quota(pool: Description, path: str, problems: Problems) -> None:
     renamed = renames(pool.get("sharing") or {}) if not problems.at(f"{path}.sharing") else False
     for index, quota in enumerate(pool.get("quota") or []):
         where = f"{path}.quota[{index}]"
@@ -236,19 +240,22 @@ def _quota(pool: Data, path: str, problems: Problems) -> None:
                 problems.add(
                     "QUOTA-KEY",
                     f"{where}.hard.{key}",
-                    "is accepted by the API and never enforced: only requests. counts for extended resources.",
+                    "is accepted by the API and never enforced: only requests. counts for extended "
+                    "resources.",
                     f"Write requests.{key.removeprefix('limits.')}.",
                 )
         if renamed and "gpus" in quota:
             problems.add(
                 "POOL-QUOTA-RENAMED",
                 f"{where}.gpus",
-                "counts nvidia.com/gpu, but the pool's sharing gives the devices another name: nothing would be limited.",
-                "Use hard with the real names, for example {requests.nvidia.com/gpu.shared: 8}, or sharing that keeps the name.",
+                "counts nvidia.com/gpu, but the pool's sharing gives the devices another name: nothing "
+                "would be limited.",
+                "Use hard with the real names, for example {requests.nvidia.com/gpu.shared: 8}, or "
+                "sharing that keeps the name.",
             )
 
 
-def refuse_unsupported(pool: Data, path: str, problems: Problems) -> None:
+def refuse_unsupported(pool: Description, path: str, problems: Problems) -> None:
     """Note options that are valid, but that nothing enacts yet."""
     for key, remedy in _UNSUPPORTED.items():
         if pool.get(key) is not None:

@@ -23,8 +23,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools impo
     plan as pool_plan,
     provider_limits,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.draft import Draft, Place
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.plan import Draft, Place
 
 PlatformName = t.Literal[
     "aws", "azure", "gcp", "ibm", "oci", "baremetal", "vsphere", "openstack", "nutanix", "other"
@@ -45,7 +45,7 @@ class GpuPlanParams(WaitParams):
 
 
 def plan(api: Api, params: GpuPlanParams) -> JsonObject:
-    """Return the plan of all pools as a result. Raises InputError with every problem, before a request where it can."""
+    """Return the plan of all pools. Raises InputError with every problem, before a request if it can."""
     catalogue = extended(params["catalogue"])
     prices = None if params["prices"] is None else cost.read_prices(params["prices"])
     classes = cost.CLASSES if params["cost_classes"] is None else cost.read_classes(params["cost_classes"])
@@ -82,7 +82,7 @@ def _place(api: Api, draft: Draft, place: Place) -> Place:
 
 
 def fixed_types(api: Api) -> list[str] | None:
-    """Return the types of GPU limits that another manager maintains; None where a missing one can be added."""
+    """Return the types of GPU limits that another manager maintains; None if a missing one can be added."""
     try:
         return gpu_limits.fixed_types(api.get(known("ClusterAutoscaler"), gpu_limits.NAME))
     except (KindNotServedError, ForbiddenError):

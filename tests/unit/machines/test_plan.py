@@ -28,8 +28,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.
     PLATFORMS,
     unknown_fields,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.draft import Place
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.plan import Place
 
 Data = dict[str, t.Any]
 WORKER = yaml.safe_load((Path(__file__).resolve().parents[1] / "fixtures/worker_machine_set.yml").read_text())

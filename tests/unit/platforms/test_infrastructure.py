@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
+    infrastructure,
+    registry,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Platform
 
 
 @pytest.mark.parametrize(
@@ -33,3 +37,9 @@ def test_reading(platform: str, external: str, topology: str, cloud: str, words:
     assert words in found.obstacle
     assert bool(words) == bool(found.obstacle)
     assert "existing.node_selector" in found.instead
+
+
+@pytest.mark.parametrize("platform", registry.PLATFORMS.values(), ids=lambda platform: str(platform.KEY))
+def test_the_name_of_each_platform_leads_to_its_key(platform: Platform) -> None:
+    found = infrastructure.read({"status": {"platformStatus": {"type": platform.NAME}}})
+    assert found.cloud == platform.KEY

@@ -7,7 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import scale_from_zero
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
+    registry,
+    scale_from_zero,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Candidate
 
 NVIDIA: t.Final = Candidate(
@@ -41,10 +44,13 @@ SIZE: t.Final = {scale_from_zero.CPU: "16", scale_from_zero.MEMORY: "65536Mi"}
 def test_only_what_the_platform_does_not_say(
     platform: str, candidate: Candidate, told: dict[str, str]
 ) -> None:
-    assert scale_from_zero.capacity(platform, candidate) == told
+    assert scale_from_zero.capacity(registry.BY_KEY[platform].REPORTS, candidate) == told
 
 
 def test_what_must_be_known() -> None:
-    assert scale_from_zero.lacks_size("baremetal", replace(NVIDIA, vcpus=None)) == ["vcpus"]
-    assert scale_from_zero.lacks_size("vsphere", replace(NVIDIA, vcpus=None)) == []
+    assert scale_from_zero.lacks_size(registry.reports("baremetal"), replace(NVIDIA, vcpus=None)) == ["vcpus"]
+    assert scale_from_zero.lacks_size(registry.reports("vsphere"), replace(NVIDIA, vcpus=None)) == []
     assert scale_from_zero.lacks_size(None, replace(NVIDIA, vcpus=None)) == []
+    assert scale_from_zero.lacks_size(registry.reports("oci"), replace(NVIDIA, memory_gib=None)) == [
+        "memory_gib"
+    ]

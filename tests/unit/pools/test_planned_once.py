@@ -14,14 +14,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.p
     draft,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import (
+    draft as pool_draft,
     health,
     model,
     plan as pool_plan,
     schema,
     steps,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.draft import Place
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.plan import Place
 
 Data = dict[str, t.Any]
 INFRASTRUCTURE: t.Final = {
@@ -50,7 +51,7 @@ class Calls:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.read = self.made = 0
-        read, make = pool_plan._read, pool_plan.make
+        read, make = pool_draft._read, pool_draft.make
 
         def counted_read(*args: t.Any) -> Data:
             self.read += 1
@@ -60,8 +61,8 @@ class Calls:
             self.made += 1
             return make(pool)
 
-        monkeypatch.setattr(pool_plan, "_read", counted_read)
-        monkeypatch.setattr(pool_plan, "make", counted_make)
+        monkeypatch.setattr(pool_draft, "_read", counted_read)
+        monkeypatch.setattr(pool_draft, "make", counted_make)
 
 
 def plan(
@@ -154,10 +155,10 @@ def test_a_type_that_the_platform_makes_another_one_is_resolved_again() -> None:
         "candidates": [{"instance_type": "g4dn.xlarge", "gpus": 3, "gpu_model": "L4"}],
         "replicas": 1,
     }
-    first = pool_plan.single(pool)
+    first = pool_draft.single(pool)
     first.check()
     (found,) = first.pools(Place("openstack"))
-    (alone,) = pool_plan.single(pool).pools(Place("openstack"))
+    (alone,) = pool_draft.single(pool).pools(Place("openstack"))
     assert found == alone
 
 
@@ -176,7 +177,7 @@ def test_what_is_no_plan_is_refused_with_the_path(changes: Data) -> None:
 def test_a_plan_for_another_platform_is_refused() -> None:
     planned, _server = plan([{**POOLS[0], "aws": {"placement_group": "gpus"}}], "aws")
     with pytest.raises(InputError) as caught:
-        pool_plan.single(planned["pools"][0]).pools(Place("azure"))
+        pool_draft.single(planned["pools"][0]).pools(Place("azure"))
     assert {one["code"] for one in caught.value.facts["problems"]} == {"POOL-PLATFORM"}
 
 

@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""GPU limits of the cluster's one ClusterAutoscaler: raised by what our pools need, everything else left as it is, and given back.
+"""GPU limits of the cluster's one ClusterAutoscaler.
+
+Raised for our pools, restored later, nothing else changed.
 
 An annotation remembers per type what was there before, what we made of it, and which pool needs how much.
 """
@@ -13,6 +15,7 @@ import json
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     MANAGED_BY,
     MANAGER,
@@ -30,12 +33,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.gpu_
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import ACCELERATOR, Pool
 
-Data = dict[str, t.Any]
 RECORD: t.Final = "accelerators.openshift/gpu-limits"
 
 
-def needs(pool: Pool, sets: t.Sequence[Data]) -> dict[str, int]:
-    """GPUs of the pool at its largest, by the accelerator label of its sets: as many as the autoscaler counts, which counts what is allocatable."""
+def needs(pool: Pool, sets: t.Sequence[KubeObject]) -> dict[str, int]:
+    """GPUs of the pool at its largest, by the accelerator label of its sets.
+
+    As many as the autoscaler counts, which counts what is allocatable.
+    """
     found = {}
     for label in sorted(set(map(template_accelerator, sets))):
         one = next(
@@ -46,7 +51,9 @@ def needs(pool: Pool, sets: t.Sequence[Data]) -> dict[str, int]:
     return found
 
 
-def counted(pools: t.Sequence[Pool], sets: t.Mapping[str, t.Sequence[Data]]) -> dict[str, dict[str, int]]:
+def counted(
+    pools: t.Sequence[Pool], sets: t.Mapping[str, t.Sequence[KubeObject]]
+) -> dict[str, dict[str, int]]:
     """By pool. Nodes of fixed pools count too, where their label is one that is limited."""
     every = {pool.name: needs(pool, sets[pool.name]) for pool in pools}
     kinds = {kind for pool in pools if pool.autoscale for kind in every[pool.name]}
@@ -55,8 +62,11 @@ def counted(pools: t.Sequence[Pool], sets: t.Mapping[str, t.Sequence[Data]]) -> 
     }
 
 
-def build() -> Data:
-    """What there is where nobody has made one; the limits are added to it. Nodes that nobody needs any more are given back."""
+def build() -> KubeObject:
+    """Return the ClusterAutoscaler for a cluster without one.
+
+    It removes idle nodes. The limits are added later.
+    """
     metadata = {"name": NAME, "labels": dict(MANAGED_BY)}
     return {
         "apiVersion": "autoscaling.openshift.io/v1",
@@ -66,7 +76,7 @@ def build() -> Data:
     }
 
 
-def recorded(live: Data) -> dict[str, Data]:
+def recorded(live: KubeObject) -> dict[str, KubeObject]:
     """By type; nothing where the annotation cannot be read."""
     try:
         found = json.loads((live["metadata"].get("annotations") or {}).get(RECORD, "{}"))
@@ -78,10 +88,13 @@ def recorded(live: Data) -> dict[str, Data]:
         return {}
 
 
-def merged(live: Data, wanted: t.Mapping[str, t.Mapping[str, int]]) -> Data:
-    """A merge patch, empty when nothing changes. wanted: by pool, its GPUs by type; nothing for a pool that is scaled no more.
+def merged(live: KubeObject, wanted: t.Mapping[str, t.Mapping[str, int]]) -> KubeObject:
+    """Return a merge patch; empty when nothing changes.
 
-    A limit that somebody has changed since we did is theirs from then on: raised if it is too low, and else left.
+    wanted: by pool, its GPUs by type; nothing for a pool that is no longer scaled.
+
+    A limit that somebody has changed since we did is theirs from then on: raised if it is too low, and else
+    left.
     """
     record = recorded(live)
     for own in record.values():
@@ -99,7 +112,7 @@ def merged(live: Data, wanted: t.Mapping[str, t.Mapping[str, int]]) -> Data:
         else:
             entries.pop(kind, None)
     kept = {kind: own for kind, own in sorted(record.items()) if own["pools"]}
-    patch: Data = {}
+    patch: KubeObject = {}
     if kept != recorded(live):
         patch["metadata"] = {"annotations": {RECORD: json.dumps(kept, sort_keys=True) if kept else None}}
     if list(entries.values()) != limits(live):
@@ -107,7 +120,7 @@ def merged(live: Data, wanted: t.Mapping[str, t.Mapping[str, int]]) -> Data:
     return patch
 
 
-def with_patch(live: Data, patch: Data) -> Data:
+def with_patch(live: KubeObject, patch: KubeObject) -> KubeObject:
     """The object as the patch makes it."""
     gpus = patch["spec"]["resourceLimits"]["gpus"] or [] if "spec" in patch else limits(live)
     text = (
@@ -127,14 +140,17 @@ def with_patch(live: Data, patch: Data) -> Data:
     }
 
 
-def holds(live: Data, pool: str) -> bool:
+def holds(live: KubeObject, pool: str) -> bool:
     """Whether the limits let the pool, and nothing else, grow to its max."""
     own = [one for one in recorded(live).values() if pool in one["pools"]]
     return bool(own) and all(one["now"] == one["pools"][pool] for one in own)
 
 
-def is_unused(live: Data) -> bool:
-    """Whether we made it, its limits are gone, and nobody else has set anything in it (the API server's defaults are in the name of its maker)."""
+def is_unused(live: KubeObject) -> bool:
+    """Return whether we made it, its limits are gone, and nobody else has set a field in it.
+
+    The API server's defaults are in the name of its maker.
+    """
     others = [
         entry
         for entry in live["metadata"].get("managedFields") or ()
@@ -143,22 +159,24 @@ def is_unused(live: Data) -> bool:
     return owned(live) and not recorded(live) and not limits(live) and not others
 
 
-def foreign(live: Data, patch: Data) -> AcceleratorError:
+def foreign(live: KubeObject, patch: KubeObject) -> AcceleratorError:
     wanted = ", ".join(
         f"{{type: {one['type']}, min: {one['min']}, max: {one['max']}}}"
         for one in patch["spec"]["resourceLimits"]["gpus"] or []
     )
     return AcceleratorError(
         "MACH-AUTOSCALER-FOREIGN",
-        f"The limits of the ClusterAutoscaler {NAME} do not suffice for the pools, and {manager(live)} keeps them: what is written here would be undone.",
+        f"The limits of the ClusterAutoscaler {NAME} do not suffice for the pools, and {manager(live)} "
+        "keeps them: what is written here would be undone.",
         f"Set spec.resourceLimits.gpus there to [{wanted}].",
     )
 
 
-def remarks(live: Data) -> list[str]:
+def remarks(live: KubeObject) -> list[str]:
     """What keeps nodes that nobody needs from being given back."""
     if ((live.get("spec") or {}).get("scaleDown") or {}).get("enabled"):
         return []
     return [
-        f"ClusterAutoscaler {NAME} was not made here and its spec.scaleDown.enabled is not true: nodes that nobody needs any more stay."
+        f"ClusterAutoscaler {NAME} was not made here and its spec.scaleDown.enabled is not true: nodes "
+        "that nobody needs any more stay."
     ]

@@ -59,7 +59,10 @@ def build(machine_set: KubeObject, least: int, most: int) -> KubeObject:
 def manifests(
     scale: Autoscale, sets: t.Sequence[KubeObject], live: t.Sequence[KubeObject], is_held: bool
 ) -> list[KubeObject]:
-    """is_held: whether the cluster's GPU limit keeps the pool as a whole to its max: then any zone may take all of it, else each has a part.
+    """Return the MachineAutoscalers of a pool's sets.
+
+    is_held: whether the cluster's GPU limit keeps the whole pool at its max. Then any zone may hold the
+    whole pool, else each zone has a part.
 
     The minima stay where they are as long as their sum is right; new ones go where the machines are.
     """
@@ -100,7 +103,10 @@ def is_scaled(machine_set: KubeObject) -> bool:
 
 
 def check(pool: str, sets: t.Sequence[KubeObject], live: t.Sequence[KubeObject]) -> None:
-    """Raises when there is nothing to scale, or somebody else's MachineAutoscaler scales one of the sets: the first one keeps it, ours would do nothing."""
+    """Raises when there is nothing to scale, or somebody else's MachineAutoscaler scales one of the sets.
+
+    The first one keeps it, ours would do nothing.
+    """
     if not sets:
         raise AcceleratorError(
             "MACH-NO-SETS",
@@ -112,8 +118,10 @@ def check(pool: str, sets: t.Sequence[KubeObject], live: t.Sequence[KubeObject])
         if target_of(one) in names and not owned(one):
             raise AcceleratorError(
                 "MACH-AUTOSCALER-FOREIGN",
-                f"The machine set {target_of(one)} is scaled by the MachineAutoscaler {name_of(one)}, which this collection did not make.",
-                f"Delete it (`oc delete machineautoscaler {name_of(one)} -n {one['metadata']['namespace']}`), or give the pool replicas instead of autoscale.",
+                f"The machine set {target_of(one)} is scaled by the MachineAutoscaler {name_of(one)}, "
+                "which this collection did not make.",
+                f"Delete it (`oc delete machineautoscaler {name_of(one)} -n "
+                f"{one['metadata']['namespace']}`), or give the pool replicas instead of autoscale.",
             )
 
 

@@ -4,8 +4,9 @@
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Certificate requests of kubelets: which wait, and whose they are.
 
-A request is a Machine's only when everything about it is as the Machine's kubelet would ask: requestor, signer, usages, subject and names. Whoever holds the
-bootstrap credentials could ask in any name, so what fits nothing of ours is nobody's, and stays.
+A request is a Machine's only when everything about it is as the Machine's kubelet would ask: requestor,
+signer, usages, subject and names. Whoever holds the bootstrap credentials could ask in any name, so what
+fits nothing of ours is nobody's, and stays.
 """
 
 from __future__ import annotations
@@ -13,13 +14,12 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine as machine_facts
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.subject import (
     Subject,
     read,
 )
-
-Data = dict[str, t.Any]
 
 CLIENT: t.Final = "kubernetes.io/kube-apiserver-client-kubelet"
 SERVING: t.Final = "kubernetes.io/kubelet-serving"
@@ -55,8 +55,11 @@ class Request:
         )
 
 
-def approval(request: t.Mapping[str, t.Any]) -> Data:
-    """Merge patch of the subresource approval. Its resourceVersion makes sure that what is approved is what was looked at."""
+def approval(request: t.Mapping[str, t.Any]) -> KubeObject:
+    """Return the merge patch of the subresource approval.
+
+    Its resourceVersion ensures that the checked request is approved.
+    """
     condition = {
         "type": "Approved",
         "status": "True",
@@ -69,7 +72,7 @@ def approval(request: t.Mapping[str, t.Any]) -> Data:
     }
 
 
-def judge(request: t.Mapping[str, t.Any], machines: t.Iterable[Data]) -> Request:
+def judge(request: t.Mapping[str, t.Any], machines: t.Iterable[KubeObject]) -> Request:
     """Whose it is. machines: of the pool alone."""
     spec, name = request["spec"], str(request["metadata"]["name"])
     subject = read(str(spec.get("request", "")))
@@ -88,10 +91,13 @@ def judge(request: t.Mapping[str, t.Any], machines: t.Iterable[Data]) -> Request
 
 
 def newest(
-    requests: t.Iterable[t.Mapping[str, t.Any]], machines: t.Sequence[Data]
-) -> list[tuple[Request, Data]]:
-    """The pending requests; of several for one node and purpose the last that fits, since a kubelet waits for that one alone."""
-    found: dict[tuple[str, str], tuple[Request, Data]] = {}
+    requests: t.Iterable[t.Mapping[str, t.Any]], machines: t.Sequence[KubeObject]
+) -> list[tuple[Request, KubeObject]]:
+    """Return the pending requests.
+
+    Of several for one node and purpose, the last that fits: the kubelet waits for it.
+    """
+    found: dict[tuple[str, str], tuple[Request, KubeObject]] = {}
     for one in sorted(
         requests,
         key=lambda each: (str(each["metadata"].get("creationTimestamp", "")), str(each["metadata"]["name"])),
@@ -124,7 +130,7 @@ def _is_kubelets(spec: t.Mapping[str, t.Any], signer: str, subject: Subject) -> 
     )
 
 
-def _is_joining(request: t.Mapping[str, t.Any], _subject: Subject, node: str, machine: Data) -> bool:
+def _is_joining(request: t.Mapping[str, t.Any], _subject: Subject, node: str, machine: KubeObject) -> bool:
     """A Machine of that name that has its instance, no node yet, and is older than the request."""
     asked, made = (str(one["metadata"].get("creationTimestamp") or "") for one in (request, machine))
     is_younger = bool(asked and made) and machine_facts.moment(asked) >= machine_facts.moment(made) - _SKEW
@@ -136,7 +142,7 @@ def _is_joining(request: t.Mapping[str, t.Any], _subject: Subject, node: str, ma
     )
 
 
-def _is_serving(_request: t.Mapping[str, t.Any], subject: Subject, node: str, machine: Data) -> bool:
+def _is_serving(_request: t.Mapping[str, t.Any], subject: Subject, node: str, machine: KubeObject) -> bool:
     """A Machine whose node this is, and whose every name and address is one of the Machine's."""
     is_its_node = machine_facts.node_name(machine) == node and machine_facts.phase(machine) in (
         "Provisioned",
@@ -146,7 +152,7 @@ def _is_serving(_request: t.Mapping[str, t.Any], subject: Subject, node: str, ma
     return is_its_node and {*subject.names, *subject.addresses} <= every
 
 
-def _addresses(machine: Data, kinds: t.Container[str]) -> set[str]:
+def _addresses(machine: KubeObject, kinds: t.Container[str]) -> set[str]:
     return {
         str(one["address"])
         for one in (machine.get("status") or {}).get("addresses") or []

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A wait for machines to be nodes, in the middle of which their certificate requests are looked at, and approved where that is wanted."""
+"""Wait for machines to become nodes; look at their certificate requests, and approve them if wanted."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
     WaitTimeoutError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
@@ -31,13 +32,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.c
     Snapshot,
 )
 
-Data = dict[str, t.Any]
 _KIND: t.Final = "CertificateSigningRequest"
 
 
 @dataclass
 class Joining:
-    """approve: whether requests that fit a Machine of ours are approved. is_looking: whether requests are watched, which they are only when there is cause."""
+    """A wait for machines to become nodes.
+
+    approve: whether to approve requests that fit a Machine of ours. is_looking: whether requests are
+    watched, which needs a cause.
+    """
 
     api: Api
     approve: bool = False
@@ -50,7 +54,7 @@ class Joining:
         self,
         queries: t.Mapping[str, Query],
         judge: t.Callable[[Snapshot], Readiness],
-        mine: t.Callable[[Data], bool],
+        mine: t.Callable[[KubeObject], bool],
         stage: str,
     ) -> Snapshot:
         """mine: whether a Machine is one of those waited for; requests of others are nobody's."""
@@ -90,7 +94,8 @@ class Joining:
             self.done.add(request.name)
             if request.signer == requests.CLIENT and self.api.get(known("Node"), request.node) is not None:
                 self.api.warn(
-                    f"Certificate request {request.name} asks for a node {request.node} that exists already, and was not approved."
+                    f"Certificate request {request.name} asks for a node {request.node} that exists "
+                    "already, and was not approved."
                 )
                 continue
             try:
@@ -107,7 +112,7 @@ class Joining:
         self,
         exc: WaitTimeoutError,
         queries: t.Mapping[str, Query],
-        mine: t.Callable[[Data], bool],
+        mine: t.Callable[[KubeObject], bool],
         is_watched: bool,
     ) -> None:
         """Says at the end what nobody had cause to look at before: requests that wait."""

@@ -50,7 +50,8 @@ def require() -> None:
 def read(request: str) -> Subject | None:
     """Return what a request asks for, or None if it is no valid request.
 
-    request: PEM in base64, as the API has it. The API server has checked its signature before it stored the request.
+    request: PEM in base64, as the API has it. The API server has checked its signature before it stored the
+    request.
     """
     # The package takes a tenth of a second to import, and few runs see a request.
     try:

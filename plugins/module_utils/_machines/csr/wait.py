@@ -10,6 +10,7 @@ import dataclasses
 import typing as t
 from dataclasses import dataclass, field
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
@@ -23,12 +24,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.c
     requests as csr_requests,
 )
 
-Data = dict[str, t.Any]
-Snapshot = dict[str, list[Data]]
-Waiting = list[tuple[csr_requests.Request, Data]]
+Snapshot = dict[str, list[KubeObject]]
+Waiting = list[tuple[csr_requests.Request, KubeObject]]
 
 CODE: t.Final = "MACH-CSR-PENDING"
-# So long an instance boots before anybody asks why it has not joined. Most clusters approve by themselves, and are never asked.
+# So long an instance boots before anybody asks why it has not joined. Most clusters approve by themselves,
+# and are never asked.
 NOTICE: t.Final = 60.0
 # What a verdict C(failed) of this judge wants of its caller: to have the requests looked at, or approved.
 LOOK, APPROVE = "look", "approve"
@@ -36,13 +37,14 @@ LOOK, APPROVE = "look", "approve"
 
 @dataclass
 class Joined:
-    """Judge: what another one says, unless certificate requests of its Machines wait. Looks at them where the snapshot has any.
+    """Judge as the inner judge does, unless certificate requests of its Machines wait in the snapshot.
 
-    mine: whether a Machine is one of those waited for. done: names of requests that were approved here. welcome: nodes whose first request was.
+    mine: whether a Machine is one of those waited for. done: names of requests that were approved here.
+    welcome: nodes whose first request was.
     """
 
     inner: t.Callable[[Snapshot], Readiness]
-    mine: t.Callable[[Data], bool]
+    mine: t.Callable[[KubeObject], bool]
     now: t.Callable[[], float]
     approve: bool = False
     is_blind: bool = False
@@ -75,20 +77,23 @@ class Joined:
             if request.machine and request.name not in self.done
         ]
 
-    def _unseen(self, verdict: Readiness, machines: t.Sequence[Data]) -> Readiness:
+    def _unseen(self, verdict: Readiness, machines: t.Sequence[KubeObject]) -> Readiness:
         overdue = [one for one in machines if machine_facts.awaits_node(one) and self._age(one) >= NOTICE]
         if self.is_blind or verdict.is_ready or not overdue:
             return verdict
         self.wants = LOOK
         return failed("LookAtRequests", verdict.message, code=CODE, details=verdict.details)
 
-    def _age(self, machine: Data) -> float:
+    def _age(self, machine: KubeObject) -> float:
         return machine_facts.seconds_since(trouble.phase_since(machine), self.now())
 
     def _served(
-        self, verdict: Readiness, requests: t.Sequence[Data], machines: t.Sequence[Data]
+        self, verdict: Readiness, requests: t.Sequence[KubeObject], machines: t.Sequence[KubeObject]
     ) -> Readiness:
-        """A node that we let in soon asks for the certificate that C(oc logs) needs; who approved the first approves that one too."""
+        """A node that we let in soon asks for the certificate that C(oc logs) needs.
+
+        Who approved the first approves that one too.
+        """
         asked = {
             one.node
             for one in (csr_requests.judge(request, machines) for request in requests)
@@ -103,7 +108,7 @@ class Joined:
 
 
 def explained(verdict: Readiness, waiting: Waiting) -> Readiness:
-    """The verdict with what is known of the requests; their code and remedy where one of a Machine of ours waits."""
+    """Return the verdict with the waiting requests; their code and remedy if one is of a Machine of ours."""
     if not waiting:
         return verdict
     details = (*verdict.details, *(request.line for request, _live in waiting))
@@ -123,4 +128,7 @@ def said(ours: t.Sequence[csr_requests.Request]) -> str:
 
 
 def remedy(ours: t.Sequence[csr_requests.Request]) -> str:
-    return f"`oc adm certificate approve {' '.join(request.name for request in ours)}`, or approve_csrs: true; and look why machine-approver does not."
+    return (
+        f"`oc adm certificate approve {' '.join(request.name for request in ours)}`, or approve_csrs: "
+        "true; and look why machine-approver does not."
+    )

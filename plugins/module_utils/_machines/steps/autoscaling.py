@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Pools handed to the cluster autoscaler: its limits first, so that nothing grows beyond them, then the bounds of each machine set; and taken back."""
+"""Hand pools to the cluster autoscaler: first its limits, then the bounds of each machine set.
+
+And take them back.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Bare metal: whether there is a host to ask for, before one is asked for."""
+"""Check that there are free hosts before machines are created on bare metal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ def foresee(
     held: t.Sequence[candidates.Held],
     namespace: str,
 ) -> None:
-    """Candidates without a single host, free or soon to be, are passed over; raises when none is left. A pool that does not grow costs no request."""
+    """Pass over candidates without a host that is free or soon free. Raises NotReadyError when none is left.
+
+    A pool that does not grow costs no request.
+    """
     hosts: list[KubeObject] | None = None
     while cluster.platform == _PLATFORM:
         candidate = search.candidate

@@ -43,7 +43,7 @@ class GpuMachineHealthParams(t.TypedDict):
 def present(
     api: Api, pool: str, namespace: str, options: t.Mapping[str, t.Any], paused: bool = False
 ) -> KubeObject:
-    """Two requests, and a write where something differs."""
+    """Create or update the pool's MachineHealthCheck. Two requests, and a write if something differs."""
     cluster = infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
     kind = known("MachineHealthCheck")
     live = api.list(kind, namespace)
@@ -51,7 +51,8 @@ def present(
     existing = next((one for one in live if one["metadata"]["name"] == manifest["metadata"]["name"]), None)
     if existing is not None and not owned(existing):
         api.warn(
-            f"MachineHealthCheck {manifest['metadata']['name']} was not made by this collection and stays as it is."
+            f"MachineHealthCheck {manifest['metadata']['name']} was not made by this collection and stays "
+            "as it is."
         )
         return {"health_check": health.summarize(existing), "others": [existing["metadata"]["name"]]}
     check = api.apply(manifest, live=existing)
@@ -76,7 +77,10 @@ def absent(api: Api, pool: str, namespace: str) -> None:
 
 @contextlib.contextmanager
 def paused(api: Api, pool: str, namespace: str) -> t.Iterator[None]:
-    """While machines are replaced on purpose. What a killed run leaves paused, the next one lets go on; what an administrator paused stays so."""
+    """Pause the pool's health check while machines are replaced.
+
+    The next run ends a pause that a killed run left; an administrator's pause stays.
+    """
     for one in _own(api, pool, namespace):
         if body := health.pause(one, True, health.A_RUN):
             api.merge_patch(known("MachineHealthCheck"), one["metadata"]["name"], namespace, body)
@@ -92,7 +96,10 @@ def paused(api: Api, pool: str, namespace: str) -> t.Iterator[None]:
 def look_back(
     api: Api, pool: str, namespace: str, sets: t.Collection[str]
 ) -> tuple[list[KubeObject], list[str]]:
-    """The Machines of these sets that a health check has deleted within the hour, and why ours deletes none now. Two requests, for a pool in trouble."""
+    """Return Machines that a health check deleted within the hour, and why ours deletes none now.
+
+    Two requests, for a pool in trouble.
+    """
     found: list[KubeObject] = []
     remarks: list[str] = []
     with contextlib.suppress(AcceleratorError):  # who may not read it is told nothing of it

@@ -24,8 +24,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines i
     pool as machine_pool,
     removal,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.autoscaler.machine_autoscaler import (
-    is_scaled,
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.autoscaler import (
+    machine_autoscaler,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import (
     subject as csr_subject,
@@ -53,8 +53,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms 
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
     Infrastructure,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.draft import Draft, Place
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.plan import Draft, Place
 
 
 def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:
@@ -92,7 +92,8 @@ def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[KubeObj
     except KindNotServedError as exc:
         raise no_machine_api(
             exc.message.rstrip("."),
-            "Make the nodes with the provider's own tools and describe them with existing.node_selector in the pool.",
+            "Make the nodes with the provider's own tools and describe them with existing.node_selector "
+            "in the pool.",
         ) from exc
 
 
@@ -115,5 +116,5 @@ def absent(api: Api, pool: str, params: GpuMachinesetParams) -> JsonObject:
 
 def _not_scaled(api: Api, pool: str, live: t.Sequence[KubeObject], namespace: str) -> None:
     """Takes the pool back from the autoscaler, which would go on scaling it."""
-    if any(is_scaled(one) and owned(one) and pool_of(one) == pool for one in live):
+    if any(machine_autoscaler.is_scaled(one) and owned(one) and pool_of(one) == pool for one in live):
         autoscaling.absent(api, [pool], namespace)

@@ -111,7 +111,10 @@ def find(api: Api, name: str, namespace: str) -> tuple[KubeObject | None, KubeOb
 
 
 def replace(api: Api, node: str, machine: KubeObject | None, params: GpuNodeParams) -> list[str]:
-    """The node is emptied, its Machine deleted, and the one that its set makes instead is a Ready node. Names of the new Machines."""
+    """Drain the node, delete its Machine, and wait until the new one is a Ready node.
+
+    Return names of new Machines.
+    """
     namespace, set_name = params["namespace"], machine_facts.set_name(machine) if machine else ""
     live = api.get(known("MachineSet"), set_name, namespace) if set_name else None
     if machine is None or live is None or not owned(live):
@@ -155,7 +158,10 @@ def _another(api: Api, node: str, machine: KubeObject, set_name: str, params: Gp
 
 @dataclass(frozen=True)
 class Whole:
-    """Judge: the set has as many Machines as it is to have now, which an autoscaler may change meanwhile, and each is a Ready node."""
+    """Judge whether the set has its Machines and each is a Ready node.
+
+    An autoscaler may change their number meanwhile.
+    """
 
     name: str
     capacity_timeout: float

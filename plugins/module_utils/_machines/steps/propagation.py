@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Existing Machines and their Nodes given what their machine set's template has: first the set (its apply), then the Machines, then the Nodes.
+"""Propagate labels and taints from a machine set's template to its Machines, and then to their Nodes.
 
-The nodelink controller hands to a Node what its Machine has, again and again: what is taken from a Node alone comes back.
+The nodelink controller hands to a Node what its Machine has, again and again: what is taken from a Node
+alone comes back.
 """
 
 from __future__ import annotations

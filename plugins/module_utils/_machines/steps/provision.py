@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""One pool's machines asked for, candidate by candidate, until the provider has given them or nothing is left to ask."""
+"""Provision one pool's machines, candidate by candidate, until the provider supplies them or none is left."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.s
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
     Infrastructure,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject, Pool
 
 _ELSEWHERE: t.Final = " Or let the pool move to another of its candidates: reselect: true."
 _SAID: t.Final = {
@@ -68,7 +68,7 @@ _SAID: t.Final = {
 
 @dataclass
 class Provisioning:
-    """One pool's search on a live cluster."""
+    """Provision one pool on a live cluster."""
 
     api: Api
     cluster: Infrastructure
@@ -81,17 +81,20 @@ class Provisioning:
     removed: list[KubeObject] = field(default_factory=list)
     has_looked: bool = False
 
-    def until_obtained(self, live: list[KubeObject]) -> KubeObject:
+    def until_obtained(self, live: list[KubeObject]) -> JsonObject:
+        """Ask candidate by candidate until the pool is obtained, and return what there is then.
+
+        live: all machine sets of the namespace. Raises NotReadyError when no candidate supplies the machines.
+        """
         joining = Joining(self.api, self.params["approve_csrs"])
+        namespace = self.params["namespace"]
+        watched = queries(self.pool.name, namespace) | hosts(self.cluster.platform, namespace)
         while True:
             plan = self._ask(live)
             judge = machine_pool.Present(
                 plan, self.params["capacity_timeout"], time.time, troubled=self.troubled
             )
             try:
-                watched = queries(self.pool.name, self.params["namespace"]) | hosts(
-                    self.cluster.platform, self.params["namespace"]
-                )
                 snapshot = joining.wait(watched, judge, judge.is_mine, f"pool {self.pool.name}")
                 if judge.has_waited:
                     self._look_back(plan)
@@ -100,7 +103,10 @@ class Provisioning:
                 exc.evidence += self._look_back(plan)
                 refused = judge.refused()
                 if isinstance(exc, WaitTimeoutError) or not refused or self.search.stays:
-                    exc.facts.update(self._facts(judge.seen, plan), attempts=self._attempts(plan, judge, exc))
+                    exc.facts.update(
+                        self._facts(judge.seen, plan),
+                        attempts=[*self.search.attempts, judge.attempt(self.search.candidate, exc)],
+                    )
                     exc.remedy += _ELSEWHERE if refused and self._has_others() else ""
                     raise
                 self._move(plan, judge, refused, exc)
@@ -109,12 +115,17 @@ class Provisioning:
             live = self.api.list(known("MachineSet"), self.params["namespace"])
             self._follow(plan, live)
             plan = self._ask(live, self.search.record)
+        return self._finished(plan, snapshot)
+
+    def _finished(self, plan: machine_plan.MachinePlan, snapshot: Snapshot) -> JsonObject:
+        """Remove surplus sets, replace outdated Machines, and return the result."""
         self._tidy(plan)
         replacement = machine_replacement.Replacement(self.api, plan, self.params)
         snapshot = replacement.run(snapshot)
         if self.search.obtained < self.pool.replicas:
             self.api.warn(
-                f"Pool {self.pool.name} has {self.search.obtained} of {self.pool.replicas} machines; min_replicas lets that suffice."
+                f"Pool {self.pool.name} has {self.search.obtained} of {self.pool.replicas} machines; "
+                "min_replicas lets that suffice."
             )
         return {
             **self._facts(snapshot, plan),
@@ -126,7 +137,10 @@ class Provisioning:
         }
 
     def _look_back(self, plan: machine_plan.MachinePlan) -> list[str]:
-        """Once a task, what became of Machines before it looked; where the pool had none there is nothing to look for."""
+        """Return lines on Machines that a health check removed before this task.
+
+        Read once, only if the pool had sets.
+        """
         if self.has_looked or not self.held:
             return []
         self.has_looked = True
@@ -138,7 +152,7 @@ class Provisioning:
         return {**machine_pool.facts(snapshot, plan), "troubled": list(self.troubled.values())}
 
     def _follow(self, plan: machine_plan.MachinePlan, live: list[KubeObject]) -> None:
-        """What the autoscaler has made of its sets while this waited is what they are to have."""
+        """Take over the numbers that the autoscaler set while this waited."""
         if self.pool.autoscale:
             self.search.placement |= {
                 plan.shares[name_of(one)].zone: replicas_of(one)
@@ -147,14 +161,14 @@ class Provisioning:
             }
 
     def _as_obtained(self) -> Pool:
-        """The pool with only those candidates that it has machines of."""
+        """Return the pool with only the candidates that it has machines of."""
         used = [share.candidate for share in self.search.shares if share.replicas] or [self.search.candidate]
         candidates = [one for one in self.pool.candidates if any(one is other for other in used)]
         return dataclasses.replace(self.pool, candidates=tuple(candidates), expected=candidates[0].expected)
 
     @property
     def _record(self) -> str:
-        """What the sets say already; those of a candidate that the pool only tries say nothing."""
+        """Return the record that the sets have already; a candidate that is only tried has none."""
         return "" if self.search.has_left else next((one.obtained for one in self.held if one.obtained), "")
 
     def _ask(self, live: list[KubeObject], record: str = "") -> machine_plan.MachinePlan:
@@ -179,7 +193,7 @@ class Provisioning:
         return plan
 
     def _has_others(self) -> bool:
-        """Whether there are candidates that the pool may be moved to, if its user says so."""
+        """Return whether reselect could move the pool to another candidate."""
         return self.search.won and not self.params["reselect"] and len(self.pool.candidates) > 1
 
     def _move(
@@ -189,7 +203,7 @@ class Provisioning:
         refused: t.Mapping[str, tuple[str, str]],
         exc: NotReadyError,
     ) -> None:
-        """Gives back what was refused; raises when nothing is left to ask."""
+        """Give back what was refused. Raises NotReadyError when no candidate is left."""
         step = self._lose(plan, judge, refused)
         self.api.progress(
             f"pool {self.pool.name}: {machine_candidates.described(self.search.attempts[-1])}; {_SAID[step]}"
@@ -206,6 +220,20 @@ class Provisioning:
                 for machine in judge.seen["machines"]
                 if machine_facts.set_name(machine) in refused and not judge.has_instance(machine)
             )
+        self._give_back(plan, judge, is_left)
+        if step == machine_candidates.GIVE_UP and self.search.won:
+            live = self.api.list(known("MachineSet"), self.params["namespace"])
+            if is_back:
+                self._give_up(machine_plan.too_many(self.held, live, judge.seen["machines"]))
+            self._ask(live)
+        if step == machine_candidates.GIVE_UP:
+            facts = {**self._facts(judge.seen, plan), "attempts": self.search.attempts}
+            last = machine_candidates.nothing_left(self.pool, self.search, exc, facts)
+            last.remedy += _ELSEWHERE if self._has_others() else ""
+            raise last from exc
+
+    def _give_back(self, plan: machine_plan.MachinePlan, judge: machine_pool.Present, is_left: bool) -> None:
+        """Delete the sets of a candidate that the pool leaves. Raises AcceleratorError if pods run there."""
         recorded = {one.name for one in self.held if one.obtained}
         try:
             self._remove(
@@ -213,19 +241,12 @@ class Provisioning:
             )
         except AcceleratorError as held:
             # Somebody's pods run on what was obtained already, and may not be evicted unasked.
-            held.message = f"{held.message.removesuffix(' Nothing was changed.')} What the pool has obtained so far stays until they may go."
+            held.message = (
+                f"{held.message.removesuffix(' Nothing was changed.')} What the pool has obtained so far "
+                "stays until they may go."
+            )
             held.facts.update(self._facts(judge.seen, plan), attempts=self.search.attempts)
             raise
-        if step == machine_candidates.GIVE_UP and self.search.won:
-            live = self.api.list(known("MachineSet"), self.params["namespace"])
-            if is_back:
-                self._give_up(self._too_many(live, judge.seen["machines"]))
-            self._ask(live)
-        if step == machine_candidates.GIVE_UP:
-            facts = {**self._facts(judge.seen, plan), "attempts": self.search.attempts}
-            last = machine_candidates.nothing_left(self.pool, self.search, exc, facts)
-            last.remedy += _ELSEWHERE if self._has_others() else ""
-            raise last from exc
 
     def _lose(
         self,
@@ -257,30 +278,6 @@ class Provisioning:
             if machine_facts.phase(one) != "Deleting" and not machine_facts.is_given_up(one)
         ]
         marks.mark(self.api, self.params["namespace"], going)
-
-    def _too_many(self, live: list[KubeObject], machines: t.Iterable[KubeObject]) -> list[KubeObject]:
-        """Machines without an instance of sets that were asked for more than the pool now has again."""
-        now = {name_of(one): replicas_of(one) for one in live}
-        larger = {one.name for one in self.held if now.get(one.name, 0) > one.replicas}
-        return [
-            one
-            for one in machines
-            if machine_facts.set_name(one) in larger
-            and machine_facts.phase(one) not in ("Provisioned", "Running")
-        ]
-
-    def _attempts(
-        self, plan: machine_plan.MachinePlan, judge: machine_pool.Present, exc: AcceleratorError
-    ) -> list[KubeObject]:
-        obtained = sum(1 for machine in judge.seen.get("machines", ()) if judge.has_instance(machine))
-        zones = [share.zone for share in plan.shares.values() if share.zone]
-        last = {
-            "instance_type": self.search.candidate.instance_type,
-            "zones": zones,
-            "wanted": sum(plan.replicas.values()),
-            "obtained": obtained,
-        }
-        return [*self.search.attempts, {**last, "code": exc.code, "message": exc.message}]
 
     def _tidy(self, plan: machine_plan.MachinePlan) -> None:
         if self.api.wait_wanted or self.api.check_mode:

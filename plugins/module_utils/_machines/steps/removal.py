@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Machines taken away: those that nobody would miss first, and none with work on it unasked; emptied by us, since the Machine API's own drain forces."""
+"""Machines taken away: those that nobody would miss first, and none with work on it unasked.
+
+Emptied by us, since the Machine API's own drain forces.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drai
 
 
 def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> None:
-    """Has a pool that is to shrink lose its machines in those zones where they are idle."""
+    """Move the loss of a shrinking pool to zones where machines are idle."""
     zones = {
         one.name: one.zone
         for one in held
@@ -66,10 +69,10 @@ def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> N
 def prepare(
     api: Api, plan: MachinePlan, live: t.Sequence[KubeObject], params: GpuMachinesetParams
 ) -> list[KubeObject]:
-    """Makes room for fewer replicas, before they are written: the Machines that are to go are emptied and marked. Raises before any write.
+    """Drain and mark the Machines that go, before fewer replicas are written. Raises before any write.
 
-    live: all sets; those of the pool that the plan has no use for will go. A task that does not wait cannot empty a node: there the replicas stay.
-    Returns those that go.
+    live: all sets; those of the pool that the plan has no use for will go. A task that does not wait cannot
+    empty a node: there the replicas stay. Returns those that go.
     """
     pool, namespace, rules = plan.pool.name, params["namespace"], Rules.of(params)
     have = {name_of(one): replicas_of(one) for one in live}
@@ -98,7 +101,8 @@ def prepare(
         return []
     if not api.wait_wanted and not api.check_mode:
         api.warn(
-            f"Pool {pool} loses no machine in a task that does not wait (wait: false): its nodes have to be drained first."
+            f"Pool {pool} loses no machine in a task that does not wait (wait: false): its nodes have to "
+            "be drained first."
         )
         for one in fewer:
             plan.manifests[one]["spec"]["replicas"] = have[one]
@@ -108,7 +112,10 @@ def prepare(
 
 
 def remove(api: Api, pool: str, names: t.Collection[str], params: GpuMachinesetParams) -> list[KubeObject]:
-    """Empties the nodes of whole sets that are about to be deleted. A task that does not wait only sees that it may. The Machines of these sets."""
+    """Drain the nodes of sets that are about to be deleted. Return the Machines of these sets.
+
+    A task that does not wait only checks that it may.
+    """
     namespace, rules = params["namespace"], Rules.of(params)
     machines = [one for one in machines_of(api, pool, namespace) if set_name(one) in names] if names else []
     why = f"Pool {pool} is to lose {len(machines)} machines"
@@ -122,13 +129,13 @@ def remove(api: Api, pool: str, names: t.Collection[str], params: GpuMachinesetP
 
 
 def release(api: Api, namespace: str, machines: t.Sequence[KubeObject], rules: Rules, why: str) -> None:
-    """Empties the Machines' nodes, then marks them as the first that their sets give up; no hook of ours holds them up any more."""
+    """Drain the Machines' nodes, then mark them as the first that their sets remove, without our hook."""
     drain_steps.drain(api, _nodes(machines), rules, why)
     marks.mark(api, namespace, machines)
 
 
 def let_go(api: Api, machines: t.Iterable[KubeObject], params: GpuMachinesetParams) -> None:
-    """Machines that somebody deleted, and whose drain waits for us to take our hook away: their nodes are emptied gently first."""
+    """Drain nodes of deleted Machines whose drain waits for our hook, and take the hook away."""
     for machine in machines:
         if phase(machine) != "Deleting" or not removal.without_hook(machine):
             continue
@@ -136,7 +143,10 @@ def let_go(api: Api, machines: t.Iterable[KubeObject], params: GpuMachinesetPara
             drain_steps.drain(api, _nodes([machine]), Rules.of(params), f"Machine {name(machine)} is deleted")
         except AcceleratorError as exc:
             since = machine["metadata"]["deletionTimestamp"]
-            message = f"Machine {name(machine)} is being deleted since {since}, and its pre-drain hook holds it until its node is empty. {exc.message}"
+            message = (
+                f"Machine {name(machine)} is being deleted since {since}, and its pre-drain hook holds it "
+                f"until its node is empty. {exc.message}"
+            )
             raise AcceleratorError("MACH-HOOK", message, exc.remedy, exc.evidence) from exc
         marks.unhook(api, params["namespace"], [machine])
 

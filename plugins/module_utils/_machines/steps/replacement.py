@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Machines replaced: a new one first, then the old one's node is emptied, then the old one goes; so many at a time as the surge is.
+"""Replace machines: create a new one, drain the old one's node, delete the old one; max_surge at a time.
 
-Everything that an interrupted run has to know is on the machine set: which Machines it has too many replicas for. The next run ends that before anything else.
+Everything that an interrupted run has to know is on the machine set: which Machines it has too many
+replicas for. The next run ends that before anything else.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import typing as t
 from dataclasses import dataclass, field
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
@@ -51,8 +52,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
 
-Seen = dict[str, list[KubeObject]]
-
 
 @dataclass
 class Replacement:
@@ -63,14 +62,17 @@ class Replacement:
     params: GpuMachinesetParams
     replaced: list[KubeObject] = field(default_factory=list)
 
-    def run(self, snapshot: Seen) -> Seen:
-        """Ends what was begun; with on_change: replace, replaces every Machine that is not as its set would make it. The pool as it is then."""
+    def run(self, snapshot: Snapshot) -> Snapshot:
+        """Finish an interrupted replacement.
+
+        With on_change replace, replace every outdated Machine. Return the pool then.
+        """
         if self.api.wait_wanted or self.api.check_mode:
             snapshot = self._replaced(snapshot)
             restore(self.api, snapshot)
         return snapshot
 
-    def _replaced(self, snapshot: Seen) -> Seen:
+    def _replaced(self, snapshot: Snapshot) -> Snapshot:
         pool, namespace = self.plan.pool.name, self.params["namespace"]
         begun = {
             set_: names
@@ -90,8 +92,8 @@ class Replacement:
         with health.paused(self.api, pool, namespace):
             return self._all_replaced(outdated)
 
-    def _all_replaced(self, outdated: t.Sequence[KubeObject]) -> Seen:
-        snapshot: Seen = {}
+    def _all_replaced(self, outdated: t.Sequence[KubeObject]) -> Snapshot:
+        snapshot: Snapshot = {}
         surge = int(self.params["max_surge"])
         for set_ in sorted(set(map(set_name, outdated))):
             names = sorted(name(one) for one in outdated if set_name(one) == set_)
@@ -101,7 +103,7 @@ class Replacement:
                 snapshot = self._end(set_, batch)
         return snapshot
 
-    def _wait(self, judge: Present, what: str) -> Seen:
+    def _wait(self, judge: Present, what: str) -> Snapshot:
         pool = self.plan.pool.name
         joining = Joining(self.api, self.params["approve_csrs"])
         return joining.wait(
@@ -138,13 +140,14 @@ class Replacement:
                 exc.message += " Nothing was replaced; the pool is as it was."
             raise
 
-    def _end(self, set_: str, names: t.Sequence[str]) -> Seen:
+    def _end(self, set_: str, names: t.Sequence[str]) -> Snapshot:
         """The old Machines go, as many as the set has too many."""
         machines = removal_steps.machines_of(self.api, self.plan.pool.name, self.params["namespace"])
         living = [one for one in machines if set_name(one) == set_ and phase(one) != "Deleting"]
         named = [one for one in living if name(one) in names]
         others = [one for one in living if name(one) not in names and self._is_outdated(one)]
-        # Whoever took a named one away meanwhile, the set made another in its place: one that is outdated goes instead, or one that has nothing to do.
+        # Whoever took a named one away meanwhile, the set made another in its place: one that is outdated
+        # goes instead, or one that has nothing to do.
         spare = removal.victims([one for one in living if one not in named and one not in others], 0, [])
         surplus = (
             len(names)
@@ -171,23 +174,27 @@ class Replacement:
 
 
 def foresee(machines: t.Iterable[KubeObject], plan: MachinePlan, params: GpuMachinesetParams) -> None:
-    """Raises before any write where two would say how many machines a set has: a surge, and the autoscaler; and where a Machine is not ours to write."""
+    """Raise before any write if surge and autoscaler would both set the number, or a Machine is a mirror."""
     if params.get("on_change") != "replace":
         return
     outdated = [one for one in machines if _is_outdated(plan, one)]
     mirror.check_machines(outdated)
     if plan.pool.autoscale and (names := sorted(map(name, outdated))):
-        what = "is scaled by the autoscaler, which would take a surge for its own. Not replaced, and nothing was changed"
+        what = (
+            "is scaled by the autoscaler, which would take a surge for its own. Not replaced, and nothing "
+            "was changed"
+        )
         raise MachineError(
             "POOL-AUTOSCALED",
             f"Pool {plan.pool.name} {what}: {', '.join(names)}.",
-            "Give the pool replicas instead of autoscale for that run; or use on_change: new_machines, then playbooks/replace_node.yml for each.",
+            "Give the pool replicas instead of autoscale for that run; or use on_change: new_machines, "
+            "then playbooks/replace_node.yml for each.",
             evidence=names,
         )
 
 
 def foresee_types(held: t.Iterable[Held], pool: Pool, surge: int) -> None:
-    """Raises before any write where another instance type would make more machines at a time than the surge allows: there all new ones come first."""
+    """Raise before any write if a new instance type needs a larger surge: all its machines come first."""
     old = [
         one
         for one in held
@@ -196,11 +203,15 @@ def foresee_types(held: t.Iterable[Held], pool: Pool, surge: int) -> None:
     number = sum(one.replicas for one in old)
     if number > surge:
         kinds = ", ".join(sorted({one.candidate for one in old}))
-        what = f"has {number} machines of {kinds}, and all new ones come before the first of them goes: {number} more than its replicas at a time"
+        what = (
+            f"has {number} machines of {kinds}, and all new ones come before the first of them goes: "
+            f"{number} more than its replicas at a time"
+        )
         raise MachineError(
             "POOL-SURGE",
             f"Pool {pool.name} {what}, where max_surge allows {surge}. Nothing was changed.",
-            f"Set max_surge to {number} if the account's limits have room for so many; or make the pool smaller first; or move it bit by bit to a pool of "
+            f"Set max_surge to {number} if the account's limits have room for so many; or make the pool "
+            "smaller first; or move it bit by bit to a pool of "
             "its own for the new instance type.",
             evidence=[f"{one.name}: {one.replicas} of {one.candidate}" for one in old],
         )
@@ -211,8 +222,8 @@ def _is_outdated(plan: MachinePlan, machine: KubeObject) -> bool:
     return manifest is not None and phase(machine) != "Deleting" and bool(drift.of_machine(machine, manifest))
 
 
-def restore(api: Api, snapshot: Seen) -> None:
-    """Nodes that a run before this one made unschedulable for something that is not wanted any more take pods again."""
+def restore(api: Api, snapshot: Snapshot) -> None:
+    """Uncordon nodes that an earlier run cordoned for a change that is no longer wanted."""
     going = {node_name(one) for one in snapshot["machines"] if phase(one) == "Deleting" or is_given_up(one)}
     for node in snapshot["nodes"]:
         if (

@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A pool's machine sets written: nothing is bought that was not asked for, and a boot image that somebody else keeps up to date is no obstacle."""
+"""Write a pool's machine sets, each rehearsed first.
+
+A boot image that another manager updates is no conflict.
+"""
 
 from __future__ import annotations
 
