@@ -104,9 +104,8 @@ def test_twelve_steps_as_an_ordinary_module(walks: Walks, specials: None) -> Non
     walks.compare(STEPS)
 
 
-def test_from_a_special_resource_to_a_module(
-    cluster: Cluster, playbook: Playbook, audit: Audit, specials: None, tmp_path: Path
-) -> None:
+def look_at_one(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+    """Create a SpecialResource and look at it, first while it works and then while its operator fails."""
     spec = {"chart": chart(), "namespace": SPACE, "nodeSelector": {LABEL: "true"}}
     cluster.client.create(
         {"apiVersion": SPECIALS[0], "kind": "SpecialResource", "metadata": {"name": "it-kmod"}, "spec": spec}
@@ -131,6 +130,9 @@ def test_from_a_special_resource_to_a_module(
         ("crd", "failed")
     ]
 
+
+def plan_the_migration(playbook: Playbook, audit: Audit) -> None:
+    """Install KMM, and see what the migration would do: nothing is written."""
     assert (
         playbook.tasks(task("olm_operator", name="kernel-module-management", namespace="openshift-kmm")).rc
         == 0
@@ -143,6 +145,12 @@ def test_from_a_special_resource_to_a_module(
     assert (planned.changed, audit.writes(planned)) == (True, [])
     assert [one["done"] for one in planned["special_resource"]["steps"]] == [True, False, False, False]
 
+
+def test_from_a_special_resource_to_a_module(
+    cluster: Cluster, playbook: Playbook, audit: Audit, specials: None, tmp_path: Path
+) -> None:
+    look_at_one(cluster, playbook, audit)
+    plan_the_migration(playbook, audit)
     client, driver = cluster.client, ("apps/v1", "daemonsets", "simple-kmod-driver-container", SPACE)
     client.patch(
         *driver, {"metadata": {"finalizers": ["example.com/kept"]}}

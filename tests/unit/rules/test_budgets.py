@@ -40,12 +40,6 @@ LONG = {
     "tests/unit/platforms/test_elsewhere.py",
     "tests/unit/pools/test_plan.py",
     "tests/unit/pools/test_report.py",
-    "tests/unit/stack/clusterpolicy/test_judge.py",
-    "tests/unit/stack/clusterpolicy/test_manifest.py",
-    "tests/unit/stack/drivers/test_kernel.py",
-    "tests/unit/stack/nicclusterpolicy/test_judge.py",
-    "tests/unit/stack/nvidiadriver/test_manifest.py",
-    "tests/unit/stack/test_stages.py",
 }
 LONG_FUNCTIONS: dict[str, set[str]] = {
     "benchmarks/objects.py": {"node", "twelve"},
@@ -61,10 +55,10 @@ LONG_FUNCTIONS: dict[str, set[str]] = {
     "plugins/module_utils/_machines/machine_set.py": {"build"},
     "plugins/module_utils/_machines/plan.py": {"plan"},
     "plugins/module_utils/_machines/steps/autoscaling.py": {"present"},
-    "plugins/module_utils/_machines/steps/provision.py": {"_move", "until_obtained"},
     "plugins/module_utils/_machines/steps/removal.py": {"prepare"},
     "plugins/module_utils/_platforms/aws.py": {"_check_market"},
     "plugins/module_utils/_platforms/azure.py": {"_check_disks"},
+    "plugins/module_utils/_pools/autoscale.py": {"check"},
     "plugins/module_utils/_pools/report.py": {"_table"},
     "plugins/module_utils/_pools/rules.py": {"_sizes"},
     "plugins/module_utils/_stack/clusterpolicy/result.py": {"summarize"},
@@ -94,7 +88,6 @@ LONG_FUNCTIONS: dict[str, set[str]] = {
     },
     "tests/integration/sandbox/test_sandbox_lifecycle.py": {"test_pods_run_end_fail_crash_and_log"},
     "tests/integration/stack/nfd/test_nfd.py": {"test_what_rules_and_node_features_give"},
-    "tests/integration/stack/nfd/test_nfd_older.py": {"test_the_update_to_the_newer_group"},
     "tests/integration/stack/nfd/test_nfd_upstream.py": {"test_an_nfd_of_somebody_else_s_chart"},
     "tests/integration/stack/operators/test_olm_bundles.py": {
         "test_a_driver_change_that_lies_in_an_image_is_read_and_allowed"
@@ -103,10 +96,8 @@ LONG_FUNCTIONS: dict[str, set[str]] = {
         "test_an_exact_version_its_upgrade_and_its_removal"
     },
     "tests/integration/stack/operators/test_olm_upgrades.py": {
-        "test_a_driver_that_would_change_is_asked_about_pinned_or_allowed",
-        "test_one_plan_after_another_up_to_the_wanted_csv",
+        "test_one_plan_after_another_up_to_the_wanted_csv"
     },
-    "tests/integration/stack/operators/test_preflight_update.py": {"test_what_blocks_a_rollout"},
     "tests/integration/stack/operators/test_update_drivers.py": {
         "test_modules_of_kmm",
         "test_precompiled_drivers_and_the_images_that_are_there",
@@ -131,7 +122,7 @@ LONG_FUNCTIONS: dict[str, set[str]] = {
     "tests/integration/troubles/test_outage.py": {"test_twenty_seconds_without_api"},
     "tests/unit/machines/test_plan.py": {"test_the_gpu_copy_of_a_worker_set"},
     "tests/unit/pools/test_report.py": {"test_a_pool_that_changes"},
-    "tests/unit/stack/drivers/test_kernel.py": {"test_an_update_is_followed_link_by_link"},
+    "tests/unit/stack/drivers/test_kernel_chain.py": {"test_an_update_is_followed_link_by_link"},
 }
 CROWDED = set[str]()
 

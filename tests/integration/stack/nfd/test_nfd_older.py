@@ -33,6 +33,7 @@ RACK: t.Final = {
     "node_selector": {"node-role.kubernetes.io/worker": ""},
     "labels": {"example.com/rack": "r17"},
 }
+LABELS: t.Final = "accelerators.openshift.nfd_labels"
 
 
 def rule(name: str, **gives: t.Any) -> Data:
@@ -130,14 +131,14 @@ def test_the_group_of_4_18(cluster: Cluster, nfd: Playbook, audit: Audit) -> Non
     assert "example.com/other" not in on_node(cluster)["labels"]
 
 
-def test_the_update_to_the_newer_group(cluster: Cluster, nfd: Playbook, audit: Audit) -> None:
-    labels, client = "accelerators.openshift.nfd_labels", cluster.client
+def update_the_operator(cluster: Cluster, nfd: Playbook) -> None:
+    """Create rules of ours and of others in the older group, then upgrade the operator to the newer one."""
     theirs = {
         "apiVersion": OLDER,
         "kind": "NodeFeatureRule",
         "metadata": {"name": "it-theirs", "namespace": NAMESPACE},
     }
-    client.create(
+    cluster.client.create(
         {
             **theirs,
             "spec": {
@@ -148,7 +149,7 @@ def test_the_update_to_the_newer_group(cluster: Cluster, nfd: Playbook, audit: A
         }
     )
     run = nfd.tasks(
-        {labels: WANTED},
+        {LABELS: WANTED},
         {
             "accelerators.openshift.olm_operator": {
                 "name": "nfd",
@@ -164,6 +165,9 @@ def test_the_update_to_the_newer_group(cluster: Cluster, nfd: Playbook, audit: A
         "the operator's copies",
     )
 
+
+def test_the_update_to_the_newer_group(cluster: Cluster, nfd: Playbook, audit: Audit) -> None:
+    update_the_operator(cluster, nfd)
     # What goes before anything was moved goes in both groups, else the operator would bring it back.
     gone = nfd.module("nfd_labels", rules=[{"name": "it-other"}], state="absent")
     assert gone["nfd"]["removed"]["rules"] == ["it-other"], gone.result
@@ -172,9 +176,9 @@ def test_the_update_to_the_newer_group(cluster: Cluster, nfd: Playbook, audit: A
 
     wanted = {**WANTED, "rules": [MINE], "expect": expect(gpu=True, theirs=True, rack="r17")}
     run = nfd.tasks(
-        {labels: wanted, "check_mode": True},
-        {labels: wanted, "register": "moved"},
-        {labels: wanted},
+        {LABELS: wanted, "check_mode": True},
+        {LABELS: wanted, "register": "moved"},
+        {LABELS: wanted},
         {"ansible.builtin.debug": {"msg": "{{ moved }}"}},
     )
     foretold, moved, again, told = run.tasks
@@ -190,7 +194,7 @@ def test_the_update_to_the_newer_group(cluster: Cluster, nfd: Playbook, audit: A
     )
     (mine,) = (
         one
-        for one in client.list(NEWER, "nodefeaturerules", NAMESPACE)
+        for one in cluster.client.list(NEWER, "nodefeaturerules", NAMESPACE)
         if one["metadata"]["name"] == "it-mine"
     )
     assert "ownerReferences" not in mine["metadata"]

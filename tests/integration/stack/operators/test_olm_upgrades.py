@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
 import pytest
 from cluster import Cluster
 from integration.patience import until
-from integration.playbook import Playbook
+from integration.playbook import Playbook, TaskResult
 from integration.stack.operators.subscribed import V1ALPHA1, VIRT, Data, approved, existing, written
 from integration.wire import Audit
 
@@ -22,6 +23,7 @@ GPU: t.Final[Data] = {
     "source": "certified-operators",
     "channel": "stable",
 }
+UPGRADE: t.Final[Data] = {**GPU, "approve": "upgrade"}
 FIRST, MIDDLE, LAST = (f"gpu-operator-certified.v{version}" for version in ("26.3.2", "26.3.3", "26.7.0"))
 # Every operator that the collection uses, but for those of the tests below.
 OTHERS: t.Final = {
@@ -82,11 +84,9 @@ def test_one_plan_after_another_up_to_the_wanted_csv(
     )
 
 
-def test_a_driver_that_would_change_is_asked_about_pinned_or_allowed(
-    cluster: Cluster, playbook: Playbook, audit: Audit
-) -> None:
-    cluster.needs_sandbox()
-    assert playbook.module("olm_operator", **GPU, csv=FIRST)["operator"]["csv"] == FIRST
+@contextlib.contextmanager
+def marked(cluster: Cluster) -> t.Iterator[str]:
+    """Give a worker the labels of a GPU node; yield its name."""
     # Only what an upgrade looks at: the label of a GPU node, the driver's own, and a pod with a GPU.
     worker = next(
         one["metadata"]["name"]
@@ -97,32 +97,53 @@ def test_a_driver_that_would_change_is_asked_about_pinned_or_allowed(
         "nvidia.com/cuda.driver-version.full": "580.126.20",
     }
     cluster.client.patch("v1", "nodes", worker, None, {"metadata": {"labels": marks}})
+    yield worker
+    cluster.client.patch("v1", "nodes", worker, None, {"metadata": {"labels": dict.fromkeys(marks)}})
+
+
+@contextlib.contextmanager
+def training(cluster: Cluster, worker: str) -> t.Iterator[None]:
+    """Run a pod that holds a GPU of the worker."""
+    gpu = {"resources": {"limits": {"nvidia.com/gpu": "1"}, "requests": {"nvidia.com/gpu": "1"}}}
+    spec = {"nodeName": worker, "containers": [{"name": "c", "image": "example.com/none", **gpu}]}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "train", "namespace": "default"},
+        "spec": spec,
+    }
+    with existing(cluster, pod, "pods"):
+        yield
+
+
+def test_a_driver_that_would_change_is_asked_about_pinned_or_allowed(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
+    cluster.needs_sandbox()
+    assert playbook.module("olm_operator", **GPU, csv=FIRST)["operator"]["csv"] == FIRST
+    with marked(cluster) as worker:
+        asked = ask_about_the_driver(cluster, playbook, audit, worker)
+        pin_the_driver(cluster, playbook, audit, asked)
+    assert playbook.module("special_resource", state="absent").changed
+    assert playbook.module("olm_operator", **GPU, state="absent", remove_crds=True).changed
+
+
+def ask_about_the_driver(cluster: Cluster, playbook: Playbook, audit: Audit, worker: str) -> TaskResult:
+    """Try the upgrade while a pod uses a GPU; return the result of the task, which is refused."""
     assert not playbook.module("special_resource", wait=False).failed
     until(
         lambda: cluster.client.list("v1", "nodes", labels="nvidia.com/gpu.deploy.driver=true") or None,
         "a node with a driver",
     )
-    gpu = {"resources": {"limits": {"nvidia.com/gpu": "1"}, "requests": {"nvidia.com/gpu": "1"}}}
-    spec = {"nodeName": worker, "containers": [{"name": "c", "image": "example.com/none", **gpu}]}
-    with existing(
-        cluster,
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": "train", "namespace": "default"},
-            "spec": spec,
-        },
-        "pods",
-    ):
-        upgrade = {**GPU, "approve": "upgrade"}
+    with training(cluster, worker):
         until(
             lambda: len(cluster.client.list(V1ALPHA1, "installplans", GPU["namespace"])) > 1,
             "the plan of the upgrade",
         )
-        past = playbook.module("olm_operator", **upgrade, csv=MIDDLE)
+        past = playbook.module("olm_operator", **UPGRADE, csv=MIDDLE)
         asked, asked_in_check_mode = (
-            playbook.module("olm_operator", **upgrade),
-            playbook.module("olm_operator", **upgrade, check=True),
+            playbook.module("olm_operator", **UPGRADE),
+            playbook.module("olm_operator", **UPGRADE, check=True),
         )
     assert past["code"] == "OLM-NO-PATH"
     assert f"{FIRST} -> {LAST}" in past["message"]
@@ -131,10 +152,14 @@ def test_a_driver_that_would_change_is_asked_about_pinned_or_allowed(
     assert asked["driver_change"]["nodes"] == [{"name": worker, "driver": "580.126.20"}]
     assert f"default/train on {worker}" in asked["driver_change"]["pods"]
     assert audit.writes(past, asked, asked_in_check_mode) == []
+    return asked
 
-    foreseen = playbook.module("olm_operator", **upgrade, driver_change="pin", check=True)
+
+def pin_the_driver(cluster: Cluster, playbook: Playbook, audit: Audit, asked: TaskResult) -> None:
+    """Upgrade with the driver pinned: the ClusterPolicy keeps the driver that the nodes run."""
+    foreseen = playbook.module("olm_operator", **UPGRADE, driver_change="pin", check=True)
     assert audit.writes(foreseen) == []
-    pinned = playbook.module("olm_operator", **upgrade, driver_change="pin")
+    pinned = playbook.module("olm_operator", **UPGRADE, driver_change="pin")
     assert written(audit.writes(pinned)) == ["patch clusterpolicies", "patch installplans"]
     assert (foreseen.changed, pinned["operator"]["csv"], pinned["driver_change"]["action"]) == (
         True,
@@ -151,10 +176,6 @@ def test_a_driver_that_would_change_is_asked_about_pinned_or_allowed(
     )
     stays = playbook.module("special_resource", wait=False)
     assert (stays.changed, audit.writes(stays)) == (False, [])
-
-    cluster.client.patch("v1", "nodes", worker, None, {"metadata": {"labels": dict.fromkeys(marks)}})
-    assert playbook.module("special_resource", state="absent").changed
-    assert playbook.module("olm_operator", **GPU, state="absent", remove_crds=True).changed
 
 
 @pytest.mark.long("all operators at once: the tests of each backend install its own")

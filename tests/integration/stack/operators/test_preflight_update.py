@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
 import pytest
-from cluster import Cluster
+from cluster import Cluster, must_get
 from integration.patience import until
 from integration.playbook import Playbook, Run
 from integration.stack.operators.updates import (
@@ -22,6 +23,8 @@ from integration.stack.operators.updates import (
     verdicts,
 )
 from integration.wire import Audit
+
+from openshift_sandbox.client import Client
 
 SCENARIO: t.Final = "before-update"
 POOLS: t.Final = ("machineconfiguration.openshift.io/v1", "machineconfigpools", "worker", None)
@@ -97,8 +100,8 @@ def test_a_stack_that_can_follow(cluster: Cluster, playbook: Playbook, audit: Au
     assert audit.writes(patch, known, minor) == []
 
 
-def test_what_blocks_a_rollout(cluster: Cluster, playbook: Playbook, stack: Run) -> None:
-    client = cluster.client
+def create_workloads(client: Client) -> None:
+    """Create a Deployment that its disruption budget never lets go, and a pod that holds a GPU."""
     labels = {"app": "keeper"}
     metadata = {"name": "keeper", "namespace": "default"}
     pod = {
@@ -129,10 +132,17 @@ def test_what_blocks_a_rollout(cluster: Cluster, playbook: Playbook, stack: Run)
             "spec": job | pod | {"containers": job["containers"]},
         }
     )
+
+
+@contextlib.contextmanager
+def workloads(cluster: Cluster) -> t.Iterator[None]:
+    """Two workloads that hold a rollout up."""
+    client = cluster.client
+    create_workloads(client)
     try:
         until(
             lambda: (
-                (client.get("policy/v1", "poddisruptionbudgets", "keeper", "default") or {})["status"].get(
+                must_get(client, "policy/v1", "poddisruptionbudgets", "keeper", "default")["status"].get(
                     "currentHealthy"
                 )
                 == 1
@@ -140,18 +150,21 @@ def test_what_blocks_a_rollout(cluster: Cluster, playbook: Playbook, stack: Run)
             "the budget counts",
         )
         until(
-            lambda: (
-                (client.get("v1", "pods", "trainer", "default") or {})["status"].get("phase") == "Running"
-            ),
+            lambda: must_get(client, "v1", "pods", "trainer", "default")["status"].get("phase") == "Running",
             "the trainer runs",
         )
-        with patched(cluster, POOLS, {"spec": {"paused": True}}, {"spec": {"paused": False}}):
-            failed = playbook.module("preflight_update", version="4.22.9")
-            playbook_run = playbook.playbook("preflight_update", gpu_update_version="4.22.9")
+        yield
     finally:
         client.delete("policy/v1", "poddisruptionbudgets", "keeper", "default")
         client.delete("apps/v1", "deployments", "keeper", "default")
         client.delete("v1", "pods", "trainer", "default")
+
+
+def test_what_blocks_a_rollout(cluster: Cluster, playbook: Playbook, stack: Run) -> None:
+    paused, back = {"spec": {"paused": True}}, {"spec": {"paused": False}}
+    with workloads(cluster), patched(cluster, POOLS, paused, back):
+        failed = playbook.module("preflight_update", version="4.22.9")
+        playbook_run = playbook.playbook("preflight_update", gpu_update_version="4.22.9")
     assert (failed["code"], failed["verdict"]) == ("UPDATE-POOL", "blocking")
     assert "oc patch mcp worker" in failed["remedy"]
     found = verdicts(failed)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(path for path in ROOT.rglob("test_*.py") if "unit" not in path.relative_to(ROOT).parts)
 HELPERS = sorted(set(ROOT.rglob("*.py")) - set(FILES) - set((ROOT / "unit").rglob("*.py")))
 NAMES = {path.name for path in FILES}
