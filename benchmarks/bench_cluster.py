@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The API servers that are measured: the sandbox's etcd and kube-apiserver with the platform's CRDs, and nothing else that a part does not need."""
+"""The API servers to measure: the sandbox's etcd and kube-apiserver with the platform's CRDs.
+
+A part of the benchmark starts nothing else but what it needs.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,8 @@ FLUSH_SECONDS: t.Final = 10.0
 OPERATORS: t.Final = ("nfd", "gpu-operator-certified")
 # Left out, so that there is a kind which everybody knows and this cluster does not serve.
 NOT_SERVED: t.Final = "nvidiadrivers.nvidia.com"
-# A kubelet renews a lease of 40 s every 10 s: for 5,000 nodes 500 writes a second, which would be what is measured on a small machine.
+# A kubelet renews a lease of 40 s every 10 s. 5,000 nodes make 500 writes a second: on a small machine we
+# would measure those.
 # Renewed every few hours: never during a part.
 NODE_LEASE_SECONDS: t.Final = 86400
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Thousands of nodes on an API server, made Ready by KWOK, which then stands still while somebody is measured."""
+"""Thousands of nodes on an API server: KWOK makes them Ready, and stops while somebody measures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from openshift_sandbox.client import Client
 PAGE: t.Final = 500
 PATIENCE: t.Final = 600.0
 CONNECTIONS: t.Final = 16
-# Quiet: for so long no more writes than those of the API server's own leases, and all servers together took no more than this share of a processor.
+# The servers are quiet when, for so long, they wrote no more than the API server's own leases and all of them
+# together used no more than this share of a processor.
 QUIET_SECONDS: t.Final = 3.0
 OWN_WRITES: t.Final = 3
 IDLE: t.Final = 0.25
@@ -32,7 +33,7 @@ TICKS: t.Final = os.sysconf("SC_CLK_TCK")
 
 
 def fill(cluster: BenchCluster, numbers: range) -> None:
-    """More nodes; returns when every node of the cluster is Ready, KWOK stands still, and so do the servers."""
+    """Create nodes; return when every node is Ready, KWOK is stopped and the servers are quiet."""
     processes, deadline = cluster.sandbox.processes, time.monotonic() + PATIENCE
     processes.signal("kwok", signal.SIGCONT)
     with ThreadPoolExecutor(CONNECTIONS) as threads:
@@ -46,7 +47,8 @@ def fill(cluster: BenchCluster, numbers: range) -> None:
     ):
         if time.monotonic() > deadline:
             raise RunError(
-                f"node {waiting['metadata']['name']} is not Ready after {PATIENCE:.0f} s; see {cluster.sandbox.logs / 'kwok.log'}"
+                f"node {waiting['metadata']['name']} is not Ready after {PATIENCE:.0f} s; "
+                f"see {cluster.sandbox.logs / 'kwok.log'}"
             )
         settle(cluster, deadline)
     processes.signal("kwok", signal.SIGSTOP)
@@ -65,7 +67,8 @@ def settle(cluster: BenchCluster, deadline: float) -> None:
             return
         if time.monotonic() > deadline:
             raise RunError(
-                f"not quiet after {PATIENCE:.0f} s: {writes} writes and {used:.1f} s of processor in the last {QUIET_SECONDS:.0f} s"
+                f"not quiet after {PATIENCE:.0f} s: {writes} writes and {used:.1f} s of processor "
+                f"in the last {QUIET_SECONDS:.0f} s"
             )
         before = now
 

@@ -1,7 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`make bench`: measures this collection beside its peers, in one run, on one machine, taking turns. `--quick` is done within a minute.
+"""`make bench`: measures this collection and its peers in turns, in one run, on one machine.
+
+`--quick` ends within a minute.
 
 Writes results.json, and the tables of README.md.
 """

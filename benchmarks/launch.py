@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs one program and writes down what it took: `launch.py REPORT PROGRAM ARGUMENT…`.
 
-A process of its own, because Linux counts the memory of whoever starts a program, at its largest, as the program's: the harness holds megabytes of nodes.
+It is a process of its own because Linux counts the memory of the process that starts a program, at its
+largest, as memory of the program: the harness holds megabytes of nodes.
 """
 
 from __future__ import annotations

@@ -1,11 +1,14 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A slow network in front of an API server: a relay that holds bytes back, and what asking for compressed answers saves or costs behind it.
+"""A slow network in front of an API server: a relay that holds bytes back.
+
+It shows what it saves or costs to ask for compressed answers behind such a network:
 
     PYTHONPATH=.collections .venv/bin/python benchmarks/link.py KUBECONFIG      # a sandbox's
 
-It stands in for a line of one round trip time and one rate each way. A real one also loses packets and starts slowly, which makes long answers dearer.
+It stands in for a line of one round trip time and one rate each way. A real line also loses packets and
+starts slowly, so that long answers take longer still.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ import threading
 import time
 import typing as t
 from pathlib import Path
+from unittest import mock
 from urllib.parse import urlsplit
 
 import yaml
@@ -94,13 +98,13 @@ def main(kubeconfig: Path) -> None:
     server = config["clusters"][0]["cluster"]["server"]
 
     def seconds(compressed: bool, labels: str) -> float:
-        Connection.is_near = not compressed  # type: ignore[assignment,misc]
-        api = connect({"kubeconfig": config}, "link")
-        # The connection is there by now, as it is for all but the first request of a task.
-        api.get(kind, "n0", SPACE)
-        started = time.perf_counter()
-        api.list(kind, SPACE, labels=labels)
-        return time.perf_counter() - started
+        with mock.patch.object(Connection, "is_near", not compressed):
+            api = connect({"kubeconfig": config}, "link")
+            # The connection is there by now, as it is for all but the first request of a task.
+            api.get(kind, "n0", SPACE)
+            started = time.perf_counter()
+            api.list(kind, SPACE, labels=labels)
+            return time.perf_counter() - started
 
     for name, delay, rate in LINES:
         link = Link(server, delay, rate) if rate else None
@@ -120,7 +124,10 @@ def main(kubeconfig: Path) -> None:
 
 
 def fill(api: t.Any) -> None:
-    """500 objects of the size of a node that NFD has labelled; half of each is random, so that it compresses no better than names and numbers do."""
+    """Create 500 objects of the size of a node that NFD has labelled.
+
+    Half of each is random: it compresses no better than names and numbers do.
+    """
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
     chance = random.Random(1)  # noqa: S311 (the same objects every time)
     for number in range(500):

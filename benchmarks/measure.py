@@ -24,7 +24,11 @@ class RunError(Exception):
 
 @dataclass(frozen=True)
 class Sample:
-    """seconds: wall time. cpu: user and system time with all children. rss: MiB of the largest process. requests, writes: what the API server logged."""
+    """What one run took.
+
+    seconds: wall time. cpu: user and system time with all children. rss: MiB of the largest process.
+    requests, writes: what the API server logged.
+    """
 
     seconds: float
     cpu: float = 0.0
@@ -38,9 +42,17 @@ Contender = t.Callable[[int], Sample]
 Samples = dict[str, list[Sample]]
 
 
+def same_each_turn(act: t.Callable[..., Sample], *arguments: str | Path) -> Contender:
+    """Return a contender that does the same in every turn."""
+    return lambda _turn: act(*arguments)
+
+
 @dataclass
 class Row:
-    """One measured claim: ours against its peers. ratio is what the target is about, where the target is a ratio."""
+    """One measured claim: ours against its peers.
+
+    ratio: what the target is about, where the target is a ratio.
+    """
 
     metric: str
     name: str
@@ -86,7 +98,10 @@ def run(argv: t.Sequence[str | Path], env: t.Mapping[str, str], log: Path) -> Sa
 
 
 def interleave(contenders: t.Mapping[str, Contender], rounds: int, warm_up: int = 1) -> Samples:
-    """A B C A B C …, so that whatever else the machine does meets all alike. Rounds of the warm-up are not counted."""
+    """Run A B C A B C …, so that the rest of the machine disturbs all alike.
+
+    Rounds of the warm-up do not count.
+    """
     samples: Samples = {name: [] for name in contenders}
     for turn in range(rounds + warm_up):
         for name, contender in contenders.items():

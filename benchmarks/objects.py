@@ -25,7 +25,10 @@ def config_map(name: str, namespace: str = "default") -> Object:
 
 
 def twelve(name: str) -> list[Object]:
-    """Two each of namespace, operator group, subscription and machine set; NFD, ClusterPolicy, quota, configuration."""
+    """Return two Namespaces, OperatorGroups, Subscriptions and MachineSets each, and four other objects.
+
+    The four are a NodeFeatureDiscovery, a ClusterPolicy, a ResourceQuota and a ConfigMap.
+    """
     nfd, gpu = f"{name}-nfd", f"{name}-gpu"
     return [
         _object("v1", "Namespace", nfd),
@@ -74,7 +77,10 @@ def twelve(name: str) -> list[Object]:
 
 
 def node(number: int) -> Object:
-    """About 26 KB as JSON, like a node of a large cluster; every tenth has GPUs. Its conditions and addresses come from KWOK."""
+    """Return a node of about 26 KB as JSON, like one of a large cluster; every tenth has GPUs.
+
+    KWOK writes its conditions and addresses.
+    """
     name, gpu = f"ip-10-{number // 250}-{number % 250}-7.us-east-2.compute.internal", number % GPU_SHARE == 0
     labels = {
         f"feature.node.kubernetes.io/cpu-cpuid.FLAG{index:03d}-of-node": "true"

@@ -38,7 +38,10 @@ def peer_list(objects: list[Data]) -> Data:
 
 
 class Surroundings:
-    """One directory for playbooks and logs, one environment for every contender. small: a trial of the harness, not worth keeping."""
+    """One folder for playbooks and logs, and one environment for every contender.
+
+    small: a trial of the harness, whose results are not kept.
+    """
 
     def __init__(self, directory: Path, cluster: BenchCluster | None, small: bool = False) -> None:
         self.directory, self.cluster, self.small = directory, cluster, small
@@ -81,7 +84,13 @@ class Surroundings:
         return path
 
     def play(self, path: Path, *arguments: str, **environment: str) -> Sample:
-        argv = [BIN / "ansible-playbook", "-i", self.directory / "inventory.yml", path, *arguments]
+        argv: list[str | Path] = [
+            BIN / "ansible-playbook",
+            "-i",
+            self.directory / "inventory.yml",
+            path,
+            *arguments,
+        ]
         return self._counted(argv, self.environment | environment)
 
     def kubectl(self, *arguments: str | Path) -> Sample:

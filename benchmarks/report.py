@@ -55,11 +55,8 @@ def shown(text: str, results: Data) -> str:
 def machine() -> Data:
     model = re.search(r"^model name\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     memory = re.search(r"^MemTotal:\s*(\d+)", Path("/proc/meminfo").read_text(), re.MULTILINE)
-    collection = Path(
-        importlib.metadata.distribution("ansible").locate_file(
-            "ansible_collections/kubernetes/core/MANIFEST.json"
-        )
-    )  # type: ignore[arg-type]
+    ansible = importlib.metadata.distribution("ansible")
+    collection = Path(str(ansible.locate_file("ansible_collections/kubernetes/core/MANIFEST.json")))
     versions = {name: importlib.metadata.version(name) for name in PACKAGES}
     versions["kubernetes.core"] = json.loads(collection.read_text())["collection_info"]["version"]
     return {
@@ -84,12 +81,14 @@ def _tables(results: Data) -> list[str]:
         for part, one in results["parts"].items()
     )
     lines = [
-        f"Machine: {about['cpus']} x {about['cpu']}, {about['memory_gib']} GiB, Python {about['python']}; {versions}.",
+        f"Machine: {about['cpus']} x {about['cpu']}, {about['memory_gib']} GiB, "
+        f"Python {about['python']}; {versions}.",
         f"Measured: {dates}.",
         "",
     ]
     lines += [
-        "Medians; p99 is the 99th percentile by nearest rank: with fewer than 100 runs the largest. Runs of each row: results.json.",
+        "Medians; p99 is the 99th percentile by nearest rank: with fewer than 100 runs the largest. "
+        "Runs of each row: results.json.",
         "",
     ]
     lines += ["| # | what | ours | against | target | result |", "|---|---|---|---|---|---|"]
@@ -99,7 +98,8 @@ def _tables(results: Data) -> list[str]:
             "; ".join(f"{name} {_number(numbers, row['unit'])}" for name, numbers in row["peers"].items()),
         )
         lines.append(
-            f"| {row['metric']} | {row['name']} | {ours} | {against} | {row['target']} | {_value(row)}: {_verdict(row)} |"
+            f"| {row['metric']} | {row['name']} | {ours} | {against} | {row['target']} "
+            f"| {_value(row)}: {_verdict(row)} |"
         )
     lines += [
         "",

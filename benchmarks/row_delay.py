@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rows 1 and 2 once more with the API server 10 ms away: what every request costs on a network, and not only on the same machine."""
+"""Rows 1 and 2 once more with the API server 10 ms away: what every request costs on a network."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Row 2, the other half: enable_gpus.yml on a cluster where everything is as it should be, on the whole sandbox."""
+"""Row 2, the other half: enable_gpus.yml on the whole sandbox, on a cluster that needs no change."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def rows(where: Surroundings, report: Report, rounds: int) -> None:
     ratio = statistics.median(measure.seconds(ours)) / statistics.median(measure.seconds(samples[BASE]))
     peers = {BASE: measure.values(measure.seconds(samples[BASE]))}
     changed = [one for one in ours if "changed=0 " not in one.output]
-    note = f"the first run took {first.seconds:.0f} s; processor time of a re-run {statistics.median(one.cpu for one in ours):.1f} s"
+    processor = statistics.median(one.cpu for one in ours)
+    note = f"the first run took {first.seconds:.0f} s; processor time of a re-run {processor:.1f} s"
     report.rows += [
         Row(
             "2",
@@ -60,6 +61,7 @@ def rows(where: Surroundings, report: Report, rounds: int) -> None:
             peers={},
             target="0, and changed=0",
             met=not any(one.writes for one in ours) and not changed,
-            note=f"{statistics.median(one.requests for one in ours):.0f} requests: {', '.join(f'{count} x {what}' for what, count in verbs.most_common())}",
+            note=f"{statistics.median(one.requests for one in ours):.0f} requests: "
+            + ", ".join(f"{count} x {what}" for what, count in verbs.most_common()),
         ),
     ]

@@ -29,7 +29,7 @@ Data = dict[str, t.Any]
 
 
 def pools(where: Surroundings, report: Report, rounds: int) -> None:
-    """The plan of all pools, which asks no cluster; and the machine sets of every pool, made before and found unchanged."""
+    """Measure the plan of all pools, offline, and the MachineSets of all pools, which a task leaves alone."""
     counts = SMALL if where.small else POOLS
     plays = {"0": where.write("pools-0", [])}
     for count in counts:
@@ -44,7 +44,7 @@ def pools(where: Surroundings, report: Report, rounds: int) -> None:
         )
     where.play(plays[f"sets {counts[-1]}"])
     samples = measure.interleave(
-        {name: lambda _turn, path=path: where.play(path) for name, path in plays.items()}, min(rounds, FEW)
+        {name: measure.same_each_turn(where.play, path) for name, path in plays.items()}, min(rounds, FEW)
     )
     base = samples["0"]
     report.growth += [
@@ -55,7 +55,8 @@ def pools(where: Surroundings, report: Report, rounds: int) -> None:
         },
         {
             "name": "Pools whose machine sets are kept",
-            "note": f"gpu_machineset in a loop, two zones a pool, nothing to do, not waiting; {counts[-1]} pools are there. Above an empty playbook.",
+            "note": "gpu_machineset in a loop, two zones a pool, nothing to do, not waiting; "
+            f"{counts[-1]} pools are there. Above an empty playbook.",
             "points": [
                 {"pools": count, **above(samples[f"sets {count}"], base), **_asked(samples[f"sets {count}"])}
                 for count in counts
@@ -123,7 +124,10 @@ def clusters(where: Surroundings, report: Report, rounds: int) -> None:
                 for key, value in {**above(some, samples[f"base {count}"]), **_asked(some)}.items()
             }
         points.append(point)
-    note = "Twelve unchanged ConfigMaps in one task on each host, as many forks as hosts; above an empty playbook of the same hosts. MiB: the largest process."
+    note = (
+        "Twelve unchanged ConfigMaps in one task on each host, as many forks as hosts; "
+        "above an empty playbook of the same hosts. MiB: the largest process."
+    )
     report.growth.append({"name": "Clusters in one run", "note": note, "points": points})
 
 

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rows 8 and 9: who has GPUs among 5,000 nodes of 26 KB, how long that takes and how much memory; and how both grow with the number of nodes."""
+"""Rows 8 and 9: which of 5,000 nodes of 26 KB have GPUs, how long the answer takes and how much memory.
+
+A table shows how both grow with the number of nodes.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +72,8 @@ def rows(where: Surroundings, report: Report, rounds: int) -> None:
         points.append(point(level, samples, fleet.size(cluster)))
     report.rows += linear(measured, full, stretch)
     note = (
-        "The lookup as second task, above a playbook of the first task alone, so that loading our code is in both. "
+        "The lookup as second task, above a playbook of the first task alone, "
+        "so that loading our code is in both. "
         "MB: the whole list as JSON. Nodes were made Ready by KWOK, which stands still meanwhile."
     )
     report.growth.append({"name": "GPU nodes among all nodes", "note": note, "points": points})
@@ -106,9 +110,9 @@ def acts(where: Surroundings) -> dict[str, measure.Contender]:
     return {
         HTTP_SELECTED: lambda _turn: fleet.bare(client, SELECTOR),
         HTTP_SCAN: lambda _turn: fleet.bare(client, None),
-        **{name: lambda _turn, path=path: where.play(path) for name, path in plays.items()},
+        **{name: measure.same_each_turn(where.play, path) for name, path in plays.items()},
         **{
-            name: lambda _turn, words=words: where.kubectl("get", "nodes", "-o", "name", *words)
+            name: measure.same_each_turn(where.kubectl, "get", "nodes", "-o", "name", *words)
             for name, words in commands.items()
         },
     }
@@ -137,7 +141,8 @@ def judged(samples: Samples, nodes: int, kilobytes: float) -> list[Row]:
             target="<= 1/30 of k8s_info",
             met=ratio <= 1 / 30,
             ratio=round(ratio, 5),
-            note=f"above {zero}; of it the API server and the wire, by bare HTTP: {statistics.median(measure.seconds(samples[also['http']])):.2f} s; "
+            note=f"above {zero}; of it the API server and the wire, by bare HTTP: "
+            f"{statistics.median(measure.seconds(samples[also['http']])):.2f} s; "
             f"{samples[one][-1].requests} requests; {other} had {len(peer)} turns",
         )
 
@@ -157,7 +162,8 @@ def judged(samples: Samples, nodes: int, kilobytes: float) -> list[Row]:
             },
             target=f"<= {limit} MiB",
             met=statistics.median(extra[one]) <= limit,
-            note=f"{loaded - floor:.0f} MiB of it is what a first task of ours loads; above a playbook of another task it is "
+            note=f"{loaded - floor:.0f} MiB of it is what a first task of ours loads; "
+            "above a playbook of another task it is "
             f"{statistics.median(sample.rss for sample in samples[later]) - loaded:.0f} MiB",
         )
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import operator
 import statistics
 import typing as t
 
@@ -23,10 +24,13 @@ ORDINARY: t.Final = {"ACCELERATORS_IN_PROCESS": "0"}
 
 
 def rows(where: Surroundings, report: Report, rounds: int, light: int = 20, heavy: int = 4) -> None:
-    """The task finds one ConfigMap unchanged. The cost is the slope: a playbook of one task against one of several."""
+    """Measure a task that finds one ConfigMap unchanged.
+
+    The cost is the slope: a playbook of one task against one of several.
+    """
     assert where.cluster
     unchanged = objects.config_map("one-task")
-    kinds = {
+    kinds: dict[str, tuple[dict[str, t.Any], int, dict[str, str]]] = {
         EMPTY: ({"empty": {}}, light, {}),
         OURS: (ours(unchanged), light, {}),
         TRIVIAL: ({"trivial": {}}, heavy, {}),
@@ -50,7 +54,7 @@ def rows(where: Surroundings, report: Report, rounds: int, light: int = 20, heav
             ]
             for name, (_task, count, _environment) in kinds.items()
         }
-        for read in (lambda one: one.seconds, lambda one: one.cpu)
+        for read in (operator.attrgetter("seconds"), operator.attrgetter("cpu"))
     )
     shares = ", ".join(
         f"{name} {statistics.median(numbers) * 1000:.0f} ms" for name, numbers in processor.items()

@@ -1,9 +1,12 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Row 7: one node turns Ready, and everybody who waits for it says when they know: a raw watch, ours, kubectl wait, and k8s_info, which polls.
+"""Row 7: one node turns Ready, and every contender that waits for it says when it knows.
 
-All wait for the same change at the same time. The peers that poll take part in the first rounds only, for each costs them seconds.
+The contenders: a raw watch, ours, kubectl wait, and k8s_info, which polls.
+
+All wait for the same change at the same time. Those that poll take part in the first rounds only, because
+each round costs them seconds.
 """
 
 from __future__ import annotations
@@ -45,10 +48,13 @@ def rows(where: Surroundings, report: Report, rounds: int) -> None:
     peers = {name: measure.values(times, 5) for name, times in behind.items()}
     ours = peers.pop(API)
     told = peers[TOLD]
-    base = {"metric": "7", "unit": "s behind the raw watch", "runs": turns, "ours": ours}
+    base: dict[str, t.Any] = {"metric": "7", "unit": "s behind the raw watch", "runs": turns, "ours": ours}
     absolute = statistics.median(moments[PEER]) / statistics.median(moments[API])
     raw = measure.values(moments[RAW], 5)
-    note = f"the raw watch itself: median {raw['median'] * 1000:.1f} ms after the change was sent; k8s_info: {polled} rounds"
+    note = (
+        f"the raw watch itself: median {raw['median'] * 1000:.1f} ms after the change was sent; "
+        f"k8s_info: {polled} rounds"
+    )
     limit = "p50 <= 5 ms, p99 <= 25 ms"
     report.rows += [
         Row(
@@ -183,7 +189,7 @@ class Told:
             "BENCH_MOMENTS": str(self._log),
         }
         self._output = (where.directory / f"{name}.log").open("wb")
-        argv = [
+        argv: list[str | Path] = [
             BIN / "ansible-playbook",
             "-i",
             where.directory / "inventory.yml",
@@ -222,7 +228,7 @@ class Exit:
     """kubectl wait: the moment of its exit is when a script goes on."""
 
     def __init__(self, where: Surroundings, name: str) -> None:
-        argv = [KUBECTL, "wait", "--for=condition=Ready", f"node/{name}", "--timeout=300s"]
+        argv: list[str | Path] = [KUBECTL, "wait", "--for=condition=Ready", f"node/{name}", "--timeout=300s"]
         self._child = subprocess.Popen(
             argv, env=where.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
         )

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from openshift_sandbox import lifecycle
-from openshift_sandbox.client import Client
+from openshift_sandbox.client import Client, Object
 from openshift_sandbox.sandbox import Sandbox
 
 ROOT: t.Final = Path(__file__).resolve().parents[1]
@@ -24,7 +24,7 @@ FOLDER: t.Final = ROOT / ".sandbox-tests"
 
 @dataclass(frozen=True)
 class Cluster:
-    """sandbox is None on a real cluster: there troubles cannot be staged, and a test that needs one is skipped."""
+    """A cluster. sandbox is None on a real one: there a test that stages trouble is skipped."""
 
     kubeconfig: Path
     client: Client
@@ -34,6 +34,15 @@ class Cluster:
         if self.sandbox is None:
             pytest.skip("stages trouble: only on a sandbox")
         return self.sandbox
+
+
+def must_get(
+    client: Client, api_version: str, plural: str, name: str, namespace: str | None = None
+) -> Object:
+    """Return an object that has to be there; its absence fails the test."""
+    found = client.get(api_version, plural, name, namespace)
+    assert found is not None, f"there is no {name} among the {plural}"
+    return found
 
 
 @contextlib.contextmanager

@@ -28,11 +28,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse a mark without its text, and put files that start a sandbox of their own first.
+    """Refuse a mark without its text, and put the files first that take longest: so all workers end together.
 
-    They take longest: with the short files last, all workers end together.
+    They are those with a sandbox of their own, and those with long tests.
     """
-    items.sort(key=lambda item: not hasattr(getattr(item, "module", None), "SCENARIO"))
+    slow = {
+        item.path
+        for item in items
+        if hasattr(getattr(item, "module", None), "SCENARIO") or item.get_closest_marker("long")
+    }
+    items.sort(key=lambda item: item.path not in slow)
     for item in items:
         for mark in (*item.iter_markers("long"), *item.iter_markers("story")):
             if not (mark.args and isinstance(mark.args[0], str) and mark.args[0].strip()):

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Loaded by every Python of a run: writes down which process imports the client package. Only for counting, never for timing."""
+"""Every Python of a run loads this file: it writes down which process imports the client package.
+
+It serves to count, never to take times.
+"""
 
 from __future__ import annotations
 

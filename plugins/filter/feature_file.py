@@ -108,7 +108,7 @@ def feature_file(
             if isinstance(features, t.Mapping)
             else _checked(str(features))
         )
-        return _brought(content, name, **how)
+        return _in_shape(content, name, **how)
     except InputError as exc:
         raise AnsibleFilterError(f"feature_file: {exc.to_result()['msg']}") from exc
 
@@ -118,7 +118,7 @@ def _checked(content: str) -> str:
     return content
 
 
-def _brought(content: str, name: str, **how: t.Any) -> str | list[Data]:
+def _in_shape(content: str, name: str, **how: t.Any) -> str | list[Data]:
     kind = how.pop("as", "text")
     options = {
         "pool": "worker",
@@ -128,7 +128,8 @@ def _brought(content: str, name: str, **how: t.Any) -> str | list[Data]:
     }
     if unknown := sorted(set(how) - set(options)):
         raise AnsibleFilterError(
-            f"feature_file: unknown option {', '.join(unknown)}; there are {', '.join(['name', 'expires', 'publish', 'as', *options])}"
+            f"feature_file: unknown option {', '.join(unknown)}; "
+            f"there are {', '.join(['name', 'expires', 'publish', 'as', *options])}"
         )
     options |= how
     if kind == "text":

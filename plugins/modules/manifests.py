@@ -88,11 +88,7 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    KindNotServedError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame import manifest as manifests
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import manifest_steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
@@ -100,8 +96,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
     ArgumentSpec,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import find, known
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import ManifestsParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 
 SPEC = ArgumentSpec(
     options={
@@ -112,69 +108,12 @@ SPEC = ArgumentSpec(
 ).merge(AUTH, STATE, WAIT)
 
 
-def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
-    entries, default = (
-        [settled(entry, params["namespace"]) for entry in manifests.read(params["objects"])],
-        params["namespace"],
-    )
+def ensure(api: Api, params: ManifestsParams) -> dict[str, t.Any]:
+    namespace = params["namespace"]
+    entries = manifest_steps.read(params["objects"], namespace)
     if params["state"] == "absent":
-        return {
-            "objects": [
-                done(api, entry, lambda one: remove(api, one, default)) for entry in reversed(entries)
-            ]
-        }
-
-    def apply(entry: manifests.Entry) -> None:
-        api.apply(on_server(api, entry, default).manifest, force_conflicts=params["force_conflicts"])
-
-    results = [done(api, entry, apply) for entry in entries if entry.is_ground]
-    crds = {
-        entry.name: Query(known(manifests.CRD), name=entry.name)
-        for entry in entries
-        if entry.kind == manifests.CRD
-    }
-    if crds:
-        api.wait(crds, manifests.judge_established, "custom resource definitions")
-    return {"objects": results + [done(api, entry, apply) for entry in entries if not entry.is_ground]}
-
-
-def settled(entry: manifests.Entry, default: str | None) -> manifests.Entry:
-    """Known kinds are settled before the first request."""
-    kind = find(entry.api_version, entry.kind)
-    return manifests.settle(entry, kind.namespaced, default) if kind else entry
-
-
-def on_server(api: Api, entry: manifests.Entry, default: str | None) -> manifests.Entry:
-    """Other kinds are asked of the server; in check mode one may not be served yet."""
-    try:
-        return manifests.settle(entry, api.resolve(entry.api_version, entry.kind).namespaced, default)
-    except KindNotServedError:
-        if api.check_mode:
-            return entry
-        raise
-
-
-def remove(api: Api, entry: manifests.Entry, default: str | None) -> None:
-    try:
-        kind = api.resolve(entry.api_version, entry.kind)
-    except KindNotServedError:
-        return
-    api.delete(kind, entry.name, manifests.settle(entry, kind.namespaced, default).namespace)
-
-
-def done(api: Api, entry: manifests.Entry, act: t.Callable[[manifests.Entry], None]) -> dict[str, t.Any]:
-    """What an act on an object changed; its path stands in front of any error."""
-    before = len(api.changes)
-    try:
-        act(entry)
-    except AcceleratorError as exc:
-        exc.message = (
-            f"{entry.path} ({entry.kind} {entry.name}): {exc.message}"
-            if entry.path not in exc.message
-            else exc.message
-        )
-        raise
-    return entry.summarize(len(api.changes) > before)
+        return {"objects": manifest_steps.remove(api, entries, namespace)}
+    return {"objects": manifest_steps.apply(api, entries, namespace, params["force_conflicts"])}
 
 
 def main() -> None:

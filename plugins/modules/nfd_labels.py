@@ -173,12 +173,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import removal, steps as nfd_steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.options import OPTIONS
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import (
+    OPTIONS,
+    NfdLabelsParams,
+)
 
 SPEC = ArgumentSpec(options=OPTIONS).merge(AUTH, STATE, WAIT)
 
 
-def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
+def ensure(api: Api, params: NfdLabelsParams) -> dict[str, t.Any]:
     nfd_steps.check(params)
     return {
         "nfd": removal.absent(api, params) if params["state"] == "absent" else nfd_steps.present(api, params)

@@ -200,6 +200,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
 
 SPEC = ArgumentSpec(
     options={
@@ -222,7 +223,7 @@ SPEC = ArgumentSpec(
 ).merge(AUTH, STATE, WAIT)
 
 
-def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
+def ensure(api: Api, params: OlmOperatorParams) -> dict[str, t.Any]:
     if params["state"] == "absent":
         from ansible_collections.accelerators.openshift.plugins.module_utils._olm import removal_steps
 

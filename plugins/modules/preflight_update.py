@@ -132,13 +132,19 @@ duration:
   sample: 0.4
 """
 
+import typing as t
+
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     WAIT,
     ArgumentSpec,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._update.steps import ensure
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._update import steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.params import (
+    PreflightUpdateParams,
+)
 
 OPERATORS = (
     "nvidia-gpu-operator",
@@ -163,6 +169,10 @@ SPEC = ArgumentSpec(
         },
     }
 ).merge(AUTH, WAIT)
+
+
+def ensure(api: Api, params: PreflightUpdateParams) -> dict[str, t.Any]:
+    return steps.check(api, params)
 
 
 def main() -> None:

@@ -220,39 +220,18 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import options as stack_options
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.backend import chosen
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    options as clusterpolicy_options,
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.backend import OPTIONS, choose
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
+    SpecialResourceParams,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
-    options as custom_options,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import options as dra_options
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import options as kmm_options
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic import options as nic_options
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
-    options as nvidiadriver_options,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sro import options as sro_options
 
-OPTIONS: t.Final = {
-    **stack_options.OPTIONS,
-    **clusterpolicy_options.OPTIONS,
-    **nvidiadriver_options.OPTIONS,
-    **dra_options.OPTIONS,
-    **nic_options.OPTIONS,
-    **custom_options.OPTIONS,
-    **kmm_options.OPTIONS,
-    **sro_options.OPTIONS,
-}
 SPEC = ArgumentSpec(options=OPTIONS).merge(AUTH, STATE, WAIT)
 
 
-def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
-    backend = chosen(params)
-    bring = backend.absent if params["state"] == "absent" else backend.present
-    return {"special_resource": {"backend": params["backend"], **bring(api, params)}}
+def ensure(api: Api, params: SpecialResourceParams) -> dict[str, t.Any]:
+    backend, complete = choose(params)
+    steps = backend.absent if params["state"] == "absent" else backend.present
+    return {"special_resource": {"backend": params["backend"], **steps(api, complete)}}
 
 
 def main() -> None:

@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this plugin util is for the collection's own plugins and can change without notice.
-"""Runs a module's own function in Ansible's worker when that is the same thing, and as an ordinary module when it is not.
+"""Run a module's own function in Ansible's worker if that has the same effect, else run an ordinary module.
 
-Packing, starting and importing a module takes Ansible ten times as long as a call in the worker (benchmarks/README.md, rows 3 and 4).
-It is the same thing when the module would run on this machine, as this user, with this Python and this environment, while Ansible waits for it.
+To pack, start and import a module takes Ansible ten times as long as a call in the worker
+(benchmarks/README.md, rows 3 and 4). The effect is the same if the module would run on this machine, as this
+user, with this Python and this environment, while Ansible waits for it.
 """
 
 from __future__ import annotations
@@ -27,21 +28,23 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube impor
 
 _MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 _AUTOMATIC = ("auto", "auto_silent", "auto_legacy", "auto_legacy_silent")
-# Here, in Ansible's parent process, so that it is loaded once and shared by every worker that it forks. What is missing is for the module itself to tell.
+# Loaded here, in Ansible's parent process, once for all workers that it forks. The module itself reports a
+# package that is missing.
 _MISSING = credentials.preload()
-# Nothing waits here, but every worker that does would compile it again: Ansible keeps no compiled code of collections. 4 ms of each task that waits.
+# Ansible keeps no compiled code of collections, so each worker that waits would compile this again, for 4 ms.
 importlib.import_module("ansible_collections.accelerators.openshift.plugins.module_utils._kube.wait")
 _display = Display()
 
 
 class ActionModule(ActionBase):  # type: ignore[misc]
-    """One class for all modules: it takes the module of its task's name."""
+    """The action of every module: it runs the module with the name of its task."""
 
     _supports_check_mode = True
     _supports_async = True
     _requires_connection = False
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        """Return the module's result."""
         task_vars = task_vars or {}
         result: dict[str, t.Any] = super().run(tmp, task_vars)
         name = str(self._task.resolved_action or self._task.action).rpartition(".")[2]
@@ -72,7 +75,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         interpreter = variables.get("ansible_python_interpreter")
         if interpreter is None or interpreter in _AUTOMATIC:
             return True
-        # The template of implicit localhost means the Python that runs Ansible.
+        # The template of an implicit localhost means the Python that runs Ansible.
         rendered = str(self._templar.template(interpreter))
         return os.path.realpath(rendered) == os.path.realpath(sys.executable) and os.path.dirname(
             rendered
@@ -82,7 +85,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
 def _validated(
     spec: ArgumentSpec, arguments: dict[str, t.Any], name: str
 ) -> tuple[dict[str, t.Any], dict[str, t.Any]]:
-    """The parameters as AnsibleModule would have them, or the result of a task with wrong options."""
+    """Return the parameters as AnsibleModule has them, and the result of a task with wrong options or {}."""
     validator = ArgumentSpecValidator(dict(spec.options), **spec.constraints())
     checked = validator.validate(arguments)
     secrets.register(*(checked._no_log_values - secrets.public_in_kubeconfig(arguments.get("kubeconfig"))))

@@ -214,7 +214,7 @@ def test_selectors_that_need_quoting(cluster: Cluster, labels: str, names: list[
 def test_a_role_may_have_any_name(cluster: Cluster) -> None:
     """On the real server alone: other kinds have plainer names."""
     api = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract")
-    role = {
+    role: dict[str, t.Any] = {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "ClusterRole",
         "metadata": {"name": "contract: a?b#c ü&d=e,f\\g"},

@@ -13,21 +13,20 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-    discovery,
     kinds as kube_kinds,
 )
 from openshift_sandbox import audit
 
 
 def test_what_a_server_serves_is_read_from_either_document(cluster: Cluster) -> None:
-    """On the real server alone: every kind is the same in the document of its group and in that of all groups."""
+    """On the real server alone: a kind is the same in the document of its group and in that of all groups."""
     api = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract")
-    answer = api.http.request("GET", discovery.ALL_GROUPS, accept=discovery.ACCEPT)
+    answer = api.http.request("GET", kube_kinds.ALL_GROUPS, accept=kube_kinds.ACCEPT_ALL_GROUPS)
     assert answer.body["kind"] == "APIGroupDiscoveryList"
-    together = {(kind.api_version, kind.kind): kind for kind in discovery.in_all_groups(answer.body)}
+    together = {(kind.api_version, kind.kind): kind for kind in kube_kinds.in_all_groups(answer.body)}
     assert {"apps/v1", "machine.openshift.io/v1beta1"} <= {version for version, _kind in together}
     for version in {version for version, _kind in together}:
-        for kind in discovery.in_group(version, api.http.request("GET", f"/apis/{version}").body):
+        for kind in kube_kinds.in_group(version, api.http.request("GET", f"/apis/{version}").body):
             assert together[(version, kind.kind)] == kind
 
 
@@ -66,7 +65,9 @@ def test_a_conflict_names_manager_and_field_and_force_is_a_choice(cluster: Clust
     assert cluster.client.user_agent in caught.value.message
     assert cluster.client.user_agent in caught.value.remedy
     assert "force_conflicts" in caught.value.remedy
-    assert api.get(CONFIG_MAP, "a", "contract-conflict")["data"] == theirs["data"]
+    live = api.get(CONFIG_MAP, "a", "contract-conflict")
+    assert live is not None
+    assert live["data"] == theirs["data"]
     assert api.apply(ours, force_conflicts=True)["data"] == {"x": "2", "y": "1"}
     again = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract")
     again.apply(ours)

@@ -18,10 +18,11 @@ _INTRO: t.Final = """\
 A failed task returns `code`, `layer`, `message`, `remedy` and `evidence`. A code keeps its meaning in every
 release, and always has the same layer, which says where to look first.
 
-The remedy that a task returns names your nodes, namespaces and values. The tables below give the general form:
+The remedy that a task returns names your nodes, namespaces and values. The tables below give the general
+form:
 
-- A setting is an option of the module that failed, or a key of a pool in `gpu_pools`. A role has most options as
-  variables that begin with the role's name: `adopt` is `gpu_operator_adopt` in the role `gpu_operator`.
+- A setting is an option of the module that failed, or a key of a pool in `gpu_pools`. A role has most options
+  as variables that begin with the role's name: `adopt` is `gpu_operator_adopt` in the role `gpu_operator`.
 - Replace words in capitals, such as NAME. The commands use the default namespaces.
 """
 

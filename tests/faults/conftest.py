@@ -29,7 +29,11 @@ PAGE: t.Final = 3
 
 @dataclass(frozen=True)
 class Bench:
-    """client: goes around the proxy, and is somebody else to the API server. connection: through the proxy, shared by all."""
+    """What a test of faults works with.
+
+    client: does not use the proxy, and is another user for the API server.
+    connection: through the proxy, shared by all.
+    """
 
     proxy: Proxy
     client: Client
@@ -71,7 +75,10 @@ def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> t.Itera
 
 
 def identity(client: Client) -> str:
-    """A token of a service account that may do everything: client certificates do not pass a proxy that ends TLS."""
+    """Return a token of a service account that may do everything.
+
+    Client certificates do not pass a proxy that ends TLS.
+    """
     account = {"kind": "ServiceAccount", "name": "tester", "namespace": NAMESPACE}
     client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     client.apply(

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is done through the proxy while faults happen, and what must be true afterwards: each operation checks itself against the real server."""
+"""Operations to run through the proxy while faults happen.
+
+Each checks itself against the real server afterwards.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 
+Operation = t.Callable[[Bench, Api, str], None]
+
 LISTED: t.Final = [f"listed-{number}" for number in range(7)]
-
-
-class Operation(t.Protocol):
-    def __call__(self, bench: Bench, api: Api, name: str) -> None: ...
 
 
 def agent(api: Api) -> str:
@@ -116,7 +117,7 @@ def delete(bench: Bench, api: Api, name: str) -> None:
 def waited(
     bench: Bench, api: Api, name: str, change: t.Callable[[], t.Any], data: list[dict[str, str]]
 ) -> None:
-    """The awaited change is made once the watches that break were tried, so whatever is lost with a broken one would never be seen."""
+    """Make the awaited change only after the watches that break: an event lost with one never comes again."""
     before(bench, name, x="1")
 
     def judge(snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:

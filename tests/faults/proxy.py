@@ -1,7 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A proxy between an Api and the sandbox's real API server, TLS on both sides, that does to each request what a script says.
+"""A proxy between an Api and the sandbox's real API server, with TLS on both sides.
+
+It does to each request what a script says.
 
 Scripts are found by User-Agent, so that many tests share one proxy. Credentials pass through as headers.
 """
@@ -34,7 +36,11 @@ _NOT_PASSED_ON: t.Final = {"transfer-encoding", "content-length", "connection"}
 
 @dataclass(frozen=True)
 class Call:
-    """One request as it arrived. verb: get, list, page, watch, create, apply, dry-run, patch or delete. at: monotonic seconds. fault: what was done to it."""
+    """One request as it arrived.
+
+    verb: get, list, page, watch, create, apply, dry-run, patch or delete. at: monotonic seconds.
+    fault: what the proxy did to it.
+    """
 
     agent: str
     verb: str
@@ -59,9 +65,10 @@ class Fault(t.Protocol):
 class Script(t.Protocol):
     """What happens to a call. watches: so many watches are tried before something is there to be seen."""
 
-    watches: int
+    @property
+    def watches(self) -> int: ...
 
-    def __call__(self, call: Call) -> Fault | None: ...
+    def __call__(self, call: Call, /) -> Fault | None: ...
 
 
 class Proxy:

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The in-memory API server of the unit tests behind a real socket, and a proxy that tunnels.
 
-It stands in for what is between a client and kube-apiserver: TLS, IPv6, path prefixes, compressed, huge and dripping answers. The real one speaks HTTP/2 as
-well, compresses only what is longer than 128 KiB, ends watches by time and keeps nothing in memory. The proxy stands in for a company's: it knows CONNECT only.
+It stands in for what is between a client and kube-apiserver: TLS, IPv6, path prefixes, compressed, huge and
+dripping answers. The real server also speaks HTTP/2, compresses only answers longer than 128 KiB, ends
+watches by time and keeps nothing in memory. The proxy stands in for that of a company: it knows CONNECT only.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ class Seen:
 
 @dataclass
 class Served:
-    """url: without a slash at its end. state: the objects. seen: every request. act: what happens to each request, where it is not simply answered.
+    """An API server in memory behind a socket.
+
+    url: without a slash at its end. state: the objects. seen: every request.
+    act: what happens to each request, unless the server simply answers it.
 
     compressed: whether long answers are sent as gzip to those who take it.
     """
@@ -173,7 +177,11 @@ class Exchange(BaseHTTPRequestHandler):
 
 
 class Tunnel(threading.Thread):
-    """url: of the proxy. asked: the hosts of all CONNECTs, with what they sent to identify themselves. allowed: `user:password`, if it takes one."""
+    """A proxy that tunnels.
+
+    url: of the proxy. asked: the host of each CONNECT, with the credentials that the client sent.
+    allowed: `user:password`, if the proxy wants one.
+    """
 
     def __init__(self, allowed: str = "") -> None:
         super().__init__(daemon=True)

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Many clusters in one run: what belongs to one host's task never reaches another's, whoever runs first and however many at once."""
+"""Many clusters in one run: what belongs to the task of one host never reaches that of another.
+
+It does not matter which host runs first and how many run at once.
+"""
 
 from __future__ import annotations
 

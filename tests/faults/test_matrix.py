@@ -1,7 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every fault, to every request of every operation, once and five times in a row: all converge, nothing is doubled, changed is right.
+"""Every fault, to every request of every operation, once and five times in a row.
+
+All operations converge, nothing is doubled, and `changed` is right.
 
 All cells run at the same time (they mostly sleep); each test then looks at its own.
 """
@@ -32,7 +34,8 @@ WRITING: t.Final = {
     "delete": ("delete",),
 }
 WAITING: t.Final = {"wait": ("watch",), "wait-deleted": ("watch",)}
-# An operation gets through with these, so it does not ask again. One 401 means a token that has just expired; two in a row mean no access.
+# These do not stop an operation, so it does not ask again. One 401 means that a token has just expired; two
+# in a row mean no access.
 HARMLESS: t.Final = {"dripping", "doubled_events", "unauthorized"}
 WORKERS: t.Final = 40
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Somebody else writes in between; a token is replaced; a peer that keeps us waiting does not keep us past the deadline."""
+"""Another client writes in between; a token is replaced; a slow peer does not hold us past the deadline."""
 
 from __future__ import annotations
 
@@ -27,13 +27,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Query
 
+PASSED: t.Final = faults.named("passed", Exchange.passed)
+
 
 class Between:
     """Before the first request of a verb is passed on (or answered otherwise), somebody does something."""
 
     watches = 1
 
-    def __init__(self, verb: str, act: t.Callable[[], t.Any], then: Fault = Exchange.passed) -> None:
+    def __init__(self, verb: str, act: t.Callable[[], t.Any], then: Fault = PASSED) -> None:
         self._verb, self._act, self._then, self._done = verb, act, then, False
 
     def __call__(self, call: Call) -> Fault | None:

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A thousand runs in which each request has a fault with a chance of one in four. FAULTS_SEED=n starts at another seed, FAULTS_RUNS=n makes more or fewer."""
+"""A thousand runs in which each request has a fault with a chance of one in four.
+
+FAULTS_SEED=n starts at another seed, FAULTS_RUNS=n makes more or fewer runs.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,8 @@ def test_random_faults_pass(bench: Bench) -> None:
             OPERATIONS[operation](bench, bench.api(agent, Dice(seed), limits=HASTY), agent)
         except BaseException:
             done = " ".join(f"{call.verb}:{call.fault or 'passed'}" for call in bench.proxy.calls(agent))
-            return f"FAULTS_SEED={seed} FAULTS_RUNS=1: {operation} after {done}\n{traceback.format_exc(limit=-3)}"
+            trace = traceback.format_exc(limit=-3)
+            return f"FAULTS_SEED={seed} FAULTS_RUNS=1: {operation} after {done}\n{trace}"
         return ""
 
     with ThreadPoolExecutor(WORKERS) as workers:

@@ -12,7 +12,12 @@ SECONDS: t.Final = 60.0
 T = t.TypeVar("T")
 
 
-def until(look: t.Callable[[], T | None], what: str, seconds: float = SECONDS, pause: float = 0.1) -> T:
+def until(
+    look: t.Callable[[], T | t.Literal[False] | None],
+    what: str,
+    seconds: float = SECONDS,
+    pause: float = 0.1,
+) -> T:
     """What `look` sees once it sees something."""
     deadline = time.monotonic() + seconds
     while not (seen := look()):
@@ -22,7 +27,10 @@ def until(look: t.Callable[[], T | None], what: str, seconds: float = SECONDS, p
 
 
 def at_best(act: t.Callable[[], float], limit: float, tries: int = 3) -> float:
-    """Seconds that it takes, tried again while that is more than the limit: a busy machine makes one try late, wrong code makes all."""
+    """Return the seconds of the first try within the limit, or of the last one.
+
+    A busy machine makes one try slow; wrong code makes all of them slow.
+    """
     while (taken := act()) > limit and (tries := tries - 1):
         pass
     return taken

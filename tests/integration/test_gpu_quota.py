@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""gpu_quota: the API server's own refusal, keys that would never count, who holds the GPUs, and what the identity may not do."""
+"""gpu_quota: the API server's refusal, keys that never count, who holds the GPUs, and missing rights."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def pod(name: str, gpus: int) -> dict[str, t.Any]:
 
 
 def test_the_refusal_is_the_servers_own(playbook: Playbook, audit: Audit, in_process: bool) -> None:
-    options = {
+    options: dict[str, t.Any] = {
         "namespace": f"it-proof-{in_process}".lower(),
         "gpus": 1,
         "create_namespace": True,
@@ -74,7 +74,7 @@ def test_a_missing_namespace_is_not_made_by_accident(playbook: Playbook) -> None
 
 
 def test_who_holds_what_and_two_quotas(cluster: Cluster, playbook: Playbook) -> None:
-    common = {"namespace": "it-held", "create_namespace": True}
+    common: dict[str, t.Any] = {"namespace": "it-held", "create_namespace": True}
     assert playbook.module("gpu_quota", **common, gpus=4).changed
     cluster.client.create(pod("trainer", 3))
     held = playbook.module("gpu_quota", **common, gpus=4, prove=True)

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the import of the client package costs is paid by Ansible's parent process, once, or not at all: told by the pids of those that import it."""
+"""Ansible's parent process pays for the import of the client package, once, or no process does.
+
+The test looks at the pids of the processes that import it.
+"""
 
 from __future__ import annotations
 

@@ -47,7 +47,10 @@ def test_instance_types_need_no_cluster(playbook: Playbook) -> None:
 
 @pytest.mark.usefixtures("gpu_node")
 def test_gpu_nodes_with_a_query(playbook: Playbook, cluster: Cluster) -> None:
-    call = f"query('accelerators.openshift.gpu_nodes', label_selector='team=lookup', kubeconfig='{cluster.kubeconfig}'"
+    call = (
+        "query('accelerators.openshift.gpu_nodes', label_selector='team=lookup', "
+        f"kubeconfig='{cluster.kubeconfig}'"
+    )
     assert looked_up(playbook, call + ", query='[].[name, instance_type, schedulable]')") == [
         [NAME, "g4dn.xlarge", False]
     ]
@@ -58,7 +61,8 @@ def test_a_wrong_query_names_itself(playbook: Playbook, cluster: Cluster) -> Non
     run = playbook.tasks(
         {
             "ansible.builtin.debug": {
-                "msg": f"{{{{ query('accelerators.openshift.gpu_nodes', kubeconfig='{cluster.kubeconfig}', query='[') }}}}"
+                "msg": "{{ query('accelerators.openshift.gpu_nodes', "
+                f"kubeconfig='{cluster.kubeconfig}', query='[') }}}}"
             }
         }
     )

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What one task asks of the API server, counted in its audit log: exact numbers, so that a request too many fails a test."""
+"""What one task asks of the API server, counted in its audit log.
+
+The numbers are exact: one request too many fails a test.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ def config_map(name: str, value: str = "1") -> Data:
 
 
 NAMESPACE: t.Final = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}}
-# In the table of kinds, and on a cluster only with an operator that other tests may have installed: a group of its own is never there.
+# Kinds of the table may be on the cluster: other tests may install their operators. This group never is.
 UNKNOWN: t.Final = {
     "apiVersion": "requests.example.com/v1",
     "kind": "Widget",
@@ -70,7 +73,8 @@ STEPS: t.Final[list[tuple[str, Data, list[str]]]] = [
     ("plan", {"accelerators.openshift.gpu_plan": {"pools": POOLS, "platform": "aws"}}, []),
 ]
 
-# What enable_gpus.yml asks when nothing is left to do, with examples/demo.yml. Preflight looks at machine sets and both operators before their roles do.
+# What enable_gpus.yml asks when nothing is left to do, with examples/demo.yml. Preflight reads machine sets
+# and both operators before their roles do.
 AGAIN: t.Final = {
     "get infrastructures.config.openshift.io": 3,
     "list machinesets.machine.openshift.io": 2,
@@ -123,7 +127,7 @@ def test_one_task_asks_no_more(run: Run, audit: Audit, name: str, verbs: list[st
 
 
 def test_a_missing_operator_costs_one_request(audit: Audit, cluster: Cluster) -> None:
-    # A kind as in the table, of an operator that nobody has: the ones of the table may have been installed by other tests.
+    # A kind like those of the table, of an operator that nobody has: other tests may have installed theirs.
     log = cluster.needs_sandbox().directory / "audit.log"
     missing = kinds.Kind("requests.example.com/v1", "Widget", "widgets", provider="the operator widgets")
     start = requests.position(log)
@@ -190,7 +194,7 @@ def test_the_whole_chain_again_writes_nothing_and_asks_no_more(chain: tuple[Play
 def test_the_whole_chain_again_while_every_gpu_is_busy_and_others_keep_their_fields(
     chain: tuple[Playbook, Audit],
 ) -> None:
-    """Follows the test above: every GPU is taken, and the boot images are those of the machine-config operator."""
+    """Follows the test above: every GPU is taken, and the boot images are the machine-config operator's."""
     playbook, audit = chain
     nodes = [
         one["metadata"]["name"]

@@ -119,7 +119,7 @@ def test_a_token_is_nowhere_to_be_seen(
     secret = tmp_path / "credentials.yml"
     secret.write_text(yaml.safe_dump({"credentials": credentials}))
     quota = {"namespace": "default", "name": "canary"}
-    tasks = [
+    tasks: list[dict[str, t.Any]] = [
         {"accelerators.openshift.gpu_quota": {**quota, "gpus": 1}, "diff": True},
         {"accelerators.openshift.gpu_quota": {**quota, "gpus": -1}, "ignore_errors": True},
         {
@@ -158,7 +158,7 @@ def test_a_password_and_its_token_are_nowhere_to_be_seen(
     secret.write_text(yaml.safe_dump({"credentials": oauth.options()}))
     quota = {"namespace": "default", "name": "canary-login"}
     nodes = "{{ query('accelerators.openshift.gpu_nodes', 'none', **credentials) }}"
-    tasks = [
+    tasks: list[dict[str, t.Any]] = [
         {"accelerators.openshift.gpu_quota": {**quota, "gpus": 1}, "diff": True},
         {
             "accelerators.openshift.gpu_quota": {

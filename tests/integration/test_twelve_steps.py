@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Twelve steps of the modules that stand on nothing: create, again, modify, again, delete, again; each in check mode and for real; both ways."""
+"""Twelve steps of the modules that need no other: create, again, modify, again, delete, again.
+
+Each runs in check mode and for real, and both ways.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A module's twelve steps: create, again, modify, again, delete, again; each in check mode and for real.
 
-`make test` walks them both ways for each module of the collection, and in process for every other backend.
+`make test` walks most modules both ways, and every backend in process.
 """
 
 from __future__ import annotations

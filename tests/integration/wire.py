@@ -44,7 +44,7 @@ class Audit:
         ]
 
     def flush(self) -> None:
-        """An event is written a moment after its answer was sent: wait for a request of our own to show up."""
+        """Wait until a request of our own is in the log: the server writes an event after it has answered."""
         log = self.log
         if log is None:
             return

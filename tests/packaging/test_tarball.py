@@ -68,7 +68,10 @@ def test_every_tracked_plugin_role_and_playbook_is_in_it(names: set[str]) -> Non
 
 @pytest.fixture(scope="module")
 def elsewhere(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """An environment with an empty home, whose only collection is the installed tarball (and kubernetes.core of the interpreter)."""
+    """Return an environment with an empty home, whose only collection is the installed tarball.
+
+    kubernetes.core of the interpreter is there too.
+    """
     home = tmp_path_factory.mktemp("home")
     environment = {
         "HOME": str(home),
@@ -82,7 +85,7 @@ def elsewhere(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[s
         "K8S_AUTH_API_KEY": "nobody",
         "K8S_AUTH_VERIFY_SSL": "false",
     }
-    command = [
+    command: list[str | Path] = [
         BIN / "ansible-galaxy",
         "collection",
         "install",

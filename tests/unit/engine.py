@@ -1,4 +1,4 @@
-"""An Api on the in-memory server and a clock that only moves when somebody sleeps."""
+"""An Api on the in-memory server, with a clock that moves only when the client sleeps, and a ConfigMap."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import typing as t
 
 from unit.fake_server import FakeServer
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Http
 
+CONFIG_MAP: t.Final = kinds.known("ConfigMap")
+
 
 class FakeClock:
-    """seconds: now. slept: how long each sleep was."""
+    """A clock of a test. seconds: now. slept: the seconds of each sleep."""
 
     def __init__(self) -> None:
         self.seconds = 1000.0
@@ -28,6 +32,7 @@ class FakeClock:
 
 
 def api_on(server: FakeServer, clock: FakeClock | None = None, seconds: float = 300.0, **more: t.Any) -> Api:
+    """Return an Api whose task has so many seconds. more: `lines` for its progress, and fields of Api."""
     clock = clock or FakeClock()
     lines: list[str] = more.pop("lines", [])
     connection = Connection(
@@ -43,3 +48,19 @@ def api_on(server: FakeServer, clock: FakeClock | None = None, seconds: float = 
         progress=lines.append,
         **more,
     )
+
+
+def config_map(**data: str) -> KubeObject:
+    """Return the ConfigMap x/a with this data."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "a", "namespace": "x"},
+        "data": data,
+    }
+
+
+def data_of(api: Api) -> t.Any:
+    """Return the data of the ConfigMap x/a, or None without it."""
+    found = api.get(CONFIG_MAP, "a", "x")
+    return found and found["data"]

@@ -1,7 +1,8 @@
-"""An API server in memory, at the place of the network: what `Connection` sends, it answers.
+"""An API server in memory, in place of the network: it answers what `Connection` sends.
 
-It stands in for kube-apiserver in unit tests. It knows objects, lists with selectors and pages, merge and apply patches, dry runs,
-preconditions, watches and discovery; it has no schemas, no defaults, no admission and no field conflicts. tests/contract holds it against the real one.
+It stands in for kube-apiserver in unit tests. It knows objects, lists with selectors and pages, merge and
+apply patches, dry runs, preconditions, watches and discovery. It has no schemas, no defaults, no admission
+and no field conflicts. tests/contract compares it with the real one.
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ from urllib3 import HTTPHeaderDict
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds as kube_kinds
 
 Object = dict[str, t.Any]
-Fault = t.Callable[[str, str], "Answer | BaseException | None"]
+
+
+# Takes what urllib3 takes: method, url, and by name body, headers, timeout and more.
+Send = t.Callable[..., "Answer"]
 
 
 class Answer:
-    """A response as urllib3 gives it, as far as the engine looks."""
+    """A response of urllib3, as far as the client looks at it."""
 
     def __init__(self, status: int, body: t.Any, headers: t.Mapping[str, str] | None = None) -> None:
         self.status = status
@@ -39,6 +43,10 @@ class Answer:
 
     def read1(self, _size: int, decode_content: bool = True) -> bytes:
         return self.read()
+
+    def copy(self) -> Answer:
+        """Return the same answer, with its body not read yet."""
+        return Answer(self.status, self._data.decode(), dict(self.headers))
 
     def release_conn(self) -> None:
         return
@@ -62,19 +70,23 @@ def status(code: int, reason: str, message: str, name: str | None = None) -> Ans
 
 
 class FakeServer:
-    """pool: what `Connection` wants. served: kinds by (apiVersion, plural). requests: (method, path, query) of everything that was asked.
+    """The pool that `Connection` needs.
 
-    ready: what /readyz says; asking it is not noted among the requests. aggregated: whether it knows that form of discovery.
+    request: answers one request; a test may put its own function around `answer`.
+    served: kinds by (apiVersion, plural). requests: method, path and query of each request, without /readyz.
+    faults: what the next requests get instead of an answer. ready: the status of /readyz.
+    aggregated: the server has the document of all groups.
     """
 
     def __init__(self, *kinds: str, page: int = 500) -> None:
+        self.request: Send = self.answer
         self.served = {
             (kind.api_version, kind.plural): kind
             for kind in map(kube_kinds.known, kinds or ("Namespace", "ConfigMap", "Node", "Pod"))
         }
         self.objects: dict[tuple[str, str, str, str], Object] = {}
         self.requests: list[tuple[str, str, dict[str, str]]] = []
-        self.faults: list[Answer | BaseException] = []
+        self.faults: t.Sequence[Answer | BaseException] = []
         self.ready = 200
         self.aggregated = True
         self._page = page
@@ -95,7 +107,7 @@ class FakeServer:
         )
         return self._store(kind, copy.deepcopy(obj))
 
-    def request(
+    def answer(
         self,
         method: str,
         url: str,
@@ -111,7 +123,7 @@ class FakeServer:
             query = {"dryRun": "All"} if json.loads(body).get("dryRun") else {}
         self.requests.append((method, parts.path, query))
         if self.faults:
-            fault = self.faults.pop(0)
+            fault, *self.faults = self.faults
             if isinstance(fault, BaseException):
                 raise fault
             return fault
@@ -195,7 +207,7 @@ class FakeServer:
         query: dict[str, str],
         body: Object,
     ) -> Answer:
-        wanted = (
+        wanted: Object = (
             copy.deepcopy(live)
             if live
             else {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}}
@@ -293,7 +305,7 @@ def _managed(obj: Object) -> Object:
 
 
 def _prune(obj: t.Any, owned: Object, wanted: t.Any) -> None:
-    """Takes away what the manager owned and does not want any more."""
+    """Remove what the manager owned and no longer wants."""
     for key, inner in owned.items():
         name = key[2:]
         if name not in wanted:

@@ -14,7 +14,6 @@ FILES = sorted(path for path in ROOT.rglob("test_*.py") if "unit" not in path.re
 HELPERS = sorted(set(ROOT.rglob("*.py")) - set(FILES) - set((ROOT / "unit").rglob("*.py")))
 NAMES = {path.name for path in FILES}
 MARKS = {"pytest.mark.long", "pytest.mark.story"}
-LINES, IN_A_FOLDER = 300, 20
 
 
 def marks(path: Path) -> t.Iterator[ast.Call]:
@@ -39,17 +38,3 @@ def test_a_mark_says_why_and_names_files_that_exist(path: Path) -> None:
 def test_there_are_long_tests_and_stories() -> None:
     found = {ast.unparse(call.func) for path in [*FILES, *HELPERS] for call in marks(path)}
     assert found == MARKS
-
-
-@pytest.mark.parametrize("path", [*FILES, *HELPERS], ids=name)
-def test_a_file_is_a_small_unit_of_work(path: Path) -> None:
-    """A worker runs whole files, and all workers shall end together."""
-    assert len(path.read_text().splitlines()) <= LINES
-
-
-def test_a_folder_can_be_seen_at_a_glance() -> None:
-    folders = {path.parent for path in [*FILES, *HELPERS]}
-    crowded = {
-        name(one): found for one in folders if (found := sum(1 for _ in one.glob("*.py"))) > IN_A_FOLDER
-    }
-    assert crowded == {}

@@ -27,6 +27,7 @@ ANSIBLE: t.Final = {"ansible_check_mode", "ansible_playbook_python", "lookup", "
 PLUGINS: t.Final = "ansible_collections.accelerators.openshift.plugins"
 EXPRESSIONS: t.Final = {"when", "that"}
 REFUSES: t.Final = "tasks/refuse_old_names.yml"
+VARIABLES: t.Final = "gpu_variables"
 # Options that a playbook computes from the variable, instead of passing it on.
 COMPUTED: t.Final = {"gpu_instance_types_catalogue", "gpu_pools", "gpu_pool", "gpu_replicas"}
 
@@ -53,8 +54,11 @@ def steps(of: Data) -> t.Iterator[Data]:
 
 
 def files(of: Data) -> Data:
-    """The variables of the play's vars_files."""
-    return {name: value for path in of["vars_files"] for name, value in read(PLAYBOOKS / path).items()}
+    """Return the variables that the play gets from the role for them, {} without that role."""
+    if VARIABLES not in listed(of):
+        return {}
+    folder = PLAYBOOKS / f"{VARIABLES}/vars/main"
+    return {name: value for path in folder.glob("*.yml") for name, value in read(path).items()}
 
 
 def names(value: t.Any, is_expression: bool = False) -> set[str]:
@@ -73,8 +77,12 @@ def specs(role: str) -> Data:
     return found
 
 
+def listed(of: Data) -> list[str]:
+    return [role["role"].rpartition(".")[2] for role in of.get("roles", ())]
+
+
 def run_by(of: Data) -> set[str]:
-    return {role["role"].rpartition(".")[2] for role in of.get("roles", ())}
+    return set(listed(of)) - {VARIABLES}
 
 
 def role_variables(roles: t.Iterable[str]) -> set[str]:
@@ -159,11 +167,11 @@ def test_the_guide_has_the_types_and_defaults_of_the_modules(name: str) -> None:
 
 
 def test_the_plan_becomes_inputs_of_roles_in_one_place() -> None:
-    """A role's variable is set in role_inputs.yml, or says which state is wanted; its default is said in the role alone."""
+    """role_inputs.yml sets a role's variable, or it names the wanted state; only the role has its default."""
     variables = role_variables(ROLES)
-    inputs = read(PLAYBOOKS / "vars/role_inputs.yml")
+    inputs = read(PLAYBOOKS / f"{VARIABLES}/vars/main/role_inputs.yml")
     assert {name for name in inputs if not name.startswith("__gpu_")} <= variables
-    for path in [*PLAYBOOKS.glob("*.yml"), *PLAYBOOKS.glob("*/*.yml")]:
+    for path in [*PLAYBOOKS.glob("*.yml"), *PLAYBOOKS.glob("*/**/*.yml")]:
         text = path.read_text()
         set_here = set(re.findall(r"^\s*[-{\s]*(?:vars: \{)?(\w+):", text, re.MULTILINE)) & variables
         if path.stem != "role_inputs":
@@ -196,7 +204,8 @@ def test_the_gpu_operator_is_removed_whatever_its_backend() -> None:
 
 
 def old_names() -> Data:
-    found: Data = read(PLAYBOOKS / "vars/old_names.yml")["__gpu_old_names"]
+    (task,) = read(PLAYBOOKS / REFUSES)
+    found: Data = task["vars"]["__gpu_old_names"]
     return found
 
 
@@ -235,3 +244,10 @@ def test_yaml_that_a_user_gets_is_narrow() -> None:
         if len(line) > 110
     ]
     assert wide == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ansible_reads_no_file_of_variables_for_every_task(name: str) -> None:
+    """A role's variables are read once for a play, those of vars_files again for each of its tasks."""
+    assert "vars_files" not in play(name)
+    assert not (PLAYBOOKS / f"{VARIABLES}/tasks").exists()

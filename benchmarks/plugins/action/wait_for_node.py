@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Waits for one node to be Ready with the collection's own frame and Api, as its modules wait for what they made."""
+"""Waits for one node to be Ready, by the frame and the Api that the collection's modules use."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     return {"known_at": time.monotonic()}
 
 
-class ActionModule(ActionBase):
+class ActionModule(ActionBase):  # type: ignore[misc]
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         result: dict[str, t.Any] = super().run(tmp, task_vars)
         return {**result, **execute("wait_for_node", ensure, {**self._task.args, "wait": True}, False, False)}

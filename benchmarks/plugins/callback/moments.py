@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes down when Ansible told the result of a task, on the clock that all processes of this machine share, and how large it is."""
+"""Writes down when Ansible reported the result of a task, and how large the result is.
+
+The time is of the clock that all processes of this machine share.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ description: Writes one JSON line a result, with its size, into the file that BE
 """
 
 
-class CallbackModule(CallbackBase):
+class CallbackModule(CallbackBase):  # type: ignore[misc]
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "notification"
     CALLBACK_NAME = "moments"

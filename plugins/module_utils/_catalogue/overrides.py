@@ -21,9 +21,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
     FABRICS,
     InstanceType,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, read
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems, read
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import value_fault
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 
 Data = t.Mapping[str, t.Any]
 

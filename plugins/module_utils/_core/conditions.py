@@ -18,3 +18,8 @@ def find(obj: t.Mapping[str, t.Any] | None, kind: str) -> dict[str, t.Any]:
 def is_true(obj: t.Mapping[str, t.Any] | None, kind: str) -> bool:
     """Return True if the condition of this type has status True; a missing condition is not True."""
     return find(obj, kind).get("status") == "True"
+
+
+def since(obj: t.Mapping[str, t.Any] | None, kind: str) -> str:
+    """Return when the condition of this type last changed, as the API writes times, or an empty string."""
+    return str(find(obj, kind).get("lastTransitionTime") or "")

@@ -2,37 +2,38 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""DaemonSets that belong to an object, and their pods: what is left of it after it was deleted."""
+"""DaemonSets that belong to an object, and their pods: judge whether they are gone after its deletion."""
 
 from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
     ready,
 )
 
-Data = dict[str, t.Any]
 
-
-def is_owned_by(obj: Data, uids: t.Collection[str]) -> bool:
+def is_owned_by(obj: KubeObject, uids: t.Collection[str]) -> bool:
+    """Return True if an owner of the object has one of these uids."""
     return any(owner["uid"] in uids for owner in obj["metadata"].get("ownerReferences") or [])
 
 
-def of_owner(daemonsets: t.Iterable[Data], uid: str) -> list[Data]:
+def of_owner(daemonsets: t.Iterable[KubeObject], uid: str) -> list[KubeObject]:
+    """Return the DaemonSets that the object with this uid owns."""
     return [one for one in daemonsets if is_owned_by(one, (uid,))]
 
 
 class Gone:
-    """Judge: neither the DaemonSets nor their pods are left."""
+    """Judge: ready when neither the DaemonSets nor their pods are left."""
 
-    def __init__(self, title: str, daemonsets: t.Iterable[Data]) -> None:
+    def __init__(self, title: str, daemonsets: t.Iterable[KubeObject]) -> None:
         self._title = title
         self._uids = {one["metadata"]["uid"] for one in daemonsets}
 
-    def __call__(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Readiness:
+    def __call__(self, snapshot: Snapshot) -> Readiness:
         sets = [
             f"daemonset/{one['metadata']['name']}"
             for one in snapshot["daemonsets"]

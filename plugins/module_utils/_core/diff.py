@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Owned fields: is a live object already as wanted, which fields do we no longer want, what changed."""
+"""Compare objects by the fields that we own: whether a live object is as wanted, and what a diff shows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _HIDDEN = "<hidden>"
 
 
 def covers(live: t.Any, wanted: t.Any) -> bool:
-    """Whether every wanted field is there with that value. A doubt (defaults inside lists, units) is a no: the server then decides."""
+    """Return True if the live value has every wanted field with that value.
+
+    Doubtful cases (defaults inside lists, units) are False: the server then decides.
+    """
     if isinstance(wanted, t.Mapping):
         return isinstance(live, t.Mapping) and all(
             key in live and covers(live[key], value) for key, value in wanted.items()
@@ -27,12 +30,12 @@ def covers(live: t.Any, wanted: t.Any) -> bool:
 
 
 def plain(value: t.Any) -> t.Any:
-    """A copy of plain JSON types, without the subclasses that templating leaves behind."""
+    """Return a copy of plain JSON types, without the subclasses that templating leaves behind."""
     return json.loads(json.dumps(value))
 
 
 def managed_fields(live: Object) -> Object:
-    """What our last server-side apply owns, in the API's FieldsV1 form."""
+    """Return what our last server-side apply owns, in the API's FieldsV1 form."""
     for entry in live.get("metadata", {}).get("managedFields", ()):
         if (
             entry.get("manager") == MANAGER
@@ -45,12 +48,12 @@ def managed_fields(live: Object) -> Object:
 
 
 def is_written_by_us(live: Object) -> bool:
-    """Whether one of our requests made or changed the object."""
+    """Return True if one of our requests made or changed the object."""
     return any(entry.get("manager") == MANAGER for entry in live.get("metadata", {}).get("managedFields", ()))
 
 
 def has_stale_fields(fields: Object, wanted: t.Any) -> bool:
-    """Whether we own a field that is not wanted any more (an apply would take it away)."""
+    """Return True if we own a field that is no longer wanted; an apply would remove it."""
     for key, inner in fields.items():
         kind, _colon, name = key.partition(":")
         if kind == "f":
@@ -76,7 +79,7 @@ def has_stale_fields(fields: Object, wanted: t.Any) -> bool:
 
 
 def same(one: Object, other: Object) -> bool:
-    """Whether two answers of the server hold the same object, book-keeping aside."""
+    """Return True if two answers of the server have the same object, book-keeping aside."""
     return _without_bookkeeping(one) == _without_bookkeeping(other)
 
 
@@ -90,14 +93,14 @@ def _without_bookkeeping(obj: Object) -> dict[str, t.Any]:
 
 
 def project(value: t.Any, shape: t.Any) -> t.Any:
-    """The part of a live value that a wanted one speaks about."""
+    """Return the part of a live value that has the fields of a shape."""
     if isinstance(shape, t.Mapping) and isinstance(value, t.Mapping):
         return {key: project(value[key], inner) for key, inner in shape.items() if key in value}
     return value
 
 
 def shape_of(fields: Object) -> dict[str, t.Any]:
-    """The maps of FieldsV1 as a shape for `project`; lists are taken whole."""
+    """Return the maps of FieldsV1 as a shape for `project`; lists count as a whole."""
     return {
         key[2:]: shape_of(inner) if all(part.startswith(("f:", ".")) for part in inner) else None
         for key, inner in fields.items()
@@ -106,6 +109,7 @@ def shape_of(fields: Object) -> dict[str, t.Any]:
 
 
 def merge_shapes(one: t.Any, other: t.Any) -> t.Any:
+    """Return a shape with the fields of both."""
     if isinstance(one, t.Mapping) and isinstance(other, t.Mapping):
         return {
             key: merge_shapes(one.get(key), other[key]) if key in other else one[key]
@@ -115,7 +119,7 @@ def merge_shapes(one: t.Any, other: t.Any) -> t.Any:
 
 
 def owned_view(obj: Object | None, shape: Object) -> dict[str, t.Any]:
-    """What a diff shows of an object: the owned fields, a Secret's data hidden."""
+    """Return what a diff shows of an object: the owned fields, with a Secret's data hidden."""
     if obj is None:
         return {}
     view = {key: value for key, value in project(obj, shape).items() if key not in ("status",)}
@@ -127,6 +131,7 @@ def owned_view(obj: Object | None, shape: Object) -> dict[str, t.Any]:
 
 
 def title(obj: Object) -> str:
+    """Return kind, namespace and name: `ConfigMap default/example`."""
     metadata = obj.get("metadata", {})
     place = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
     return f"{obj.get('kind')} {place}{metadata.get('name') or metadata.get('generateName', '')}"

@@ -50,7 +50,7 @@ class AcceleratorError(Exception):
     code: stable and documented in docs/errors.md, for example C(MACH-CAPACITY).
     message: what, where, since when. remedy: one command or one setting.
     evidence: a short list of facts (lines of text), never a secret.
-    facts: what else the task returns beside the failure (already obtained results, what was last seen).
+    facts: what else the task returns with the failure, such as what it has obtained or last seen.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class AcceleratorError(Exception):
         return layer_of(self.code)
 
     def to_result(self) -> dict[str, t.Any]:
-        """What `fail_json` gets: `msg` for people, the rest for machines."""
+        """Return the result of a failed task: `msg` for people, the rest for machines."""
         text = f"{self.code}: {self.message}"
         if self.remedy:
             text += f"{'' if text.endswith(('.', '!', '?')) else '.'} Remedy: {self.remedy}"
@@ -90,7 +90,7 @@ class AcceleratorError(Exception):
 
 
 class InputError(AcceleratorError):
-    """The user's input is wrong; raised before the first request, names the option's path and what is allowed."""
+    """The input is wrong: raised before the first request, with the option's path and what is allowed."""
 
 
 class CredentialsError(AcceleratorError):
@@ -98,7 +98,7 @@ class CredentialsError(AcceleratorError):
 
 
 class ApiError(AcceleratorError):
-    """The API server answered something that is neither success nor worth another try."""
+    """The API server's answer is neither a success nor worth another try."""
 
     def __init__(
         self, code: str, message: str, remedy: str = "", *, status: int = 0, reason: str = "", **more: t.Any
@@ -109,11 +109,11 @@ class ApiError(AcceleratorError):
 
 
 class ForbiddenError(ApiError):
-    """HTTP 403: names the verb and the resource that are missing, or holds an admission plugin's own text."""
+    """HTTP 403: names the missing verb and resource, or has an admission plugin's own text."""
 
 
 class ConflictError(ApiError):
-    """HTTP 409 on server-side apply: names the other field manager and the fields."""
+    """HTTP 409: for a server-side apply it names the other field manager and the fields."""
 
 
 class KindNotServedError(ApiError):
@@ -121,8 +121,8 @@ class KindNotServedError(ApiError):
 
 
 class WaitTimeoutError(AcceleratorError):
-    """The deadline passed while something was still pending; the message says what was last seen."""
+    """The deadline passed while a verdict was still pending; the message says what was last seen."""
 
 
 class NotReadyError(AcceleratorError):
-    """A judge said C(failed): waiting longer would not help."""
+    """A judge said C(failed): to wait longer would not help."""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""JMESPath expressions that users write: checked before the first request, and asked about live objects."""
+"""JMESPath expressions of users: checked before the first request, evaluated on live objects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TUTORIAL: t.Final = "See https://jmespath.org/tutorial.html."
 
 
 class Expression:
-    """One expression. path: the option that it stands in."""
+    """One expression. path: the option that has it. Raises InputError if it is not valid."""
 
     def __init__(self, path: str, text: str) -> None:
         self._where = f"{path}: {text!r}"
@@ -39,25 +39,25 @@ class Expression:
             ) from exc
         unknown = sorted(set(_functions(self._parsed.parsed)) - set(Functions.FUNCTION_TABLE))
         if unknown:
-            # jmespath itself says so only when the expression is asked.
+            # jmespath itself reports this only when it evaluates the expression.
             raise InputError("INPUT-JMESPATH", f"{self._where}: Unknown function: {unknown[0]}()", _TUTORIAL)
 
     def evaluate(self, data: t.Any) -> t.Any:
-        """What it finds; raises where a function does not get what it needs."""
+        """Return what it finds. Raises InputError if a function does not get what it needs."""
         try:
             return self._parsed.search(data)
         except JMESPathError as exc:
             raise InputError("INPUT-JMESPATH", f"{self._where}: {exc}", _TUTORIAL) from exc
 
     def ask(self, obj: t.Mapping[str, t.Any]) -> t.Any:
-        """As evaluate; nothing where the object has not yet what a function needs."""
+        """Return what it finds, or None if the object does not have yet what a function needs."""
         try:
             return self.evaluate(obj)
         except InputError:
             return None
 
     def holds(self, obj: t.Mapping[str, t.Any]) -> bool:
-        """Whether what it finds is true in JMESPath's sense: not false, not null, not empty; zero is true."""
+        """Return True if what it finds is true for JMESPath: not false, not null, not empty; zero is true."""
         found = self.ask(obj)
         return not (found is None or found is False or (isinstance(found, (str, list, dict)) and not found))
 

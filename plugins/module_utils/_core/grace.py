@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""How long a trouble that can pass by itself has lasted."""
+"""Grace periods: a trouble that can pass by itself fails a task only after it has lasted."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 Judged = t.TypeVar("Judged", bound=Readiness)
 
 
-class Patience:
-    """Turns a pending verdict into a failed one when its trouble has been seen without a break for `seconds`."""
+class Grace:
+    """Turns a pending verdict into a failed one when its trouble has lasted for `seconds` without a break.
+
+    clock: monotonic seconds. codes: the troubles that can become final; all others stay pending.
+    """
 
     def __init__(self, clock: t.Callable[[], float], seconds: float, codes: t.Iterable[str]) -> None:
         self._clock = clock
@@ -27,17 +30,20 @@ class Patience:
         self._codes = frozenset(codes)
         self._since: dict[tuple[str, str], float] = {}
 
-    def harden(self, parts: t.Iterable[Judged]) -> list[Judged]:
-        """Only the codes named at the start grow final; a trouble that went away starts anew."""
+    def harden(self, verdicts: t.Iterable[Judged]) -> list[Judged]:
+        """Return the verdicts in their order, those that lasted too long as failed.
+
+        A trouble that went away starts again.
+        """
         now = self._clock()
         since: dict[tuple[str, str], float] = {}
         hardened = []
-        for part in parts:
-            if part.verdict == PENDING and part.code in self._codes:
-                key = (part.code, part.reason)
+        for one in verdicts:
+            if one.verdict == PENDING and one.code in self._codes:
+                key = (one.code, one.reason)
                 since[key] = self._since.get(key, now)
                 if now - since[key] >= self._seconds:
-                    part = dataclasses.replace(part, verdict=FAILED)
-            hardened.append(part)
+                    one = dataclasses.replace(one, verdict=FAILED)
+            hardened.append(one)
         self._since = since
         return hardened

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Reads a value against a table of fields: types, choices, unknown keys, each with the path of what is wrong."""
+"""Read input against a table of fields and collect every problem, each with the path of the wrong option."""
 
 from __future__ import annotations
 
@@ -10,18 +10,69 @@ import difflib
 import typing as t
 from dataclasses import dataclass, field
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import key_fault, value_fault
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 
 _TRUE: t.Final = ("true", "yes", "on", "1")
 _FALSE: t.Final = ("false", "no", "off", "0")
 
 
 @dataclass(frozen=True)
-class Field:
-    """kind: text, integer, flag, labels (map of label texts), counts (map of integers), quantities, map, list or any. fields: of a map, or of a list's entries.
+class Problem:
+    """One wrong option. path: as the user wrote it, for example C(gpu_pools[1].sharing.mig)."""
 
-    fault: says why a text is not acceptable, or nothing.
+    code: str
+    path: str
+    message: str
+    remedy: str
+
+    @property
+    def line(self) -> str:
+        return f"{self.code} {self.path}: {self.message}"
+
+
+@dataclass
+class Problems:
+    """All problems of one input, not only the first."""
+
+    found: list[Problem] = field(default_factory=list)
+
+    def add(self, code: str, path: str, message: str, remedy: str) -> None:
+        """Add a problem once, although several candidates may have it from their pool."""
+        found = Problem(code, path.lstrip("."), message, remedy)
+        if found not in self.found:
+            self.found.append(found)
+
+    def at(self, path: str) -> bool:
+        """Whether something at or below this path is wrong already."""
+        path = path.lstrip(".")
+        return any(one.path == path or one.path.startswith((f"{path}.", f"{path}[")) for one in self.found)
+
+    def raise_if_any(self) -> None:
+        """Raise InputError with the one problem, or with all of them under the code POOL-INVALID."""
+        if not self.found:
+            return
+        first = self.found[0]
+        facts: dict[str, t.Any] = {"problems": [vars(one) for one in self.found]}
+        if len(self.found) == 1:
+            raise InputError(first.code, f"{first.path}: {first.message}", first.remedy, facts=facts)
+        raise InputError(
+            "POOL-INVALID",
+            f"{len(self.found)} problems. "
+            + " ".join(f"({number}) {one.line}" for number, one in enumerate(self.found, 1)),
+            " ".join(f"({number}) {one.remedy}" for number, one in enumerate(self.found, 1)),
+            evidence=[one.line for one in self.found],
+            facts=facts,
+        )
+
+
+@dataclass(frozen=True)
+class Field:
+    """What an option accepts.
+
+    kind: text, integer, flag, labels (map of label texts), counts (map of integers), quantities, map, list or
+    any. fields: of a map, or of a list's entries. entry: of a list whose entries are no maps.
+    fault: returns why a text is not acceptable, or "".
     """
 
     kind: str
@@ -35,12 +86,12 @@ class Field:
 
 
 def read(value: t.Any, spec: Field, path: str, problems: Problems) -> t.Any:
-    """The value in its own type; None where a problem was noted."""
+    """Return the value in its own type, or None after adding a problem."""
     return _READERS[spec.kind](value, spec, path, problems)
 
 
 def read_map(value: t.Any, fields: t.Mapping[str, Field], path: str, problems: Problems) -> dict[str, t.Any]:
-    """Known keys only; an unknown one is answered with the nearest that exists."""
+    """Return the known keys with their values. The problem of an unknown key names the nearest known one."""
     if not isinstance(value, t.Mapping):
         problems.add(
             "POOL-TYPE",
@@ -109,7 +160,7 @@ def _text(value: t.Any, spec: Field, path: str, problems: Problems) -> str | Non
 
 
 def _integer(value: t.Any, spec: Field, path: str, problems: Problems) -> int | None:
-    # A survey of AWX hands numbers over as text.
+    # A survey of AWX passes numbers as text.
     if isinstance(value, str) and value.strip().lstrip("-").isdigit():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):

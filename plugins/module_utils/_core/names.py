@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What Kubernetes accepts as names, label keys and label values."""
+"""Check names, label keys and label values as Kubernetes does."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONGEST: t.Final = 63
 
 
 def name_fault(text: str) -> str:
-    """Why this is no DNS label; empty when it is one."""
+    """Return why this is not a DNS label, or "" if it is one."""
     if len(text) > LONGEST:
         return f"is {len(text)} characters long, {LONGEST} are allowed"
     return (
@@ -27,18 +27,19 @@ def name_fault(text: str) -> str:
 
 
 def value_fault(text: str) -> str:
-    """Why this is no label value; empty when it is one."""
+    """Return why this is not a label value, or "" if it is one."""
     if len(text) > LONGEST:
         return f"is {len(text)} characters long, {LONGEST} are allowed"
+    if _VALUE.fullmatch(text):
+        return ""
     return (
-        ""
-        if _VALUE.fullmatch(text)
-        else "must be letters, digits, '-', '_' and '.', and begin and end with a letter or digit ('/' is not allowed)"
+        "must be letters, digits, '-', '_' and '.', and begin and end with a letter or digit "
+        "('/' is not allowed)"
     )
 
 
 def key_fault(text: str) -> str:
-    """Why this is no label or taint key; empty when it is one."""
+    """Return why this is not a label or taint key, or "" if it is one."""
     prefix, slash, name = text.rpartition("/")
     if len(name) > LONGEST or len(prefix) > 253:
         return f"is too long: at most 253 characters before the '/' and {LONGEST} after it"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Who else looks after an object: tools that put their own version back, as their marks on it tell."""
+"""Find the tool that manages an object and would revert our changes: by labels and field managers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
     MANAGER,
 )
 
-# Label or annotation (a part of the key) -> the tool. What an object is created with by these is put back by them.
+# Start of a label's or annotation's key -> the tool. The tool puts back what it created the object with.
 _MARKS: t.Final = {
     "argocd.argoproj.io/": "Argo CD",
     "apps.open-cluster-management.io/": "Red Hat Advanced Cluster Management",
@@ -38,7 +38,7 @@ _FIELD_MANAGERS: t.Final = {
 
 
 def other_manager(obj: t.Mapping[str, t.Any]) -> str:
-    """Tool and, where it is told, the name of its instance: `Argo CD (openshift-gitops)`; empty when nothing speaks for one."""
+    """Return the tool, with its instance if known: `Argo CD (openshift-gitops)`; "" without such a tool."""
     metadata = obj.get("metadata") or {}
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
     for key, value in sorted({**labels, **annotations}.items()):

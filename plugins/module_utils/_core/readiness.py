@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Readiness: our judgement of one or many live objects."""
+"""Readiness: the verdict about one or many live objects."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ class Readiness:
 
     verdict: C(ready), C(pending) or C(failed); C(failed) ends a wait at once.
     reason: one CamelCase word, the API's own where it has one. message: one sentence for a person.
-    code: the error code to fail with (documented in docs/errors.md) when the verdict is C(failed), or when time runs out.
-    remedy: one command or one setting. details: one line per node, machine or operand (shown while waiting and as evidence).
+    code: the error code of the failure when the verdict is C(failed), or when time runs out (docs/errors.md).
+    remedy: one command or one setting.
+    details: one line for each node, machine or operand; a wait shows them, and an error has them as evidence.
     """
 
     verdict: str
@@ -41,6 +42,7 @@ class Readiness:
         return self.verdict == FAILED
 
     def to_dict(self) -> dict[str, t.Any]:
+        """Return the verdict as a JSON result."""
         return {
             "verdict": self.verdict,
             "reason": self.reason,
@@ -52,19 +54,22 @@ class Readiness:
 
 
 def ready(reason: str = "", message: str = "", **more: t.Any) -> Readiness:
+    """Return a verdict C(ready)."""
     return Readiness(READY, reason, message, **more)
 
 
 def pending(reason: str = "", message: str = "", **more: t.Any) -> Readiness:
+    """Return a verdict C(pending)."""
     return Readiness(PENDING, reason, message, **more)
 
 
 def failed(reason: str = "", message: str = "", **more: t.Any) -> Readiness:
+    """Return a verdict C(failed)."""
     return Readiness(FAILED, reason, message, **more)
 
 
 def worst(parts: t.Sequence[Readiness]) -> Readiness:
-    """The one that decides: the first failed, else the first pending, else ready. Details of all are kept."""
+    """Return the first failed verdict, else the first pending, else a ready one; with the details of all."""
     if not parts:
         return ready()
     decisive = min(parts, key=lambda part: _ORDER.index(part.verdict))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Secrets seen by this process, and the censor that keeps them out of everything shown or returned."""
+"""Secrets that this process has seen, and the censor that masks them in everything shown or returned."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _seen: set[str] = set()
 
 
 def register(*values: object) -> None:
-    """Remember secrets. Very short ones are left out: masking them would garble every text."""
+    """Remember secrets. Very short ones do not count: to mask them would garble every text."""
     for value in values:
         if isinstance(value, str) and len(value.strip()) >= _SHORTEST:
             _seen.add(value.strip())
 
 
 def strings(value: object) -> set[str]:
-    """Every string inside a value whose shape is not known."""
+    """Return every string inside a value of any shape."""
     if isinstance(value, t.Mapping):
         return set().union(*map(strings, value.values()))
     if isinstance(value, (list, tuple)):
@@ -30,7 +30,7 @@ def strings(value: object) -> set[str]:
 
 
 def in_kubeconfig(kubeconfig: object) -> set[str]:
-    """The secrets of a kubeconfig given as a dictionary: what its users hold. A path holds none."""
+    """Return the secrets of a kubeconfig given as a dictionary: all strings of its users. A path has none."""
     if not isinstance(kubeconfig, t.Mapping):
         return set()
     users = kubeconfig.get("users") or ()
@@ -38,11 +38,12 @@ def in_kubeconfig(kubeconfig: object) -> set[str]:
 
 
 def public_in_kubeconfig(kubeconfig: object) -> set[str]:
-    """The other strings of it. Ansible masks the whole option, and with it every "Config" in a text."""
+    """Return its other strings. Ansible masks the whole option, and with it every "Config" in a text."""
     return strings(kubeconfig) - in_kubeconfig(kubeconfig)
 
 
 def censor_text(text: str) -> str:
+    """Return the text with every remembered secret masked."""
     for secret in sorted(_seen, key=len, reverse=True):
         if secret in text:
             text = text.replace(secret, _MASK)
@@ -50,7 +51,7 @@ def censor_text(text: str) -> str:
 
 
 def censor(value: t.Any) -> t.Any:
-    """The same value with every remembered secret masked, keys included."""
+    """Return the same value with every remembered secret masked, also in keys."""
     if not _seen:
         return value
     if isinstance(value, str):

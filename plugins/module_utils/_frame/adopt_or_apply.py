@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""One object that is kept as it is asked for, whoever made it; and its removal with the DaemonSets that its operator made for it."""
+"""Apply an object, or adopt a foreign one; delete it with the DaemonSets that its operator made for it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
     WaitTimeoutError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
 
-Data = dict[str, t.Any]
 
+def look(api: Api, kind: Kind, wanted: KubeObject) -> KubeObject | None:
+    """Return the live object, or None. Raises KindNotServedError, but not in check mode.
 
-def look(api: Api, kind: Kind, wanted: Data) -> Data | None:
-    """The live object. In check mode its operator may be one that an earlier task would have installed."""
+    There, an earlier task may be the one that would install the operator.
+    """
     try:
         return api.get(kind, wanted["metadata"]["name"], wanted["metadata"].get("namespace"))
     except KindNotServedError:
@@ -33,38 +35,44 @@ def look(api: Api, kind: Kind, wanted: Data) -> Data | None:
         return None
 
 
-def keep(api: Api, kind: Kind, wanted: Data, adopt: str, live: Data | None) -> Foreign | None:
-    """Somebody else's comes back with what differs, and is changed only when its fields are to be taken."""
+def keep(api: Api, kind: Kind, wanted: KubeObject, adopt: str, live: KubeObject | None) -> Foreign | None:
+    """Apply the wanted object. Return a foreign object with what differs; only adopt "take" changes it."""
     if live is None or owned(live):
         api.apply(wanted, force_conflicts=live is not None, live=live)
         return None
-    stranger = foreign(live, wanted.get("spec") or {}, f"{kind.kind} {wanted['metadata']['name']}")
+    theirs = foreign(live, wanted.get("spec") or {}, f"{kind.kind} {wanted['metadata']['name']}")
     if adopt == "take":
         api.apply(wanted, force_conflicts=True, live=live)
-        return stranger._replace(differs=[])
-    if stranger.warning:
-        api.warn(stranger.warning)
-    return stranger
+        return theirs._replace(differs=[])
+    if theirs.warning:
+        api.warn(theirs.warning)
+    return theirs
 
 
 @contextlib.contextmanager
-def blamed(stranger: Foreign | None, causes: t.Mapping[str, t.Sequence[str]]) -> t.Iterator[None]:
-    """A failed wait says when it is somebody else's object that keeps it from succeeding. causes: start of a code -> starts of paths."""
+def blamed(theirs: Foreign | None, causes: t.Mapping[str, t.Sequence[str]]) -> t.Iterator[None]:
+    """Add to the error of a failed wait what differs in a foreign object that may explain it.
+
+    causes: which paths can explain which codes, both by their starts.
+    """
     try:
         yield
     except (NotReadyError, WaitTimeoutError) as exc:
-        if stranger:
-            stranger.blame(exc, causes)
+        if theirs:
+            theirs.blame(exc, causes)
         raise
 
 
-def told(stranger: Foreign | None) -> Data:
-    """The part of every backend's result that is about somebody else."""
-    return {"differs": stranger.differs if stranger else [], "manager": stranger.manager if stranger else ""}
+def told(theirs: Foreign | None) -> dict[str, t.Any]:
+    """Return the part of every backend's result that is about a foreign object."""
+    return {"differs": theirs.differs if theirs else [], "manager": theirs.manager if theirs else ""}
 
 
 def remove(api: Api, kind: Kind, name: str, namespace: str | None, owned_only: bool = True) -> bool:
-    """Until the object, its DaemonSets and their pods are gone. Whether there was something to remove."""
+    """Delete the object and wait until it, its DaemonSets and their pods are gone.
+
+    Return True if there was something of ours to delete.
+    """
     live = api.get(kind, name, namespace)
     if live is None:
         return False

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Options and the constraints between them, as one value that can be merged."""
+"""Argument specifications: options and the constraints between them, which can be merged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ Options = t.Mapping[str, t.Any]
 
 
 class ArgumentSpec(t.NamedTuple):
-    """options: name to definition, as AnsibleModule takes them; the rest are AnsibleModule's own constraints."""
+    """The options of a module, and AnsibleModule's constraints between them.
+
+    options: name to definition, as AnsibleModule takes them.
+    """
 
     options: Options
     mutually_exclusive: t.Sequence[t.Sequence[str]] = ()
@@ -24,6 +27,7 @@ class ArgumentSpec(t.NamedTuple):
     required_by: t.Mapping[str, t.Sequence[str]] = {}
 
     def merge(self, *others: ArgumentSpec) -> ArgumentSpec:
+        """Return the options and constraints of all; a later option replaces an earlier one of its name."""
         merged = self
         for other in others:
             merged = ArgumentSpec(
@@ -37,7 +41,7 @@ class ArgumentSpec(t.NamedTuple):
         return merged
 
     def constraints(self) -> dict[str, t.Any]:
-        """Keyword arguments for AnsibleModule and ArgumentSpecValidator beside the options."""
+        """Return the keyword arguments for AnsibleModule and ArgumentSpecValidator besides the options."""
         return {
             "mutually_exclusive": list(self.mutually_exclusive),
             "required_together": list(self.required_together),

@@ -2,15 +2,16 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Plain objects as people hand them in: read, checked with their path, put in an order that can be applied."""
+"""Plain objects from users: read them, check them with their path, and put them in an order to apply."""
 
 from __future__ import annotations
 
 import datetime
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
@@ -24,7 +25,7 @@ except ImportError:  # Ansible itself always has it; the import test of ansible-
 
 
 CRD: t.Final = "CustomResourceDefinition"
-# What others stand on comes first; the rest keeps the order of the list.
+# What other objects need comes first; the rest keeps the order of the list.
 _FIRST: t.Final = (
     "Namespace",
     CRD,
@@ -51,7 +52,7 @@ _WORDS: t.Final = {
 
 
 class Entry(t.NamedTuple):
-    """One object and where it stands in the input."""
+    """One object and its path in the input."""
 
     path: str
     manifest: KubeObject
@@ -75,10 +76,11 @@ class Entry(t.NamedTuple):
 
     @property
     def is_ground(self) -> bool:
-        """Whether other objects of the list may need it to be there first."""
+        """Whether other objects of the list may need this object to exist first."""
         return self.kind in _FIRST[:2]
 
-    def summarize(self, changed: bool) -> KubeObject:
+    def summarize(self, changed: bool) -> dict[str, t.Any]:
+        """Return the entry of the module's result."""
         return {
             "api_version": self.api_version,
             "kind": self.kind,
@@ -89,7 +91,10 @@ class Entry(t.NamedTuple):
 
 
 def read(objects: t.Any, path: str = "objects") -> list[Entry]:
-    """Every object of a list of maps or YAML texts, or of one YAML text, in the order of application. InputError names the first wrong path."""
+    """Return every object of a list of maps or YAML texts, or of one YAML text, in the order of application.
+
+    Raises InputError with the first wrong path.
+    """
     entries = [Entry(where, _checked(item, where)) for where, item in _items(objects, path)]
     seen: dict[tuple[str | None, ...], str] = {}
     for entry in entries:
@@ -105,8 +110,11 @@ def read(objects: t.Any, path: str = "objects") -> list[Entry]:
     )
 
 
-def settle(entry: Entry, namespaced: bool, default: str | None) -> Entry:
-    """The entry with its namespace, which a namespaced kind needs and a cluster-wide one must not have."""
+def place(entry: Entry, namespaced: bool, default: str | None) -> Entry:
+    """Return the entry with its namespace; default is for an object that names none.
+
+    Raises InputError if a namespaced kind has no namespace, or a cluster-wide kind has one.
+    """
     namespace, path = entry.namespace or default, f"{entry.path}.metadata.namespace"
     if namespaced and not namespace:
         raise _wrong(
@@ -123,9 +131,13 @@ def settle(entry: Entry, namespaced: bool, default: str | None) -> Entry:
     )
 
 
-def judge_established(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
-    """Ready when the API server serves every CustomResourceDefinition of the snapshot (one a key)."""
-    waiting = [name for name, found in snapshot.items() if not any(map(_is_established, found))]
+def judge_established(snapshot: Snapshot) -> Readiness:
+    """Return ready when the API server serves every CustomResourceDefinition of the snapshot, one per key."""
+    waiting = [
+        name
+        for name, found in snapshot.items()
+        if not any(conditions.is_true(one, "Established") for one in found)
+    ]
     if waiting:
         text = f"CustomResourceDefinition {', '.join(waiting)} is not served yet"
         return pending(
@@ -137,13 +149,8 @@ def judge_established(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readi
     return ready("Established", "all are served")
 
 
-def _is_established(crd: KubeObject) -> bool:
-    conditions = (crd.get("status") or {}).get("conditions") or []
-    return any(one.get("type") == "Established" and one.get("status") == "True" for one in conditions)
-
-
 def _items(objects: t.Any, path: str) -> t.Iterator[tuple[str, t.Any]]:
-    """Lists, texts and `List` objects, as kubectl prints them, taken apart."""
+    """Yield each object of lists, of texts and of `List` objects as kubectl prints them, with its path."""
     found = (
         _parse(objects, path)
         if isinstance(objects, str)
@@ -152,7 +159,7 @@ def _items(objects: t.Any, path: str) -> t.Iterator[tuple[str, t.Any]]:
         else objects
     )
     if not isinstance(found, (list, tuple)):
-        raise _wrong(path, f"is {_said(found)}", "Give a list of objects, or YAML text.")
+        raise _wrong(path, f"is {_described(found)}", "Give a list of objects, or YAML text.")
     for index, item in enumerate(found):
         where = f"{path}[{index}]"
         if isinstance(item, str):
@@ -173,14 +180,14 @@ def _parse(text: str, path: str) -> list[t.Any]:
 def _checked(item: t.Any, path: str) -> KubeObject:
     if not isinstance(item, dict):
         raise _wrong(
-            path, f"is {_said(item)}", "Every object is a map with apiVersion, kind and metadata.name."
+            path, f"is {_described(item)}", "Every object is a map with apiVersion, kind and metadata.name."
         )
     manifest: KubeObject = _plain(item, path)
     for field, example in _EXAMPLES.items():
         if not isinstance(manifest.get(field), str) or not manifest[field]:
             raise _wrong(
                 f"{path}.{field}",
-                f"is {_said(manifest.get(field))}",
+                f"is {_described(manifest.get(field))}",
                 f"Set it, for example {field}: {example}.",
             )
     metadata = _checked_metadata(manifest.get("metadata"), f"{path}.metadata")
@@ -194,7 +201,7 @@ def _checked_metadata(metadata: t.Any, path: str) -> KubeObject:
     if not isinstance(metadata, dict):
         raise _wrong(
             path if metadata else f"{path}.name",
-            "is missing" if not metadata else f"is {_said(metadata)}",
+            "is missing" if not metadata else f"is {_described(metadata)}",
             "Set metadata.name of the object.",
         )
     name = metadata.get("name")
@@ -205,7 +212,7 @@ def _checked_metadata(metadata: t.Any, path: str) -> KubeObject:
     if not name or not isinstance(name, str):
         raise _wrong(
             f"{path}.name",
-            f"is {_said(name)}" if name else "is missing",
+            f"is {_described(name)}" if name else "is missing",
             "Set the name of the object, as a text.",
         )
     for field in _BY_SERVER:
@@ -219,18 +226,20 @@ def _checked_metadata(metadata: t.Any, path: str) -> KubeObject:
 
 
 def _plain(value: t.Any, path: str) -> t.Any:
-    """JSON types only: YAML also has dates, and keys that are no text."""
+    """Return only JSON types: YAML also has dates, and keys that are no text."""
     if isinstance(value, dict):
         for key in value:
             if not isinstance(key, str):
-                raise _wrong(f"{path}[{key!r}]", f"has a key that is {_said(key)}", "Put the key in quotes.")
+                raise _wrong(
+                    f"{path}[{key!r}]", f"has a key that is {_described(key)}", "Put the key in quotes."
+                )
         return {str(key): _plain(inner, f"{path}.{key}") for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(inner, f"{path}[{index}]") for index, inner in enumerate(value)]
     return value.isoformat() if isinstance(value, (datetime.date, datetime.datetime)) else value
 
 
-def _said(value: t.Any) -> str:
+def _described(value: t.Any) -> str:
     return next((words for kind, words in _WORDS.items() if isinstance(value, kind)), type(value).__name__)
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The frame of every module: arguments, Api, call, result. The one place that ends a module."""
+"""The frame of every module: options, Api, call and result. Only this file ends a module."""
 
 from __future__ import annotations
 
@@ -43,7 +43,11 @@ def connect(
     show: Show = _silent,
     wait_timeout: float = 120.0,
 ) -> Api:
-    """An Api for the credentials in params (kubernetes.core's options). agent: the plugin's name, seen in the server's audit log."""
+    """Return an Api that connects with its first request.
+
+    params: kubernetes.core's options, and wait_timeout. agent: the plugin's name, for the server's audit log.
+    Raises InputError.
+    """
 
     def progress(line: str) -> None:
         show(secrets.censor_text(line))
@@ -62,7 +66,8 @@ def connect(
         connection = credentials.connect(params, remaining=deadline.remaining)
         if not connection.verified:
             api.warn(
-                f"The certificate of {connection.host} is not checked (validate_certs is off): anyone in between can read the token."
+                f"The certificate of {connection.host} is not checked (validate_certs is off): "
+                "anyone in between can read the token."
             )
         if connection.ends:
             what, end = connection.ends
@@ -78,7 +83,7 @@ def connect(
 
 
 def disconnect(api: Api, agent: str) -> None:
-    """The end of every Api that C(connect) made: what it logged in for is revoked. Trouble with that is a warning, and hides nothing."""
+    """End an Api that C(connect) made: revoke the tokens of its login. A failure of that is a warning."""
     if not api.http.tokens():
         return
     from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_login
@@ -94,7 +99,7 @@ def disconnect(api: Api, agent: str) -> None:
 def execute(
     name: str, ensure: Ensure, params: Params, check_mode: bool, diff: bool, show: Show = _silent
 ) -> Result:
-    """The module's result, secrets masked; never raises. A failure has C(failed) and the error's facts."""
+    """Return the module's result, with secrets masked. Never raises: a failure has C(failed) and a code."""
     started = time.monotonic()
     api: Api | None = None
     try:
@@ -109,7 +114,8 @@ def execute(
             "failed": True,
             "code": "INTERNAL",
             "layer": "collection",
-            "msg": f"INTERNAL: {type(exc).__name__}: {exc} (at {where}). This is a bug of the collection; please report it.",
+            "msg": f"INTERNAL: {type(exc).__name__}: {exc} (at {where}). "
+            "This is a bug of the collection; please report it.",
         }
     finally:
         if api is not None:
@@ -134,7 +140,7 @@ def execute(
 def complaint(
     name: str, options: t.Iterable[str], unsupported: t.Iterable[str], messages: t.Sequence[str]
 ) -> Result:
-    """The result of a task with wrong options, the same whichever way the module runs; a misspelt option comes first."""
+    """Return the result of a task with wrong options; it names misspelt options first."""
     message = messages[0] if messages else ""
     unknown = sorted(".".join(one) if isinstance(one, tuple) else str(one) for one in unsupported)
     if unknown:
@@ -146,7 +152,10 @@ def complaint(
             else one
             for one in unknown
         ]
-        message = f"Unsupported parameters for ({name}) module: {', '.join(near)}. Supported parameters include: {', '.join(sorted(options))}."
+        message = (
+            f"Unsupported parameters for ({name}) module: {', '.join(near)}. "
+            f"Supported parameters include: {', '.join(sorted(options))}."
+        )
     return {"failed": True, "changed": False, "msg": message, "code": "INPUT-OPTION", "layer": "input"}
 
 
@@ -164,7 +173,7 @@ class _Module(AnsibleModule):  # type: ignore[misc]
 
 
 def run(spec: ArgumentSpec, ensure: Ensure) -> None:
-    """The ordinary way: a process of its own, started by Ansible."""
+    """Run a module in a process of its own, as Ansible starts it."""
     module = _Module(argument_spec=dict(spec.options), supports_check_mode=True, **spec.constraints())
     module.no_log_values -= secrets.public_in_kubeconfig(module.params.get("kubeconfig"))
     name = str(module._name).rpartition(".")[2]

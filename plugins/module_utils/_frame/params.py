@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Parameters that many modules share, as types: each module adds its own options in its noun's package."""
+"""Parameters as types: those that many modules share, and those of the module `manifests`."""
 
 from __future__ import annotations
 
@@ -20,3 +20,11 @@ class StateParams(WaitParams):
     """The options of `argspec.STATE` and `argspec.WAIT`."""
 
     state: t.Literal["present", "absent"]
+
+
+class ManifestsParams(StateParams):
+    """The options of the module `manifests`. objects: maps, YAML texts, or one YAML text."""
+
+    objects: t.Any
+    namespace: str | None
+    force_conflicts: bool

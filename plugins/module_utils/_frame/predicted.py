@@ -2,30 +2,34 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What a task in check mode would do to which object, and which objects are as they should be already."""
+"""Say what a task in check mode would do to which object, and which objects are already as wanted."""
 
 from __future__ import annotations
 
 import typing as t
 
-Data = dict[str, t.Any]
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+
 CREATE, CHANGE, DELETE, KEEP = "create", "change", "delete", "keep"
 
 
 class Written(t.Protocol):
-    """One write, as the Api remembers it."""
+    """One write, as the Api records it."""
 
     @property
     def title(self) -> str: ...
     @property
-    def before(self) -> Data: ...
+    def before(self) -> KubeObject: ...
     @property
-    def after(self) -> Data: ...
+    def after(self) -> KubeObject: ...
 
 
-def foreseen(changes: t.Iterable[Written], kept: t.Iterable[str]) -> list[Data]:
-    """One entry an object, in the order of the first write. fields: the paths that would differ, without their values."""
-    ends: dict[str, tuple[Data, Data]] = {}
+def foreseen(changes: t.Iterable[Written], kept: t.Iterable[str]) -> list[dict[str, t.Any]]:
+    """Return a map with action, object and fields for each object, in the order of the first write.
+
+    fields: the paths that would differ, without their values.
+    """
+    ends: dict[str, tuple[KubeObject, KubeObject]] = {}
     for one in changes:
         first = ends[one.title][0] if one.title in ends else one.before
         ends[one.title] = (first, one.after)
@@ -35,7 +39,7 @@ def foreseen(changes: t.Iterable[Written], kept: t.Iterable[str]) -> list[Data]:
     ]
 
 
-def _entry(title: str, before: Data, after: Data) -> Data:
+def _entry(title: str, before: KubeObject, after: KubeObject) -> dict[str, t.Any]:
     if not before or not after:
         return {"action": DELETE if before else CREATE, "object": title, "fields": []}
     return {"action": CHANGE, "object": title, "fields": list(_differing(before, after, ""))}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Read an answer to its end. An answer that was cut off is a broken connection, whatever its first half said."""
+"""Read an answer to its end. One that was cut off is a broken connection, whatever its first half said."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def read(raw: t.Any, remaining: t.Callable[[], float]) -> Answer:
     """Return the answer; its connection goes back to the pool, or is closed.
 
     raw: a urllib3 response whose body has not been read yet. remaining: seconds that are left for the body.
-    Raises ConnectionError if the answer was cut off, TimeoutError if it does not end in time, and what urllib3
-    raises when the connection breaks.
+    Raises ConnectionError if the answer was cut off, TimeoutError if it does not end in time, and what
+    urllib3 raises when the connection breaks.
     """
     try:
         data = _body(raw, remaining)
@@ -74,8 +74,8 @@ def read(raw: t.Any, remaining: t.Callable[[], float]) -> Answer:
 def _body(raw: t.Any, remaining: t.Callable[[], float]) -> bytes:
     """Return the bytes of the body as they were sent.
 
-    A socket's timeout covers only the next byte, so the deadline is checked after each piece that arrived, and
-    the wait for the next piece never goes beyond it.
+    A socket's timeout covers only the next byte, so the deadline is checked after each piece that arrived,
+    and the wait for the next piece never goes beyond it.
     """
     parts = []
     while part := _piece(raw):
@@ -90,7 +90,7 @@ def _body(raw: t.Any, remaining: t.Callable[[], float]) -> bytes:
 
 
 def _piece(raw: t.Any) -> bytes:
-    """Return what has arrived, at most 256 KiB. urllib3 1 has no read1 and waits until a smaller piece is full."""
+    """Return what has arrived, at most 256 KiB. urllib3 1 has no read1 and waits for a full, small piece."""
     if hasattr(raw, "read1"):
         return t.cast(bytes, raw.read1(_PIECE, decode_content=False))
     return t.cast(bytes, raw.read(1 << 12, decode_content=False))

@@ -16,7 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.sessi
 
 __all__ = ["Api", "Query"]
 
-# What most tasks do without is imported where it is used: as a module of its own a task compiles all it loads.
+# Imports in methods are of what most tasks do not need: a task that runs as a module compiles all it loads.
 Objects = list[KubeObject]
 
 
@@ -49,8 +49,8 @@ class Api(Session):
         """Return all objects of one moment not before the request, read in pages of 500.
 
         When pages expire, the list is read again from the start; it never returns a part.
-        keep: returns what is wanted of an object, or None. The pages are then smaller, and a long list takes the
-        memory of one page.
+        keep: returns what is wanted of an object, or None. The pages are then smaller, and a long list takes
+        the memory of one page.
         """
         found = reads.list_all(self, kind, namespace, labels, fields, metadata_only, keep)
         if keep is None and fields is None and not metadata_only:
@@ -82,8 +82,8 @@ class Api(Session):
         """Apply on the server's side, only when a field that we own differs. Return the object as it is then.
 
         own: an object that is created here gets the ownership label; one that existed never gets it.
-        live: the object as the task has just listed it, which saves a read. Raises ConflictError for fields of
-        another manager unless force_conflicts is set.
+        live: the object as the task has just listed it, which saves a read. Raises ConflictError for fields
+        of another manager unless force_conflicts is set.
         """
         return writes.apply(self, manifest, force_conflicts, own, live)
 
@@ -104,7 +104,8 @@ class Api(Session):
     def create(self, manifest: t.Mapping[str, t.Any], record: bool = True) -> KubeObject:
         """Create an object and return it.
 
-        If the answer got lost, an existing object of that name with our fields counts as the one that we made.
+        If the answer got lost, an existing object of that name with our fields counts as the one that we
+        made.
         record: the write counts as a change of the task.
         """
         return writes.create(self, manifest, record)
@@ -151,8 +152,9 @@ class Api(Session):
     ) -> dict[str, Objects]:
         """List and watch until the judge says ready, for settle seconds. Return what each query found then.
 
-        In check mode, or without the option wait, it looks once. A list that the task has read a moment ago, with
-        no write since, is not read again. Raises NotReadyError on a failed verdict, WaitTimeoutError at the deadline.
+        In check mode, or without the option wait, it looks once. A list that the task has read a moment ago,
+        with no write since, is not read again. Raises NotReadyError on a failed verdict, WaitTimeoutError at
+        the deadline.
         """
         from ansible_collections.accelerators.openshift.plugins.module_utils._kube import wait
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A connection to one API server: address, pool and headers, as `_credentials` makes it and `_http` uses it."""
+"""A connection to one API server: address, pool of sockets and headers."""
 
 from __future__ import annotations
 
@@ -26,27 +26,32 @@ try:
 
     # What a broken connection looks like: refused, reset, timed out, cut off in the middle of a body.
     TRANSPORT_ERRORS: tuple[type[Exception], ...] = (urllib3.exceptions.HTTPError, OSError)
-except ImportError:  # `_credentials` names the missing package before anything is sent
+except ImportError:  # `credentials` names the missing package before the first request
     TRANSPORT_ERRORS = (OSError,)
 
 
 _POOLS: t.Final[weakref.WeakSet[t.Any]] = weakref.WeakSet()
 
 
-def _leave_to_parent() -> None:
-    """Two processes on one socket would read each other's answers."""
+def _drop_sockets() -> None:
+    """Drop the sockets: two processes on one socket would read each other's answers."""
     for pool in _POOLS:
         pool.clear()
 
 
-os.register_at_fork(after_in_child=_leave_to_parent)
+os.register_at_fork(after_in_child=_drop_sockets)
 
 
 @dataclass(frozen=True)
 class Connection:
-    """host: URL without a trailing slash. pool: a urllib3 PoolManager. verified: the server's certificate is checked.
-    headers: today's credentials as pairs (a token may have been refreshed). renew: reads the credentials again, after they were not accepted.
-    tokens: those that were issued for this connection, to be revoked at its end. ends: what of the credentials ends by itself, and when.
+    """Where requests go, and with which credentials.
+
+    host: URL without a trailing slash. pool: a urllib3 PoolManager. verified: the server's certificate is
+    checked.
+    headers: returns the credentials of this moment as pairs; a token may have been refreshed.
+    renew: reads the credentials again, after the server did not accept them.
+    tokens: returns the tokens that were issued for this connection, to be revoked at its end.
+    ends: which of the credentials expires first, and when.
     """
 
     host: str
@@ -59,7 +64,7 @@ class Connection:
 
     @functools.cached_property
     def is_near(self) -> bool:
-        """Whether the server is on this machine, where compressing takes longer than sending."""
+        """Whether the server is on this machine, where it is faster to send than to compress."""
         name = urlsplit(self.host).hostname or ""
         try:
             return name == "localhost" or ipaddress.ip_address(name).is_loopback
@@ -77,12 +82,16 @@ class Connection:
         total: float | None = None,
         anonymous: bool = False,
     ) -> t.Any:
-        """One try, no redirects, the body not read yet; raises one of TRANSPORT_ERRORS. total: for the answer to its last byte. anonymous: without token."""
+        """Send a request once, without redirects, and return the response; its body is not read yet.
+
+        connect, read, total: timeouts in seconds for the connection, the next byte, and the whole answer.
+        anonymous: without token. Raises one of TRANSPORT_ERRORS.
+        """
         together = HTTPHeaderDict(headers)
         for name, value in () if anonymous else self.headers():
             together.add(name, value)
         if total is not None and not self.is_near:
-            # Not for a watch: what does not fill a block of somebody in between would not arrive.
+            # Not for a watch: a proxy would hold events back until they fill a block of compression.
             together.add("Accept-Encoding", "gzip")
         timeout = urllib3.Timeout(connect=connect, read=read, total=total)
         return self.pool.request(
@@ -98,26 +107,29 @@ class Connection:
 
 
 def tls_context(configuration: t.Any) -> ssl.SSLContext | None:
-    """What the client's configuration says about certificates; None without TLS."""
+    """Return what the package's configuration says about certificates, or None without TLS."""
     if not str(configuration.host).startswith("https"):
         return None
     context = ssl.create_default_context(cafile=configuration.ssl_ca_cert or None)
     if hasattr(ssl, "VERIFY_X509_STRICT"):
-        # Cluster CAs made by older installers lack extensions that strict checking (the default from Python 3.13) asks for.
+        # CAs of older installers lack extensions that a strict check (the default from Python 3.13) needs.
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if not configuration.verify_ssl:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     if configuration.cert_file:
-        # A key with a password is an error: nobody is there to be asked for it.
+        # A key with a password is an error: there is nobody to type it.
         context.load_cert_chain(configuration.cert_file, configuration.key_file or None, password="")
     return context
 
 
 def fast_pool(pool: t.Any, tls: ssl.SSLContext | None) -> None:
-    """Certificates from memory instead of files; no Nagle delay; a dead peer is noticed in half a minute; none outlives a fork."""
+    """Set up a pool: certificates from memory instead of files, no Nagle delay, none outlives a fork.
+
+    TCP keep-alive notices a dead peer in half a minute.
+    """
     _POOLS.add(pool)
-    _name_ourselves(pool)
+    _authenticate_to_proxy(pool)
     options = pool.connection_pool_kw
     if tls is not None:
         for name in ("cert_file", "key_file", "ca_certs", "ca_cert_data", "cert_reqs"):
@@ -135,12 +147,12 @@ def fast_pool(pool: t.Any, tls: ssl.SSLContext | None) -> None:
 
 
 def quiet() -> None:
-    """That a certificate is not checked is said once, as an Ansible warning, instead of once a request."""
+    """Silence urllib3's warning for each request: one Ansible warning says that no certificate is checked."""
     warnings.simplefilter("ignore", urllib3.exceptions.InsecureRequestWarning)
 
 
-def _name_ourselves(pool: t.Any) -> None:
-    """To a proxy whose address holds user and password: urllib3 leaves them out, everybody else sends them."""
+def _authenticate_to_proxy(pool: t.Any) -> None:
+    """Send user and password of a proxy's address, as other clients do; urllib3 leaves them out."""
     proxy = getattr(pool, "proxy", None)
     if (
         proxy is None

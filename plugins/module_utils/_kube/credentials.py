@@ -106,7 +106,7 @@ def connect(
 
 
 def preload() -> str:
-    """Load, in a process that will fork, what every worker would load again. Return what is missing, or ""."""
+    """Load, before a fork, what every worker would load again. Return which package is missing, or ""."""
     # The first context of a process takes OpenSSL some milliseconds.
     ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_package

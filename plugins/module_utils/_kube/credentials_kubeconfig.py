@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Read a kubeconfig as kubectl does, where the kubernetes package does otherwise; mixed into the package's loader.
+"""Read a kubeconfig as kubectl does, where the kubernetes package differs; mixed into the package's loader.
 
 An exec plugin runs without a shell, without a terminal and not for ever, and its failure is an error.
 """
@@ -27,7 +27,7 @@ EXEC_SECONDS = 60.0
 _SECRET = frozenset(
     ("token", "password", "client-key-data", "id-token", "refresh-token", "access-token", "client-secret")
 )
-# These are asked again when the server does not accept what they gave.
+# The client asks these again when the server does not accept what they gave.
 _RENEWED = frozenset(("exec", "tokenFile", "auth-provider"))
 _ISSUER_SECONDS = 30.0
 
@@ -59,7 +59,7 @@ def current(kubeconfigs: t.Iterable[object]) -> str:
 
 
 def chosen(contexts: t.Sequence[t.Any], wanted: str, where: str) -> str:
-    """Return the context to use. Raises CredentialsError if none is named, or the named one does not exist."""
+    """Return the context to use. Raises CredentialsError if it is not named or does not exist."""
     names = [str(one["name"]) for one in contexts]
     there = f"it has {', '.join(names)}" if names else "it has none"
     if not wanted:
@@ -97,7 +97,7 @@ class Reader:
         return bool(_RENEWED & self.user.keys())
 
     def impersonation(self) -> list[tuple[str, str]]:
-        """Return the headers that kubectl sends for the user entry's as, as-uid, as-groups and as-user-extra."""
+        """Return the headers that kubectl sends for a user's as, as-uid, as-groups and as-user-extra."""
         user = self.user
         headers = [
             (f"Impersonate-{name}", str(user[key]))
@@ -112,7 +112,7 @@ class Reader:
         ]
 
     def _load_from_exec_plugin(self) -> bool | None:
-        """Run the plugin. The package's own way waits for ever, and only logs a failure and goes on as nobody."""
+        """Run the plugin. The package waits for ever, and after a failure goes on as nobody."""
         if not self.user.get("exec"):
             return None
         status = run_plugin(
@@ -129,7 +129,8 @@ class Reader:
     def _refresh_oidc(self, provider: t.Any) -> None:
         """Renew the token in limited time; a refusal is an error.
 
-        The system's authorities verify an issuer for which none is named; a client without a secret needs none.
+        The system's authorities verify an issuer for which none is named; a client without a secret needs
+        none.
         """
         config: Fields = provider.value["config"]
         known = {
@@ -174,8 +175,8 @@ def run_plugin(
 ) -> Fields:
     """Return the status of the ExecCredential that the plugin prints.
 
-    folder: where a relative command starts. cluster: passed on to a plugin that wants it. seconds: how long the
-    plugin may take, at most EXEC_SECONDS. Raises CredentialsError.
+    folder: where a relative command starts. cluster: passed on to a plugin that wants it. seconds: how long
+    the plugin may take, at most EXEC_SECONDS. Raises CredentialsError.
     """
     command, version = str(plugin.get("command") or ""), str(plugin.get("apiVersion") or "")
     if not command or not version:

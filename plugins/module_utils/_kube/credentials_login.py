@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A login with user name and password: one token for a task, given back at its end."""
+"""Log in with user name and password: one token for a task, revoked at its end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _GONE = (200, 202, 401, 404)
 
 
 class Login:
-    """ask: logs in, and returns a token. tokens: all that were issued, to be revoked in the end."""
+    """The login of one task. ask: logs in and returns a token. tokens: all that were issued."""
 
     def __init__(self, ask: t.Callable[[], str]) -> None:
         self._ask = ask
@@ -35,7 +35,7 @@ class Login:
         self.tokens: list[str] = []
 
     def token(self) -> str:
-        """Asked for with the first request, so that an outage is waited for as with any other."""
+        """Return the token; the first call logs in, so that an outage is retried as for any request."""
         if not self._token:
             self._token = self._ask()
             secrets.register(self._token)
@@ -43,11 +43,12 @@ class Login:
         return self._token
 
     def renew(self) -> None:
+        """Log in again for the next request."""
         self._token = ""
 
 
 def refused(username: str, text: str, status: int = 0) -> Exception:
-    """What a login's failure is. status: of the answer that was no success."""
+    """Return the error of a failed login. status: of the HTTP answer."""
     if status == 429 or status >= 500:
         return ConnectionError(f"OpenShift's OAuth server is away: {text}")
     if status == 401:
@@ -59,29 +60,36 @@ def refused(username: str, text: str, status: int = 0) -> Exception:
     return CredentialsError(
         "CRED-LOGIN",
         f"The user {username} cannot log in with a password: {text}",
-        "Check host (oc whoami --show-server); where an external issuer signs users in, use a kubeconfig or api_key.",
+        "Check host (oc whoami --show-server); where an external issuer signs users in, "
+        "use a kubeconfig or api_key.",
     )
 
 
 def untrusted(problem: object) -> CredentialsError:
+    """Return the error for the OAuth server's certificate."""
     return CredentialsError(
         "CRED-LOGIN",
         f"The certificate of OpenShift's OAuth server cannot be trusted: {problem}",
-        "Add the CA of the ingress to the file ca_cert (oc get configmap default-ingress-cert -n openshift-config-managed).",
+        "Add the CA of the ingress to the file ca_cert "
+        "(oc get configmap default-ingress-cert -n openshift-config-managed).",
     )
 
 
 def object_name(token: str) -> str:
-    """The name of the token's object in the API: a hash, so that it may be in paths and logs."""
+    """Return the name of the token's object in the API: a hash, which may appear in paths and logs."""
     digest = hashlib.sha256(token.removeprefix(_PREFIX).encode()).digest()
     return _PREFIX + base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
 def revoke(http: Http, agent: str) -> list[str]:
-    """Ends the tokens that a task logged in for; what went wrong, in words. Each token is its own permission to end it."""
+    """Revoke the tokens of a task's login, and return a text for each failure.
+
+    Each token is the permission to revoke itself.
+    """
     problems = {object_name(token): _end(http.connection, token, agent) for token in http.tokens()}
     return [
-        f"The token {name} of this task's login could not be revoked: {problem}. Revoke it with: oc delete useroauthaccesstokens {name}"
+        f"The token {name} of this task's login could not be revoked: {problem}. "
+        f"Revoke it with: oc delete useroauthaccesstokens {name}"
         for name, problem in problems.items()
         if problem
     ]

@@ -27,7 +27,7 @@ try:
     from kubernetes.config import kube_config
 
     class _Loader(credentials_kubeconfig.Reader, kube_config.KubeConfigLoader):  # type: ignore[misc]
-        """The package's loader, and what kubectl does besides."""
+        """The package's loader, with what kubectl does besides."""
 
     MISSING = ""
 except ImportError:
@@ -38,7 +38,7 @@ _LOGIN_SECONDS = 30.0
 
 
 def configuration(wanted: Params, seconds: float = math.inf) -> t.Any:
-    """As files, plugins and servers give it at this moment. seconds: how long these may take."""
+    """Return the credentials of this moment. seconds: how long files, plugins and servers may take."""
     made = kubernetes.client.Configuration()
     made.retries, made.seconds = False, seconds
     _load(made, wanted)
@@ -46,11 +46,12 @@ def configuration(wanted: Params, seconds: float = math.inf) -> t.Any:
 
 
 def pool(configuration: t.Any) -> t.Any:
+    """Return a urllib3 PoolManager, or a ProxyManager."""
     return kubernetes.client.rest.RESTClientObject(configuration).pool_manager
 
 
 def forget() -> None:
-    """Delete the files to which the package wrote keys and certificates; they are in the TLS context by now."""
+    """Delete the package's files of keys and certificates; the TLS context has them by now."""
     if not MISSING:
         kube_config._cleanup_temp_files()
 
@@ -76,7 +77,7 @@ def _load(configuration: t.Any, wanted: Params) -> None:
         _use_files(configuration, wanted, path)
     elif not wanted.get("host"):
         path = os.path.expanduser(os.environ.get("KUBECONFIG") or "~/.kube/config")
-        # A pod's own account is for those who have no kubeconfig, never instead of a broken one.
+        # A pod's own account serves where no kubeconfig exists, never in place of a broken one.
         _use_files(configuration, wanted, path) if _there(path) else _use_pod(configuration, path)
 
 
@@ -119,13 +120,17 @@ def _use_pod(configuration: t.Any, path: str) -> None:
     except kubernetes.config.ConfigException as exc:
         raise CredentialsError(
             "CRED-NONE",
-            f"No credentials: no option, no K8S_AUTH_ variable, no kubeconfig ({path} does not exist), no service account of a pod ({exc}).",
+            f"No credentials: no option, no K8S_AUTH_ variable, no kubeconfig ({path} does not exist), "
+            f"no service account of a pod ({exc}).",
             "Set kubeconfig, or host and api_key; or export KUBECONFIG.",
         ) from exc
 
 
 def login(configuration: t.Any, wanted: Params, seconds: float) -> str:
-    """A token of OpenShift's OAuth server for a user name and a password. An outage is an OSError, worth another try."""
+    """Return a token of OpenShift's OAuth server for a user name and a password.
+
+    Raises CredentialsError; for an outage OSError, which is worth another try.
+    """
     try:
         import requests
         from openshift.helper.userpassauth import OCPLoginConfiguration, OCPLoginException
@@ -134,7 +139,7 @@ def login(configuration: t.Any, wanted: Params, seconds: float) -> str:
     # Its own constructor passes an argument that newer releases of the client do not know.
     login = OCPLoginConfiguration.__new__(OCPLoginConfiguration)
     kubernetes.client.Configuration.__init__(login, host=configuration.host)
-    # What follows encodes with Latin-1, and the server reads UTF-8.
+    # The package encodes them as Latin-1, and the server reads UTF-8.
     login.ocp_username, login.ocp_password = (
         str(wanted[name]).encode().decode("latin-1") for name in ("username", "password")
     )
@@ -143,7 +148,12 @@ def login(configuration: t.Any, wanted: Params, seconds: float) -> str:
         within(min(_LOGIN_SECONDS, seconds), "the login at OpenShift's OAuth server", login.get_token)
     except OCPLoginException as exc:
         facts = {"req_url": "", "req_reason": "", "req_status_code": 0, **getattr(exc, "req_info", {})}
-        text = f"{getattr(exc, 'msg', exc)} {facts['req_url'].partition('?')[0]}: HTTP {facts['req_status_code']} ({facts['req_reason']})."
+        url, status, reason = (
+            facts["req_url"].partition("?")[0],
+            facts["req_status_code"],
+            facts["req_reason"],
+        )
+        text = f"{getattr(exc, 'msg', exc)} {url}: HTTP {status} ({reason})."
         raise credentials_login.refused(wanted["username"], text, int(facts["req_status_code"])) from exc
     except requests.exceptions.SSLError as exc:
         raise credentials_login.untrusted(exc) from exc
@@ -153,6 +163,7 @@ def login(configuration: t.Any, wanted: Params, seconds: float) -> str:
 
 
 def absent(package: str, problem: str) -> CredentialsError:
+    """Return the error for a package that cannot be imported."""
     return CredentialsError(
         "CRED-PACKAGE",
         f"The Python package {package} cannot be imported by {sys.executable}: {problem}.",

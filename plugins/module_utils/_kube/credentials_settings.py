@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Which cluster, and who: kubernetes.core's options and environment variables, never an identity from two places."""
+"""Options and environment variables of kubernetes.core: which cluster, and who. They never mix identities."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 Params = t.Mapping[str, t.Any]
 Environment = t.Mapping[str, str]
 
-# Options that say which cluster, or who: they must come from one source.
+# Options that say which cluster, or who: all must come from one source.
 _IDENTITY = ("kubeconfig", "host", "api_key", "username", "password", "client_cert", "client_key")
 _TRUTHS = tuple(name for name, option in AUTH_ARG_SPEC.items() if option.get("type") == "bool")
 # The client's own names, which are those of the documented environment variables.
@@ -30,14 +30,17 @@ _PROXY_HEADERS = "proxy_headers"
 
 
 def variables(option: str) -> list[str]:
-    """The environment variables of an option, the documented one first; kubernetes.core reads the others as well."""
+    """Return the environment variables of an option that kubernetes.core reads, the documented one first."""
     return list(
         dict.fromkeys(f"K8S_AUTH_{name.upper()}" for name in (_CLIENT_NAMES.get(option, option), option))
     )
 
 
 def settings(params: Params, environ: Environment) -> dict[str, t.Any]:
-    """The effective options: the task's, else the environment's; never an identity from both."""
+    """Return the effective options: the task's, else the environment's.
+
+    Raises CredentialsError if both name an identity, and for values that cannot be used.
+    """
     given = {name: params[name] for name in AUTH_ARG_SPEC if params.get(name) not in (None, "")}
     found = {
         name: value for name in AUTH_ARG_SPEC if (value := _from_environment(name, environ)) not in (None, {})
@@ -113,6 +116,7 @@ def _variable(option: str, environ: Environment) -> str | None:
 def _mixed(one: str, other: str) -> CredentialsError:
     return CredentialsError(
         "CRED-MIXED",
-        f"Credentials were found in two places, {one} and {other}; they are never combined, so that one cluster's token cannot reach another.",
+        f"Credentials were found in two places, {one} and {other}; they are never combined, "
+        "so that one cluster's token cannot reach another.",
         "Give the task one of them, and unset the other.",
     )

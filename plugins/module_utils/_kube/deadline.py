@@ -48,7 +48,8 @@ class Deadline:
 def within(seconds: float, what: str, work: t.Callable[[], Value]) -> Value:
     """Return what work returns, or raise what it raises.
 
-    Raises TimeoutError when work takes longer than that many seconds; it then ends by itself, in its own thread.
+    Raises TimeoutError when work takes longer than that many seconds; it then ends by itself, in its own
+    thread.
     """
     done: list[Value] = []
     failed: list[BaseException] = []

@@ -2,12 +2,13 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""One request with its retries: what is worth another try, how long to wait, and what each failure is called.
+"""Send one request with its retries: what is worth another try, how long to wait, and the error of a failure.
 
-Retried until the deadline (at most Limits.outage seconds in a row): broken connections, cut-off bodies, 408, 429, 500, 502, 503 and 504;
-a server's Retry-After is honoured up to Limits.longest_pause and the deadline. A write is also sent again after a 409 of an optimistic lock inside the
-server; a 401 and a certificate that is not trusted once, with credentials that are read again; and a server that has just come back is not believed its
-first 401 and 403. Nothing else is.
+Until the deadline, and for at most Limits.outage seconds in a row, the client retries broken connections,
+cut-off bodies, 408, 429, 500, 502, 503 and 504. It follows a server's Retry-After up to Limits.longest_pause
+and the deadline. It also repeats a write after a 409 of an optimistic lock inside the server; and once, with
+credentials that it reads again, a request after a 401 or a certificate that is not trusted. It does not
+believe the first 401 and 403 of a server that has just come back. It retries nothing else.
 """
 
 from __future__ import annotations
@@ -45,7 +46,11 @@ _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff
 
 
 class Response(t.NamedTuple):
-    """status: HTTP status. body: the decoded JSON object, or text. warnings: texts of Warning headers. repeated: an earlier try may have reached the server."""
+    """An answer of the server, of any status.
+
+    status: HTTP status. body: the decoded JSON value, or text. warnings: texts of Warning headers.
+    repeated: an earlier try may have reached the server.
+    """
 
     status: int
     body: t.Any
@@ -54,8 +59,9 @@ class Response(t.NamedTuple):
 
 
 class Http:
-    """connect: called for the first request, so that wrong input is told first.
+    """All requests of one task.
 
+    connect: called for the first request, so that wrong input fails before credentials are read.
     agent: the User-Agent of every request. progress: shows a line while the server cannot be reached.
     """
 
@@ -71,7 +77,7 @@ class Http:
         self.deadline = deadline
         self.limits = limits
         self._headers = {"User-Agent": agent, "Accept": "application/json"}
-        self._progress = progress
+        self.progress = progress
         self.trouble = Trouble(deadline.clock, limits)
 
     @functools.cached_property
@@ -79,7 +85,7 @@ class Http:
         return self._connect()
 
     def tokens(self) -> list[str]:
-        """Those that were issued for the requests so far: without one there is no connection, and none is to be opened for this."""
+        """Return the tokens that were issued for the requests so far. This never opens a connection."""
         connection: Connection | None = self.__dict__.get("connection")
         return connection.tokens() if connection else []
 
@@ -92,59 +98,22 @@ class Http:
         content_type: str = "application/json",
         accept: str = "application/json",
     ) -> Response:
-        """The server's answer, of any status that is not worth another try. Raises ApiError when there is none in time."""
+        """Return the server's answer, of any status that is not worth another try.
+
+        Raises ApiError if there is none in time, and CredentialsError.
+        """
         payload = None if body is None else _encoded(body)
         headers = {**self._headers, "Accept": accept}
         if payload is not None:
             headers["Content-Type"] = content_type
         target = path + ("?" + urlencode(query) if query else "")
-        pause, read, races, renewed, repeated = Pause(self.limits), self.limits.first_read, 0, False, False
-        started = said = self.deadline.clock()
-        patience = self.limits.outage
-        while True:
-            asked = 0.0
-            try:
-                answer = self._once(method, target, headers, payload, read)
-                if answer.status == 401 and not renewed:
-                    renewed = True
-                    self.connection.renew()
-                    continue
-                races += answer.status == 409
-                self._notice(method, answer)
-                if races > RACES or not self._is_passing(method, answer):
-                    self.trouble.is_over()
-                    return Response(answer.status, answer.body, answer.warnings, repeated)
-                problem, asked = (
-                    http_errors.describe(answer.status, answer.body),
-                    self.limits.asked(answer.retry_after),
-                )
-                repeated = repeated or answer.status not in (409, 429)
-            except TRANSPORT_ERRORS as exc:
-                if refusal := http_errors.proxy_problem(exc):
-                    raise http_errors.no_way(self.connection.host, refusal) from exc
-                cause = http_errors.certificate_problem(exc)
-                if cause is not None and renewed:
-                    raise http_errors.untrusted(self.connection.host, cause) from exc
-                if cause is not None:
-                    # The cluster's authority may have been replaced, and the files here as well.
-                    renewed = True
-                    self.reconnect()
-                    continue
-                problem, repeated = http_errors.describe_transport(exc), True
-                read = min(self.limits.read, read * 2) if problem == http_errors.NO_ANSWER else read
-                self.trouble.notice()
-            now = self.deadline.clock()
-            if self.deadline.passed or now - started > patience:
-                raise http_errors.unreachable(self.connection.host, method, path, problem, now - started)
-            if now - said >= _SAY_AFTER:
-                self._progress(f"waiting for {self.connection.host}: {problem}, {now - started:.0f} s")
-                said = now
-            # A server that names a time is there: what it asked for is no part of an outage.
-            patience += asked
-            self._rest(pause.next(), asked)
+        tries = _Tries(self, method, path, lambda read: self._once(method, target, headers, payload, read))
+        while (response := tries.next()) is None:
+            pass
+        return response
 
     def _is_ready(self) -> bool:
-        """Asked without credentials, since a server that starts may not know them; one that does not talk to strangers counts as ready."""
+        """Ask /readyz without credentials: a starting server may not know them. A 401 counts as ready."""
         most = min(self.limits.first_read, self.deadline.remaining() + _GRACE)
         try:
             answer = self.connection.send(
@@ -155,14 +124,15 @@ class Http:
         answer.close()
         return answer.status in (200, 401)
 
-    def _rest(self, seconds: float, asked: float) -> None:
+    def rest(self, seconds: float, asked: float) -> None:
+        """Sleep until the next turn; asked: seconds that the server asked for."""
         is_early = self.trouble.turn(seconds)
         self.deadline.sleep(seconds + asked)
         while is_early() and not self.deadline.passed:
             self.deadline.sleep(LOOK)
 
     def reconnect(self) -> None:
-        """Reads the credentials and opens a connection anew; what was logged in for before is still to be revoked."""
+        """Read the credentials and open a connection again; tokens of the old one are still to be revoked."""
         former, connection = self.connection, self._connect()
         self.__dict__["connection"] = replace(
             connection, tokens=lambda: [*former.tokens(), *connection.tokens()]
@@ -185,19 +155,23 @@ class Http:
             raise http_errors.not_json(self.connection.host, method, target, answer.kind)
         return answer
 
-    def _notice(self, method: str, answer: Answer) -> None:
+    def notice(self, method: str, answer: Answer) -> None:
+        """Note a trouble of the server, if the answer is the sign of one."""
         is_busy = answer.status != 409 and http_errors.is_passing(method, answer.status, answer.body)
         is_doubtful = not self.trouble.is_known and http_errors.is_unsettled(answer.status, answer.body)
         if is_busy or (is_doubtful and not self._is_ready()):
             self.trouble.notice()
 
-    def _is_passing(self, method: str, answer: Answer) -> bool:
-        """Whether the same request may be answered otherwise in a moment."""
+    def is_passing(self, method: str, answer: Answer) -> bool:
+        """Return True if the same request may get another answer in a moment."""
         is_early = self.trouble.is_recent and http_errors.is_unsettled(answer.status, answer.body)
         return is_early or http_errors.is_passing(method, answer.status, answer.body)
 
     def stream(self, path: str, query: t.Mapping[str, t.Any], read_timeout: float) -> t.Any:
-        """One try of a watch: the raw response, to be read line by line and closed by the caller."""
+        """Open a watch, in one try. Return the raw response, which the caller reads line by line and closes.
+
+        Raises one of TRANSPORT_ERRORS.
+        """
         try:
             response = self.connection.send(
                 "GET", f"{path}?{urlencode(query)}", self._headers, None, self.limits.connect, read_timeout
@@ -211,7 +185,78 @@ class Http:
 
 
 def _encoded(body: t.Any) -> bytes:
-    """JSON that is YAML as well, as which an apply is read: there, pairs of surrogates mean nothing, and some characters end a line or may not be."""
+    """Return JSON that is also YAML, since the server reads an apply as YAML.
+
+    In YAML, pairs of surrogates mean nothing, and some characters end a line or are not allowed.
+    """
     return _NOT_IN_YAML.sub(
         lambda found: f"\\u{ord(found[0]):04x}", json.dumps(body, ensure_ascii=False)
     ).encode()
+
+
+class _Tries:
+    """The tries of one request. once: sends it, with a timeout in seconds for the next byte."""
+
+    def __init__(self, http: Http, method: str, path: str, once: t.Callable[[float], Answer]) -> None:
+        self._http, self._method, self._path, self._once = http, method, path, once
+        self._pause, self._read = Pause(http.limits), http.limits.first_read
+        self._started = self._said = http.deadline.clock()
+        self._outage = http.limits.outage
+        self._races = 0
+        self._renewed = self._repeated = False
+
+    def next(self) -> Response | None:
+        """Try once. Return the response, or None to try again; the pause in between is over then."""
+        try:
+            answer = self._once(self._read)
+        except TRANSPORT_ERRORS as exc:
+            problem, asked = self._broken(exc), 0.0
+        else:
+            if answer.status == 401 and not self._renewed:
+                self._renewed = True
+                self._http.connection.renew()
+                return None
+            self._races += answer.status == 409
+            self._http.notice(self._method, answer)
+            if self._races > RACES or not self._http.is_passing(self._method, answer):
+                self._http.trouble.is_over()
+                return Response(answer.status, answer.body, answer.warnings, self._repeated)
+            problem = http_errors.describe(answer.status, answer.body)
+            asked = self._http.limits.asked(answer.retry_after)
+            self._repeated = self._repeated or answer.status not in (409, 429)
+        if problem:
+            self._rest(problem, asked)
+        return None
+
+    def _broken(self, exc: Exception) -> str:
+        """Return what broke the connection, or "" to try again at once. Raises ApiError if that cannot help."""
+        host = self._http.connection.host
+        if refusal := http_errors.proxy_problem(exc):
+            raise http_errors.no_way(host, refusal) from exc
+        cause = http_errors.certificate_problem(exc)
+        if cause is not None and self._renewed:
+            raise http_errors.untrusted(host, cause) from exc
+        if cause is not None:
+            # The cluster's authority may have been replaced, and the files here as well.
+            self._renewed = True
+            self._http.reconnect()
+            return ""
+        problem, self._repeated = http_errors.describe_transport(exc), True
+        if problem == http_errors.NO_ANSWER:
+            self._read = min(self._http.limits.read, self._read * 2)
+        self._http.trouble.notice()
+        return problem
+
+    def _rest(self, problem: str, asked: float) -> None:
+        """Wait for the next try. Raises ApiError if there is no time for one."""
+        host, deadline = self._http.connection.host, self._http.deadline
+        now = deadline.clock()
+        seconds = now - self._started
+        if deadline.passed or seconds > self._outage:
+            raise http_errors.unreachable(host, self._method, self._path, problem, seconds)
+        if now - self._said >= _SAY_AFTER:
+            self._http.progress(f"waiting for {host}: {problem}, {seconds:.0f} s")
+            self._said = now
+        # A server that names a time is there: what it asked for is no part of an outage.
+        self._outage += asked
+        self._http.rest(self._pause.next(), asked)

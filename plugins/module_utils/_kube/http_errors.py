@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What an answer, or the lack of one, is called: from a status and a body to an error with a code and a remedy."""
+"""Turn an answer, or the lack of one, into an error with a code and a remedy."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ _MANAGER = re.compile(r'conflict with "([^"]+)"')
 
 
 def text_of(body: t.Any) -> str:
-    """The server's own words."""
+    """Return the server's own words."""
     if isinstance(body, dict):
         return str(body.get("message") or body.get("reason") or "no message")
     return str(body).strip()[:300] or "no message"
 
 
 def describe(status: int, body: t.Any) -> str:
+    """Return status and words of an answer."""
     return f"HTTP {status} ({text_of(body)})"
 
 
@@ -36,6 +37,7 @@ NO_ANSWER = "no answer in time"
 
 
 def describe_transport(exc: BaseException) -> str:
+    """Return in words how the connection failed."""
     text = str(exc)
     for words, meaning in (
         ("refused", "connection refused"),
@@ -49,26 +51,27 @@ def describe_transport(exc: BaseException) -> str:
 
 _NO_ROLE = "is forbidden: User"
 _AGAIN = frozenset((408, 429, 500, 502, 503, 504))
-# Answers of status 500 that are about the object and so will be the same next time.
+# Answers of status 500 that are about the object, so the next answer will be the same.
 _OBJECT_IS_WRONG = (
     "strict decoding error",
     "failed to create typed patch object",
     "failed to create manager for existing fields",
     "more than one PodDisruptionBudget",
 )
-# Answers of status 409 of an optimistic lock inside the server (of the object, of a quota): our writes carry no version, so they can be sent again.
-_SOMEBODY_WAS_FASTER = ("the object has been modified", "StorageError: invalid object")
+# Answers of status 409 of an optimistic lock inside the server (of the object, of a quota). Our writes have
+# no version, so the client can send them again.
+_LOST_RACE = ("the object has been modified", "StorageError: invalid object")
 
 
 def is_passing(method: str, status: int, body: t.Any) -> bool:
-    """Whether the same request may be answered otherwise in a moment."""
+    """Return True if the same request may get another answer in a moment."""
     if status == 409:
-        return method != "GET" and any(words in text_of(body) for words in _SOMEBODY_WAS_FASTER)
+        return method != "GET" and any(words in text_of(body) for words in _LOST_RACE)
     return status in _AGAIN and not _is_about_object(status, body) and not (status == 429 and budgets(body))
 
 
 def budgets(body: t.Any) -> list[str]:
-    """What disruption budgets say against an eviction; the status is that of a busy server, the meaning is not now."""
+    """Return what disruption budgets say against an eviction; its status is that of a busy server."""
     causes = ((body.get("details") or {}) if isinstance(body, dict) else {}).get("causes") or ()
     return [
         str(cause.get("message") or text_of(body))
@@ -78,7 +81,7 @@ def budgets(body: t.Any) -> list[str]:
 
 
 def is_unsettled(status: int, body: t.Any) -> bool:
-    """What an API server that has just started also says to those who may: it has not read accounts and roles yet."""
+    """Return True for a refusal that a starting API server gives everybody: it has not read its roles yet."""
     return status == 401 or (status == 403 and _NO_ROLE in text_of(body))
 
 
@@ -87,7 +90,7 @@ def _is_about_object(status: int, body: t.Any) -> bool:
 
 
 def certificate_problem(exc: BaseException) -> BaseException | None:
-    """The certificate error behind a transport error, if that is what it is."""
+    """Return the certificate error behind a transport error, or None."""
     seen: BaseException | None = exc
     while seen is not None:
         if isinstance(seen, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY_FAILED" in str(seen):
@@ -97,12 +100,13 @@ def certificate_problem(exc: BaseException) -> BaseException | None:
 
 
 def proxy_problem(exc: BaseException) -> str:
-    """What a proxy says that will not let us through; nothing if that is not what it is, or may pass."""
+    """Return what a proxy says that refuses us, or "" for another error and for one that may pass."""
     match = _NO_TUNNEL.search(str(exc))
     return match.group(1).strip() if match and int(match.group(1)[:3]) not in _AGAIN else ""
 
 
 def no_way(host: str, problem: str) -> ApiError:
+    """Return the error for a proxy that refuses us."""
     message = f"The proxy does not let us through to {host}: {problem}."
     return ApiError(
         "API-PROXY",
@@ -112,6 +116,7 @@ def no_way(host: str, problem: str) -> ApiError:
 
 
 def untrusted(host: str, exc: BaseException) -> ApiError:
+    """Return the error for a certificate that is not trusted."""
     return ApiError(
         "API-TLS",
         f"The certificate of {host} cannot be trusted: {exc}",
@@ -120,16 +125,22 @@ def untrusted(host: str, exc: BaseException) -> ApiError:
 
 
 def unreachable(host: str, method: str, path: str, problem: str, seconds: float) -> ApiError:
+    """Return the error for a server that gave no useful answer for so many seconds."""
     return ApiError(
         "API-UNREACHABLE",
         f"No useful answer from {host} for {seconds:.0f} s: {problem}.",
-        "Check that the API server is up and reachable from here (oc get --raw /readyz), then run again; nothing is lost.",
+        "Check that the API server is up and reachable from here (oc get --raw /readyz), then run again; "
+        "nothing is lost.",
         evidence=[f"{method} {path}: {problem}"],
     )
 
 
 def not_json(host: str, method: str, target: str, kind: str) -> ApiError:
-    message = f"{host} answered with {kind or 'nothing that has a type'} instead of JSON: it does not speak for an API server."
+    """Return the error for an answer of another content type."""
+    message = (
+        f"{host} answered with {kind or 'nothing that has a type'} instead of JSON: "
+        "it does not speak for an API server."
+    )
     return ApiError(
         "API-ERROR",
         message,
@@ -139,13 +150,17 @@ def not_json(host: str, method: str, target: str, kind: str) -> ApiError:
 
 
 def warning_text(header: str) -> str:
+    """Return the text of a Warning header."""
     match = _WARNING.match(header.strip())
     return match.group(1).replace('\\"', '"') if match else header
 
 
 def error(status: int, body: t.Any, method: str, path: str, verb: str, resource: str, where: str) -> ApiError:
-    """verb and resource as RBAC says them; where: the object's name and namespace in words."""
-    text, details = text_of(body), (body.get("details") or {}) if isinstance(body, dict) else {}
+    """Return the error for an unhappy status.
+
+    verb, resource: as RBAC names them. where: the object's name and namespace in words.
+    """
+    text = text_of(body)
     facts: dict[str, t.Any] = {
         "status": status,
         "reason": body.get("reason", "") if isinstance(body, dict) else "",
@@ -158,62 +173,60 @@ def error(status: int, body: t.Any, method: str, path: str, verb: str, resource:
             "Log in again (oc login), or renew the token.",
             **facts,
         )
-    if status == 403 and "cannot impersonate" in text:
-        return ForbiddenError(
-            "API-FORBIDDEN",
-            f"The identity may not act as the one that impersonate_user or the kubeconfig's user names: {text}",
-            "Grant it the verb impersonate on that user and those groups, or leave impersonate_user out.",
-            **facts,
-        )
     if status == 403:
-        if "exceeded quota" in text or (_NO_ROLE not in text and "cannot " not in text):
-            return ForbiddenError(
-                "API-REFUSED",
-                text,
-                "Change what the message names: an admission rule refused the object.",
-                **facts,
-            )
-        return ForbiddenError(
-            "API-FORBIDDEN",
-            f"The identity may not {verb} {resource} {where}: {text}",
-            f"Grant verb {verb} on resource {resource} {where} to it.",
-            **facts,
-        )
+        return _forbidden(text, verb, resource, where, facts)
     if status == 409:
-        causes = [
-            f"{cause.get('field')}: {cause.get('message')}"
-            for cause in details.get("causes", ())
-            if cause.get("reason") == "FieldManagerConflict"
-        ]
-        if causes:
-            managers = sorted({name for cause in causes for name in _MANAGER.findall(cause)})
-            facts["evidence"] = causes
-            return ConflictError(
-                "API-CONFLICT",
-                f"{resource} {where}: {', '.join(causes)}",
-                f"Let {' and '.join(managers) or 'the other manager'} keep the fields, or set force_conflicts where the module has it.",
-                **facts,
-            )
-        return ConflictError(
-            "API-CONFLICT",
-            f"{resource} {where}: {text}",
-            "Run again: the object was changed at the same moment.",
-            **facts,
-        )
+        return _conflict(body, resource, where, facts)
     if status == 404:
-        return ApiError(
-            "API-NOT-FOUND", f"{resource} {where}: {text}", "Create what the message names first.", **facts
-        )
+        message = f"{resource} {where}: {text}"
+        return ApiError("API-NOT-FOUND", message, "Create what the message names first.", **facts)
     if status in (400, 422) or _is_about_object(status, body):
-        return ApiError(
-            "API-INVALID",
-            f"{resource} {where} was rejected: {text}",
-            "Correct the field that the message names.",
-            **facts,
-        )
+        message = f"{resource} {where} was rejected: {text}"
+        return ApiError("API-INVALID", message, "Correct the field that the message names.", **facts)
     return ApiError(
         "API-ERROR",
         f"{verb} {resource} {where}: HTTP {status} ({text})",
         "Read the message; it is the API server's own.",
         **facts,
+    )
+
+
+def _forbidden(text: str, verb: str, resource: str, where: str, facts: dict[str, t.Any]) -> ForbiddenError:
+    if "cannot impersonate" in text:
+        return ForbiddenError(
+            "API-FORBIDDEN",
+            "The identity may not act as the one that impersonate_user or the kubeconfig's user names: "
+            f"{text}",
+            "Grant it the verb impersonate on that user and those groups, or leave impersonate_user out.",
+            **facts,
+        )
+    if "exceeded quota" in text or (_NO_ROLE not in text and "cannot " not in text):
+        remedy = "Change what the message names: an admission rule refused the object."
+        return ForbiddenError("API-REFUSED", text, remedy, **facts)
+    return ForbiddenError(
+        "API-FORBIDDEN",
+        f"The identity may not {verb} {resource} {where}: {text}",
+        f"Grant verb {verb} on resource {resource} {where} to it.",
+        **facts,
+    )
+
+
+def _conflict(body: t.Any, resource: str, where: str, facts: dict[str, t.Any]) -> ConflictError:
+    details = (body.get("details") or {}) if isinstance(body, dict) else {}
+    causes = [
+        f"{cause.get('field')}: {cause.get('message')}"
+        for cause in details.get("causes", ())
+        if cause.get("reason") == "FieldManagerConflict"
+    ]
+    if not causes:
+        message = f"{resource} {where}: {text_of(body)}"
+        remedy = "Run again: the object was changed at the same moment."
+        return ConflictError("API-CONFLICT", message, remedy, **facts)
+    managers = sorted({name for cause in causes for name in _MANAGER.findall(cause)})
+    return ConflictError(
+        "API-CONFLICT",
+        f"{resource} {where}: {', '.join(causes)}",
+        f"Let {' and '.join(managers) or 'the other manager'} keep the fields, "
+        "or set force_conflicts where the module has it.",
+        **{**facts, "evidence": causes},
     )

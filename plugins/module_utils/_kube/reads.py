@@ -71,8 +71,9 @@ def not_served(kind: Kind) -> KindNotServedError:
 def get(session: Session, kind: Kind, name: str, namespace: str | None) -> KubeObject | None:
     """Return the newest state of one object, or None if the server says that it does not exist.
 
-    It sends no resourceVersion, so the answer is as new as the request. With `0` the server would answer from a
-    cache that may be older than our own write. Raises KindNotServedError without the CRD, ApiError otherwise.
+    It sends no resourceVersion, so the answer is as new as the request. With `0` the server would answer from
+    a cache that may be older than our own write. Raises KindNotServedError without the CRD, ApiError
+    otherwise.
     """
     path = kind.path(namespace, name)
     answer = session.http.request("GET", path)
@@ -94,9 +95,10 @@ def list_all(
 ) -> Listed:
     """Return every item, each with its apiVersion and kind.
 
-    It sends no resourceVersion: a consistent read, as new as the request. `0` would be cheaper for the server, but
-    may be older than what this task has just written, and ignores limit. All pages are of the first page's version.
-    When that version has expired (410), the list begins again, since pages of two versions are no list.
+    It sends no resourceVersion: a consistent read, as new as the request. `0` would be cheaper for the
+    server, but may be older than what this task has just written, and ignores limit. All pages are of the
+    first page's version. When that version has expired (410), the list begins again, since pages of two
+    versions are no list.
     """
     path = kind.path(namespace)
     query: dict[str, t.Any] = {"limit": SIFTED_PAGE if keep else PAGE}

@@ -22,8 +22,8 @@ class Limits(t.NamedTuple):
 
     outage: how long one request is tried again; pauses that the server asked for do not count.
     connect: one try's wait for a connection. read: one try's wait for the next bytes of an answer.
-    first_read: the same for the first try. It doubles with each try that ran out: so a stalled answer is noticed
-    soon, and a slow server still gets its time.
+    first_read: the same for the first try. It doubles with each try that ran out: so a stalled answer is
+    noticed soon, and a slow server still gets its time.
     answer: one try, to the last byte.
     silence: of a watch; the server sends a bookmark about once a minute.
     settling: an API server that has just started knows neither accounts nor roles for so long.
@@ -75,7 +75,8 @@ class Trouble:
 
     A wait of many queries retries a server that is away no more often than one query would: they take turns,
     one pause apart.
-    is_known: the server has answered a request, or was asked whether it is ready; its refusals count from then on.
+    is_known: the server has answered a request, or was asked whether it is ready; its refusals count from
+    then on.
     """
 
     def __init__(self, clock: Clock, limits: Limits) -> None:

@@ -34,7 +34,7 @@ class Query(t.NamedTuple):
 
 
 class Change(t.NamedTuple):
-    """One write: the object before (empty: created) and after (empty: deleted), cut down to the fields that we own."""
+    """One write, with the fields that we own before (empty: created) and after it (empty: deleted)."""
 
     title: str
     before: KubeObject

@@ -32,6 +32,13 @@ SAY_EVERY = 30.0
 LOOK_EVERY = 1.0
 
 
+class NewsSource(t.Protocol):
+    """Where a wait gets its news: a queue. Both methods raise queue.Empty without news."""
+
+    def get(self, *, timeout: float) -> News: ...
+    def get_nowait(self) -> News: ...
+
+
 def wait(
     session: Session,
     queries: t.Mapping[str, Query],
@@ -40,7 +47,7 @@ def wait(
     settle: float = 0.0,
     on_timeout_code: str = "WAIT-TIMEOUT",
 ) -> Seen:
-    """Return what each query found when the judge said ready; in check mode or without wait, at the first look.
+    """Return what each query found when the judge said ready; in check mode or without wait, look once.
 
     Raises NotReadyError on a failed verdict, WaitTimeoutError at the deadline, with what was last seen.
     """
@@ -82,7 +89,7 @@ class Waiting:
         self._said: set[str] = set()
         self._last = pending("NoAnswer", "the API server has not answered yet")
 
-    def until_ready(self, snapshot: Seen, news: queue.SimpleQueue[News]) -> Seen:
+    def until_ready(self, snapshot: Seen, news: NewsSource) -> Seen:
         """Return the snapshot that was ready; it is brought up to date by the news."""
         while not self.is_ready(snapshot):
             if self._deadline.passed:
@@ -91,7 +98,7 @@ class Waiting:
         return snapshot
 
     def is_ready(self, snapshot: Seen) -> bool:
-        """Ask the judge and show what is new. Return True if it has been ready for long enough; raise if it failed."""
+        """Ask the judge, show what is new. Return True if it was ready for long enough; raise if it failed."""
         self._last = self._judge(snapshot)
         self._say(self._last)
         if self._last.is_failed:
@@ -103,7 +110,7 @@ class Waiting:
             )
         return self._has_settled(self._last)
 
-    def _collect(self, news: queue.SimpleQueue[News], snapshot: Seen) -> None:
+    def _collect(self, news: NewsSource, snapshot: Seen) -> None:
         """Wait for the first news, then take all there are, so that a burst is judged once."""
         seconds = min(LOOK_EVERY, self._deadline.remaining())
         if self._ready_since is not None:
@@ -128,7 +135,7 @@ class Waiting:
         return self._deadline.clock() - self._ready_since >= self._settle
 
     def _say(self, verdict: Readiness) -> None:
-        """Show one line for each thing that changed; after half a minute of silence, all that is still awaited."""
+        """Show a line for each thing that changed; after half a minute of silence, all that is awaited."""
         now, lines = self._deadline.clock(), set(verdict.details or (verdict.message or verdict.verdict,))
         ready_at_once = verdict.is_ready and not self._said
         fresh = lines - self._said

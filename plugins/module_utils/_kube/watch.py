@@ -4,12 +4,13 @@
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Keep one query up to date: list, then watch with bookmarks; resume after a break, list again after a 410.
 
-A watch goes on from the resourceVersion of the list, so nothing in between is missed or reported twice. After a
-break it goes on from the version of the last event or bookmark; the server sends a bookmark about once a minute,
-so that the version of a quiet query stays young too. The server answers a version that it no longer has with 410,
-as a status or as an event: then the watch reads the list again, and what it lacks has been deleted. Versions are
-only handed back, never compared. Each watch runs in a thread of its own and hands over either the full set of
-objects, or the error that ends the wait.
+A watch goes on from the resourceVersion of the list, so nothing in between is missed or reported twice. After
+a break it goes on from the version of the last event or bookmark; the server sends a bookmark about once a
+minute, so that the version of a quiet query stays young too. The server answers a version that it no longer
+has with 410,
+as a status or as an event: then the watch reads the list again, and what it lacks has been deleted. Versions
+are only handed back, never compared. Each watch runs in a thread of its own and hands over either the full
+set of objects, or the error that ends the wait.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ _BROKEN: tuple[type[Exception], ...] = (*TRANSPORT_ERRORS, ValueError)
 class Watch(threading.Thread):
     """A thread that follows one query.
 
-    key: the label of its news. found: a list that was read already; without a version, the kind was not served.
+    key: the label of its news. found: a list that was read already; without a version, the kind was not
+    served.
     """
 
     def __init__(
@@ -80,7 +82,7 @@ class Watch(threading.Thread):
                 self._news.put((self._key, exc))
 
     def _rest(self, asked: float) -> None:
-        """Pause, also after an orderly end: some servers end every watch at once. Events make the pause short again."""
+        """Pause, also after an orderly end: some servers end each watch at once. Events shorten the pause."""
         pause = self._pause.next()
         is_early = self._session.http.trouble.turn(pause)
         self._stopped.wait(pause + asked)

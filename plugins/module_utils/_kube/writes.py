@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The writing half of the Api: compare, write only what differs, record it. Check mode is the server's dry run."""
+"""The writing half of the Api: compare, write what differs, record it. Check mode is a dry run there."""
 
 from __future__ import annotations
 
@@ -65,10 +65,11 @@ def _first_dry_run(session: Session, kind: Kind, wanted: KubeObject, force: bool
     except ApiError as exc:
         namespace = wanted["metadata"].get("namespace")
         if exc.status == 404 and namespace and f'namespaces "{namespace}" not found' in exc.message:
-            # A namespace that this very task would have created surprises nobody.
+            # No warning for a namespace that this very task would have created.
             if f"Namespace {namespace}" not in {one.title for one in session.changes}:
                 session.warn(
-                    f"{diff.title(wanted)}: namespace {namespace} does not exist yet, so the server could not check it."
+                    f"{diff.title(wanted)}: namespace {namespace} does not exist yet, "
+                    "so the server could not check it."
                 )
             return wanted
         raise
@@ -154,8 +155,8 @@ def write(
 ) -> KubeObject:
     """Send one write, or its dry run, and return the object that the server answers with.
 
-    absent_ok: a 404 is a success, with an empty object. before: the object as it was, for the record of a write
-    that the server stored although it had an unknown field. Raises ApiError.
+    absent_ok: a 404 is a success, with an empty object. before: the object as it was, for the record of a
+    write that the server stored although it had an unknown field. Raises ApiError.
     """
     path = kind.path(namespace, name, subresource)
     if not dry_run:

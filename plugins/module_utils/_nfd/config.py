@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""configData of a NodeFeatureDiscovery: YAML inside a string, shared with other people, so merged and never replaced."""
+"""Configuration of nfd-worker: YAML in a string, which others edit too, so this module merges it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ try:
 except ImportError:  # the module may run under an interpreter of its own
     yaml = None  # type: ignore[assignment]
 
-# What the worker takes when the key is not set; setting it would otherwise take these away.
+# The worker's default. A new list replaces it, so these have to be in that list.
 DEFAULT_CLASSES: t.Final = ("03", "0b40", "12")
 
 
@@ -46,8 +46,8 @@ def check_classes(classes: t.Sequence[str]) -> None:
         if not _CLASS.fullmatch(entry):
             raise InputError(
                 "NFD-PCI",
-                f"pci_classes[{index}] is {entry!r}, and a PCI class is a beginning of hexadecimal digits in lower case.",
-                'Write it in quotes, for example "02", "0302" or "0b40": without them YAML takes some for numbers.',
+                f"pci_classes[{index}] is {entry!r}: a class begins with hexadecimal digits in lower case.",
+                'Write it in quotes, for example "02" or "0b40": YAML reads some as numbers otherwise.',
             )
 
 
@@ -63,6 +63,7 @@ def explain_classes(classes: t.Sequence[str]) -> list[dict[str, str]]:
 
 
 def parse(config: str) -> dict[str, t.Any]:
+    """Return the configuration as a dict. Raise NFD-CONFIG if it is no YAML map."""
     if yaml is None:
         raise AcceleratorError(
             "API-LIBRARY",
@@ -76,20 +77,24 @@ def parse(config: str) -> dict[str, t.Any]:
             f"workerConfig.configData of the NodeFeatureDiscovery is no YAML: {' '.join(str(exc).split())}"
         )
         raise InputError(
-            "NFD-CONFIG", message, "Repair spec.workerConfig.configData by hand; it is not ours to replace."
+            "NFD-CONFIG",
+            message,
+            "Repair spec.workerConfig.configData by hand; this module does not replace it.",
         ) from exc
     if data is not None and not isinstance(data, dict):
         message = (
             f"workerConfig.configData of the NodeFeatureDiscovery is a {type(data).__name__}, not a map."
         )
         raise InputError(
-            "NFD-CONFIG", message, "Repair spec.workerConfig.configData by hand; it is not ours to replace."
+            "NFD-CONFIG",
+            message,
+            "Repair spec.workerConfig.configData by hand; this module does not replace it.",
         )
     return data or {}
 
 
 def merge_classes(existing: t.Iterable[t.Any], wanted: t.Iterable[str]) -> list[str]:
-    """PCI classes match by prefix: 02 covers 0200, so only what nothing covers is added. Nothing is taken away."""
+    """Return the existing classes and the wanted ones that none of them covers; 02 covers 0200."""
     classes = [str(entry) for entry in existing]
     for entry in wanted:
         if not any(entry.startswith(there) for there in classes):
@@ -98,7 +103,10 @@ def merge_classes(existing: t.Iterable[t.Any], wanted: t.Iterable[str]) -> list[
 
 
 def merge_config(config: str, classes: t.Sequence[str], fields: t.Sequence[str]) -> str:
-    """The same text when it already has what is wanted; else the whole configuration with the two keys completed."""
+    """Return the configuration with the classes added, and with the label fields if it has none.
+
+    Return the same text if nothing is missing.
+    """
     data = parse(config)
     sources = data.get("sources") if isinstance(data.get("sources"), dict) else {}
     pci = dict((sources or {}).get("pci") or {})
@@ -116,14 +124,14 @@ def merge_config(config: str, classes: t.Sequence[str], fields: t.Sequence[str])
 
 
 def pci_of(config: str) -> dict[str, t.Any]:
-    """What the configuration says of PCI devices."""
+    """Return `sources.pci` of the configuration; an empty dict if it has none."""
     sources = parse(config).get("sources")
     pci = (sources.get("pci") if isinstance(sources, dict) else None) or {}
     return pci if isinstance(pci, dict) else {}
 
 
 def with_fields(config: str, fields: t.Sequence[str]) -> str:
-    """The configuration with these deviceLabelFields in place of its own."""
+    """Return the configuration with these deviceLabelFields instead of its own."""
     pci = pci_of(config)
     if list(pci.get("deviceLabelFields") or []) == list(fields):
         return config

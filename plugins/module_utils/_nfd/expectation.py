@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Labels that nodes are expected to carry: met, missing, lost and regained."""
+"""Labels that nodes must have: present, missing, or lost and back again."""
 
 from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
@@ -18,25 +18,30 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     worst,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import instance as nfd_instance
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import (
+    Expectation,
+    NfdLabelsParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import untolerated
 
-# Final when they last: the operator reports Degraded while its DaemonSet is still being rolled out.
+# Fails only after the grace period: the operator reports Degraded during the rollout of its DaemonSet.
 PASSING: t.Final = ("NFD-DEGRADED",)
 
 
 class Judge:
-    """Ready when the instance is available and every expectation is met; the instance may be degraded for a while.
+    """Ready when the instance is Available and every expectation is met.
 
-    A label that is missing counts from when the instance is Available, and so every worker runs: a worker publishes what it finds as it starts. One look
-    without a label is no loss: it may come back within the grace.
+    Degraded and a missing label are failures only after the grace period. For a label it begins when the
+    instance
+    is Available: then every worker runs, and a worker publishes its features when it starts.
     """
 
-    def __init__(self, params: dict[str, t.Any], clock: t.Callable[[], float]) -> None:
+    def __init__(self, params: NfdLabelsParams, clock: t.Callable[[], float]) -> None:
         self._params = params
         self._clock = clock
-        self._patience = Patience(clock, params["grace"], PASSING)
-        self._labels = Patience(clock, params["grace"], ("NFD-LABEL-MISSING",))
+        self._patience = Grace(clock, params["grace"], PASSING)
+        self._labels = Grace(clock, params["grace"], ("NFD-LABEL-MISSING",))
         self._met: set[tuple[str, str]] = set()
         self._gone: dict[tuple[str, str], float] = {}
         self.lost: list[dict[str, t.Any]] = []
@@ -45,12 +50,12 @@ class Judge:
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self._remember(snapshot)
         instance, *labels_of = self._patience.harden(judge(snapshot, self._params))
-        settled = self._labels.harden(labels_of if instance.is_ready else [])
-        verdict = worst([instance, *(settled if instance.is_ready else labels_of)])
+        lasting = self._labels.harden(labels_of if instance.is_ready else [])
+        verdict = worst([instance, *(lasting if instance.is_ready else labels_of)])
         return ready("Labelled", "Every expected label is there.") if verdict.is_ready else verdict
 
     def _remember(self, snapshot: Snapshot) -> None:
-        """Which labels went while we looked, and for how long."""
+        """Note which labels disappear and come back during the wait, and for how long."""
         now = self._clock()
         self.missing = {}
         for expectation in self._params["expect"]:
@@ -74,8 +79,8 @@ class Judge:
                         self._gone.setdefault(place, now)
 
 
-def judge(snapshot: Snapshot, params: dict[str, t.Any]) -> list[Readiness]:
-    """The instance first, then each expectation."""
+def judge(snapshot: Snapshot, params: NfdLabelsParams) -> list[Readiness]:
+    """Return the state of the instance, then of every expectation that is not met."""
     name = params["name"]
     if "upstream" in snapshot:
         instance = None
@@ -88,7 +93,8 @@ def judge(snapshot: Snapshot, params: dict[str, t.Any]) -> list[Readiness]:
     return parts
 
 
-def instance_of(snapshot: Snapshot, params: dict[str, t.Any]) -> KubeObject | None:
+def instance_of(snapshot: Snapshot, params: NfdLabelsParams) -> KubeObject | None:
+    """Return the instance that the parameters name, or None."""
     place = (params["name"], params["namespace"])
     return next(
         (
@@ -100,7 +106,8 @@ def instance_of(snapshot: Snapshot, params: dict[str, t.Any]) -> KubeObject | No
     )
 
 
-def expected_nodes(snapshot: Snapshot, params: dict[str, t.Any]) -> list[KubeObject]:
+def expected_nodes(snapshot: Snapshot, params: NfdLabelsParams) -> list[KubeObject]:
+    """Return the nodes that `expect` selects, sorted by name."""
     found = {
         node["metadata"]["name"]: node
         for expectation in params["expect"]
@@ -110,7 +117,7 @@ def expected_nodes(snapshot: Snapshot, params: dict[str, t.Any]) -> list[KubeObj
 
 
 def _judge_expectation(
-    nodes: t.Sequence[KubeObject], expectation: dict[str, t.Any], tolerations: list[dict[str, t.Any]]
+    nodes: t.Sequence[KubeObject], expectation: Expectation, tolerations: list[dict[str, t.Any]]
 ) -> list[Readiness]:
     found = labels.selected(nodes, expectation)
     names = {node["metadata"]["name"] for node in found}
@@ -149,13 +156,16 @@ def _judge_missing(node: KubeObject, phrases: list[str], tolerations: list[dict[
             remedy="Give nfd_labels worker_tolerations for it.",
             details=(what,),
         )
-    remedy = f"Look at `oc get nodefeature -A -l nfd.node.kubernetes.io/node-name={name} -o yaml` and at the nfd-worker pod of that node."
+    remedy = (
+        f"Look at `oc get nodefeature -A -l nfd.node.kubernetes.io/node-name={name} -o yaml` "
+        "and at the nfd-worker pod of that node."
+    )
     return pending(
         f"Labels:{name}", f"Node {what}.", code="NFD-LABEL-MISSING", remedy=remedy, details=(what,)
     )
 
 
-def _selector(expectation: dict[str, t.Any]) -> str:
+def _selector(expectation: Expectation) -> str:
     return (
         ",".join(
             f"{key}={labels.text(value)}" for key, value in (expectation.get("node_selector") or {}).items()

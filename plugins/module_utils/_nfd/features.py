@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""NodeFeatures that somebody beside nfd-worker publishes for a node, and NodeFeatures that nobody keeps any more."""
+"""NodeFeatures: those of this collection, and stale ones of deleted nodes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.names
     value_fault,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import FeatureEntry
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.rules import Given, full
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
     labels,
@@ -23,26 +24,32 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labe
 )
 
 API_VERSION: t.Final = "nfd.k8s-sigs.io/v1alpha1"
-# Tells nfd-master whose features these are.
+# Label by which nfd-master finds the node of a NodeFeature.
 NODE_NAME: t.Final = "nfd.node.kubernetes.io/node-name"
-# Ties the NodeFeatures of all nodes to the one entry that they come from.
+# Label with the name of the entry of `features` that a NodeFeature comes from.
 ENTRY: t.Final = "accelerators.openshift/node-feature"
+_KINDS: t.Final[tuple[t.Literal["attributes", "flags", "instances"], ...]] = (
+    "attributes",
+    "flags",
+    "instances",
+)
 _KERNEL: t.Final = f"{FEATURE}kernel-version.full"
 
 
 class Stale(t.NamedTuple):
-    """What speaks of a node that is no longer so. name: the NodeFeature, where it is one."""
+    """Outdated information about a node. name, namespace: of the NodeFeature, empty for labels."""
 
     node: str
     message: str
     name: str = ""
     namespace: str = ""
 
-    def to_dict(self) -> dict[str, str]:
+    def as_result(self) -> dict[str, str]:
         return self._asdict()
 
 
-def check(features: t.Sequence[KubeObject]) -> None:
+def check(features: t.Sequence[FeatureEntry]) -> None:
+    """Raise NFD-FEATURE for a name, key or value that the API or nfd-master would refuse."""
     names = [entry["name"] for entry in features]
     for index, entry in enumerate(features):
         path = f"features[{index}]"
@@ -59,28 +66,30 @@ def check(features: t.Sequence[KubeObject]) -> None:
                 )
             if fault := value_fault(text(value) or ""):
                 raise _wrong(f"{path}.labels[{key}]", f"is {value!r}, which {fault}", "Change the value.")
-        for kind in ("attributes", "flags", "instances"):
-            for name in entry.get(kind) or {}:
-                if "." not in str(name):
-                    raise _wrong(
-                        f"{path}.{kind}",
-                        f"has feature {name!r}",
-                        "Write DOMAIN.FEATURE, for example example.device.",
-                    )
+        _check_kinds(entry, path)
 
 
-def check_present(features: t.Sequence[KubeObject]) -> None:
-    """What a NodeFeature needs to be made; one that is to go needs its name alone."""
+def _check_kinds(entry: FeatureEntry, path: str) -> None:
+    remedy = "Write DOMAIN.FEATURE, for example example.device."
+    for kind in _KINDS:
+        for name in entry.get(kind) or {}:
+            if "." not in str(name):
+                raise _wrong(f"{path}.{kind}", f"has feature {name!r}", remedy)
+
+
+def check_present(features: t.Sequence[FeatureEntry]) -> None:
+    """Raise NFD-FEATURE if an entry has no node or no features; a deletion needs only its name."""
     for index, entry in enumerate(features):
         if not entry.get("nodes") and not entry.get("node_selector"):
             raise _wrong(f"features[{index}]", "names no node", "Give it nodes or node_selector.")
-        if not any(entry.get(kind) for kind in ("labels", "attributes", "flags", "instances")):
+        if not (entry.get("labels") or any(entry.get(kind) for kind in _KINDS)):
             raise _wrong(
                 f"features[{index}]", "publishes nothing", "Give it labels, attributes, flags or instances."
             )
 
 
-def build(entry: KubeObject, node: str, namespace: str, api_version: str = API_VERSION) -> KubeObject:
+def build(entry: FeatureEntry, node: str, namespace: str, api_version: str = API_VERSION) -> KubeObject:
+    """Return the NodeFeature of an entry for one node."""
     attributes = {
         name: {"elements": _texts(values)} for name, values in (entry.get("attributes") or {}).items()
     }
@@ -108,24 +117,26 @@ def build(entry: KubeObject, node: str, namespace: str, api_version: str = API_V
 
 
 def given(feature: KubeObject) -> Given:
+    """Return the labels that nodes get by this NodeFeature."""
     return Given(frozenset(full(key) for key in (feature.get("spec") or {}).get("labels") or {}))
 
 
 def node_of(feature: KubeObject) -> str:
+    """Return the name of the NodeFeature's node, or an empty text."""
     return labels(feature).get(NODE_NAME, "")
 
 
 def is_by_worker(feature: KubeObject) -> bool:
-    """nfd-worker names its own after the node."""
+    """Return True if nfd-worker published the NodeFeature: it has the name of its node then."""
     return bool(node_of(feature) == feature["metadata"]["name"])
 
 
 def orphans(features: t.Iterable[KubeObject], nodes: t.Container[str]) -> list[Stale]:
-    """NodeFeatures of nodes that are gone, which nfd-gc should have taken away."""
+    """Return the NodeFeatures of deleted nodes, which nfd-gc should have deleted. nodes: existing names."""
     return [
         Stale(
             node_of(one),
-            f"node {node_of(one)} is gone",
+            f"node {node_of(one)} does not exist",
             one["metadata"]["name"],
             one["metadata"]["namespace"],
         )
@@ -135,7 +146,7 @@ def orphans(features: t.Iterable[KubeObject], nodes: t.Container[str]) -> list[S
 
 
 def outdated(node: KubeObject) -> Stale | None:
-    """A node whose worker has not published since its kernel changed."""
+    """Return an entry if the node's labels name another kernel than the running one, else None."""
     said, running = (
         labels(node).get(_KERNEL),
         ((node.get("status") or {}).get("nodeInfo") or {}).get("kernelVersion"),
@@ -145,12 +156,13 @@ def outdated(node: KubeObject) -> Stale | None:
     name = str(node["metadata"]["name"])
     return Stale(
         name,
-        f"node {name} is labelled with kernel {said} and runs {running}: its nfd-worker has not published since",
+        f"node {name} is labelled with kernel {said} and runs {running}: "
+        "its nfd-worker has not published since",
     )
 
 
 def cause(node: KubeObject, label: str, features: t.Sequence[KubeObject]) -> str:
-    """Why a label is not on a node, from the NodeFeatures of that node."""
+    """Return why a label is not on a node, as far as the node's NodeFeatures tell."""
     own = [one for one in features if node_of(one) == node["metadata"]["name"]]
     noted = {
         full(one)
@@ -166,18 +178,19 @@ def cause(node: KubeObject, label: str, features: t.Sequence[KubeObject]) -> str
     if publisher:
         name = f"NodeFeature {publisher['metadata']['namespace']}/{publisher['metadata']['name']}"
         return f"{name} has it, " + (
-            "nfd-master had set it and somebody took it away"
+            "nfd-master had set it and another client removed it"
             if label in noted
             else "nfd-master has not set it"
         )
     classes = _hidden_classes(label, own)
     if classes:
-        return f"the device is there with PCI class {', '.join(classes)}, which deviceClassWhitelist does not let through"
+        found = ", ".join(classes)
+        return f"the device is there with PCI class {found}, which deviceClassWhitelist does not let through"
     return "its nfd-worker does not see it"
 
 
 def _hidden_classes(label: str, features: t.Iterable[KubeObject]) -> list[str]:
-    """Classes of the devices that `pci-<vendor>.present` speaks of."""
+    """Return the PCI classes of the vendor in the label `pci-<vendor>.present`."""
     name = label.removeprefix(f"{FEATURE}pci-").partition(".")[0]
     if not label.startswith(f"{FEATURE}pci-"):
         return []

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Files of features.d: what a node says of itself to nfd-worker, without a program that is run (the hooks of earlier releases)."""
+"""Feature files: nfd-worker reads features from files in features.d, without running a program (a hook)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PUBLISH: t.Final = {"both": (), "feature": ("no-label",), "label": ("no-feature
 
 
 def render(values: t.Mapping[t.Any, t.Any], expires: str = "", publish: str = "both") -> str:
-    """One line a feature, with what nfd-worker is told about it before."""
+    """Return the text of a feature file: a line per feature, after its directives. Raise NFD-FILE."""
     if publish not in _PUBLISH:
         raise _wrong(f"publish is {publish!r}", f"Allowed are {', '.join(_PUBLISH)}.")
     lines = [f"# +expiry-time={moment(expires)}"] if expires else []
@@ -36,7 +36,7 @@ def render(values: t.Mapping[t.Any, t.Any], expires: str = "", publish: str = "b
 
 
 def moment(given: str) -> str:
-    """A time as nfd-worker reads it: RFC 3339, with a time zone."""
+    """Return a time in the form that nfd-worker reads: RFC 3339 with a time zone. Raise NFD-FILE."""
     try:
         when = datetime.datetime.fromisoformat(str(given))
     except ValueError as exc:
@@ -49,7 +49,7 @@ def moment(given: str) -> str:
 
 
 def check(content: str) -> None:
-    """nfd-worker skips a line that it does not understand with a word in its log; here the line is named."""
+    """Raise NFD-FILE for a line that nfd-worker would skip with a message in its log."""
     if len(content.encode()) > LARGEST:
         raise _wrong(
             f"the file has {len(content.encode())} bytes, and nfd-worker reads none with more than {LARGEST}",
@@ -84,6 +84,7 @@ def _check_feature(number: int, line: str) -> None:
 
 
 def check_name(name: str) -> None:
+    """Raise NFD-FILE if nfd-worker would not read a file of this name."""
     if not _NAME.fullmatch(name):
         raise _wrong(
             f"{name!r} is no name for a feature file",
@@ -92,7 +93,10 @@ def check_name(name: str) -> None:
 
 
 def machine_config(name: str, content: str, pool: str) -> dict[str, t.Any]:
-    """The file on every node of a MachineConfigPool. The machine-config operator restarts the nodes for it, one after the other."""
+    """Return the MachineConfig that puts the file on every node of a MachineConfigPool.
+
+    The machine-config operator reboots these nodes for it, one after the other.
+    """
     check_name(name)
     check(content)
     source = f"data:text/plain;charset=utf-8;base64,{base64.b64encode(content.encode()).decode()}"
@@ -111,13 +115,32 @@ def machine_config(name: str, content: str, pool: str) -> dict[str, t.Any]:
 def daemon_set(
     name: str, content: str, namespace: str, selector: t.Mapping[str, str], image: str
 ) -> list[dict[str, t.Any]]:
-    """The file on chosen nodes without a restart: a ConfigMap, and a pod that copies it (written, then renamed) and takes it away when it ends."""
+    """Return a ConfigMap and a DaemonSet that put the file on the selected nodes, without a reboot.
+
+    Its pod writes the file, renames it, and deletes it at its own end.
+    """
     check_name(name)
     check(content)
     own = f"features-{re.sub('[^a-z0-9-]', '-', name.lower()).strip('-')}"
     metadata = {"name": own, "namespace": namespace}
+    template = {"metadata": {"labels": {"app": own}}, "spec": _pod(name, own, selector, image)}
+    return [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {name: content}},
+        {
+            "apiVersion": "apps/v1",
+            "kind": "DaemonSet",
+            "metadata": metadata,
+            "spec": {"selector": {"matchLabels": {"app": own}}, "template": template},
+        },
+    ]
+
+
+def _pod(name: str, config_map: str, selector: t.Mapping[str, str], image: str) -> dict[str, t.Any]:
     put = f"cp /source/{name} /features.d/.{name} && mv /features.d/.{name} /features.d/{name}"
-    script = f"trap 'rm -f /features.d/{name}; exit 0' TERM; while true; do cmp -s /source/{name} /features.d/{name} || {{ {put}; }}; sleep 10 & wait $!; done"
+    script = (
+        f"trap 'rm -f /features.d/{name}; exit 0' TERM; while true; do "
+        f"cmp -s /source/{name} /features.d/{name} || {{ {put}; }}; sleep 10 & wait $!; done"
+    )
     container = {
         "name": "copy",
         "image": image,
@@ -129,25 +152,15 @@ def daemon_set(
         ],
     }
     volumes = [
-        {"name": "source", "configMap": {"name": own}},
+        {"name": "source", "configMap": {"name": config_map}},
         {"name": "features", "hostPath": {"path": FOLDER, "type": "DirectoryOrCreate"}},
     ]
-    pod = {
+    return {
         "nodeSelector": dict(selector),
         "tolerations": [{"operator": "Exists", "effect": "NoSchedule"}],
         "containers": [container],
         "volumes": volumes,
     }
-    template = {"metadata": {"labels": {"app": own}}, "spec": pod}
-    return [
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {name: content}},
-        {
-            "apiVersion": "apps/v1",
-            "kind": "DaemonSet",
-            "metadata": metadata,
-            "spec": {"selector": {"matchLabels": {"app": own}}, "template": template},
-        },
-    ]
 
 
 def _wrong(problem: str, remedy: str) -> InputError:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Rules and NodeFeatures in whichever API group the cluster serves, and moved from OpenShift's own to upstream's, which it has served beside it since 4.19."""
+"""API groups of rules and NodeFeatures: OpenShift's, and from 4.19 on upstream's, to which objects move."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ NEWER, OLDER = rules.GROUPS
 FEATURE: t.Final = known("NodeFeature")
 OLDER_FEATURE: t.Final = FEATURE._replace(api_version=f"{OLDER}/v1alpha1")
 OLDER_RULE: t.Final = OLDER_FEATURE._replace(kind="NodeFeatureRule", plural="nodefeaturerules")
-# So many are named when they have moved.
+# Number of names in the warning about moved objects.
 _SHOWN: t.Final = 5
 
 
 def kind_of_rules(api: Api) -> Kind | None:
-    """Group and scope of NodeFeatureRule depend on the release, so the server is asked, once a task."""
+    """Return the kind NodeFeatureRule with the group and scope that this cluster serves, or None."""
     for group in rules.GROUPS:
         with contextlib.suppress(KindNotServedError):
             return api.resolve(f"{group}/v1alpha1", "NodeFeatureRule")
@@ -33,7 +33,7 @@ def kind_of_rules(api: Api) -> Kind | None:
 
 
 def features(api: Api, namespace: str | None = None, **query: t.Any) -> tuple[Kind, list[KubeObject]]:
-    """NodeFeatures, and the kind that this cluster's nfd-master reads."""
+    """Return the kind NodeFeature that this cluster's nfd-master reads, and its objects."""
     try:
         return FEATURE, api.list(FEATURE, namespace, **query)
     except KindNotServedError:
@@ -43,7 +43,7 @@ def features(api: Api, namespace: str | None = None, **query: t.Any) -> tuple[Ki
 
 
 def older(api: Api, kind: Kind | None, of: Kind, **query: t.Any) -> list[KubeObject]:
-    """What is left in the older group of a cluster that reads the newer one, kind. of: the older one."""
+    """Return the objects of the older kind `of` that are left on a cluster whose nfd-master reads `kind`."""
     if kind is None or kind.group != NEWER or not kind.namespaced:
         return []
     try:
@@ -53,14 +53,18 @@ def older(api: Api, kind: Kind | None, of: Kind, **query: t.Any) -> list[KubeObj
 
 
 def keep_rule(api: Api, kind: Kind, manifest: KubeObject, take: bool) -> None:
-    """take: whether fields of somebody else are taken over. A rule of ours in the older group, which the operator copies, becomes one in the newer."""
+    """Apply a rule. take: whether to take over the fields of other managers.
+
+    A rule of this collection in the older group, which the operator copies, moves to the newer group.
+    """
     name, namespace = manifest["metadata"]["name"], manifest["metadata"].get("namespace")
     live = api.get(kind, name, namespace)
     source = _source(api, kind, live, name, namespace)
     if source is None or not owned(source):
         if source is not None and take:
             api.warn(
-                f"NodeFeatureRule {name} of {OLDER} is somebody else's: the operator writes its copy in {NEWER} anew whenever that one changes. Delete it."
+                f"This collection did not create NodeFeatureRule {name} of {OLDER}: "
+                f"the operator overwrites its copy in {NEWER} whenever that one changes. Delete it."
             )
         api.apply(manifest, force_conflicts=take, live=live)
         return
@@ -71,30 +75,36 @@ def keep_rule(api: Api, kind: Kind, manifest: KubeObject, take: bool) -> None:
     )
     made = api.get(kind, name, namespace)
     if made is not None and (held := made["metadata"].get("ownerReferences")):
-        # Else the garbage collector would take it along.
+        # Else the garbage collector would delete it together with its owner.
         rest = [one for one in held if one["uid"] != source["metadata"]["uid"]]
         api.merge_patch(kind, name, namespace, {"metadata": {"ownerReferences": rest}})
     drop(api, OLDER_RULE, [source])
 
 
 def drop(api: Api, kind: Kind, sources: t.Iterable[KubeObject]) -> None:
-    """Takes away what has its successor in the newer group."""
+    """Delete objects that have moved to the newer group, and warn about it."""
     names = [
         one["metadata"]["name"]
         for one in sources
         if api.delete(kind, one["metadata"]["name"], one["metadata"]["namespace"])
     ]
     if names:
-        told = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+        shown = ", ".join(names[:_SHOWN]) + (
+            f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        )
         api.warn(
-            f"{kind.kind} {told}: moved from {OLDER} to {NEWER}, the group that nfd-master reads from OpenShift 4.19 on."
+            f"{kind.kind} {shown}: moved from {OLDER} to {NEWER}, "
+            "the group that nfd-master reads from OpenShift 4.19 on."
         )
 
 
 def _source(
     api: Api, kind: Kind, live: KubeObject | None, name: str, namespace: str | None
 ) -> KubeObject | None:
-    """The rule of the older group that the operator makes this one from. It is looked for when there is none yet, and when this one is a copy."""
+    """Return the rule of the older group that the operator copies to this one, or None.
+
+    Only a rule that does not exist yet, or that is a copy, can have one.
+    """
     if kind.group != NEWER or not kind.namespaced or (live is not None and not rules.copied_from(live)):
         return None
     try:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""NodeFeatureDiscovery: the instance, what of one that somebody else made is completed, and what the instance says of itself."""
+"""NodeFeatureDiscovery: its manifest, the completion of a foreign instance, and its state."""
 
 from __future__ import annotations
 
@@ -26,22 +26,29 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.config
     pci_of,
     with_fields,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import NfdLabelsParams
 
 API_VERSION: t.Final = "nfd.openshift.io/v1"
-# Labels that the chart of upstream's NFD puts on what it makes.
+# Labels that the Helm chart of upstream's NFD sets.
 UPSTREAM: t.Final = {"app.kubernetes.io/name": "node-feature-discovery"}
 
 
 def choose(instances: t.Sequence[KubeObject], name: str, namespace: str) -> KubeObject | None:
-    """The instance to work with: the named one, else the one that is already there, since two would fight over the same DaemonSet."""
+    """Return the named instance, else the existing one of the namespace, or None.
+
+    Two instances in one namespace would overwrite each other's DaemonSet.
+    """
     by_name = {
         entry["metadata"]["name"]: entry for entry in instances if entry["metadata"]["namespace"] == namespace
     }
     return by_name.get(name) or (by_name[min(by_name)] if by_name else None)
 
 
-def build(params: dict[str, t.Any], live: KubeObject | None) -> KubeObject:
-    """The whole manifest of an instance that is ours. operand.image stays unset: a pinned image goes stale with the next update."""
+def build(params: NfdLabelsParams, live: KubeObject | None) -> KubeObject:
+    """Return the whole manifest of an instance of this collection.
+
+    operand.image stays unset: a pinned image would be outdated after the next update.
+    """
     operand: dict[str, t.Any] = {"servicePort": 12000}
     if params.get("worker_tolerations"):
         operand["workerTolerations"] = _tolerations(params)
@@ -53,8 +60,8 @@ def build(params: dict[str, t.Any], live: KubeObject | None) -> KubeObject:
     )
 
 
-def adopted(params: dict[str, t.Any], live: KubeObject) -> KubeObject:
-    """The fields that are taken over from whoever made the instance; what else it has stays."""
+def adopted(params: NfdLabelsParams, live: KubeObject) -> KubeObject:
+    """Return the manifest with the fields to take over from the manager of the instance."""
     config = with_fields(_config(params, live), params["label_fields"])
     spec: KubeObject = {"workerConfig": {"configData": config}}
     there = _operand(live).get("workerTolerations") or []
@@ -65,33 +72,41 @@ def adopted(params: dict[str, t.Any], live: KubeObject) -> KubeObject:
     return _manifest(live["metadata"]["name"], live["metadata"]["namespace"], spec)
 
 
-def difference(params: dict[str, t.Any], live: KubeObject) -> KubeObject:
-    """For an instance that somebody else made: the merge patch of its configuration, or nothing. Raises where that would fight."""
+def difference(params: NfdLabelsParams, live: KubeObject) -> KubeObject:
+    """Return the merge patch that completes the configuration of a foreign instance, or an empty one.
+
+    Raise NFD-TAINTS or NFD-MANAGED if its manager would revert the patch or has to agree first.
+    """
     name, config = live["metadata"]["name"], _config(params, live)
     if wants_taints(params) and not _enabled(live):
         raise AcceleratorError(
             "NFD-TAINTS",
-            f"The rules set taints, and NodeFeatureDiscovery {name}, which somebody else made, has them switched off (enableTaints).",
-            "Switch them on with adopt: take. Then every rule of this cluster sets its taints, those of others too.",
+            f"The rules set taints, but NodeFeatureDiscovery {name}, which this collection did not create, "
+            "has them switched off (enableTaints).",
+            "Switch them on with adopt: take. Then every rule of this cluster sets its taints, "
+            "also those of other owners.",
         )
     if config == _config_of(live):
         return {}
     if manager := other_manager(live):
         raise AcceleratorError(
             "NFD-MANAGED",
-            f"NodeFeatureDiscovery {name} lacks PCI classes, and belongs to {manager}, which would put its own version back.",
-            f"Set workerConfig.configData there, as in the evidence, or take it from {manager} with adopt: take.",
+            f"NodeFeatureDiscovery {name} lacks PCI classes, and belongs to {manager}, "
+            "which would revert a change.",
+            "Set workerConfig.configData there, as in the evidence, "
+            f"or take it from {manager} with adopt: take.",
             config.splitlines(),
         )
     return {"spec": {"workerConfig": {"configData": config}}}
 
 
-def wants_taints(params: dict[str, t.Any]) -> bool:
+def wants_taints(params: NfdLabelsParams) -> bool:
+    """Return True if a rule of the parameters sets taints."""
     return rules.has_taints(params.get("rules") or [])
 
 
-def doubts(params: dict[str, t.Any], instances: t.Sequence[KubeObject], live: KubeObject) -> list[str]:
-    """Warnings about an instance that is already there, and about others beside it."""
+def warnings(params: NfdLabelsParams, instances: t.Sequence[KubeObject], live: KubeObject) -> list[str]:
+    """Return warnings about an existing instance, and about other instances."""
     name, namespace, texts = live["metadata"]["name"], live["metadata"]["namespace"], []
     if name != params["name"]:
         texts.append(
@@ -100,33 +115,39 @@ def doubts(params: dict[str, t.Any], instances: t.Sequence[KubeObject], live: Ku
     fields = pci_of(_config_of(live)).get("deviceLabelFields")
     if fields is not None and list(fields) != params["label_fields"] and params["adopt"] != "take":
         texts.append(
-            f"NodeFeatureDiscovery {name} has deviceLabelFields {fields}, which stay (adopt: take changes them). "
+            f"NodeFeatureDiscovery {name} has deviceLabelFields {fields}, "
+            "which stay (adopt: take changes them). "
             f"The NVIDIA Network Operator needs {params['label_fields']}."
         )
     if image := _operand(live).get("image"):
         texts.append(
-            f"NodeFeatureDiscovery {name} pins operand.image to {image}: it stays at that release when the operator is updated. Remove the field."
+            f"NodeFeatureDiscovery {name} pins operand.image to {image}: "
+            "it stays at that release when the operator is updated. Remove the field."
         )
     others = [entry["metadata"] for entry in instances if entry["metadata"]["uid"] != live["metadata"]["uid"]]
     if here := sorted(entry["name"] for entry in others if entry["namespace"] == namespace):
         texts.append(
-            f"{namespace} has {len(here) + 1} NodeFeatureDiscoveries, {name} and {', '.join(here)}: the operator makes one DaemonSet nfd-worker of all, "
-            "and each change of one of them puts that one's configuration in. Keep one."
+            f"{namespace} has {len(here) + 1} NodeFeatureDiscoveries, {name} and {', '.join(here)}: "
+            "the operator makes one DaemonSet nfd-worker for all of them, "
+            "with the configuration of the one that changed last. Keep one."
         )
     if away := sorted(
         f"{entry['namespace']}/{entry['name']}" for entry in others if entry["namespace"] != namespace
     ):
         texts.append(
-            f"NodeFeatureDiscovery {', '.join(away)} is there as well: its nfd-master writes the labels of the same nodes. Keep one."
+            f"NodeFeatureDiscovery {', '.join(away)} exists as well: "
+            "its nfd-master writes the labels of the same nodes. Keep one."
         )
     return texts
 
 
 def no_rules() -> KindNotServedError:
+    """Return the failure of a cluster that does not serve NodeFeatureRule."""
     groups = ", ".join(rules.GROUPS)
     return KindNotServedError(
         "API-KIND-NOT-SERVED",
-        f"The cluster serves NodeFeatureRule in none of the groups {groups}; the operator nfd (Node Feature Discovery) provides it.",
+        f"The cluster serves NodeFeatureRule in none of the groups {groups}; "
+        "the operator nfd (Node Feature Discovery) provides it.",
         "Install the operator nfd (Node Feature Discovery) first.",
         status=404,
         reason="NotServed",
@@ -134,11 +155,12 @@ def no_rules() -> KindNotServedError:
 
 
 def is_available(instance: KubeObject) -> bool:
+    """Return True if the instance is Available."""
     return conditions.is_true(instance, "Available")
 
 
 def judge(instance: KubeObject | None, name: str) -> Readiness:
-    """Reasons are never matched: the operator misspells one."""
+    """Return the state of the instance. It ignores the conditions' reasons: the operator misspells one."""
     if instance is None:
         return pending(
             "NoInstance",
@@ -148,7 +170,8 @@ def judge(instance: KubeObject | None, name: str) -> Readiness:
         )
     degraded, namespace = conditions.find(instance, "Degraded"), instance["metadata"]["namespace"]
     if degraded.get("status") == "True":
-        what = f"NodeFeatureDiscovery {name} is Degraded: {degraded.get('reason', '')} {degraded.get('message', '')}".strip()
+        said = f"{degraded.get('reason', '')} {degraded.get('message', '')}"
+        what = f"NodeFeatureDiscovery {name} is Degraded: {said}".strip()
         selector = _operand(instance).get("workerNodeSelector")
         if "desired nodes" in degraded.get("message", ""):
             where = (
@@ -162,7 +185,8 @@ def judge(instance: KubeObject | None, name: str) -> Readiness:
     if is_available(instance):
         return ready("Available")
     progress = conditions.find(instance, "Progressing")
-    what = f"NodeFeatureDiscovery {name} is not Available yet{': ' + progress['message'] if progress.get('message') else ''}."
+    said = f": {progress['message']}" if progress.get("message") else ""
+    what = f"NodeFeatureDiscovery {name} is not Available yet{said}."
     return pending(
         "NotAvailable",
         what,
@@ -172,11 +196,12 @@ def judge(instance: KubeObject | None, name: str) -> Readiness:
 
 
 def upstream(deployments: t.Sequence[KubeObject]) -> KubeObject | None:
-    """The nfd-master that a chart installed."""
+    """Return the Deployment nfd-master that a Helm chart installed, or None."""
     return next((one for one in deployments if str(one["metadata"]["name"]).endswith("master")), None)
 
 
 def judge_upstream(deployments: t.Sequence[KubeObject]) -> Readiness:
+    """Return the state of the NFD that a Helm chart installed."""
     master = upstream(deployments)
     if conditions.is_true(master, "Available"):
         return ready("Available")
@@ -190,6 +215,7 @@ def judge_upstream(deployments: t.Sequence[KubeObject]) -> Readiness:
 
 
 def worker_tolerations(instance: KubeObject | None) -> list[dict[str, t.Any]]:
+    """Return the tolerations of nfd-worker: every NoSchedule taint, and those of the instance."""
     return [
         {"operator": "Exists", "effect": "NoSchedule"},
         *(_operand(instance).get("workerTolerations") or []),
@@ -197,6 +223,7 @@ def worker_tolerations(instance: KubeObject | None) -> list[dict[str, t.Any]]:
 
 
 def pci_classes(instance: KubeObject | None) -> list[str]:
+    """Return the PCI classes that the instance turns into labels."""
     return [str(one) for one in pci_of(_config_of(instance)).get("deviceClassWhitelist") or []]
 
 
@@ -209,11 +236,11 @@ def _manifest(name: str, namespace: str, spec: KubeObject) -> KubeObject:
     }
 
 
-def _config(params: dict[str, t.Any], live: KubeObject | None) -> str:
+def _config(params: NfdLabelsParams, live: KubeObject | None) -> str:
     return merge_config(_config_of(live), params["pci_classes"], params["label_fields"])
 
 
-def _tolerations(params: dict[str, t.Any]) -> list[KubeObject]:
+def _tolerations(params: NfdLabelsParams) -> list[KubeObject]:
     return [
         {key: value for key, value in entry.items() if value is not None}
         for entry in params.get("worker_tolerations") or []

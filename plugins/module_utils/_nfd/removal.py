@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Node feature discovery taken away: what we made, then what it put on nodes is watched until it is gone."""
+"""Removal of own rules, NodeFeatures and the instance, and the wait until their labels are gone."""
 
 from __future__ import annotations
 
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     MANAGED_BY,
@@ -30,18 +30,18 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import
     instance,
     rules as nfd_rules,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import NfdLabelsParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.rules import Given
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.steps import (
     INSTANCE,
     NODE,
-    Params,
     found_instances,
     upstream,
 )
 
 
-class Part(t.NamedTuple):
-    """Rules and NodeFeatures that go, and those that stay; each that goes with its kind."""
+class Removal(t.NamedTuple):
+    """Rules and NodeFeatures to delete, each with its kind, and those that stay."""
 
     rules: list[tuple[Kind, KubeObject]]
     features: list[tuple[Kind, KubeObject]]
@@ -49,7 +49,7 @@ class Part(t.NamedTuple):
     other_features: list[KubeObject]
 
     def given(self) -> Given:
-        """What only those that go have given to nodes."""
+        """Return what the nodes get only by the objects to delete."""
         going = [
             *(_given(rule) for _kind, rule in self.rules),
             *(nfd_features.given(one) for _kind, one in self.features),
@@ -65,13 +65,13 @@ class Part(t.NamedTuple):
         )
 
 
-def absent(api: Api, params: Params) -> dict[str, t.Any]:
-    """Named rules and features alone, or else all of ours and the instance."""
+def absent(api: Api, params: NfdLabelsParams) -> dict[str, t.Any]:
+    """Delete the named rules and features, or else everything of this collection. Return the facts."""
     instances, _is_served = found_instances(api)
     is_partial = bool(params["rules"] or params["features"])
-    part = _chosen(api, params, is_partial)
-    given = part.given()
-    removed = {"rules": _deleted(api, part.rules), "features": _deleted(api, part.features)}
+    removal = _chosen(api, params, is_partial)
+    given = removal.given()
+    removed = {"rules": _deleted(api, removal.rules), "features": _deleted(api, removal.features)}
     if given:
         _until_gone(api, params, given, instances)
     live = next(
@@ -84,7 +84,7 @@ def absent(api: Api, params: Params) -> dict[str, t.Any]:
         None,
     )
     if not is_partial and live:
-        _remove_instance(api, params, live, instances, part)
+        _remove_instance(api, params, live, instances, removal)
     kept = bool(live) and (is_partial or not owned(live))
     available = bool(kept and live and instance.is_available(live))
     return {
@@ -99,7 +99,7 @@ def absent(api: Api, params: Params) -> dict[str, t.Any]:
 
 
 def _deleted(api: Api, objects: list[tuple[Kind, KubeObject]]) -> list[str]:
-    """Names. The operator's copy of a rule of ours goes with it."""
+    """Delete the objects and return their names. The operator's copy of an own rule goes with it."""
     sources = {one["metadata"]["uid"] for _kind, one in objects if owned(one)}
     gone = [
         one["metadata"]["name"]
@@ -114,10 +114,10 @@ def _deleted(api: Api, objects: list[tuple[Kind, KubeObject]]) -> list[str]:
     return list(dict.fromkeys(gone))
 
 
-def _chosen(api: Api, params: Params, is_partial: bool) -> Part:
+def _chosen(api: Api, params: NfdLabelsParams, is_partial: bool) -> Removal:
     names, entries = ({one["name"] for one in params[option]} for option in ("rules", "features"))
     kind = groups.kind_of_rules(api)
-    # Those of the older group first: as long as one is there, the operator makes its copy anew.
+    # The older group first: while a rule of it exists, the operator recreates its copy.
     rules = [(groups.OLDER_RULE, one) for one in groups.older(api, kind, groups.OLDER_RULE)]
     rules += [(kind, one) for one in api.list(kind)] if kind else []
     sources = {one["metadata"]["uid"] for _kind, one in rules if owned(one)}
@@ -138,20 +138,15 @@ def _chosen(api: Api, params: Params, is_partial: bool) -> Part:
         and one["metadata"]["namespace"] == params["namespace"]
         and _is_of(one, entries, is_partial)
     ]
-    # A foreign rule that is named stays, and the Api says so.
+    # A named foreign rule stays; the Api warns about it.
     ours = [one for _kind, one in going if is_ours(one)]
-    is_asked = bool(entries) or not is_partial
-    left = (
-        groups.older(
-            api, of_features, groups.OLDER_FEATURE, namespace=params["namespace"], labels=selector(MANAGED_BY)
-        )
-        if is_asked
-        else []
-    )
-    published = [(groups.OLDER_FEATURE, one) for one in left if _is_of(one, entries, is_partial)] + [
-        (of_features, one) for one in mine
+    published = [
+        (groups.OLDER_FEATURE, one)
+        for one in (_older_features(api, params, of_features) if entries or not is_partial else [])
+        if _is_of(one, entries, is_partial)
     ]
-    return Part(
+    published += [(of_features, one) for one in mine]
+    return Removal(
         going,
         published,
         [one for _kind, one in rules if one not in ours],
@@ -159,8 +154,16 @@ def _chosen(api: Api, params: Params, is_partial: bool) -> Part:
     )
 
 
+def _older_features(api: Api, params: NfdLabelsParams, kind: Kind) -> list[KubeObject]:
+    place = {"namespace": params["namespace"], "labels": selector(MANAGED_BY)}
+    return groups.older(api, kind, groups.OLDER_FEATURE, **place)
+
+
 def _features(api: Api, rules: list[KubeObject], entries: set[str] | None) -> tuple[Kind, list[KubeObject]]:
-    """Ours, and those of others that publish what the rules give: read in small pages, since those of workers are long."""
+    """Return the NodeFeatures of this collection, and foreign ones that publish the labels of the rules.
+
+    They are filtered while they are read, because those of workers are long.
+    """
     keys = frozenset().union(*(_given(rule).labels for rule in rules))
     if entries == set() and not keys:
         return groups.FEATURE, []
@@ -178,7 +181,7 @@ def _features(api: Api, rules: list[KubeObject], entries: set[str] | None) -> tu
         return groups.FEATURE, []
 
 
-def _is_here(rule: KubeObject, params: Params) -> bool:
+def _is_here(rule: KubeObject, params: NfdLabelsParams) -> bool:
     return rule["metadata"].get("namespace") in (None, params["namespace"])
 
 
@@ -190,23 +193,23 @@ def _given(rule: KubeObject) -> Given:
     return nfd_rules.given((rule.get("spec") or {}).get("rules") or [])
 
 
-def _until_gone(api: Api, params: Params, given: Given, instances: list[KubeObject]) -> None:
+def _until_gone(api: Api, params: NfdLabelsParams, given: Given, instances: list[KubeObject]) -> None:
     if (
         not any(instance.is_available(one) for one in instances)
         and not instance.judge_upstream(upstream(api)).is_ready
     ):
         what = ", ".join(sorted(given.labels | given.resources | given.taints))
         api.warn(
-            f"No nfd-master is Available, so nothing takes {what} off the nodes; it is done when NFD runs again."
+            f"No nfd-master is Available, so nothing removes {what} from the nodes until NFD runs again."
         )
         return
-    patience = Patience(api.clock, params["grace"], ("NFD-LABEL-LEFT",))
+    patience = Grace(api.clock, params["grace"], ("NFD-LABEL-LEFT",))
 
     def judge(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
         return (
             worst(patience.harden(_left(snapshot["nodes"], given)))
             if any(_left(snapshot["nodes"], given))
-            else ready("Gone", "No node has it any more.")
+            else ready("Gone", "No node has them any more.")
         )
 
     api.wait({"nodes": Query(NODE)}, judge, "labels taken away", params["settle"])
@@ -214,7 +217,7 @@ def _until_gone(api: Api, params: Params, given: Given, instances: list[KubeObje
 
 def _left(nodes: t.Sequence[KubeObject], given: Given) -> list[Readiness]:
     lines = {str(node["metadata"]["name"]): nfd_rules.left(node, given) for node in nodes}
-    remedy = "Look at the log of nfd-master; it takes away what no rule and no NodeFeature gives any more."
+    remedy = "Look at the log of nfd-master: it removes what no rule and no NodeFeature gives any more."
     return [
         pending(
             f"Left:{name}",
@@ -229,14 +232,14 @@ def _left(nodes: t.Sequence[KubeObject], given: Given) -> list[Readiness]:
 
 
 def _remove_instance(
-    api: Api, params: Params, live: KubeObject, instances: list[KubeObject], part: Part
+    api: Api, params: NfdLabelsParams, live: KubeObject, instances: list[KubeObject], removal: Removal
 ) -> None:
-    """Without nfd-master nothing takes labels away, so the operator is asked to, unless that would hit what others published."""
+    """Delete the instance. The operator's job (prunerOnDelete) removes all labels if no owner is foreign."""
     others = [
-        *(f"NodeFeatureRule {one['metadata']['name']}" for one in part.other_rules if not owned(one)),
+        *(f"NodeFeatureRule {one['metadata']['name']}" for one in removal.other_rules if not owned(one)),
         *(
             f"NodeFeature {one['metadata']['name']}"
-            for one in part.other_features
+            for one in removal.other_features
             if not nfd_features.is_by_worker(one) and not owned(one)
         ),
         *(
@@ -247,7 +250,8 @@ def _remove_instance(
     ]
     if owned(live) and params["prune"] and others:
         api.warn(
-            f"Labels may stay on the nodes: {', '.join(others[:5])} is somebody else's, and the operator's job would take its labels away too."
+            f"Labels may stay on the nodes: {', '.join(others[:5])} has another owner, "
+            "and the operator's job would remove its labels too."
         )
     elif owned(live) and params["prune"] and not live["spec"].get("prunerOnDelete"):
         api.merge_patch(

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What is told of node feature discovery: the instance, labels by node and family, losses, stale entries, the difference of two sets of nodes."""
+"""Result of nfd_labels: the instance, labels of nodes, losses, stale entries, differences of two sets."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import
     features,
     instance as nfd_instance,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import NfdLabelsParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
     label_difference,
     labels as node_labels,
@@ -32,7 +33,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labe
 _CONTROL_PLANE: t.Final = (CONTROL_PLANE, "node-role.kubernetes.io/master")
 
 
-def check(params: dict[str, t.Any]) -> None:
+def check(params: NfdLabelsParams) -> None:
+    """Raise NFD-PCI or NFD-COMPARE for values of these options that cannot work."""
     config.check_classes(params["pci_classes"])
     compare = params.get("compare")
     if compare is None:
@@ -56,16 +58,19 @@ def check(params: dict[str, t.Any]) -> None:
         )
 
 
-def selectors(params: dict[str, t.Any]) -> list[dict[str, t.Any]]:
-    """Of every node that has to be looked at."""
+def selectors(params: NfdLabelsParams) -> list[dict[str, t.Any]]:
+    """Return the node selectors of `expect` and `compare`."""
     wanted = [*params["expect"], *((params.get("compare") or {}).values())]
     return [(entry or {}).get("node_selector") or {} for entry in wanted]
 
 
 def summarize(
-    snapshot: Snapshot, params: dict[str, t.Any], lost: list[dict[str, t.Any]], foretold: bool = False
+    snapshot: Snapshot, params: NfdLabelsParams, lost: list[dict[str, t.Any]], predicted: bool = False
 ) -> dict[str, t.Any]:
-    """foretold: in check mode the nodes may be those that an earlier task would make."""
+    """Return the facts about the instance, its rules and the nodes.
+
+    predicted: in check mode an earlier task may not have made the nodes yet.
+    """
     instance = expectation.instance_of(snapshot, params)
     charts = snapshot.get("upstream") or []
     nodes = expectation.expected_nodes(snapshot, params)
@@ -82,13 +87,10 @@ def summarize(
         "features": [entry["name"] for entry in params["features"]],
         "nodes": [_node(node) for node in nodes],
         "lost": lost,
-        "stale": [one.to_dict() for node in nodes if (one := features.outdated(node))],
+        "stale": [one.as_result() for node in nodes if (one := features.outdated(node))],
     }
-    return facts | (
-        {"difference": _difference(snapshot["nodes"], params["compare"], foretold)}
-        if params.get("compare")
-        else {}
-    )
+    compare = params["compare"]
+    return facts | ({"difference": _difference(snapshot["nodes"], compare, predicted)} if compare else {})
 
 
 def _node(node: KubeObject) -> dict[str, t.Any]:
@@ -98,7 +100,7 @@ def _node(node: KubeObject) -> dict[str, t.Any]:
 
 
 def _manager(instance: KubeObject | None, master: KubeObject | None) -> str:
-    """Who keeps the instance: this collection, a tool by name, or nobody that is known."""
+    """Return the manager of the instance: this collection, the name of a tool, or `somebody`."""
     if master:
         return other_manager(master) or "somebody"
     if instance is None or owned(instance):
@@ -106,7 +108,9 @@ def _manager(instance: KubeObject | None, master: KubeObject | None) -> str:
     return other_manager(instance) or "somebody"
 
 
-def _difference(nodes: t.Sequence[KubeObject], compare: dict[str, t.Any], foretold: bool) -> dict[str, t.Any]:
+def _difference(
+    nodes: t.Sequence[KubeObject], compare: dict[str, t.Any], predicted: bool
+) -> dict[str, t.Any]:
     named = {name: node_labels.selected(nodes, chosen) for name, chosen in compare.items() if chosen}
     taken = {node["metadata"]["name"] for found in named.values() for node in found}
     rest = [
@@ -118,7 +122,7 @@ def _difference(nodes: t.Sequence[KubeObject], compare: dict[str, t.Any], foreto
         name: {node["metadata"]["name"]: labels(node) for node in named.get(name, rest)} for name in compare
     }
     for name, found in sets.items():
-        if not found and foretold:
+        if not found and predicted:
             return {
                 "sets": {one: sorted(members) for one, members in sets.items()},
                 "labels": [],
@@ -132,7 +136,8 @@ def _difference(nodes: t.Sequence[KubeObject], compare: dict[str, t.Any], foreto
     return label_difference.difference(sets)
 
 
-def doubts(facts: dict[str, t.Any]) -> list[str]:
+def warnings(facts: dict[str, t.Any]) -> list[str]:
+    """Return warnings about outdated labels, and about labels that were lost for a time."""
     texts = [
         f"{one['message']}. Restart the nfd-worker pod of that node."
         for one in facts["stale"]
@@ -145,24 +150,34 @@ def doubts(facts: dict[str, t.Any]) -> list[str]:
 
 
 def upstream_found(deployments: t.Sequence[KubeObject], has_operator: bool) -> str:
+    """Return the warning that the module uses the NFD of a Helm chart as it is."""
     one = nfd_instance.upstream(deployments) or deployments[0]
     by = other_manager(one)
-    text = f"Namespace {one['metadata']['namespace']} has an NFD of its own ({by or 'Deployment ' + one['metadata']['name']}), and that one is used as it is: "
-    text += "PCI classes and label fields are set in its chart (worker.config), and it has no label system-os_release.OSTREE_VERSION, which the GPU operator needs."
-    there = "and let this make an instance" if has_operator else "and install the operator nfd"
-    return f"{text} To have OpenShift's, uninstall the chart with its CRDs {there}: two nfd-masters would write the same labels."
+    metadata = one["metadata"]
+    which = f"{metadata['namespace']} has an NFD of its own ({by or 'Deployment ' + metadata['name']})"
+    text = (
+        f"Namespace {which}, and that one is used as it is: PCI classes and label fields are set in its "
+        "chart (worker.config), and it has no label system-os_release.OSTREE_VERSION, "
+        "which the GPU operator needs."
+    )
+    there = "and let this module create an instance" if has_operator else "and install the operator nfd"
+    return (
+        f"{text} To use OpenShift's, uninstall the chart with its CRDs {there}: "
+        "two nfd-masters would write the same labels."
+    )
 
 
 def orphans_found(orphans: t.Sequence[features.Stale], collector: KubeObject | None) -> str:
+    """Return the warning about NodeFeatures of deleted nodes. collector: the Deployment nfd-gc."""
     runs = conditions.is_true(collector, "Available")
     names = ", ".join(f"{one.namespace}/{one.name}" for one in orphans[:5])
     why = (
-        "nfd-gc runs and takes them away with its next round (an hour)"
+        "nfd-gc runs and deletes them in its next round (within an hour)"
         if runs
-        else "nfd-gc, which should take them away, does not run"
+        else "nfd-gc, which should delete them, does not run"
     )
     more = f" and {len(orphans) - 5} more" if len(orphans) > 5 else ""
-    return f"NodeFeatures of nodes that are gone: {names}{more}; {why}. stale_features: remove takes them away now."
+    return f"NodeFeatures of deleted nodes: {names}{more}; {why}. stale_features: remove deletes them now."
 
 
 def _wrong(path: str, problem: str, remedy: str) -> InputError:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""NodeFeatureRules: checked as nfd-master would, built, and what each of them gives a node."""
+"""NodeFeatureRules: their checks, their manifest, and what they give to nodes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import key_fault, value_fault
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import RuleEntry
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import text
 
-# Where the CRD of rules is looked for: OpenShift 4.19 and later first, 4.18 and earlier second.
+# API groups of the CRD: from OpenShift 4.19 on, and up to 4.18.
 GROUPS: t.Final = ("nfd.k8s-sigs.io", "nfd.openshift.io")
 OPERATORS: t.Final = (
     "In",
@@ -30,25 +31,25 @@ OPERATORS: t.Final = (
     "IsFalse",
 )
 EFFECTS: t.Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-# Domains that nfd-master lets rules write to, of those that end in kubernetes.io.
+# The only domains below kubernetes.io in which nfd-master accepts labels.
 _ALLOWED: t.Final = (".feature.node.kubernetes.io", ".profile.node.kubernetes.io")
 _QUANTITY: t.Final = re.compile(r"[0-9]+([.][0-9]+)?(m|k|[KMGTPE]i?)?")
 _TEXTS: t.Final = ("labels", "annotations", "extendedResources", "vars")
-# The annotations in which nfd-master writes down what on a Node is its own.
+# Annotations of a Node in which nfd-master lists what it has set.
 LABELS_NOTE, RESOURCES_NOTE, TAINTS_NOTE = (
     f"nfd.node.kubernetes.io/{name}" for name in ("feature-labels", "extended-resources", "taints")
 )
 
 
 class Given(t.NamedTuple):
-    """What a rule or a NodeFeature gives to nodes, as far as its text tells: full keys."""
+    """Keys, with their domain, of what rules and NodeFeatures give to nodes."""
 
     labels: frozenset[str] = frozenset()
     resources: frozenset[str] = frozenset()
     taints: frozenset[str] = frozenset()
 
     def without(self, others: t.Iterable[Given]) -> Given:
-        """What nobody else gives."""
+        """Return what none of the others gives."""
         rest = list(others)
         labels, resources, taints = (
             frozenset().union(*(getattr(one, field) for one in rest)) for field in self._fields
@@ -60,9 +61,9 @@ class Given(t.NamedTuple):
 
 
 def build(
-    rule: KubeObject, namespace: str, api_version: str = f"{GROUPS[0]}/v1alpha1", namespaced: bool = True
+    rule: RuleEntry, namespace: str, api_version: str = f"{GROUPS[0]}/v1alpha1", namespaced: bool = True
 ) -> KubeObject:
-    """In the instance's namespace where the cluster serves rules namespaced."""
+    """Return the NodeFeatureRule, in the namespace if the cluster serves the kind namespaced."""
     place = {"namespace": namespace} if namespaced else {}
     return {
         "apiVersion": api_version,
@@ -73,7 +74,7 @@ def build(
 
 
 def plain(rules: t.Sequence[KubeObject]) -> list[KubeObject]:
-    """Values as text: YAML's true and 7 are what people write."""
+    """Return the rules with the values of labels as text: YAML has true and 7."""
     made = []
     for rule in rules:
         one = dict(rule)
@@ -84,12 +85,12 @@ def plain(rules: t.Sequence[KubeObject]) -> list[KubeObject]:
     return made
 
 
-def has_taints(rules: t.Iterable[KubeObject]) -> bool:
+def has_taints(rules: t.Iterable[RuleEntry]) -> bool:
     return any(rule.get("taints") for entry in rules for rule in entry.get("rules") or [])
 
 
-def check(rules: t.Sequence[KubeObject]) -> None:
-    """nfd-master drops what it does not like with a line in its log and nothing in a status, so it is refused here, by path."""
+def check(rules: t.Sequence[RuleEntry]) -> None:
+    """Raise NFD-RULE, with the path, for a rule that nfd-master would ignore with a line in its log."""
     seen: set[str] = set()
     for index, entry in enumerate(rules):
         path = f"rules[{index}]"
@@ -187,7 +188,7 @@ def _quantity_fault(value: str) -> str:
 
 
 def given(rules: t.Iterable[KubeObject]) -> Given:
-    """By the rules of one object. Templates are not evaluated here: what they make is not in it."""
+    """Return what the rules of one object give to nodes, without the results of templates."""
     rules = list(rules)
     taints = frozenset(str(taint.get("key")) for rule in rules for taint in rule.get("taints") or [])
     return Given(_keys(rules, "labels"), _keys(rules, "extendedResources"), taints)
@@ -197,12 +198,12 @@ def _keys(rules: t.Iterable[KubeObject], field: str) -> frozenset[str]:
     return frozenset(full(str(key)) for rule in rules for key in rule.get(field) or {})
 
 
-def held_back(allowed: str | None, rules: t.Sequence[KubeObject]) -> list[str]:
-    """A warning where the instance's labelWhiteList keeps labels of these rules off the nodes."""
+def held_back(allowed: str | None, rules: t.Sequence[RuleEntry]) -> list[str]:
+    """Return a warning if the instance's labelWhiteList suppresses labels of these rules."""
     labels = sorted({label for entry in rules for label in given(entry.get("rules") or []).labels})
     try:
         held = [label for label in labels if allowed and not re.search(allowed, label.rpartition("/")[2])]
-    except re.error:  # Go's expressions are not all Python's
+    except re.error:  # not every expression of Go is one of Python
         return []
     return (
         [f"labelWhiteList {allowed!r} of the instance holds back {', '.join(held)}: no node will have it."]
@@ -212,7 +213,10 @@ def held_back(allowed: str | None, rules: t.Sequence[KubeObject]) -> list[str]:
 
 
 def copied_from(rule: KubeObject) -> str:
-    """The uid of the rule in OpenShift's older group that the NFD operator keeps this one after; empty where it stands for itself."""
+    """Return the uid of the rule in the older group of which this one is the operator's copy.
+
+    Empty if it is no copy.
+    """
     owners = rule["metadata"].get("ownerReferences") or []
     return next(
         (
@@ -225,12 +229,15 @@ def copied_from(rule: KubeObject) -> str:
 
 
 def full(key: str) -> str:
-    """nfd-master puts its own domain before a key without one."""
+    """Return the key with its domain: nfd-master adds its own to a key without one."""
     return key if "/" in key else f"{FEATURE}{key}"
 
 
 def left(node: KubeObject, wanted: Given) -> list[str]:
-    """What nfd-master still counts as its own on this node. A label that somebody set by hand is not in its annotation."""
+    """Return what nfd-master still lists as its own on this node, of the wanted keys.
+
+    A label that a user has set is not in its annotations.
+    """
     notes = (node["metadata"].get("annotations")) or {}
     labels, resources = (
         {full(one) for one in (notes.get(note) or "").split(",") if one}

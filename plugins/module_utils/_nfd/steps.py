@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Node feature discovery brought about: instance, rules, NodeFeatures, and the wait for labels."""
+"""Steps of nfd_labels: apply the instance, rules and NodeFeatures, and wait for the labels."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import
     rules,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.expectation import Judge
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import NfdLabelsParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import labels as node_labels
 
-Params = dict[str, t.Any]
 INSTANCE: t.Final = known("NodeFeatureDiscovery")
 NODE: t.Final = known("Node")
-# Of so many nodes the NodeFeatures are read when a label is missing; each can be 100 kB.
+# Number of nodes whose NodeFeatures are read if labels are missing; each can have 100 kB.
 _EXPLAINED: t.Final = 5
 
 
-def check(params: Params) -> None:
-    """Before the first request."""
+def check(params: NfdLabelsParams) -> None:
+    """Raise InputError for options that cannot work, before the first request."""
     rules.check(params["rules"])
     nfd_features.check(params["features"])
     if params["state"] == "present":
@@ -43,7 +43,8 @@ def check(params: Params) -> None:
         report.check(params)
 
 
-def present(api: Api, params: Params) -> dict[str, t.Any]:
+def present(api: Api, params: NfdLabelsParams) -> dict[str, t.Any]:
+    """Apply the instance, rules and NodeFeatures, wait for the labels, and return the facts."""
     instances, is_served = found_instances(api)
     live = instance.choose(instances, params["name"], params["namespace"])
     charts = upstream(api) if live is None else []
@@ -58,16 +59,16 @@ def present(api: Api, params: Params) -> dict[str, t.Any]:
     _keep_features(api, params)
     judge = Judge(params, api.clock)
     snapshot = _waited(api, params, judge, charts)
-    facts = report.summarize(snapshot, params, judge.lost, foretold=api.check_mode)
+    facts = report.summarize(snapshot, params, judge.lost, predicted=api.check_mode)
     if params["stale_features"] != "ignore":
         facts["stale"] = [*facts["stale"], *_orphans(api, params)]
-    for text in report.doubts(facts):
+    for text in report.warnings(facts):
         api.warn(text)
     return facts
 
 
 def found_instances(api: Api) -> tuple[list[KubeObject], bool]:
-    """Those of every namespace, and whether the cluster knows the kind."""
+    """Return the instances of every namespace, and whether the cluster serves the kind."""
     try:
         return api.list(INSTANCE), True
     except KindNotServedError:
@@ -75,16 +76,18 @@ def found_instances(api: Api) -> tuple[list[KubeObject], bool]:
 
 
 def upstream(api: Api) -> list[KubeObject]:
-    """Deployments of an NFD that a chart installed."""
+    """Return the Deployments of an NFD that a Helm chart installed."""
     return api.list(known("Deployment"), labels=selector(instance.UPSTREAM))
 
 
-def _keep_instance(api: Api, params: Params, instances: list[KubeObject], live: KubeObject | None) -> None:
+def _keep_instance(
+    api: Api, params: NfdLabelsParams, instances: list[KubeObject], live: KubeObject | None
+) -> None:
     if live is None:
         api.apply(instance.build(params, None))
         return
     for text in [
-        *instance.doubts(params, instances, live),
+        *instance.warnings(params, instances, live),
         *rules.held_back(live["spec"].get("labelWhiteList"), params["rules"]),
     ]:
         api.warn(text)
@@ -97,7 +100,7 @@ def _keep_instance(api: Api, params: Params, instances: list[KubeObject], live: 
         api.merge_patch(INSTANCE, name, namespace, patch)
 
 
-def _keep_rules(api: Api, params: Params) -> None:
+def _keep_rules(api: Api, params: NfdLabelsParams) -> None:
     if not params["rules"]:
         return
     kind = groups.kind_of_rules(api)
@@ -115,8 +118,8 @@ def _keep_rules(api: Api, params: Params) -> None:
             )
 
 
-def _keep_features(api: Api, params: Params) -> None:
-    """One NodeFeature a node; those of nodes that an entry no longer selects go."""
+def _keep_features(api: Api, params: NfdLabelsParams) -> None:
+    """Apply one NodeFeature per node and entry; delete those of nodes that an entry no longer selects."""
     if not params["features"]:
         return
     nodes = api.list(
@@ -127,7 +130,8 @@ def _keep_features(api: Api, params: Params) -> None:
         names = [str(node["metadata"]["name"]) for node in node_labels.selected(nodes, entry)]
         if absent := sorted(set(entry["nodes"] or ()) - set(names)):
             api.warn(
-                f"features[{entry['name']}]: node {', '.join(absent)} is not there; run this again once it is."
+                f"features[{entry['name']}]: node {', '.join(absent)} does not exist; "
+                "run this again when it has joined."
             )
         mark = selector({nfd_features.ENTRY: entry["name"]})
         kind, published = _published(api, params["namespace"], mark)
@@ -155,7 +159,9 @@ def _published(api: Api, namespace: str, labels: str) -> tuple[Kind, list[KubeOb
         return groups.FEATURE, []
 
 
-def _waited(api: Api, params: Params, judge: Judge, charts: list[KubeObject]) -> dict[str, list[KubeObject]]:
+def _waited(
+    api: Api, params: NfdLabelsParams, judge: Judge, charts: list[KubeObject]
+) -> dict[str, list[KubeObject]]:
     queries = {"instances": Query(INSTANCE)}
     if charts:
         queries = {
@@ -181,7 +187,7 @@ def _waited(api: Api, params: Params, judge: Judge, charts: list[KubeObject]) ->
 
 
 def _explained(api: Api, evidence: list[str], missing: dict[str, tuple[KubeObject, list[str]]]) -> list[str]:
-    """Each line with the reason, as far as the NodeFeatures of its node tell."""
+    """Return the lines with the causes that the NodeFeatures of the nodes tell."""
     names = sorted(missing)[:_EXPLAINED]
     try:
         _kind, features = groups.features(api, labels=f"{nfd_features.NODE_NAME} in ({','.join(names)})")
@@ -197,7 +203,7 @@ def _explained(api: Api, evidence: list[str], missing: dict[str, tuple[KubeObjec
     ]
 
 
-def _orphans(api: Api, params: Params) -> list[dict[str, str]]:
+def _orphans(api: Api, params: NfdLabelsParams) -> list[dict[str, str]]:
     nodes = {one["metadata"]["name"] for one in api.list(NODE, metadata_only=True)}
     kind, features = groups.features(api, metadata_only=True)
     found = nfd_features.orphans(features, nodes)
@@ -207,4 +213,4 @@ def _orphans(api: Api, params: Params) -> list[dict[str, str]]:
     elif found:
         collector = api.get(known("Deployment"), "nfd-gc", params["namespace"])
         api.warn(report.orphans_found(found, collector))
-    return [one.to_dict() for one in found]
+    return [one.as_result() for one in found]

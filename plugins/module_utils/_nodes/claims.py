@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""ResourceClaims: how pods ask for GPUs under dynamic resource allocation, and who holds which."""
+"""ResourceClaims: how pods claim GPUs under dynamic resource allocation, and which pods hold which GPUs."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
     GPU,
     NVIDIA,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
     slices as node_slices,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 
-Data = dict[str, t.Any]
-
 API_VERSION: t.Final = "resource.k8s.io/v1"
-# How a pod calls its claim.
+# Name of the claim in the spec of a pod.
 NAME: t.Final = "gpu"
 
 
-def spec(count: int, of: str = GPU_CLASS) -> Data:
+def spec(count: int, of: str = GPU_CLASS) -> KubeObject:
+    """Return the spec of a claim of `count` devices. of: name of the DeviceClass."""
     return {
         "devices": {
             "requests": [
@@ -39,8 +39,8 @@ def spec(count: int, of: str = GPU_CLASS) -> Data:
     }
 
 
-def claim(prefix: str, namespace: str, count: int, of: str = GPU_CLASS) -> Data:
-    """For a dry run alone: pods that last get theirs from a template."""
+def claim(prefix: str, namespace: str, count: int, of: str = GPU_CLASS) -> KubeObject:
+    """Return a ResourceClaim for a dry run; real pods get their claims from a template."""
     return {
         "apiVersion": API_VERSION,
         "kind": "ResourceClaim",
@@ -49,8 +49,12 @@ def claim(prefix: str, namespace: str, count: int, of: str = GPU_CLASS) -> Data:
     }
 
 
-def template(name: str, namespace: str, labels: t.Mapping[str, str]) -> Data:
-    """One GPU for each pod that names it; Kubernetes makes the claim with the pod, labelled so, and takes it away when the pod has ended."""
+def template(name: str, namespace: str, labels: t.Mapping[str, str]) -> KubeObject:
+    """Return the ResourceClaimTemplate that gives one GPU to each pod that names it.
+
+    Kubernetes creates the claim, with these labels, together with the pod and deletes it when the pod has
+    ended.
+    """
     metadata = {"name": name, "namespace": namespace, "labels": dict(labels)}
     return {
         "apiVersion": API_VERSION,
@@ -60,8 +64,11 @@ def template(name: str, namespace: str, labels: t.Mapping[str, str]) -> Data:
     }
 
 
-def offering(node: Data, slices: t.Iterable[Data]) -> Data:
-    """The node as a device plugin would have it: the whole GPUs of its slices are allocatable. Slices that are not all there offer nothing."""
+def offering(node: KubeObject, slices: t.Iterable[KubeObject]) -> KubeObject:
+    """Return the node as a device plugin would present it: with the whole GPUs of its slices as allocatable.
+
+    Incomplete slices offer nothing.
+    """
     offer = node_slices.offer(node["metadata"]["name"], slices)
     devices = offer.devices if offer.complete else []
     status = node.get("status") or {}
@@ -79,8 +86,13 @@ def offering(node: Data, slices: t.Iterable[Data]) -> Data:
     }
 
 
-def held(claims: t.Iterable[Data], slices: t.Iterable[Data]) -> dict[str, dict[str, dict[str, int]]]:
-    """Node to resource to who holds how many of it. Access of an administrator (monitoring, the operator's validator) takes nothing away."""
+def held(
+    claims: t.Iterable[KubeObject], slices: t.Iterable[KubeObject]
+) -> dict[str, dict[str, dict[str, int]]]:
+    """Return node -> resource -> namespace/pod -> number of devices that the pod holds.
+
+    Administrator access (monitoring, the operator's validator) does not count.
+    """
     devices = {
         (spec["pool"]["name"], device["name"]): (spec["nodeName"], resource)
         for spec in (one["spec"] for one in slices)
@@ -99,19 +111,22 @@ def held(claims: t.Iterable[Data], slices: t.Iterable[Data]) -> dict[str, dict[s
     return found
 
 
-def results(one: Data) -> list[Data]:
-    """The devices that a claim was given for itself alone."""
+def results(one: KubeObject) -> list[KubeObject]:
+    """Return the allocated devices of a claim without those of administrator access."""
     given = (((one.get("status") or {}).get("allocation") or {}).get("devices") or {}).get("results") or []
     return [result for result in given if not result.get("adminAccess")]
 
 
-def users(one: Data) -> list[str]:
-    """The pods that use a claim."""
+def users(one: KubeObject) -> list[str]:
+    """Return the names of the pods that use a claim."""
     return [str(user["name"]) for user in (one.get("status") or {}).get("reservedFor") or []]
 
 
-def asked(one: Data) -> dict[str, int]:
-    """How many devices of which class a claim counts for in a quota, but for alternatives and claims of all devices."""
+def asked(one: KubeObject) -> dict[str, int]:
+    """Return DeviceClass -> number of devices that a quota counts for the claim.
+
+    Alternatives and claims of all devices are not included.
+    """
     found: dict[str, int] = {}
     for request in ((one.get("spec") or {}).get("devices") or {}).get("requests") or []:
         exactly = request.get("exactly") or {}

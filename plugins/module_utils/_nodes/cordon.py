@@ -14,7 +14,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.tain
     taints,
 )
 
-# On nodes that this collection has cordoned; the value says what for. A later run removes cordons that an earlier one left.
+# On nodes that this collection has cordoned; the value says why. A later run removes cordons that an earlier
+# one left.
 MARK: t.Final = "accelerators.openshift/cordoned"
 FOR_POOL, FOR_ADMIN = "pool", "admin"
 

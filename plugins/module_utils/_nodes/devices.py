@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What a live node says about its devices: resources, driver, sharing, and the fingerprint of all that."""
+"""Devices of a live node: resources, driver version, sharing, and a fingerprint of all three."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DRIVER_PARTS: t.Final = (
 
 
 def count(quantity: t.Any) -> int:
-    """Extended resources are whole numbers; the API hands them over as text."""
+    """Return the number in a quantity of an extended resource, which is text; 0 if it is no number."""
     try:
         return int(str(quantity))
     except ValueError:
@@ -33,29 +33,34 @@ def count(quantity: t.Any) -> int:
 
 
 def resources(node: dict[str, t.Any]) -> dict[str, int]:
-    """Device resources that the node offers to pods now."""
+    """Return the allocatable device resources of the node with their numbers, without those of 0."""
     allocatable = node.get("status", {}).get("allocatable") or {}
     found = {name: count(value) for name, value in allocatable.items() if name.startswith(VENDORS)}
     return {name: number for name, number in sorted(found.items()) if number > 0}
 
 
 def offered(node: dict[str, t.Any], resource: str) -> int:
+    """Return the allocatable number of one resource."""
     return count((node.get("status", {}).get("allocatable") or {}).get(resource, 0))
 
 
 def driver_version(node: dict[str, t.Any]) -> str:
-    """As GPU feature discovery labels it; the split form is the one of releases before v0.16."""
+    """Return the driver version from the labels of GPU feature discovery, or an empty text.
+
+    Releases before v0.16 split it into three labels.
+    """
     marks = labels(node)
     parts = [marks[key] for key in _DRIVER_PARTS if marks.get(key)]
     return marks.get(DRIVER_VERSION) or ".".join(parts)
 
 
 def product(node: dict[str, t.Any]) -> str:
+    """Return the GPU model from the label of GPU feature discovery, or an empty text."""
     return labels(node).get("nvidia.com/gpu.product", "")
 
 
 def is_shared(node: dict[str, t.Any]) -> bool:
-    """Whether several pods may be handed the same device on this node."""
+    """Return True if several pods can get the same device on this node."""
     marks = labels(node)
     return (
         marks.get("nvidia.com/gpu.sharing-strategy", "none") not in ("", "none")
@@ -65,7 +70,7 @@ def is_shared(node: dict[str, t.Any]) -> bool:
 
 
 def expected(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> dict[str, int]:
-    """What the pool promises; for a pool that promises nothing, what GPU feature discovery counted."""
+    """Return the resources that the node must offer: the pool's, else GPU feature discovery's count."""
     if wanted:
         return {name: count(number) for name, number in wanted.items()}
     marks = labels(node)
@@ -79,7 +84,7 @@ def expected(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> dict[str,
 
 
 def fingerprint(node: dict[str, t.Any]) -> str:
-    """Changes when the node was rebooted, its driver replaced or its devices cut differently."""
+    """Return a text that changes with every reboot, driver change or new partitioning of the devices."""
     boot = node.get("status", {}).get("nodeInfo", {}).get("bootID", "")
     geometry = ",".join(f"{name}={number}" for name, number in resources(node).items())
     return f"boot={boot} driver={driver_version(node) or 'unknown'} geometry={geometry or 'none'}"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Which pods of a node must go before it does, which may not go unasked, and which keep it up."""
+"""Drain of nodes: which pods must leave, which need the user's permission, and which block the drain."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import VENDORS
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
@@ -18,21 +19,29 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import tolerates_cordon
 
-Data = dict[str, t.Any]
 MIRROR: t.Final = "kubernetes.io/config.mirror"
 DEVICES: t.Final = (*VENDORS, "habana.ai/")
-# Seconds until a pod that a disruption budget keeps is asked again; kubectl's.
+# Seconds between two evictions of a pod that a disruption budget blocks; kubectl uses the same.
 _AGAIN: t.Final = 5.0
 _SHOWN: t.Final = 20
-_WAIT: t.Final = "Wait until they have ended, or say what may happen to them: on_busy: drain (evict them) or on_busy: wait."
+_AGAIN_RUN: t.Final = "run again: the next run resumes the drain."
+_WAIT: t.Final = (
+    "Wait until they have ended, or set on_busy: drain (the task evicts them) "
+    "or on_busy: wait (the task waits for their end)."
+)
 
 _DATA: t.Final = "Save the data, then set delete_emptydir: true."
-_NOBODY: t.Final = "Nobody would make them again elsewhere: delete them, or set force: true."
+_NOBODY: t.Final = "No controller would recreate them on another node: delete them, or set force: true."
 
 
 @dataclass(frozen=True)
 class Rules:
-    """on_busy: C(fail), C(drain) or C(wait). delete_emptydir, force: whether pods with such data, and pods that nobody makes again, may be evicted."""
+    """What a drain may do.
+
+    on_busy: C(fail), C(drain) or C(wait). delete_emptydir: whether it may evict pods with data in an
+    emptyDir.
+    force: whether it may evict pods without a controller.
+    """
 
     on_busy: str = "fail"
     delete_emptydir: bool = False
@@ -40,29 +49,36 @@ class Rules:
 
     @classmethod
     def of(cls, params: t.Mapping[str, t.Any]) -> Rules:
+        """Return the rules in a module's parameters."""
         return cls(
             params.get("on_busy") or "fail", bool(params.get("delete_emptydir")), bool(params.get("force"))
         )
 
 
-def name(pod: Data) -> str:
+def name(pod: KubeObject) -> str:
+    """Return namespace/name of the pod."""
     return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
 
 
-def node_of(pod: Data) -> str:
+def node_of(pod: KubeObject) -> str:
+    """Return the name of the pod's node; empty before it is scheduled."""
     return str(pod["spec"].get("nodeName") or "")
 
 
-def is_ended(pod: Data) -> bool:
+def is_ended(pod: KubeObject) -> bool:
     return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
 
 
-def is_terminating(pod: Data) -> bool:
+def is_terminating(pod: KubeObject) -> bool:
     return bool(pod["metadata"].get("deletionTimestamp"))
 
 
-def leaving(pods: t.Iterable[Data]) -> list[Data]:
-    """The pods that a drain is about: neither ended ones, nor DaemonSets', which come back at once, nor the kubelet's own."""
+def leaving(pods: t.Iterable[KubeObject]) -> list[KubeObject]:
+    """Return the pods that a drain must evict.
+
+    These are all but ended ones, those of DaemonSets, which would come back at once, and the kubelet's static
+    pods.
+    """
     return [
         pod
         for pod in pods
@@ -70,8 +86,8 @@ def leaving(pods: t.Iterable[Data]) -> list[Data]:
     ]
 
 
-def uses_devices(pod: Data) -> bool:
-    """Whether the pod has GPUs, by a resource or by a claim."""
+def uses_devices(pod: KubeObject) -> bool:
+    """Return True if the pod has devices, by a resource or by a claim."""
     spec = pod["spec"]
     if spec.get("resourceClaims"):
         return True
@@ -84,20 +100,23 @@ def uses_devices(pod: Data) -> bool:
     return any(key.startswith(DEVICES) and str(value) != "0" for one in limits for key, value in one.items())
 
 
-def keeps_data(pod: Data) -> bool:
+def keeps_data(pod: KubeObject) -> bool:
     return any("emptyDir" in volume for volume in pod["spec"].get("volumes") or [])
 
 
-def busy(pods: t.Iterable[Data]) -> list[Data]:
-    """Those that use GPUs, and are not about to end."""
+def busy(pods: t.Iterable[KubeObject]) -> list[KubeObject]:
+    """Return the pods that use devices and are not terminating."""
     return [pod for pod in leaving(pods) if uses_devices(pod) and not is_terminating(pod)]
 
 
-def refusal(pods: t.Iterable[Data], rules: Rules, why: str) -> AcceleratorError | None:
-    """The failure that says which pods may not be evicted unasked. why: what the nodes have to go for."""
+def refusal(pods: t.Iterable[KubeObject], rules: Rules, why: str) -> AcceleratorError | None:
+    """Return the failure that names the pods which the rules do not allow to evict, or None.
+
+    why: the reason for the drain, the beginning of the message.
+    """
     going = [pod for pod in leaving(pods) if not is_terminating(pod)]
     working = busy(going)
-    # What ends by itself is not evicted.
+    # Pods that end by themselves are not evicted.
     evicted = [pod for pod in going if rules.on_busy == "drain" or pod not in working]
     found = [
         ("NODE-BUSY", working if rules.on_busy == "fail" else [], "run on GPUs", _WAIT),
@@ -119,7 +138,8 @@ def refusal(pods: t.Iterable[Data], rules: Rules, why: str) -> AcceleratorError 
         return None
     code, those, what, remedy = wrong[0]
     nodes = sorted({node_of(pod) for pod in those})
-    message = f"{why}: {len(those)} pods on {', '.join(nodes)} {what}: {', '.join(map(name, those[:_SHOWN]))}. Nothing was changed."
+    shown = ", ".join(map(name, those[:_SHOWN]))
+    message = f"{why}: {len(those)} pods on {', '.join(nodes)} {what}: {shown}. Nothing was changed."
     evidence = [
         f"{code}: {name(pod)} on {node_of(pod)}" for code, those, _what, _remedy in wrong for pod in those
     ]
@@ -128,11 +148,14 @@ def refusal(pods: t.Iterable[Data], rules: Rules, why: str) -> AcceleratorError 
 
 @dataclass
 class Emptied:
-    """Judge: the nodes are free of pods that have to go, or there is something to ask again.
+    """Judge of a drain: ready when no pod is left, or when an eviction is due.
 
-    lost: nodes that are not there to end their pods; a pod of theirs counts as gone once it was told to. cordoned: since when those are cordoned that a run
-    before has emptied. refused: by uid, what a budget said (empty: nothing) and when. first: uids of the pods that this run is to send away. A pod that came
-    after them, since it tolerates the cordon, would only come once more: without GPUs it is told of, with GPUs its end is waited for.
+    lost: nodes that are not Ready, so that nothing ends their pods; a terminating pod there counts as gone.
+    cordoned: node -> time of its cordon, for nodes that an earlier run drained.
+    refused: uid -> text of the disruption budget's refusal (empty if there was none) and its time.
+    first: uids of the pods that this run must evict. A pod that tolerates the cordon and came later would
+    come back
+    after each eviction: the drain only reports it if it has no device, and waits for its end if it has one.
     """
 
     nodes: frozenset[str]
@@ -143,35 +166,33 @@ class Emptied:
     refused: dict[str, tuple[str, float]] = field(default_factory=dict)
     first: frozenset[str] | None = None
 
-    def left(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> list[Data]:
+    def left(self, snapshot: Snapshot) -> list[KubeObject]:
+        """Return the pods that the drain still waits for."""
         return [pod for pod in self._here(snapshot) if uses_devices(pod) or not self._is_back(pod)]
 
-    def remarks(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> list[str]:
-        """What the node's owner should know of the pods that are on it all the same."""
+    def remarks(self, snapshot: Snapshot) -> list[str]:
+        """Return a warning about pods that came to the nodes despite the cordon, or nothing."""
         back = [pod for pod in self._here(snapshot) if self._is_back(pod) and not uses_devices(pod)]
-        return (
-            [
-                f"{'; '.join(map(_came_back, back[:_SHOWN]))}. The drain does not wait for what tolerates the cordon and has no GPU."
-            ]
-            if back
-            else []
-        )
+        if not back:
+            return []
+        lines = "; ".join(map(_came_back, back[:_SHOWN]))
+        return [f"{lines}. The drain does not wait for pods that tolerate the cordon and have no GPU."]
 
-    def _here(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> list[Data]:
+    def _here(self, snapshot: Snapshot) -> list[KubeObject]:
         here = leaving(pod for pods in snapshot.values() for pod in pods if node_of(pod) in self.nodes)
         if self.first is None:
             self.first = frozenset(pod["metadata"]["uid"] for pod in here)
         return [pod for pod in here if not (is_terminating(pod) and node_of(pod) in self.lost)]
 
-    def _is_back(self, pod: Data) -> bool:
+    def _is_back(self, pod: KubeObject) -> bool:
         since = self.cordoned.get(node_of(pod), "")
         is_new = pod["metadata"]["uid"] not in (self.first or ()) or bool(
             since and str(pod["metadata"].get("creationTimestamp") or "") >= since
         )
         return is_new and bool(tolerates_cordon(pod))
 
-    def due(self, pods: t.Iterable[Data]) -> list[Data]:
-        """Pods to be asked now."""
+    def due(self, pods: t.Iterable[KubeObject]) -> list[KubeObject]:
+        """Return the pods to evict now."""
         now = self.clock()
         waits = self.rules.on_busy == "wait"
         asked = [
@@ -185,25 +206,28 @@ class Emptied:
             if now - self.refused.get(pod["metadata"]["uid"], ("", now - _AGAIN))[1] >= _AGAIN
         ]
 
-    def __call__(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Readiness:
+    def __call__(self, snapshot: Snapshot) -> Readiness:
         left = self.left(snapshot)
         if not left:
             return ready("Drained", "no pod is left")
         if self.due(left):
-            return ready("Due", "pods are to be asked again")
+            return ready("Due", "pods have to be evicted")
         lines = tuple(sorted(map(self._line, left)))
         kept = [pod for pod in left if self._why(pod)]
         if kept:
-            remedy = "`oc get pdb -A`: let the budget's application run elsewhere too, or raise the budget, then run again; it goes on where it was."
+            remedy = (
+                "`oc get pdb -A`: run more pods of that application on other nodes, or raise the budget, "
+                f"then {_AGAIN_RUN}"
+            )
             return pending(
                 "Kept",
-                f"disruption budgets keep {self._told(kept)}",
+                f"disruption budgets keep {self._listed(kept)}",
                 code="NODE-PDB",
                 remedy=remedy,
                 details=lines,
             )
         if all(self._is_back(pod) for pod in left):
-            remedy = "Take that toleration from what makes these pods, or scale it down, then run again; it goes on where it was."
+            remedy = f"Remove that toleration from the pods' controller, or scale it down, then {_AGAIN_RUN}"
             return pending(
                 "Back",
                 f"pods with GPUs: {'; '.join(map(_came_back, left[:_SHOWN]))}",
@@ -211,36 +235,37 @@ class Emptied:
                 remedy=remedy,
                 details=lines,
             )
-        remedy = "Look at these pods (finalizers, terminationGracePeriodSeconds), then run again; it goes on where it was."
+        remedy = f"Look at these pods (finalizers, terminationGracePeriodSeconds), then {_AGAIN_RUN}"
         return pending(
             "Leaving",
-            f"{len(left)} pods are still there: {self._told(left)}",
+            f"{len(left)} pods are still there: {self._listed(left)}",
             code="NODE-DRAIN",
             remedy=remedy,
             details=lines,
         )
 
-    def _told(self, pods: t.Sequence[Data]) -> str:
+    def _listed(self, pods: t.Sequence[KubeObject]) -> str:
         return ", ".join(f"{name(pod)} on {node_of(pod)}{self._why(pod)}" for pod in pods[:_SHOWN])
 
-    def _why(self, pod: Data) -> str:
+    def _why(self, pod: KubeObject) -> str:
         text = self.refused.get(pod["metadata"]["uid"], ("", 0.0))[0]
         return f" ({text})" if text and not is_terminating(pod) else ""
 
-    def _line(self, pod: Data) -> str:
+    def _line(self, pod: KubeObject) -> str:
         state = "ends" if is_terminating(pod) else "is kept" if self._why(pod) else "runs"
         return f"{node_of(pod)}: pod {name(pod)} {state}{self._why(pod)}"
 
 
-def _came_back(pod: Data) -> str:
+def _came_back(pod: KubeObject) -> str:
     owner = _controller(pod)
     by = f" of {owner['kind']} {owner['name']}" if owner else ""
-    return f"{name(pod)}{by} came to {node_of(pod)} although that is cordoned: it tolerates {tolerates_cordon(pod)}"
+    what = f"came to {node_of(pod)} although that is cordoned: it tolerates {tolerates_cordon(pod)}"
+    return f"{name(pod)}{by} {what}"
 
 
-def _controller(pod: Data) -> Data | None:
+def _controller(pod: KubeObject) -> KubeObject | None:
     return next((one for one in pod["metadata"].get("ownerReferences") or [] if one.get("controller")), None)
 
 
-def _is_mirror(pod: Data) -> bool:
+def _is_mirror(pod: KubeObject) -> bool:
     return MIRROR in (pod["metadata"].get("annotations") or {})

@@ -2,12 +2,13 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Nodes emptied: no new pods, then each pod asked to end, in the way that disruption budgets are heard, until none is left."""
+"""Drain nodes: cordon, then evict every pod through the eviction API, which honours PodDisruptionBudgets."""
 
 from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
@@ -17,30 +18,35 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
 
-Data = dict[str, t.Any]
-# With more nodes than this all pods are looked at, instead of one query a node.
+# With more nodes than this, one query reads all pods instead of one query for each node.
 _FEW: t.Final = 8
 
 
-def pods_on(api: Api, nodes: t.Collection[str]) -> list[Data]:
+def pods_on(api: Api, nodes: t.Collection[str]) -> list[KubeObject]:
+    """Return the pods on these nodes."""
     if len(nodes) > _FEW:
         return api.list(known("Pod"), keep=lambda pod: pod if node_drain.node_of(pod) in nodes else None)
     return [pod for node in sorted(nodes) for pod in api.list(known("Pod"), fields=_of(node))]
 
 
 def check(api: Api, nodes: t.Collection[str], rules: Rules, why: str) -> None:
-    """Raises when pods of the nodes may not be evicted unasked; changes nothing."""
+    """Raise NODE-BUSY, NODE-EMPTYDIR or NODE-UNMANAGED if the rules forbid an eviction; change nothing."""
     if problem := node_drain.refusal(pods_on(api, nodes), rules, why) if nodes else None:
         raise problem
 
 
 def drain(api: Api, nodes: t.Collection[str], rules: Rules, why: str, mark: str = cordon.FOR_POOL) -> None:
-    """Raises when pods may not be evicted, or are left at the end of the task's time; the nodes stay cordoned then, and the next run goes on."""
+    """Cordon the nodes and evict their pods. mark: what the cordon is for.
+
+    Raise if the rules forbid an eviction, and WaitTimeoutError if pods are left at the end of the task's
+    time: the
+    nodes stay cordoned then, and the next run resumes the drain.
+    """
     check(api, nodes, rules, why)
     live = {node: api.get(known("Node"), node) for node in sorted(nodes)}
     cordoned = [node for node, one in live.items() if one is not None and _cordon(api, one, mark)]
     if cordoned and (problem := node_drain.refusal(pods_on(api, nodes), rules, why)):
-        # A pod was faster than the cordon.
+        # A pod came before the cordon took effect.
         for node in cordoned:
             uncordon(api, node)
         raise problem
@@ -52,6 +58,7 @@ def drain(api: Api, nodes: t.Collection[str], rules: Rules, why: str, mark: str 
 
 
 def uncordon(api: Api, node: str) -> None:
+    """Let the scheduler put pods on the node again."""
     api.merge_patch(
         known("Node"),
         node,
@@ -61,7 +68,7 @@ def uncordon(api: Api, node: str) -> None:
 
 
 def _empty(api: Api, nodes: t.Collection[str], judge: node_drain.Emptied) -> None:
-    """In check mode, and where the task does not wait, the pods are asked once."""
+    """Evict until no pod is left; only once in check mode and if the task does not wait."""
     pods = known("Pod")
     queries = (
         {node: Query(pods, fields=_of(node)) for node in sorted(nodes)}
@@ -80,7 +87,7 @@ def _empty(api: Api, nodes: t.Collection[str], judge: node_drain.Emptied) -> Non
             return
 
 
-def _cordon(api: Api, node: Data, mark: str) -> bool:
+def _cordon(api: Api, node: KubeObject, mark: str) -> bool:
     if cordon.is_cordoned(node):
         return False
     body = {"metadata": {"annotations": {cordon.MARK: mark}}, "spec": {"unschedulable": True}}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Families of feature labels, and what differs between the labels of two sets of nodes."""
+"""Families of feature labels, and the difference between the labels of two sets of nodes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from collections import Counter
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import FEATURE
 
 Labels = t.Mapping[str, str]
-Data = dict[str, t.Any]
-# Beginning of a label's name (after the prefix of NFD) -> its family. The longer beginning stands first.
+# Beginning of a label's name, after NFD's prefix -> family. A longer beginning stands before a shorter one.
 FAMILIES: t.Final = {
     "cpu-cpuid.": "cpuid",
     "cpu-": "cpu",
@@ -26,10 +25,11 @@ FAMILIES: t.Final = {
     "memory-": "memory",
     "network-": "network",
 }
-# Whatever else has NFD's prefix: rules, feature files, other publishers. What has another prefix is of the family of that prefix.
+# Family of other labels with NFD's prefix: of rules, feature files, other publishers. Other prefixes are
+# families.
 CUSTOM: t.Final = "custom"
 ABSENT: t.Final = "-"
-# Labels that differ between any two nodes, or repeat another under its old name, say nothing about what the nodes are.
+# Labels that differ between any two nodes, or repeat another label under its old name.
 _PERSONAL: t.Final = (
     "kubernetes.io/hostname",
     "topology.kubernetes.io/",
@@ -40,7 +40,7 @@ _PERSONAL: t.Final = (
 
 
 def split(label: str) -> tuple[str, str]:
-    """Family and short name of a label; what is no feature label has its domain as family."""
+    """Return family and short name of a label; the family of a label without NFD's prefix is its domain."""
     if not label.startswith(FEATURE):
         domain, slash, name = label.rpartition("/")
         return (domain, name) if slash else ("", label)
@@ -52,7 +52,7 @@ def split(label: str) -> tuple[str, str]:
 
 
 def families(labels: Labels) -> dict[str, dict[str, str]]:
-    """The feature labels of one node: family -> short name -> value."""
+    """Return the feature labels of one node: family -> short name -> value."""
     found: dict[str, dict[str, str]] = {}
     for label, value in sorted(labels.items()):
         if label.startswith(FEATURE):
@@ -61,10 +61,12 @@ def families(labels: Labels) -> dict[str, dict[str, str]]:
     return found
 
 
-def difference(sets: t.Mapping[str, t.Mapping[str, Labels]]) -> Data:
-    """Two named sets of nodes, each node with its labels -> every label whose values are not the same in both.
+def difference(sets: t.Mapping[str, t.Mapping[str, Labels]]) -> dict[str, t.Any]:
+    """Compare two sets of nodes (name of the set -> node -> labels). Return sets, labels, equal and table.
 
-    A label is `only` in one set, `differs` when each set has it with other values, and `varies` when the nodes of one set do not agree.
+    Each entry of `labels` is a label whose values are not the same in both sets, with its kind: `only` one
+    set has
+    it, it `differs` (one value per set), or it `varies` (the nodes of one set have several values).
     """
     first, second = sets
     keys = sorted(
@@ -98,7 +100,7 @@ def difference(sets: t.Mapping[str, t.Mapping[str, Labels]]) -> Data:
 
 
 def _order(label: str) -> tuple[int, str, str]:
-    """NFD's families in the order of the table above, with devices first, then what others publish."""
+    """Return a label's sort key: PCI, then NFD's other families as listed above, then other domains."""
     family, name = split(label)
     known = ["pci", *(one for one in FAMILIES.values() if one != "pci"), CUSTOM]
     return (known.index(family) if family in known else len(known), family, name)
@@ -113,8 +115,10 @@ def _kind(values: t.Mapping[str, Counter[str | None]]) -> str:
     return "differs" if all(len(counted) == 1 for counted in values.values()) else "varies"
 
 
-def table(sets: t.Mapping[str, t.Mapping[str, Labels]], rows: t.Sequence[Data], equal: int) -> list[str]:
-    """Lines for a terminal: a column a set, a dash where a label is not there."""
+def table(
+    sets: t.Mapping[str, t.Mapping[str, Labels]], rows: t.Sequence[dict[str, t.Any]], equal: int
+) -> list[str]:
+    """Return the lines of a table with a column per set, and a dash where a label is missing."""
     sizes = {name: len(nodes) for name, nodes in sets.items()}
     heading = (
         "FAMILY",
@@ -146,7 +150,7 @@ def table(sets: t.Mapping[str, t.Mapping[str, Labels]], rows: t.Sequence[Data], 
 
 
 def _cell(values: t.Mapping[str, int], size: int) -> str:
-    """One value, or each with the number of nodes that have it; long lists are cut."""
+    """Return the one value, or the first two values with their numbers of nodes."""
     if not values:
         return ABSENT
     if len(values) == 1 and sum(values.values()) == size:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Labels of nodes as node feature discovery writes them, and expectations about them."""
+"""Labels of nodes, and expectations about them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 
-# Written instead of the short form where deviceLabelFields is [class, vendor]; the GPU operator takes any of the three.
+# The longer forms belong to deviceLabelFields: [class, vendor]; the GPU operator accepts all three.
 NVIDIA_PCI_FORMS: t.Final = (NVIDIA_PCI, f"{FEATURE}pci-0302_10de.present", f"{FEATURE}pci-0300_10de.present")
 
 
@@ -24,20 +24,24 @@ def labels(obj: t.Mapping[str, t.Any]) -> dict[str, str]:
 
 
 def has_nvidia_pci(marks: t.Mapping[str, str]) -> bool:
+    """Return True if the labels say that the node has an NVIDIA PCI device."""
     return any(marks.get(key) == "true" for key in NVIDIA_PCI_FORMS)
 
 
 def text(value: t.Any) -> str | None:
-    """Label values are text; YAML's true and 7 are what people write for them. None stands for an absent label."""
+    """Return a value from YAML (true, 7) as the text of a label; None stands for an absent label."""
     if value is None:
         return None
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def selected(nodes: t.Iterable[dict[str, t.Any]], expectation: dict[str, t.Any]) -> list[dict[str, t.Any]]:
-    """By name, else by labels; a label whose value is null has to be absent."""
-    names = expectation.get("nodes") or []
-    chosen = expectation.get("node_selector") or {}
+def selected(nodes: t.Iterable[dict[str, t.Any]], choice: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
+    """Return the nodes that `nodes` (names) or else `node_selector` of the choice select, sorted by name.
+
+    A label of the selector with the value None must be absent.
+    """
+    names = choice.get("nodes") or []
+    chosen = choice.get("node_selector") or {}
     wanted = {key: text(value) or "" for key, value in chosen.items() if value is not None}
     without = [key for key, value in chosen.items() if value is None]
     found = [
@@ -53,7 +57,7 @@ def _fits(marks: t.Mapping[str, str], wanted: t.Mapping[str, str], without: t.It
 
 
 def unmet(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> list[str]:
-    """One phrase for each label that is not as expected."""
+    """Return a phrase for each label that is not as expected."""
     marks, phrases = labels(node), []
     for key in unmet_keys(node, wanted):
         want, have = text(wanted[key]), marks.get(key)
@@ -65,7 +69,7 @@ def unmet(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> list[str]:
 
 
 def unmet_keys(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> list[str]:
-    """The labels that are not as expected."""
+    """Return the keys of the labels that are not as expected, sorted."""
     marks = labels(node)
     return [key for key, value in sorted(wanted.items()) if not _is_met(key, text(value), marks)]
 
@@ -75,7 +79,7 @@ def _is_met(key: str, want: str | None, marks: t.Mapping[str, str]) -> bool:
 
 
 def common_selector(selectors: t.Sequence[t.Mapping[str, t.Any]]) -> str | None:
-    """A label selector for the API that finds at least all that these find: less to list and to watch than every node."""
+    """Return a label selector that finds at least all nodes of these selectors; None means every node."""
     given = [{key: value for key, value in one.items() if value is not None} for one in selectors]
     shared = set.intersection(*(set(one) for one in given)) if given else set()
     return (

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Nodes: are they ready, do they carry what their pool gives them."""
+"""Nodes: name, zone, readiness, and which labels and taints of their pool they lack."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def name(node: Node) -> str:
 
 
 def short(full_name: str) -> str:
-    """For lines that are read in passing: a node's name without its domain."""
+    """Return a node's name without its domain, for progress lines."""
     host, dot, _domain = full_name.partition(".")
     return f"{host}…" if dot and not host.isdigit() else full_name
 
@@ -50,7 +50,7 @@ def why_not_ready(node: Node) -> str:
 
 
 def lacks(node: Node, wanted: t.Mapping[str, str], taints: t.Iterable[t.Mapping[str, t.Any]]) -> list[str]:
-    """Labels and taints of the pool that are not on the node yet."""
+    """Return a phrase for each label and taint of the pool that the node lacks."""
     have = labels(node)
     marks = {(taint.get("key"), taint.get("value") or "", taint.get("effect")) for taint in taints_of(node)}
     missing = [f"label {key}={value}" for key, value in wanted.items() if have.get(key) != value]

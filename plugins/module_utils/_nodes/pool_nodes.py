@@ -2,13 +2,14 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The nodes of a pool, whatever brings their driver: which they are, whether they are enough, and what they offer."""
+"""Nodes of a pool, for every backend: their names, whether they are enough, and the devices they offer."""
 
 from __future__ import annotations
 
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
@@ -19,11 +20,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labe
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.node import is_ready
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 
-Data = dict[str, t.Any]
+# A pool: its name, its node_selector, and the devices that it expects of its nodes.
+Pool = t.Mapping[str, t.Any]
 
 
-def check_pools(pools: t.Sequence[Data]) -> None:
-    """The pools of gpu_plan carry more than is needed here; what is needed has to be there."""
+def check_pools(pools: t.Sequence[Pool]) -> None:
+    """Raise InputError if a pool lacks `name` or `node_selector`, or has one of the wrong type."""
     for index, pool in enumerate(pools):
         for key in ("name", "node_selector"):
             if not pool.get(key):
@@ -40,12 +42,14 @@ def check_pools(pools: t.Sequence[Data]) -> None:
             )
 
 
-def nodes_of(nodes: t.Iterable[Data], pool: Data) -> list[Data]:
+def nodes_of(nodes: t.Iterable[KubeObject], pool: Pool) -> list[KubeObject]:
+    """Return the nodes of the pool, sorted by name."""
     found = [node for node in nodes if matches(pool["node_selector"], labels(node))]
     return sorted(found, key=lambda node: str(node["metadata"]["name"]))
 
 
-def judge_size(nodes: t.Iterable[Data], pool: Data) -> Readiness:
+def judge_size(nodes: t.Iterable[KubeObject], pool: Pool) -> Readiness:
+    """Return ready if the pool has its least number of nodes, else pending with GPU-NODES."""
     found = len(nodes_of(nodes, pool))
     wanted = next((int(pool[key]) for key in ("min_nodes", "min_replicas", "replicas") if key in pool), 1)
     if found >= wanted:
@@ -60,8 +64,8 @@ def judge_size(nodes: t.Iterable[Data], pool: Data) -> Readiness:
     )
 
 
-def judge_devices(nodes: t.Iterable[Data], pool: Data) -> list[Readiness]:
-    """What each node of the pool lacks of what the pool expects; a pool that expects nothing wants its nodes to be Ready."""
+def judge_devices(nodes: t.Iterable[KubeObject], pool: Pool) -> list[Readiness]:
+    """Return a pending entry for each node that is not Ready, and for each that lacks expected devices."""
     parts: list[Readiness] = []
     for node in nodes_of(nodes, pool):
         name, wanted = (
@@ -95,7 +99,7 @@ def _part(name: str, reason: str, what: str, code: str, remedy: str) -> Readines
     )
 
 
-def summarize_nodes(nodes: t.Sequence[Data], pools: t.Iterable[Data]) -> list[Data]:
+def summarize_nodes(nodes: t.Sequence[KubeObject], pools: t.Iterable[Pool]) -> list[dict[str, t.Any]]:
     return [
         {
             "name": str(node["metadata"]["name"]),

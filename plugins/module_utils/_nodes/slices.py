@@ -2,33 +2,33 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""ResourceSlices: which devices a DRA driver offers on a node. A pool counts only when all of its slices are of the newest generation."""
+"""ResourceSlices: the devices that a DRA driver offers on a node, by slices of the newest generation."""
 
 from __future__ import annotations
 
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU, NVIDIA
-
-Data = dict[str, t.Any]
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 
 GPU_DRIVER: t.Final = "gpu.nvidia.com"
 
 
 class Offer(t.NamedTuple):
-    """What one node offers. complete: every slice that its pools announce is there."""
+    """Devices of one node. complete: whether all slices that its pools announce exist."""
 
-    devices: list[Data]
+    devices: list[KubeObject]
     complete: bool
 
 
-def offer(node: str, slices: t.Iterable[Data], driver: str = GPU_DRIVER) -> Offer:
-    pools: dict[str, list[Data]] = {}
+def offer(node: str, slices: t.Iterable[KubeObject], driver: str = GPU_DRIVER) -> Offer:
+    """Return the devices that the driver's slices offer on the node, sorted by name."""
+    pools: dict[str, list[KubeObject]] = {}
     for one in slices:
         spec = one["spec"]
         if spec.get("driver") == driver and spec.get("nodeName") == node:
             pools.setdefault(spec["pool"]["name"], []).append(spec)
-    devices, complete = list[Data](), True
+    devices, complete = list[KubeObject](), True
     for found in pools.values():
         newest = max(int(spec["pool"]["generation"]) for spec in found)
         current = [spec for spec in found if int(spec["pool"]["generation"]) == newest]
@@ -37,8 +37,8 @@ def offer(node: str, slices: t.Iterable[Data], driver: str = GPU_DRIVER) -> Offe
     return Offer(sorted(devices, key=lambda device: str(device["name"])), complete)
 
 
-def resources(devices: t.Iterable[Data]) -> dict[str, int]:
-    """Devices by the names that the device plugin would give them, so that both stacks are held to the same expectation."""
+def resources(devices: t.Iterable[KubeObject]) -> dict[str, int]:
+    """Return resource -> number of devices, under the resource names of the device plugin."""
     found: dict[str, int] = {}
     for device in devices:
         kind = attribute(device, "type")
@@ -50,15 +50,15 @@ def resources(devices: t.Iterable[Data]) -> dict[str, int]:
     return found
 
 
-def attribute(device: Data, name: str) -> str:
-    """Its value as text; attributes are typed, and their names may carry the driver's domain."""
+def attribute(device: KubeObject, name: str) -> str:
+    """Return the attribute's value as text; its name may carry the driver's domain."""
     attributes = device.get("attributes") or {}
     value = attributes.get(name) or attributes.get(f"{GPU_DRIVER}/{name}") or {}
     return str(next(iter(value.values()), ""))
 
 
-def held(claims: t.Iterable[Data], driver: str = GPU_DRIVER, but: str = "") -> list[str]:
-    """Claims on the driver's devices that somebody uses, as namespace/name; but: a namespace that does not count."""
+def held(claims: t.Iterable[KubeObject], driver: str = GPU_DRIVER, but: str = "") -> list[str]:
+    """Return the claims of the driver's devices in use, as namespace/name, except in namespace `but`."""
     found = []
     for claim in claims:
         metadata, status = claim["metadata"], claim.get("status") or {}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Kernel and operating system of a node: what its kubelet says, and what node feature discovery labelled."""
+"""Kernel and operating system of a node, by its kubelet and by the labels of Node Feature Discovery."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labe
 KERNEL: t.Final = f"{FEATURE}kernel-version.full"
 RELEASE: t.Final = f"{FEATURE}system-os_release."
 OSTREE: t.Final = f"{RELEASE}OSTREE_VERSION"
-# From this release on the name and version of the operating system are RHEL's, and so are the tags of driver images.
+# From this release of OpenShift on, os-release and the tags of driver images name RHEL instead of RHCOS.
 _RHEL_NAMED: t.Final = (4, 19)
 
 
 class System(t.NamedTuple):
-    """kernel and image: the running kernel and the version in osImage, by the kubelet; the others are labels. An empty text stands for an absent one."""
+    """Kernel and operating system of one node; an empty text stands for an unknown value.
+
+    kernel, image: the running kernel and the version in osImage, by the kubelet. The others are labels.
+    """
 
     kernel: str
     image: str
@@ -32,24 +35,32 @@ class System(t.NamedTuple):
 
 
 def system(node: dict[str, t.Any]) -> System:
+    """Return kernel and operating system of the node."""
     info, marks = (node.get("status") or {}).get("nodeInfo") or {}, labels(node)
     os_image = str(info.get("osImage") or "")
     version = next((word for word in os_image.split() if word[:1].isdigit()), "")
-    told = [
+    labelled = [
         marks.get(f"{RELEASE}{key}", "") for key in ("OSTREE_VERSION", "RHEL_VERSION", "OPENSHIFT_VERSION")
     ]
     return System(
-        str(info.get("kernelVersion") or ""), version, "CoreOS" in os_image, marks.get(KERNEL, ""), *told
+        str(info.get("kernelVersion") or ""),
+        version,
+        "CoreOS" in os_image,
+        marks.get(KERNEL, ""),
+        *labelled,
     )
 
 
 def as_label(kernel: str) -> str:
-    """A kernel's version as node feature discovery labels it: +rt and +64k are no part of a label's value."""
+    """Return the kernel version as a label's value has it: with `_` for characters such as `+`."""
     return re.sub(r"[^-A-Za-z0-9_.]", "_", kernel).strip("-_.")
 
 
 def releases(image: str) -> tuple[str, str]:
-    """RHEL's and OpenShift's release in a version of RHCOS: 9.8.20260801-0 names the first alone, 415.92.202402130021-0 both. Empty where it names none."""
+    """Return the releases of RHEL and OpenShift in a version of RHCOS; empty texts if it names none.
+
+    9.8.20260801-0 names only RHEL 9.8; 415.92.202402130021-0 names RHEL 9.2 and OpenShift 4.15.
+    """
     head, _dot, rest = image.partition(".")
     second = rest.partition(".")[0]
     if not head.isdigit() or not second.isdigit():
@@ -60,7 +71,7 @@ def releases(image: str) -> tuple[str, str]:
 
 
 def contradictions(found: System) -> list[str]:
-    """Labels that do not belong to the operating system that the node runs."""
+    """Return the labels, as KEY=VALUE, that contradict the running operating system."""
     if not found.coreos or not found.image:
         return []
     rhel, openshift = releases(found.image)
@@ -69,11 +80,14 @@ def contradictions(found: System) -> list[str]:
         ("RHEL_VERSION", found.rhel, rhel),
         ("OPENSHIFT_VERSION", found.openshift, openshift),
     )
-    return [f"{key}={told}" for key, told, real in wanted if told and real and told != real]
+    return [f"{key}={labelled}" for key, labelled, real in wanted if labelled and real and labelled != real]
 
 
 def image_suffixes(marks: t.Mapping[str, str]) -> list[str]:
-    """The ends that a driver image's tag may have on a node: rhcos4.18 alone, or rhel9.6 and rhel9. GPU operators from 26.7 on leave RHEL's minor out."""
+    """Return the suffixes that the tag of a driver image can have on a node with these labels.
+
+    These are rhcos4.18, or rhel9.6 and rhel9: GPU operators from 26.7 on leave out RHEL's minor version.
+    """
     name, version = (marks.get(RELEASE + key, "") for key in ("ID", "VERSION_ID"))
     if not name or not version:
         return []
@@ -83,7 +97,10 @@ def image_suffixes(marks: t.Mapping[str, str]) -> list[str]:
 
 
 def suffixes_of_release(release: tuple[int, int], rhcos: str, now: str) -> list[str]:
-    """The same for a release that no node runs yet; without RHEL's version it cannot be told. now: the end of today's tag, which shows the operator's way."""
+    """Return the suffixes for a release that no node runs yet; none if RHEL's version is unknown.
+
+    now: the suffix of the current tag, which shows whether the operator leaves out the minor version.
+    """
     if release < _RHEL_NAMED:
         return [f"rhcos{release[0]}.{release[1]}"]
     version = releases(rhcos)[0]

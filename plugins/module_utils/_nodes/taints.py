@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Taints and selectors: which nodes a pod may run on."""
+"""Taints, tolerations and node selectors: which nodes a pod can run on."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 
 # On cordoned nodes; a pod that tolerates it can be scheduled there.
 UNSCHEDULABLE: t.Final = "node.kubernetes.io/unschedulable"
-# Kubernetes sets and removes these taints itself; the DaemonSet controller tolerates them for every DaemonSet.
+# Kubernetes sets and removes these taints itself, and every DaemonSet tolerates them.
 _TEMPORARY: t.Final = "node.kubernetes.io/"
-# What the operands of the GPU Operator tolerate without being told.
+# The toleration that every operand of the GPU operator has by itself.
 GPU_TOLERATION: t.Final = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
 
 
 def matches(wanted: t.Mapping[str, str], marks: t.Mapping[str, str]) -> bool:
-    """Return True if the labels `marks` fulfil the node selector `wanted`; an empty selector matches every node."""
+    """Return True if the labels `marks` fulfil the node selector `wanted`.
+
+    An empty one matches every node.
+    """
     return all(marks.get(key) == value for key, value in wanted.items())
 
 
@@ -28,7 +31,7 @@ def taints(node: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
     return (node.get("spec") or {}).get("taints") or []
 
 
-def tolerates(toleration: dict[str, t.Any], taint: dict[str, t.Any]) -> bool:
+def tolerates(toleration: t.Mapping[str, t.Any], taint: t.Mapping[str, t.Any]) -> bool:
     """Return True if the toleration covers the taint."""
     if toleration.get("effect") and toleration["effect"] != taint["effect"]:
         return False
@@ -42,7 +45,7 @@ def tolerates(toleration: dict[str, t.Any], taint: dict[str, t.Any]) -> bool:
 
 
 def untolerated(node: dict[str, t.Any], given: t.Iterable[dict[str, t.Any]]) -> list[str]:
-    """Return the node's taints, as `key=value:effect`, that keep pods with these tolerations off it for good."""
+    """Return the node's lasting taints that these tolerations do not cover, as `key=value:effect`."""
     given = list(given)
     hard = [
         taint
@@ -68,16 +71,24 @@ def write_taint(taint: dict[str, t.Any]) -> str:
     return f"{taint['key']}{value}:{taint['effect']}"
 
 
-def tolerations(taints: t.Iterable[t.Mapping[str, t.Any]]) -> list[dict[str, t.Any]]:
-    """Return the toleration that operands have anyway, and one for each taint that it does not cover."""
-    found: list[dict[str, t.Any]] = [dict(GPU_TOLERATION)]
+def operand_tolerations(taints: t.Iterable[t.Mapping[str, t.Any]]) -> list[dict[str, t.Any]]:
+    """Return the operands' own toleration, and one toleration for each taint that it does not cover."""
+    found = [dict(GPU_TOLERATION)]
     for taint in taints:
-        if taint["key"] == GPU and taint["effect"] == "NoSchedule":
+        if tolerates(GPU_TOLERATION, taint):
             continue
-        value = (
-            {"operator": "Equal", "value": taint["value"]} if taint.get("value") else {"operator": "Exists"}
-        )
-        toleration = {"key": taint["key"], **value, "effect": taint["effect"]}
+        how = {"operator": "Equal", "value": taint["value"]} if taint.get("value") else {"operator": "Exists"}
+        toleration = {"key": taint["key"], **how, "effect": taint["effect"]}
         if toleration not in found:
             found.append(toleration)
     return found
+
+
+def merge_tolerations(*lists: t.Iterable[dict[str, t.Any]] | None) -> list[dict[str, t.Any]]:
+    """Return every toleration of the lists once, in their order, without fields that are None."""
+    union: list[dict[str, t.Any]] = []
+    for entry in (entry for entries in lists for entry in entries or []):
+        plain = {key: value for key, value in entry.items() if value is not None}
+        if plain not in union:
+            union.append(plain)
+    return union

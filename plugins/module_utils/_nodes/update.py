@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What the machine-config operator is doing with a node: an update of OpenShift drains it, and reboots it with another kernel."""
+"""Updates of a node by the machine-config operator, which drains it and reboots it with another kernel."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.cordon import is_cordoned
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import system
 
+_NAMESPACE: t.Final = "openshift-machine-config-operator"
 _KEYS: t.Final = "machineconfiguration.openshift.io/"
 _GIVEN_UP: t.Final = ("Degraded", "Unreconcilable")
 
 
 class Update(t.NamedTuple):
-    """state: Working, Done, Degraded, as the node's daemon says; empty without one. reason: why it is degraded."""
+    """Update of one node. state: its daemon's (Working, Done, Degraded), or empty. reason: why Degraded."""
 
     state: str
     under_way: bool
@@ -36,7 +37,7 @@ def update(node: dict[str, t.Any]) -> Update:
 
 
 def judge(node: dict[str, t.Any]) -> Readiness | None:
-    """A node that is on its way to another configuration loses what runs on it, so it is not ready, whatever runs there now."""
+    """Return pending while the node is being updated, because the update drains it, else None."""
     found, name = update(node), str(node["metadata"]["name"])
     if not found.under_way:
         return None
@@ -44,8 +45,9 @@ def judge(node: dict[str, t.Any]) -> Readiness | None:
         said = found.reason or "it says no reason"
         what = f"the machine-config daemon has given up ({found.state}): {said}"
         remedy = (
-            f"oc logs -n openshift-machine-config-operator -c machine-config-daemon --tail=50 $(oc get pods -n openshift-machine-config-operator -o name \
--l k8s-app=machine-config-daemon --field-selector spec.nodeName={name})"
+            f"oc logs -n {_NAMESPACE} -c machine-config-daemon --tail=50 "
+            f"$(oc get pods -n {_NAMESPACE} -o name -l k8s-app=machine-config-daemon "
+            f"--field-selector spec.nodeName={name})"
         )
         return pending(
             f"Degraded:{name}",

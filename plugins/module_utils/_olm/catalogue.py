@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""PackageManifest: what a catalogue offers."""
+"""PackageManifests: the packages, channels and CSVs that a catalogue offers."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 
-# What every OpenShift cluster has, unless OperatorHub says otherwise.
+# The catalogues of every OpenShift cluster, unless OperatorHub disables them.
 DEFAULT_SOURCES: t.Final = (
     "certified-operators",
     "community-operators",
     "redhat-marketplace",
     "redhat-operators",
 )
-# OLM connects again as soon as a connection is idle, and resolves with the catalogue all the same; its status may say so for minutes.
+# OLM reconnects an idle connection at once and uses the catalogue, but the status can say IDLE for minutes.
 USABLE: t.Final = ("READY", "IDLE")
 CATALOG_REMEDY: t.Final = "Look at the catalogue's pod: oc -n openshift-marketplace get catalogsource,pods."
 
 
 class AwayError(AcceleratorError):
-    """A catalogue that exists does not answer; it may be back in a moment."""
+    """An existing catalogue does not answer; that can be temporary."""
 
 
 def choose(manifests: t.Sequence[KubeObject], name: str, source: str | None) -> KubeObject | None:
-    """The package of that name, from the named catalogue where one is named."""
+    """Return the package of this name, from the catalogue `source` if that is set, or None."""
     found = [one for one in manifests if package_name(one) == name and source in (None, catalog(one)[0])]
     return found[0] if found else None
 
 
 def sources(manifests: t.Iterable[KubeObject], name: str) -> list[str]:
-    """Every catalogue that carries the package."""
+    """Return the names of the catalogues that have the package, sorted."""
     return sorted({catalog(one)[0] for one in manifests if package_name(one) == name})
 
 
 def check_one_source(name: str, found: t.Sequence[str], catalogs: t.Sequence[KubeObject]) -> None:
-    """Two catalogues may carry different builds of a package: which one is meant cannot be guessed."""
+    """Raise OLM-SOURCES if several catalogues have the package: their builds can differ."""
     if len(found) > 1:
         priorities = {
             one["metadata"]["name"]: (one.get("spec") or {}).get("priority") or 0 for one in catalogs
@@ -52,7 +52,7 @@ def check_one_source(name: str, found: t.Sequence[str], catalogs: t.Sequence[Kub
 
 
 def disabled(hub: KubeObject | None, source: str) -> str:
-    """How OperatorHub keeps a default catalogue away; empty where it does not."""
+    """Return how OperatorHub disables a default catalogue; empty if it does not."""
     spec = (hub or {}).get("spec") or {}
     entry = next((one for one in spec.get("sources") or [] if one.get("name") == source), None)
     if entry is not None:
@@ -71,27 +71,13 @@ def missing(
     catalogs: t.Sequence[KubeObject],
     hub: KubeObject | None = None,
 ) -> AcceleratorError:
-    """Why there is no such package: its catalogue is disabled, absent or not READY, or it carries other names."""
+    """Return why the package is not found: its catalogue is disabled, missing or not READY, or lacks it."""
     states = {one["metadata"]["name"]: catalog_state(one) for one in catalogs}
     wanted = {source: states.get(source)} if source else states
     unwell = {key: state for key, state in wanted.items() if state not in USABLE}
     evidence = [f"CatalogSource {key}: {state}" for key, state in sorted(states.items())]
-    if source and source not in states and (why := disabled(hub, source)):
-        message = f"CatalogSource {source} is one of OpenShift's own and is switched off: in OperatorHub cluster, spec.{why}."
-        return AcceleratorError(
-            "OLM-CATALOG",
-            message,
-            "Set source to the mirrored catalogue that takes its place, or enable it there.",
-            evidence,
-        )
     if source and source not in states:
-        message = f"There is no CatalogSource {source}; there are: {', '.join(sorted(states)) or 'none'}."
-        return AcceleratorError(
-            "OLM-CATALOG",
-            message,
-            "Set source to an existing one, or enable it in OperatorHub cluster.",
-            evidence,
-        )
+        return _no_source(source, sorted(states), disabled(hub, source), evidence)
     if unwell or not states:
         which = (
             ", ".join(f"{key} ({state or 'no state yet'})" for key, state in sorted(unwell.items()) if key)
@@ -100,26 +86,44 @@ def missing(
         message = f"Package {name} is not served, and not every catalogue is READY: {which}."
         make = AwayError if unwell and states else AcceleratorError
         return make("OLM-CATALOG", message, CATALOG_REMEDY, evidence)
-    names = sorted({package_name(one) for one in offered if source in (None, catalog(one)[0])})
-    near = [one for one in names if name in one or one in name] or difflib.get_close_matches(
-        name, names, n=3, cutoff=0.4
-    )
-    hint = (
-        f"Did you mean {' or '.join(near)}?"
-        if near
-        else f"The catalogues carry {len(names)} packages, none with a similar name."
-    )
+    hint = _hint(name, {package_name(one) for one in offered if source in (None, catalog(one)[0])})
     off = [one for one in DEFAULT_SOURCES if source is None and one not in states and disabled(hub, one)]
     evidence += [f"CatalogSource {one}: disabled in OperatorHub cluster" for one in off]
     message = (
         f"Package {name} is in none of the catalogues {', '.join(sorted(key for key in wanted if key))}."
     )
-    remedy = f"{hint} A mirrored catalogue must contain the package: oc get packagemanifests -n openshift-marketplace."
+    remedy = (
+        f"{hint} A mirrored catalogue must contain the package: "
+        "oc get packagemanifests -n openshift-marketplace."
+    )
     return AcceleratorError("OLM-NO-PACKAGE", message, remedy, evidence)
 
 
+def _no_source(source: str, existing: list[str], why: str, evidence: list[str]) -> AcceleratorError:
+    """Return the failure of a catalogue that does not exist. why: how OperatorHub disables it, or empty."""
+    if why:
+        message = (
+            f"CatalogSource {source} is one of OpenShift's own and is switched off: "
+            f"in OperatorHub cluster, spec.{why}."
+        )
+        remedy = "Set source to the mirrored catalogue that replaces it, or enable it there."
+    else:
+        message = f"There is no CatalogSource {source}; there are: {', '.join(existing) or 'none'}."
+        remedy = "Set source to an existing one, or enable it in OperatorHub cluster."
+    return AcceleratorError("OLM-CATALOG", message, remedy, evidence)
+
+
+def _hint(name: str, packages: t.Collection[str]) -> str:
+    names = sorted(packages)
+    near = [one for one in names if name in one or one in name]
+    near = near or difflib.get_close_matches(name, names, n=3, cutoff=0.4)
+    if near:
+        return f"Did you mean {' or '.join(near)}?"
+    return f"The catalogues carry {len(names)} packages, none with a similar name."
+
+
 def check_catalog(offer: KubeObject, catalogs: t.Sequence[KubeObject]) -> None:
-    """A package can still be listed when its catalogue has gone away; OLM could then resolve nothing."""
+    """Raise AwayError if the catalogue is not usable; its packages can still be listed then."""
     name = catalog(offer)[0]
     state = next((catalog_state(one) for one in catalogs if one["metadata"]["name"] == name), "absent")
     if state not in USABLE:
@@ -131,21 +135,23 @@ def check_catalog(offer: KubeObject, catalogs: t.Sequence[KubeObject]) -> None:
 
 
 def package_name(manifest: KubeObject) -> str:
+    """Return the name of the package."""
     return str((manifest.get("status") or {}).get("packageName") or manifest["metadata"]["name"])
 
 
 def catalog(manifest: KubeObject) -> tuple[str, str]:
-    """Name and namespace of the CatalogSource."""
+    """Return name and namespace of the package's CatalogSource."""
     status = manifest.get("status") or {}
     return str(status.get("catalogSource", "")), str(status.get("catalogSourceNamespace", ""))
 
 
 def catalog_state(source: KubeObject) -> str:
+    """Return the state of the connection to the catalogue, such as READY; empty before the first."""
     return str(((source.get("status") or {}).get("connectionState") or {}).get("lastObservedState", ""))
 
 
 def channel(manifest: KubeObject, wanted: str) -> KubeObject:
-    """The wanted channel, or the package's default one."""
+    """Return the wanted channel, or the default one if `wanted` is empty. Raise OLM-NO-CHANNEL."""
     status = manifest.get("status") or {}
     channels = {one["name"]: one for one in status.get("channels") or []}
     name = wanted or status.get("defaultChannel")
@@ -161,7 +167,7 @@ def channel(manifest: KubeObject, wanted: str) -> KubeObject:
 
 
 def csvs(entry: KubeObject) -> dict[str, str]:
-    """CSV name to version, of everything in a channel."""
+    """Return CSV name -> version of the channel's entries."""
     found = {
         one["name"]: str(one.get("version") or version_of(one["name"])) for one in entry.get("entries") or []
     }
@@ -172,7 +178,7 @@ def csvs(entry: KubeObject) -> dict[str, str]:
 
 
 def path_to(entry: KubeObject, csv: str | None) -> frozenset[str]:
-    """CSVs that may be installed on the way: up to the named one, or up to the channel's head."""
+    """Return the CSVs that an upgrade may pass: up to `csv`, or all of the channel. Raise OLM-NO-CSV."""
     found = csvs(entry)
     if not csv:
         return frozenset(found)
@@ -184,14 +190,14 @@ def path_to(entry: KubeObject, csv: str | None) -> frozenset[str]:
 
 
 def leading_to(manifest: KubeObject, csv: str) -> list[str]:
-    """Channels that hold the CSV."""
+    """Return the names of the channels that have the CSV, sorted."""
     return sorted(
         one["name"] for one in (manifest.get("status") or {}).get("channels") or [] if csv in csvs(one)
     )
 
 
 def deprecations(manifest: KubeObject, entry: KubeObject, csv: str) -> list[str]:
-    """What the catalogue says against the package, the channel and the CSV; its texts name what takes their place."""
+    """Return the catalogue's deprecations of the package, the channel and the CSV, one line each."""
     status = manifest.get("status") or {}
     version: KubeObject = next((one for one in entry.get("entries") or [] if one["name"] == csv), {})
     found = {
@@ -210,18 +216,21 @@ def deprecations(manifest: KubeObject, entry: KubeObject, csv: str) -> list[str]
 
 
 def install_modes(entry: KubeObject) -> frozenset[str]:
-    """Install modes that the channel's head supports; empty when the catalogue does not say."""
+    """Return the install modes that the channel's head supports; empty if the catalogue names none."""
     modes = (entry.get("currentCSVDesc") or {}).get("installModes") or []
     return frozenset(one["type"] for one in modes if one.get("supported"))
 
 
 def version_of(csv: str) -> str:
-    """`nfd.4.22.0-2026` and `gpu-operator-certified.v26.7.0` carry their version behind the first dot."""
+    """Return the version in a CSV's name: 26.7.0 of `gpu-operator-certified.v26.7.0`."""
     return csv.partition(".")[2].removeprefix("v")
 
 
 def order(version: str) -> tuple[tuple[int, int, str], ...]:
-    """A sort key: numbers as numbers. A pre-release sorts after its release here, as Red Hat's build stamps want it."""
+    """Return the sort key of a version.
+
+    A suffix sorts after its release, as Red Hat's build stamps need it.
+    """
     return tuple(
         (0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"[.+-]", version)
     )

@@ -21,7 +21,7 @@ _PACKAGES: t.Final = {
 _CAPABILITIES: t.Final = {"node-tuning": "NodeTuning"}
 
 
-def behind(package: str) -> str | None:
+def cluster_operator_of(package: str) -> str | None:
     """Return the name of the package's ClusterOperator; None if a catalogue offers the package."""
     return _PACKAGES.get(package)
 

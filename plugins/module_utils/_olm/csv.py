@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""ClusterServiceVersion: is the operator installed, and if not, what does OLM say?"""
+"""ClusterServiceVersions: whether the operator is installed, and if not, what OLM says."""
 
 from __future__ import annotations
 
@@ -16,32 +16,35 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
 )
 
-# OLM repairs these by itself (the operator's pod restarted, a webhook's certificate is renewed).
+# OLM repairs these by itself, for example after a restart of the operator's pod.
 _PASSING = ("ComponentUnhealthy", "NeedsReinstall", "NeedsCertRotation", "APIServiceResourceIssue")
 _FINE = ("Present", "Satisfied", "Created")
 
 
 def is_copied(csv: KubeObject) -> bool:
-    """A CSV that OLM mirrors into other namespaces says nothing about the operator."""
+    """Return True for a CSV that OLM has copied from another namespace."""
     return (csv.get("status") or {}).get("reason") == "Copied" or "olm.copiedFrom" in (
         csv["metadata"].get("labels") or {}
     )
 
 
 def named(csvs: t.Iterable[KubeObject], name: str | None) -> KubeObject | None:
+    """Return the CSV of this name that is no copy, or None."""
     return next((one for one in csvs if one["metadata"]["name"] == name and not is_copied(one)), None)
 
 
 def phase(csv: KubeObject | None) -> str:
+    """Return the CSV's phase, such as Succeeded; empty if OLM has not set it."""
     return str(((csv or {}).get("status") or {}).get("phase") or "")
 
 
 def version(csv: KubeObject | None) -> str:
+    """Return the version of the operator; empty without a CSV."""
     return str(((csv or {}).get("spec") or {}).get("version") or "")
 
 
 def unmet(csv: KubeObject) -> tuple[str, ...]:
-    """Requirements that OLM could not find, one line each."""
+    """Return the requirements that OLM has not found, one line each."""
     lines = []
     for one in (csv.get("status") or {}).get("requirementStatus") or []:
         if one.get("status") not in _FINE:
@@ -55,6 +58,7 @@ def unmet(csv: KubeObject) -> tuple[str, ...]:
 
 
 def judge(csv: KubeObject | None, name: str) -> Readiness:
+    """Return ready if the CSV has Succeeded, failed if OLM does not repair it, else pending."""
     if csv is None:
         return pending(
             "NoCSV",
@@ -67,7 +71,7 @@ def judge(csv: KubeObject | None, name: str) -> Readiness:
     text = (
         f"CSV {name} is {state} ({reason}): {message}"
         if state
-        else f"CSV {name} is new, OLM has not looked at it yet"
+        else f"CSV {name} is new, OLM has not processed it yet"
     )
     where = csv["metadata"].get("namespace")
     if state == "Succeeded":
@@ -81,7 +85,7 @@ def judge(csv: KubeObject | None, name: str) -> Readiness:
             reason or "CSVFailed", f"{text}.", code="OLM-CSV-FAILED", remedy=remedy, details=unmet(csv)
         )
     remedy = f"oc -n {where} describe csv {name}; look at the operator's Deployment."
-    # In every installation OLM finds dozens of requirements one after the other: the first that is missing says enough.
+    # In every installation dozens of requirements are missing at first, so only one is shown.
     return pending(
         reason or "Installing",
         text,
@@ -92,7 +96,7 @@ def judge(csv: KubeObject | None, name: str) -> Readiness:
 
 
 def owned_kinds(csv: KubeObject) -> list[tuple[str, str, str]]:
-    """API version, kind and plural of the custom resources that the operator owns."""
+    """Return (API version, kind, plural) of each custom resource that the operator owns."""
     found = []
     for one in ((csv.get("spec") or {}).get("customresourcedefinitions") or {}).get("owned") or []:
         plural, _dot, group = str(one["name"]).partition(".")
@@ -103,8 +107,10 @@ def owned_kinds(csv: KubeObject) -> list[tuple[str, str, str]]:
 _REMEDIES = {
     "UnsupportedOperatorGroup": "Set install_mode to one that the operator supports.",
     "TooManyOperatorGroups": "Keep one OperatorGroup in the namespace.",
-    "NoOperatorGroup": "The namespace needs one OperatorGroup; run again, this module makes it.",
-    "InterOperatorGroupOwnerConflict": "The same operator is installed in another namespace; remove one of the two.",
+    "NoOperatorGroup": "The namespace needs one OperatorGroup; run again, this module creates it.",
+    "InterOperatorGroupOwnerConflict": (
+        "The same operator is installed in another namespace; remove one of the two."
+    ),
 }
 
 

@@ -2,9 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A change of the GPU driver that an upgrade of the GPU operator brings: an empty driver image in the ClusterPolicy means the operator's own.
+"""Changes of the GPU driver by an upgrade of the GPU operator.
 
-An NVIDIADriver always names its image (the operator asks for it), so an upgrade of the operator leaves its driver as it is.
+A ClusterPolicy without a driver image gets the one of the operator's release, so an upgrade replaces the
+driver.
+An NVIDIADriver must name its image, so its driver stays.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import plans
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.helm_values import PACKAGE
 
-PACKAGE: t.Final = "gpu-operator-certified"
 DRIVEN: t.Final = "nvidia.com/gpu.deploy.driver=true"
 PIN: t.Final = "pin"
 ASK: t.Final = "ask"
@@ -34,7 +36,11 @@ _SHOWN: t.Final = 10
 
 @dataclass(frozen=True)
 class Change:
-    """What an InstallPlan would do to the nodes. to is empty where the plan does not show the next operator. policies: those that follow the operator."""
+    """Change that an InstallPlan would make.
+
+    to: the new driver image; empty if the plan does not contain the next CSV. policies: the ClusterPolicies
+    that leave the driver image to the operator.
+    """
 
     plan: str
     csv: str
@@ -45,15 +51,17 @@ class Change:
 
     @property
     def text(self) -> str:
+        """Return the change as the beginning of a message, without a full stop."""
         names = ", ".join(one["metadata"]["name"] for one in self.policies)
         return (
-            f"InstallPlan {self.plan} replaces {self.csv} by {self.next_csv}, and ClusterPolicy {names} names no driver, so the operator's own changes: "
+            f"InstallPlan {self.plan} replaces {self.csv} by {self.next_csv}, "
+            f"and ClusterPolicy {names} names no driver, so the operator's own changes: "
             f"{self.image or 'unknown'} -> {self.to or 'unknown (the plan does not show it)'}"
         )
 
 
 def default(csv: KubeObject | None) -> str:
-    """The driver image that this version of the operator takes when it is told none."""
+    """Return the driver image that this CSV of the operator uses by default; empty if it names none."""
     spec = (csv or {}).get("spec") or {}
     deployments = ((spec.get("install") or {}).get("spec") or {}).get("deployments") or []
     containers = [
@@ -71,7 +79,7 @@ def default(csv: KubeObject | None) -> str:
 
 
 def follows(policy: KubeObject) -> bool:
-    """Whether the policy leaves the driver to the operator."""
+    """Return True if the ClusterPolicy leaves the driver image to the operator."""
     driver = (policy.get("spec") or {}).get("driver") or {}
     return (
         driver.get("enabled") is not False
@@ -86,7 +94,10 @@ def find(
     following: KubeObject | None,
     policies: t.Sequence[KubeObject],
 ) -> Change | None:
-    """running, following: the operator's CSV as it is and as the plan shows it; None where the plan does not."""
+    """Return the change of the driver that the plan would make, or None.
+
+    running, following: the installed CSV, and the next one if the plan contains it.
+    """
     name = next((one for one in plans.names(plan) if one.startswith(f"{PACKAGE}.")), "")
     followers = tuple(one for one in policies if follows(one))
     before, after = default(running), default(following)
@@ -96,7 +107,7 @@ def find(
 
 
 def triple(image: str) -> dict[str, str]:
-    """The image as a ClusterPolicy names it; the operator wants all three."""
+    """Return the image as repository, image and version, of which a ClusterPolicy needs all three."""
     path, at, version = image.partition("@")
     if not at:
         path, _colon, version = image.rpartition(":")
@@ -113,11 +124,16 @@ def triple(image: str) -> dict[str, str]:
 
 
 def check_pin(change: Change, ours: t.Callable[[KubeObject], bool], take: bool) -> None:
-    """Only a policy that is ours, or that we may take over, is written to."""
+    """Raise OLM-DRIVER-PIN if a policy is foreign and the task may not take it over (take)."""
     theirs = [one["metadata"]["name"] for one in change.policies if not ours(one)]
     if theirs and not take:
-        why = f"ClusterPolicy {', '.join(theirs)} was not created by this collection, so the driver was not pinned there, and nothing was approved."
-        remedy = f"Set adopt: take to have it written, or set spec.driver there: {triple(change.image)}."
+        why = (
+            f"ClusterPolicy {', '.join(theirs)} was not created by this collection, "
+            "so the driver was not pinned there, and nothing was approved."
+        )
+        remedy = (
+            f"Set adopt: take to let this module set it, or set spec.driver there: {triple(change.image)}."
+        )
         raise AcceleratorError(
             "OLM-DRIVER-PIN",
             f"{change.text}. {why}",
@@ -127,11 +143,13 @@ def check_pin(change: Change, ours: t.Callable[[KubeObject], bool], take: bool) 
 
 
 def refuse(change: Change, nodes: t.Sequence[KubeObject], pods: t.Sequence[KubeObject]) -> NotReadyError:
-    """The question that `ask` puts: which driver, which nodes, whose pods."""
+    """Return the failure of driver_change: ask, with the driver, the nodes and their pods."""
     facts = summarize(change, nodes, pods)
     names = [one["name"] for one in facts["nodes"]]
-    hit = f"{len(names)} nodes would get it ({_some(names)}), and {len(facts['pods'])} pods with GPUs would have to end{_listed(facts['pods'])}"
-    message = f"{change.text}. {hit if names else 'No node has a driver now; the next one would get it'}. Nothing was approved."
+    pods_hit = f"{len(facts['pods'])} pods with GPUs would have to end{_listed(facts['pods'])}"
+    hit = f"{len(names)} nodes would get it ({_some(names)}), and {pods_hit}"
+    effect = hit if names else "No node has a driver now; the next one would get it"
+    message = f"{change.text}. {effect}. Nothing was approved."
     lines = [f"Node {one['name']}: driver {one['driver'] or 'unknown'}" for one in facts["nodes"]]
     evidence = [
         f"driver: {change.image or 'unknown'} -> {change.to or 'unknown'}",
@@ -142,7 +160,7 @@ def refuse(change: Change, nodes: t.Sequence[KubeObject], pods: t.Sequence[KubeO
 
 
 def summarize(change: Change, nodes: t.Sequence[KubeObject], pods: t.Sequence[KubeObject]) -> KubeObject:
-    """The facts that a task returns."""
+    """Return the facts about the change for the task's result."""
     names = {one["metadata"]["name"] for one in nodes}
     return {
         "from": change.image,
@@ -169,7 +187,10 @@ def _listed(pods: t.Sequence[str]) -> str:
     return f" ({_some(pods)})" if pods else ""
 
 
-_REMEDY: t.Final = "Set driver_change: pin to keep the driver that runs, or driver_change: allow to have it replaced node by node."
+_REMEDY: t.Final = (
+    "Set driver_change: pin to keep the driver that runs, "
+    "or driver_change: allow to have it replaced node by node."
+)
 _NAME_IT: t.Final = (
     "Name driver.repository, driver.image and driver.version in the ClusterPolicy, then run again."
 )

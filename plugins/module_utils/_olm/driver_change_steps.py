@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Before an InstallPlan that upgrades the GPU operator is approved: does the driver change with it, and may it?"""
+"""Check before the approval of an upgrade of the GPU operator: does it change the driver, and may it?"""
 
 from __future__ import annotations
 
@@ -15,18 +15,23 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.clien
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-    bundle,
     csv,
     driver_change,
+    helm_values,
     plans,
     subscription,
+    unpack,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
 
 _POLICY: t.Final = known("ClusterPolicy")
 
 
-def settle(api: Api, plan: KubeObject, seen: Snapshot, params: KubeObject) -> list[KubeObject]:
-    """What the task tells of the change: nothing where the driver stays. Raises where nobody has agreed to it."""
+def decide(api: Api, plan: KubeObject, seen: Snapshot, params: OlmOperatorParams) -> list[KubeObject]:
+    """Do what driver_change says and return the facts about the change; nothing if the driver stays.
+
+    Raise OLM-DRIVER-CHANGE if driver_change is ask.
+    """
     try:
         policies = api.list(_POLICY)
     except KindNotServedError:
@@ -48,12 +53,12 @@ def settle(api: Api, plan: KubeObject, seen: Snapshot, params: KubeObject) -> li
 
 
 def _following(api: Api, plan: KubeObject) -> KubeObject | None:
-    """The CSV that the plan brings; bundles from an image lie in a ConfigMap that the plan names."""
-    name = next((one for one in plans.names(plan) if one.startswith(f"{driver_change.PACKAGE}.")), "")
+    """Return the CSV that the plan installs; for a bundle image it is in a ConfigMap that the plan names."""
+    name = next((one for one in plans.names(plan) if one.startswith(f"{helm_values.PACKAGE}.")), "")
     found = plans.shown(plan, name) or {}
     if found.get("kind") != "ConfigMap":
         return found or None
-    return bundle.csv(api.get(known("ConfigMap"), str(found.get("name")), str(found.get("namespace"))), name)
+    return unpack.csv(api.get(known("ConfigMap"), str(found.get("name")), str(found.get("namespace"))), name)
 
 
 def _pin(api: Api, change: driver_change.Change, take: bool) -> KubeObject:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Packages that no Subscription installs: OLM v1 does, or OpenShift itself, or Helm on a cluster without OLM."""
+"""Packages that no Subscription installs, but OLM v1 or OpenShift itself."""
 
 from __future__ import annotations
 
@@ -17,13 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.clien
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
     cluster_operator,
-    helm_values,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.driver_change import (
-    PACKAGE as GPU_OPERATOR,
-)
-
-__all__ = ("GPU_OPERATOR", "of_the_cluster", "refuse_second_owner", "without_olm")
 
 
 def of_the_cluster(api: Api, package: str) -> KubeObject:
@@ -31,14 +25,14 @@ def of_the_cluster(api: Api, package: str) -> KubeObject:
 
     Raise OLM-CLUSTER-OPERATOR if it is missing or does not work.
     """
-    name = cluster_operator.behind(package) or package
+    name = cluster_operator.cluster_operator_of(package) or package
     live = cluster_operator.check(package, name, api.get(known("ClusterOperator"), name))
     api.warn(cluster_operator.remark(package, name, live))
     return cluster_operator.summarize(package, name, live)
 
 
 def refuse_second_owner(api: Api, package: str) -> None:
-    """Raise OLM-V1 if a ClusterExtension installs the package: it and a Subscription would undo each other's CRDs."""
+    """Raise OLM-V1 if OLM v1 installs the package: it and a Subscription would revert each other's CRDs."""
     try:
         extensions = api.list(known("ClusterExtension"))
     except KindNotServedError:
@@ -54,8 +48,8 @@ def check_extensions(extensions: t.Iterable[KubeObject], package: str) -> None:
     name, spec = found["metadata"]["name"], found.get("spec") or {}
     bundle = ((found.get("status") or {}).get("install") or {}).get("bundle") or {}
     message = (
-        f"Package {package} belongs to OLM v1: ClusterExtension {name} installs it in namespace {spec.get('namespace')} "
-        f"(installed: {bundle.get('name') or 'nothing yet'})."
+        f"Package {package} belongs to OLM v1: ClusterExtension {name} installs it "
+        f"in namespace {spec.get('namespace')} (installed: {bundle.get('name') or 'nothing yet'})."
     )
     remedy = (
         "Manage it there, or delete it first, operands before it: "
@@ -73,30 +67,3 @@ def _package(extension: KubeObject) -> str:
 def _line(condition: KubeObject) -> str:
     kind, status = condition.get("type"), condition.get("status")
     return f"{kind}={status} ({condition.get('reason')}): {condition.get('message')}"
-
-
-def without_olm(api: Api, package: str, spec: KubeObject) -> AcceleratorError:
-    """Return the failure of a cluster without OLM, with what to do instead. spec: of the wanted ClusterPolicy."""
-    try:
-        version = api.get(known("ClusterVersion"), "version")
-    except KindNotServedError:
-        version = None
-    if version is not None:
-        message = f"This OpenShift cluster has no Operator Lifecycle Manager, which package {package} needs."
-        remedy = (
-            "Enable the capability OperatorLifecycleManager: ClusterVersion version, "
-            "spec.capabilities.additionalEnabledCapabilities."
-        )
-        return AcceleratorError("OLM-ABSENT", message, remedy)
-    message = (
-        f"This cluster is not OpenShift and has no Operator Lifecycle Manager, which package {package} needs."
-    )
-    if package != GPU_OPERATOR:
-        return AcceleratorError(
-            "OLM-ABSENT",
-            message,
-            "Install the operator in its own way (its Helm chart or manifests).",
-        )
-    text = helm_values.text(spec)
-    remedy = f"Install it with Helm; helm_values has the values for the options of this task: {helm_values.COMMAND}"
-    return AcceleratorError("OLM-ABSENT", message, remedy, text.splitlines(), facts={"helm_values": text})

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""OperatorGroup: one a namespace, and which namespaces it targets."""
+"""OperatorGroups: a namespace has at most one, which selects the target namespaces of its operators."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ MODES: t.Final = (OWN, ALL)
 
 
 def mode(wanted: str | None, supported: t.Collection[str], package: str) -> str:
-    """The wanted install mode, or the narrowest that the operator supports."""
+    """Return the wanted install mode, or the narrowest supported one. Raise OLM-INSTALL-MODE."""
     able = [one for one in MODES if one in supported] if supported else list(MODES)
     if wanted in able or (wanted is None and able):
         return wanted or able[0]
     listed = ", ".join(sorted(supported))
-    message = f"Package {package} does not support install mode {wanted or ' or '.join(MODES)}; it supports {listed}."
+    asked = wanted or " or ".join(MODES)
+    message = f"Package {package} does not support install mode {asked}; it supports {listed}."
     raise AcceleratorError(
         "OLM-INSTALL-MODE",
         message,
@@ -31,6 +32,7 @@ def mode(wanted: str | None, supported: t.Collection[str], package: str) -> str:
 
 
 def build(namespace: str, install_mode: str) -> KubeObject:
+    """Return the OperatorGroup to apply."""
     spec = {"targetNamespaces": [namespace]} if install_mode == OWN else {}
     return {
         "apiVersion": "operators.coreos.com/v1",
@@ -41,12 +43,18 @@ def build(namespace: str, install_mode: str) -> KubeObject:
 
 
 def suitable(groups: t.Sequence[KubeObject], namespace: str, install_mode: str | None) -> KubeObject | None:
-    """The existing group that does; None when there is none yet; an error when ours beside it would stop every operator of the namespace."""
+    """Return the namespace's OperatorGroup, or None if it has none.
+
+    Raise OLM-GROUP if it has several or one with other targets: a second group would fail every CSV.
+    """
     if not groups:
         return None
     if len(groups) > 1:
         listed = ", ".join(sorted(one["metadata"]["name"] for one in groups))
-        message = f"Namespace {namespace} has {len(groups)} OperatorGroups ({listed}); OLM fails every CSV in it (TooManyOperatorGroups)."
+        message = (
+            f"Namespace {namespace} has {len(groups)} OperatorGroups ({listed}); "
+            "OLM fails every CSV in it (TooManyOperatorGroups)."
+        )
         raise AcceleratorError(
             "OLM-GROUP", message, "Delete all but one of them.", [_line(one) for one in groups]
         )
@@ -58,21 +66,22 @@ def suitable(groups: t.Sequence[KubeObject], namespace: str, install_mode: str |
         return group
     wanted = "all namespaces" if install_mode == ALL else f"namespace {namespace}"
     message = (
-        f"OperatorGroup {group['metadata']['name']} in namespace {namespace} targets {', '.join(held) or 'all namespaces'}, not {wanted}; "
-        "a second group would fail every CSV."
+        f"OperatorGroup {group['metadata']['name']} in namespace {namespace} "
+        f"targets {', '.join(held) or 'all namespaces'}, not {wanted}; a second group would fail every CSV."
     )
     remedy = "Change or delete that OperatorGroup, or install the operator in a namespace of its own."
     raise AcceleratorError("OLM-GROUP", message, remedy, [_line(group)])
 
 
 def check_supported(group: KubeObject, supported: t.Collection[str], package: str) -> None:
-    """OLM fails a CSV that does not support what its namespace's group targets (UnsupportedOperatorGroup)."""
+    """Raise OLM-GROUP if the package does not support the group's targets (UnsupportedOperatorGroup)."""
     held = install_mode_of(group)
     if not supported or held in supported:
         return
     metadata = group["metadata"]
     message = (
-        f"OperatorGroup {metadata['name']} in namespace {metadata['namespace']} targets {', '.join(targets(group)) or 'all namespaces'} ({held}), "
+        f"OperatorGroup {metadata['name']} in namespace {metadata['namespace']} "
+        f"targets {', '.join(targets(group)) or 'all namespaces'} ({held}), "
         f"and {package} supports only {', '.join(sorted(supported))}; OLM would fail its CSV."
     )
     remedy = (
@@ -84,7 +93,7 @@ def check_supported(group: KubeObject, supported: t.Collection[str], package: st
 
 
 def targets(group: KubeObject) -> list[str]:
-    """Targeted namespaces; empty means all. A selector shows only in the status."""
+    """Return the target namespaces; an empty list means all. Those of a selector are in the status."""
     spec = group.get("spec") or {}
     if spec.get("selector"):
         return sorted(str(one) for one in (group.get("status") or {}).get("namespaces") or [] if one) or [
@@ -94,6 +103,7 @@ def targets(group: KubeObject) -> list[str]:
 
 
 def install_mode_of(group: KubeObject) -> str:
+    """Return the install mode that a CSV must support in this group."""
     return OWN if targets(group) else ALL
 
 

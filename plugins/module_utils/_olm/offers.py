@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A package's offer: one catalogue, or the reason why there is none or more than one. A catalogue that is away is waited for."""
+"""Search for a package in the catalogues, and wait for a catalogue that does not answer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm import
 def find(
     api: Api, name: str, source: str | None, source_namespace: str, is_new: bool, grace: float
 ) -> KubeObject:
-    """The package. That its catalogue does not answer has to last for grace seconds: its pod may just be replaced."""
+    """Return the package. Raise why there is none, or more than one.
+
+    grace: seconds to wait for a catalogue that does not answer, because its pod may just be replaced.
+    """
     look = functools.partial(_find, api, name, source, source_namespace, is_new)
     try:
         return look()
@@ -45,7 +48,7 @@ def find(
 
 
 class _Return:
-    """Judge: the catalogue is back, or was away for too long; either way there is nothing more to wait for."""
+    """Judge of the wait for a catalogue: ready if it is back, and also when the grace period is over."""
 
     def __init__(
         self,
@@ -63,7 +66,7 @@ class _Return:
             one["metadata"]["name"]: catalogue.catalog_state(one) in catalogue.USABLE
             for one in seen["catalogs"]
         }
-        # Packages are read anew only when a catalogue came or went, or while one that is back is not listed yet.
+        # Read the packages again only if a catalogue came or went, or one that is back is not listed yet.
         if (usable != self._usable and any(usable.values())) or all(usable.values()):
             self._usable = usable
             try:
@@ -71,18 +74,21 @@ class _Return:
             except AcceleratorError as exc:
                 self.trouble = exc
         if self.found is not None or self._clock() >= self._ends:
-            return ready("Over", "the catalogue was waited for")
+            return ready("Over", "the wait for the catalogue is over")
         return pending("Away", self.trouble.message, code=self.trouble.code, remedy=self.trouble.remedy)
 
 
 def _find(api: Api, name: str, source: str | None, source_namespace: str, is_new: bool) -> KubeObject:
-    """A list of all packages is tens of megabytes on a real cluster: it is read only where a get will not do, and with a source only its part."""
+    """Return the package by a get if that is enough.
+
+    A list of all packages has tens of megabytes on a real cluster; with a source only its part is read.
+    """
     kind = known("PackageManifest")
     first = api.get(kind, name, source_namespace)
     found = catalogue.choose([first] if first else [], name, source)
     offered: list[KubeObject] = []
     if found is None or (source is None and is_new):
-        # A get answers with any one of several catalogues that carry the name.
+        # If several catalogues have the package, a get returns that of any one.
         offered = api.list(kind, source_namespace, labels=f"catalog={source}" if source and first else None)
         found = found or catalogue.choose(offered, name, source)
     catalogs = api.list(known("CatalogSource"), source_namespace) if found is None or is_new else []
@@ -96,7 +102,7 @@ def _find(api: Api, name: str, source: str | None, source_namespace: str, is_new
 
 
 def warn(api: Api, offer: KubeObject, ask: subscription.Ask) -> None:
-    """Deprecations, before anything is installed."""
+    """Warn about deprecations before anything is installed."""
     for line in catalogue.deprecations(offer, catalogue.channel(offer, ask.channel), ask.csv or ask.head):
         api.warn(line)
 

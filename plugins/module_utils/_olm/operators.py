@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""An operator through OLM: every conflict is looked for before the first write, and each InstallPlan before its approval."""
+"""Steps of olm_operator: find every conflict before the first write, and check each InstallPlan."""
 
 from __future__ import annotations
 
@@ -21,16 +21,23 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm import
     progress,
     subscription as olm_subscription,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.cluster_operator import behind
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.driver_change import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.cluster_operator import (
+    cluster_operator_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.helm_values import (
     PACKAGE as GPU_OPERATOR,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
 
 
-def present(api: Api, params: KubeObject) -> KubeObject:
-    """The result of the task. What is rare (no OLM, another owner of the package, a driver that changes) has files of its own, read when it comes up."""
+def present(api: Api, params: OlmOperatorParams) -> KubeObject:
+    """Install or upgrade the operator, wait for it, and return the facts (operator, driver_change).
+
+    Rare cases (no OLM, another owner, a change of the driver) are imported when they occur, which keeps
+    the usual task small.
+    """
     name, namespace, take = params["name"], params["namespace"], params["adopt"] == "take"
-    if behind(name):
+    if cluster_operator_of(name):
         from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
             elsewhere as olm_elsewhere,
         )
@@ -39,27 +46,16 @@ def present(api: Api, params: KubeObject) -> KubeObject:
     try:
         live = olm_subscription.subscribed(api.list(known("Subscription")), name, namespace)
     except KindNotServedError as exc:
-        from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-            elsewhere as olm_elsewhere,
-        )
+        from ansible_collections.accelerators.openshift.plugins.module_utils._olm import without_olm
 
-        raise olm_elsewhere.without_olm(api, name, {}) from exc
+        raise without_olm.refusal(api, name, {}) from exc
     group = olm_group.suitable(api.list(known("OperatorGroup"), namespace), namespace, params["install_mode"])
     ask = _ask(api, params, live, group)
-    new_group = (
-        None
-        if group
-        else olm_group.build(namespace, olm_group.mode(params["install_mode"], ask.modes, ask.package))
-    )
-    api.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "Namespace",
-            "metadata": {"name": namespace, "labels": params["namespace_labels"]},
-        }
-    )
-    if new_group:
-        api.apply(new_group)
+    mode = "" if group else olm_group.mode(params["install_mode"], ask.modes, ask.package)
+    metadata = {"name": namespace, "labels": params["namespace_labels"]}
+    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+    if mode:
+        api.apply(olm_group.build(namespace, mode))
     wanted = olm_subscription.build(ask, namespace, live)
     if live is not None and not owned(live) and not take:
         api.warn(olm_subscription.check_foreign(live, wanted))
@@ -68,10 +64,10 @@ def present(api: Api, params: KubeObject) -> KubeObject:
 
 
 def _ask(
-    api: Api, params: KubeObject, live: KubeObject | None, group: KubeObject | None
+    api: Api, params: OlmOperatorParams, live: KubeObject | None, group: KubeObject | None
 ) -> olm_subscription.Ask:
-    """What may be installed; the catalogue is read only where something is to be resolved."""
-    if group and olm_subscription.is_settled(live, params):
+    """Return what may be installed. Read the catalogue only if OLM has something to resolve."""
+    if group and olm_subscription.is_installed(live, params):
         return olm_subscription.ask(params, live, None)
     from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
         elsewhere as olm_elsewhere,
@@ -95,8 +91,10 @@ def _ask(
     return ask
 
 
-def follow(api: Api, subscription: KubeObject, ask: olm_subscription.Ask, params: KubeObject) -> KubeObject:
-    """Waits, approves what may be approved, waits again, until nothing is left to approve."""
+def follow(
+    api: Api, subscription: KubeObject, ask: olm_subscription.Ask, params: OlmOperatorParams
+) -> KubeObject:
+    """Wait, approve the InstallPlan if allowed, and wait again until nothing is left to approve."""
     name, namespace = subscription["metadata"]["name"], subscription["metadata"]["namespace"]
     queries = {"subscription": Query(known("Subscription"), namespace, name)}
     queries |= {
@@ -126,7 +124,7 @@ def _wait(
     grace: float,
     subscription: KubeObject | None,
 ) -> Snapshot:
-    """subscription: None where OLM has been asked to unpack anew."""
+    """Wait for the operator. subscription: None if OLM was made to unpack the bundle again."""
     judge = progress.Judge(ask, api.clock, grace=grace, stale=2.0 if subscription else 15.0)
     try:
         return api.wait(queries, judge, f"operator {ask.package}", on_timeout_code="OLM-PENDING")
@@ -145,7 +143,7 @@ def _wait(
 
 
 def _ask_again(api: Api, seen: Snapshot, ask: olm_subscription.Ask) -> bool:
-    """In the middle of an upgrade by several plans OLM may need a change of the Subscription to go on."""
+    """Change the Subscription if OLM needs that to continue an upgrade; return True if changed."""
     if api.check_mode or not api.wait_wanted or not progress.is_forgotten(seen, ask):
         return False
     metadata = seen["subscription"][0]["metadata"]
@@ -156,13 +154,13 @@ def _ask_again(api: Api, seen: Snapshot, ask: olm_subscription.Ask) -> bool:
     return True
 
 
-def _driver_change(api: Api, plan: KubeObject, seen: Snapshot, params: KubeObject) -> list[KubeObject]:
-    """Only an upgrade of the GPU operator can bring one."""
+def _driver_change(api: Api, plan: KubeObject, seen: Snapshot, params: OlmOperatorParams) -> list[KubeObject]:
+    """Return the change of the GPU driver; only an upgrade of the GPU operator can have one."""
     if params["name"] != GPU_OPERATOR or not olm_subscription.status(seen, "installedCSV"):
         return []
     from ansible_collections.accelerators.openshift.plugins.module_utils._olm import driver_change_steps
 
-    return driver_change_steps.settle(api, plan, seen, params)
+    return driver_change_steps.decide(api, plan, seen, params)
 
 
 def _result(api: Api, seen: Snapshot, changes: list[KubeObject]) -> KubeObject:
@@ -170,7 +168,6 @@ def _result(api: Api, seen: Snapshot, changes: list[KubeObject]) -> KubeObject:
         api.warn(line)
     found = olm_subscription.summarize(seen)
     if found["awaits_approval"] and not found["csv"]:
-        api.warn(
-            f"InstallPlan {found['install_plan']} waits for somebody to approve it: {', '.join(plans.names(olm_subscription.current_plan(seen) or {}))}."
-        )
+        names = ", ".join(plans.names(olm_subscription.current_plan(seen) or {}))
+        api.warn(f"InstallPlan {found['install_plan']} waits for somebody to approve it: {names}.")
     return {"operator": found, "driver_change": changes[0] if changes else None}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""InstallPlan: may this one be approved?"""
+"""InstallPlans: their CSVs, their phase, and whether one may be approved."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ WAITING: t.Final = "RequiresApproval"
 
 
 def names(plan: KubeObject) -> list[str]:
+    """Return the names of the CSVs that the plan installs."""
     return [str(name) for name in (plan.get("spec") or {}).get("clusterServiceVersionNames") or []]
 
 
@@ -34,12 +35,12 @@ def is_approved(plan: KubeObject) -> bool:
 
 
 def awaits_approval(plan: KubeObject | None) -> bool:
-    """Only in this phase is an approval an answer to what the plan shows now."""
+    """Return True if the plan waits for approval; in another phase it can still change."""
     return plan is not None and phase(plan) == WAITING and not is_approved(plan)
 
 
 def shown(plan: KubeObject, csv: str) -> KubeObject | None:
-    """What the plan holds of a CSV: the CSV itself, or a reference to the ConfigMap that its bundle was unpacked into."""
+    """Return the CSV in the plan, or the reference to the ConfigMap of its bundle, or None."""
     for step in (plan.get("status") or {}).get("plan") or []:
         resource = step.get("resource") or {}
         if resource.get("kind") == "ClusterServiceVersion" and resource.get("name") == csv:
@@ -51,8 +52,8 @@ def shown(plan: KubeObject, csv: str) -> KubeObject | None:
     return None
 
 
-def foreign(plan: KubeObject, asked: t.Iterable[str], allowed: t.Iterable[str]) -> list[str]:
-    """CSVs of the plan that nobody asked for; allowed entries may be patterns such as `nfd.*`."""
+def foreign_names(plan: KubeObject, asked: t.Iterable[str], allowed: t.Iterable[str]) -> list[str]:
+    """Return the plan's CSVs that nobody asked for. allowed: patterns such as `nfd.*`."""
     known, patterns = set(asked), list(allowed)
     return [
         name
@@ -62,24 +63,24 @@ def foreign(plan: KubeObject, asked: t.Iterable[str], allowed: t.Iterable[str]) 
 
 
 def refuse(plan: KubeObject, asked: t.Iterable[str], allowed: t.Iterable[str]) -> Readiness | None:
-    """The verdict on a plan that would install more than was asked for."""
-    strangers = foreign(plan, asked, allowed)
-    if not strangers:
+    """Return failed with OLM-FOREIGN-CSV if the plan would install other CSVs as well, else None."""
+    foreign = foreign_names(plan, asked, allowed)
+    if not foreign:
         return None
     name, namespace = plan["metadata"]["name"], plan["metadata"].get("namespace")
     return failed(
         "ForeignCSV",
-        f"InstallPlan {name} in namespace {namespace} would also install {', '.join(strangers)}; it was not approved.",
+        f"InstallPlan {name} in namespace {namespace} would also install {', '.join(foreign)}; "
+        "it was not approved.",
         code="OLM-FOREIGN-CSV",
-        remedy=f"Add what you accept to allow_csvs: [{', '.join(strangers)}], or give the other operator a namespace of its own.",
-        details=tuple(
-            f"{one}: {'not asked for' if one in strangers else 'asked for'}" for one in names(plan)
-        ),
+        remedy=f"Add what you accept to allow_csvs: [{', '.join(foreign)}], "
+        "or give the other operator a namespace of its own.",
+        details=tuple(f"{one}: {'not asked for' if one in foreign else 'asked for'}" for one in names(plan)),
     )
 
 
 def judge(plan: KubeObject) -> Readiness:
-    """An approved plan: ready once its steps are done."""
+    """Return the state of an approved plan: ready if it is Complete."""
     where, state = f"InstallPlan {plan['metadata']['name']}", phase(plan)
     if state == "Failed":
         conditions = (plan.get("status") or {}).get("conditions") or []

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""How far an operator's installation is: the Subscription, its plan and its CSV read together."""
+"""Progress of an operator's installation, from its Subscription, InstallPlan and CSV together."""
 
 from __future__ import annotations
 
@@ -30,10 +30,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm import
 
 
 class Judge:
-    """Believes the resolver only when it has said the same for a while.
+    """Judge that reports a complaint of OLM as a failure only after it has lasted for a while.
 
-    In the middle of an upgrade it complains about the CSV that is being replaced, and after a change of the Subscription about what was before;
-    that there is no way to a CSV shows only in that no InstallPlan comes. A failed unpacking is still told for a while when its Job is deleted.
+    During an upgrade the resolver complains about the CSV that is being replaced, and after a change of the
+    Subscription about its former state. The only sign that no upgrade leads to a CSV is that no InstallPlan
+    comes.
+    OLM also reports a failed unpacking for a while after its Job was deleted.
     """
 
     def __init__(
@@ -44,7 +46,7 @@ class Judge:
         grace: float = 60.0,
         stale: float = 10.0,
     ) -> None:
-        """stale: for how long OLM may still tell of a failed unpacking that it has been asked to do again."""
+        """stale: seconds for which OLM may still report a failed unpacking after a new attempt has begun."""
         self._ask, self._clock = ask, clock
         self._patience = {
             "ResolutionFailed": patience,
@@ -66,7 +68,7 @@ class Judge:
 
 
 def judge(seen: Snapshot, ask: olm_subscription.Ask) -> Readiness:
-    """Ready means: nothing more will happen without another approval."""
+    """Return ready if nothing more happens without another approval."""
     if not seen["subscription"]:
         return pending("NoSubscription", f"Subscription {ask.package} is not there yet", code="OLM-PENDING")
     plan = olm_subscription.plan_to_approve(seen, ask)
@@ -88,7 +90,7 @@ def judge(seen: Snapshot, ask: olm_subscription.Ask) -> Readiness:
         return bad
     if plan is not None and not plans.awaits_approval(plan):
         state = plans.judge(plan)
-        if not state.is_ready and not (state.is_failed and _is_settled(seen)):
+        if not state.is_ready and not (state.is_failed and _is_installed_now(seen)):
             return state
     elif (
         plan is not None
@@ -102,7 +104,7 @@ def judge(seen: Snapshot, ask: olm_subscription.Ask) -> Readiness:
 
 
 def check(seen: Snapshot, plan: KubeObject, ask: olm_subscription.Ask) -> None:
-    """The last look before an approval."""
+    """Raise NotReadyError if the plan must not be approved; the last check before an approval."""
     verdict = _refuse(seen, plan, ask)
     if verdict is not None:
         raise NotReadyError(verdict.code, verdict.message, verdict.remedy, verdict.details)
@@ -113,13 +115,16 @@ def _refuse(seen: Snapshot, plan: KubeObject, ask: olm_subscription.Ask) -> Read
 
 
 def _beyond(seen: Snapshot, plan: KubeObject, ask: olm_subscription.Ask) -> Readiness | None:
-    """OLM takes the furthest step that the channel allows; one past the wanted CSV leads nowhere but there."""
+    """Return failed with OLM-NO-PATH if the plan goes past the wanted CSV, because OLM does not go back."""
     past = [name for name in plans.names(plan) if name in ask.held and name not in ask.path]
     if not ask.csv or not past:
         return None
     installed = olm_subscription.status(seen, "installedCSV")
     way = f"The way that exists is {' -> '.join([*([installed] if installed else []), *past])}"
-    text = f"{way}: channel {ask.channel} leads past {ask.csv}, and OLM takes the furthest step. InstallPlan {plan['metadata']['name']} was not approved."
+    text = (
+        f"{way}: channel {ask.channel} leads past {ask.csv}, and OLM takes the furthest step. "
+        f"InstallPlan {plan['metadata']['name']} was not approved."
+    )
     other = f"set channel to {' or '.join(ask.leading)}" if ask.leading else "use another channel"
     remedy = (
         f"Ask for csv: {past[-1]}, or {other}, or remove the operator (state: absent) and install {ask.csv}."
@@ -128,7 +133,10 @@ def _beyond(seen: Snapshot, plan: KubeObject, ask: olm_subscription.Ask) -> Read
 
 
 def _is_about_what_goes(text: str, seen: Snapshot) -> bool:
-    """While a CSV is being replaced the resolver sees two of one package, and complains of them until it looks again, however long that takes."""
+    """Return True if the resolver's text is about a CSV that is being replaced.
+
+    It sees two CSVs of one package then, and complains until its next attempt.
+    """
     phases = {
         one["metadata"]["name"]: olm_csv.phase(one) for one in seen["csvs"] if not olm_csv.is_copied(one)
     }
@@ -136,7 +144,10 @@ def _is_about_what_goes(text: str, seen: Snapshot) -> bool:
 
 
 def is_forgotten(seen: Snapshot, ask: olm_subscription.Ask) -> bool:
-    """Whether OLM complained of a CSV that has gone since, and does not look again: for a quarter of an hour, unless the Subscription changes."""
+    """Return True if OLM waits with a complaint about a CSV that is gone.
+
+    Without a change of the Subscription its next attempt comes only after a quarter of an hour.
+    """
     subscription, installed = (
         next(iter(seen["subscription"]), None),
         olm_subscription.status(seen, "installedCSV"),
@@ -155,8 +166,8 @@ def is_forgotten(seen: Snapshot, ask: olm_subscription.Ask) -> bool:
     return (subscription["metadata"].get("annotations") or {}).get(ASKED_AGAIN) != installed
 
 
-def _is_settled(seen: Snapshot) -> bool:
-    """A plan that failed long ago does not matter once what it was for is installed."""
+def _is_installed_now(seen: Snapshot) -> bool:
+    """Return True if the current CSV is installed; an old failed plan does not matter then."""
     current = olm_subscription.status(seen, "currentCSV")
     return bool(current) and current == olm_subscription.status(seen, "installedCSV")
 
@@ -167,24 +178,7 @@ def _installed(seen: Snapshot, ask: olm_subscription.Ask, plan: KubeObject | Non
         olm_subscription.status(seen, "currentCSV"),
     )
     if not installed:
-        if current and plan is not None:
-            state = olm_csv.judge(olm_csv.named(seen["csvs"], current), current)
-            return (
-                pending("InstalledCSV", f"CSV {current} succeeded; the Subscription does not say so yet")
-                if state.is_ready
-                else state
-            )
-        if olm_subscription.condition(seen["subscription"][0], trouble.UNPACKING):
-            return pending(
-                "Unpacks",
-                f"Subscription {ask.package}: the bundle is being unpacked",
-                code="OLM-UNPACK",
-                remedy=trouble.UNPACK,
-            )
-        text = f"Subscription {ask.package}: OLM has not made an InstallPlan yet"
-        return pending(
-            "NoInstallPlan", text, code="OLM-PENDING", remedy="Look at the catalog-operator's log."
-        )
+        return _not_installed(seen, ask, plan, current)
     if current and current != installed and plan is not None and plans.is_approved(plan):
         state = olm_csv.judge(olm_csv.named(seen["csvs"], current), current)
         return (
@@ -205,12 +199,28 @@ def _installed(seen: Snapshot, ask: olm_subscription.Ask, plan: KubeObject | Non
     if state.is_ready and is_forgotten(seen, ask):
         return ready("AskAgain", f"CSV {installed} succeeded; OLM has to look for what comes after it")
     if state.is_ready and ask.target and installed != ask.target:
-        # While the resolver complains of what was, it has not looked again.
+        # While the resolver complains about a former state, it has not tried again.
         has_looked = olm_subscription.condition(seen["subscription"][0], "ResolutionFailed") is None
         return _off_target(
             installed, ask, has_looked and olm_subscription.status(seen, "state") == "AtLatestKnown"
         )
     return state
+
+
+def _not_installed(
+    seen: Snapshot, ask: olm_subscription.Ask, plan: KubeObject | None, current: str
+) -> Readiness:
+    if current and plan is not None:
+        state = olm_csv.judge(olm_csv.named(seen["csvs"], current), current)
+        if not state.is_ready:
+            return state
+        return pending("InstalledCSV", f"CSV {current} succeeded; the Subscription does not say so yet")
+    where = f"Subscription {ask.package}"
+    if olm_subscription.condition(seen["subscription"][0], trouble.UNPACKING):
+        text = f"{where}: the bundle is being unpacked"
+        return pending("Unpacks", text, code="OLM-UNPACK", remedy=trouble.UNPACK)
+    text = f"{where}: OLM has not made an InstallPlan yet"
+    return pending("NoInstallPlan", text, code="OLM-PENDING", remedy="Look at the catalog-operator's log.")
 
 
 def _is_newer(csv: str, than: str) -> bool:
@@ -220,7 +230,7 @@ def _is_newer(csv: str, than: str) -> bool:
 
 
 def _off_target(installed: str, ask: olm_subscription.Ask, at_latest: bool) -> Readiness:
-    """The operator works, but it is not the version that was asked for."""
+    """Return the state of an operator that works, but in another version than the wanted one."""
     newer = _is_newer(installed, ask.target)
     if newer and ask.csv:
         remedy = f"Set csv: {installed}, or remove the operator (state: absent) and install {ask.csv}."
@@ -241,7 +251,10 @@ def _off_target(installed: str, ask: olm_subscription.Ask, at_latest: bool) -> R
             remedy=remedy,
         )
     if at_latest and ask.csv:
-        text = f"CSV {installed} is installed, and OLM says that it is the latest that channel {ask.channel} leads to; no way leads to {ask.csv}."
+        text = (
+            f"CSV {installed} is installed, and OLM says that it is the latest that channel {ask.channel} "
+            f"leads to; no way leads to {ask.csv}."
+        )
         return failed("NoWay", text, code="OLM-NO-UPGRADE", remedy=_NO_WAY, details=tuple(sorted(ask.held)))
     text = f"CSV {installed} is installed; waiting for a way to {ask.target}"
     return pending(
@@ -252,8 +265,8 @@ def _off_target(installed: str, ask: olm_subscription.Ask, at_latest: bool) -> R
     )
 
 
-# On a Subscription of ours: the CSV after which OLM was made to look again.
+# On own Subscriptions: the installed CSV after which OLM was made to resolve again.
 ASKED_AGAIN: t.Final = "accelerators.openshift/asked-again-after"
-# How the resolver names what the namespace has: @existing/NAMESPACE//CSV.
+# The resolver's name of an installed CSV: @existing/NAMESPACE//CSV.
 _EXISTING: t.Final = re.compile(r"@existing/[^/\s]*//([^\s,]+)")
 _NO_WAY: t.Final = "Set another channel, or remove the operator (state: absent) and install that CSV."

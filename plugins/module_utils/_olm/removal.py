@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Taking an operator away: which CSVs go with its Subscription, and what is still in the way."""
+"""Removal of an operator: which CSVs belong to its Subscription, and what blocks the removal."""
 
 from __future__ import annotations
 
@@ -23,9 +23,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import csv as olm_csv
 
 _EVERYWHERE: t.Final = ("kube-root-ca.crt", "openshift-service-ca.crt")
-# Of the name in a label's key.
+# Longest name in a label's key.
 _LONGEST: t.Final = 63
-_HELD: t.Final = "See why these objects stay (their finalizers), and whether OLM runs: oc -n openshift-operator-lifecycle-manager get pods."
+_HELD: t.Final = (
+    "See why these objects stay (their finalizers), and whether OLM runs: "
+    "oc -n openshift-operator-lifecycle-manager get pods."
+)
 _CLEANUP: t.Final = "operators.coreos.com/csv-cleanup"
 _OLM_LABELS: t.Final = ("olm.", "operators.coreos.com/")
 
@@ -33,7 +36,12 @@ _OLM_LABELS: t.Final = ("olm.", "operators.coreos.com/")
 def csvs(
     subscription: KubeObject | None, namespace: KubeObject | None, found: t.Sequence[KubeObject], package: str
 ) -> list[KubeObject]:
-    """The CSVs of our Subscription; where that is gone already (a run that was interrupted), those of the package in our namespace, or that are going."""
+    """Return the CSVs to delete: those of the Subscription.
+
+    If an interrupted run has deleted that already, return those of the package that are being deleted, or
+    that are
+    in a namespace of this collection.
+    """
     own = [one for one in found if not olm_csv.is_copied(one)]
     if subscription is not None:
         status = subscription.get("status") or {}
@@ -49,14 +57,14 @@ def csvs(
 
 
 def is_leaving(csv: KubeObject) -> bool:
-    """Whether it was deleted already, and a finalizer holds it."""
+    """Return True if the CSV is being deleted and a finalizer holds it."""
     return "deletionTimestamp" in csv["metadata"]
 
 
 def others(
     subscriptions: t.Iterable[KubeObject], found: t.Iterable[KubeObject], removed: t.Sequence[KubeObject]
 ) -> list[str]:
-    """Operators that go on living in the namespace."""
+    """Return the Subscriptions and CSVs of other operators that stay in the namespace, as `Kind name`."""
     gone = [one["metadata"]["uid"] for one in removed]
     left = [
         one
@@ -67,12 +75,15 @@ def others(
 
 
 def check_unused(resources: t.Iterable[KubeObject], package: str, with_crds: bool = False) -> None:
-    """Custom resources that only this operator can clean up after go first."""
+    """Raise OLM-IN-USE if custom resources exist whose operands only this operator can remove."""
     lines = [f"{one['kind']} {one['metadata']['name']}" for one in resources if _stands_alone(one)]
     if lines:
-        message = f"{len(lines)} custom resources of {package} still exist ({', '.join(lines[:5])}); without the operator their operands stay for ever."
+        message = (
+            f"{len(lines)} custom resources of {package} still exist ({', '.join(lines[:5])}); "
+            "without the operator their operands stay for ever."
+        )
         remedy = (
-            "Delete them first; their CRDs would take them along."
+            "Delete them first; otherwise they are deleted with their CRDs."
             if with_crds
             else "Delete them first, or set force: true."
         )
@@ -80,7 +91,10 @@ def check_unused(resources: t.Iterable[KubeObject], package: str, with_crds: boo
 
 
 def judge_leaving(doomed: KubeObject) -> t.Callable[[t.Mapping[str, t.Sequence[KubeObject]]], Readiness]:
-    """Judge: the CSV is gone. While OLM's finalizer holds it, OLM cleans up, and says what it waits for."""
+    """Return a judge that is ready when the CSV is gone.
+
+    While OLM's finalizer holds the CSV, OLM deletes custom resources, and its status names them.
+    """
 
     def judge(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
         left = next(
@@ -89,12 +103,13 @@ def judge_leaving(doomed: KubeObject) -> t.Callable[[t.Mapping[str, t.Sequence[K
         if left is None:
             return ready("Gone", f"CSV {doomed['metadata']['name']} is deleted")
         finalizers, held = left["metadata"].get("finalizers") or [], _held_by(left)
-        text = f"CSV {left['metadata']['name']} is still being deleted (finalizers: {', '.join(finalizers) or 'none'})"
+        held_by = ", ".join(finalizers)
+        text = f"CSV {left['metadata']['name']} is still being deleted (finalizers: {held_by or 'none'})"
         text += f"; OLM waits for {', '.join(held)}" if held else ""
         remedy = (
             _HELD
             if _CLEANUP in finalizers
-            else f"OLM has done its part; whoever set {', '.join(finalizers) or 'the finalizers'} has to take it off."
+            else f"OLM has done its part; the owner of {held_by or 'the finalizers'} has to remove it."
         )
         return pending("CSVLeaves", text, code="OLM-CSV-HELD", remedy=remedy, details=tuple(held))
 
@@ -102,13 +117,13 @@ def judge_leaving(doomed: KubeObject) -> t.Callable[[t.Mapping[str, t.Sequence[K
 
 
 def _held_by(csv: KubeObject) -> list[str]:
-    """Custom resources that OLM deletes with the operator (spec.cleanup), and that are not gone yet."""
+    """Return the custom resources that OLM deletes with the operator (spec.cleanup) and that still exist."""
     waiting = ((csv.get("status") or {}).get("cleanup") or {}).get("pendingDeletion") or []
     return [f"{one.get('kind')} {name.get('name')}" for one in waiting for name in one.get("instances") or []]
 
 
 def crd_names(csvs: t.Iterable[KubeObject], labelled: t.Iterable[KubeObject]) -> list[str]:
-    """CRDs that the operator brought: what its CSVs own, and what OLM has labelled with the package."""
+    """Return the CRDs of the operator: those that its CSVs own, and those that OLM has labelled."""
     owned_ones = {
         f"{plural}.{version.partition('/')[0]}"
         for csv in csvs
@@ -118,13 +133,13 @@ def crd_names(csvs: t.Iterable[KubeObject], labelled: t.Iterable[KubeObject]) ->
 
 
 def label(package: str, namespace: str) -> str | None:
-    """What OLM puts on everything of a package; None where the name is so long that OLM writes a hash instead."""
+    """Return OLM's label for the objects of a package; None if it would be too long, OLM uses a hash then."""
     name = f"{package}.{namespace}"
     return f"operators.coreos.com/{name}" if len(name) <= _LONGEST else None
 
 
 def shared_with(crd: KubeObject, package: str) -> list[str]:
-    """Other packages under OLM that the CRD belongs to as well."""
+    """Return the other packages to which the CRD belongs as well."""
     marks = [
         key.partition("/")[2]
         for key in crd["metadata"].get("labels") or {}
@@ -134,7 +149,7 @@ def shared_with(crd: KubeObject, package: str) -> list[str]:
 
 
 def judge_empty(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
-    """Judge: the CRDs have no objects. What a controller made goes with its owner; the rest is somebody's."""
+    """Return ready if the CRDs have no objects, pending if all left ones have an owner, else failed."""
     lines = [f"{one['kind']} {_place(one)}" for objects in snapshot.values() for one in objects]
     if not lines:
         return ready("Empty", "no object is left")
@@ -144,7 +159,10 @@ def judge_empty(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
         for one in objects
         if _stands_alone(one) and "deletionTimestamp" not in one["metadata"]
     ]
-    text = f"{len(lines)} objects of the CRDs are left ({', '.join((kept or lines)[:5])}); deleting the CRDs would delete them. No CRD was deleted"
+    text = (
+        f"{len(lines)} objects of the CRDs are left ({', '.join((kept or lines)[:5])}); "
+        "deleting the CRDs would delete them. No CRD was deleted"
+    )
     make = failed if kept else pending
     return make(
         "ObjectsLeft",
@@ -156,14 +174,14 @@ def judge_empty(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
 
 
 def check_empty(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> None:
-    """The same, of one look: nobody may have waited."""
+    """Raise NotReadyError if the CRDs have objects; the task may not have waited."""
     verdict = judge_empty(snapshot)
     if not verdict.is_ready:
         raise NotReadyError(verdict.code, f"{verdict.message}.", verdict.remedy, verdict.details)
 
 
 def served_as(crd: KubeObject) -> tuple[str, str, str]:
-    """API version, kind and plural under which the CRD's objects can be read."""
+    """Return (API version, kind, plural) under which the CRD's objects can be read."""
     spec = crd["spec"]
     version = next(one["name"] for one in spec["versions"] if one["served"])
     return f"{spec['group']}/{version}", str(spec["names"]["kind"]), str(spec["names"]["plural"])
@@ -176,8 +194,8 @@ def _place(obj: KubeObject) -> str:
     )
 
 
-def strangers(contents: t.Iterable[KubeObject]) -> list[str]:
-    """What somebody else keeps in the namespace: neither ours, nor OLM's, nor made by a controller."""
+def foreign_objects(contents: t.Iterable[KubeObject]) -> list[str]:
+    """Return the foreign objects in the namespace, without those of OLM and of controllers."""
     return [
         f"{one['kind']} {one['metadata']['name']}"
         for one in contents
@@ -190,7 +208,7 @@ def _stands_alone(obj: KubeObject) -> bool:
 
 
 def _is_furniture(obj: KubeObject) -> bool:
-    """What every namespace has, and what OLM puts beside an operator."""
+    """Return True for objects that every namespace has, or that OLM creates with an operator."""
     metadata = obj["metadata"]
     annotations, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
     return (

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Taking an operator away without taking anything else along: Subscription, CSV, OperatorGroup, Namespace, and its CRDs only when asked."""
+"""Steps of olm_operator with state absent: delete the operator, and its CRDs if asked, but nothing else."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm import
     removal,
     subscription,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.cluster_operator import behind
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.cluster_operator import (
+    cluster_operator_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
 
 _CSV: t.Final = known("ClusterServiceVersion")
 _CRD: t.Final = known("CustomResourceDefinition")
@@ -37,9 +40,10 @@ _CONTENTS: t.Final = (
 )
 
 
-def absent(api: Api, params: KubeObject) -> KubeObject:
+def absent(api: Api, params: OlmOperatorParams) -> KubeObject:
+    """Delete the operator if this collection installed it. Return the facts (operator)."""
     name, namespace = params["name"], params["namespace"]
-    if behind(name):
+    if cluster_operator_of(name):
         api.warn(f"{name} is part of OpenShift and stays.")
     else:
         _remove(api, name, namespace, params["force"], params["remove_crds"])
@@ -57,9 +61,9 @@ def _remove(api: Api, name: str, namespace: str, force: bool, with_crds: bool) -
     )
     if live is not None and not owned(live):
         keeper = other_manager(live)
-        api.warn(
-            f"Subscription {live['metadata']['name']} was not created by this collection{f' but by {keeper}' if keeper else ''}; the operator stays."
-        )
+        by = f" but by {keeper}" if keeper else ""
+        title = live["metadata"]["name"]
+        api.warn(f"Subscription {title} was not created by this collection{by}; the operator stays.")
         return
     doomed = removal.csvs(live, home, found, name)
     crds = (
@@ -89,7 +93,7 @@ def _remove(api: Api, name: str, namespace: str, force: bool, with_crds: bool) -
 
 
 def _is_elsewhere(api: Api, name: str) -> bool:
-    """Whether another namespace has the operator, so that the CRDs are its."""
+    """Return True if another namespace has the operator, to which the CRDs belong then."""
     return any((one.get("spec") or {}).get("name") == name for one in api.list(known("Subscription")))
 
 
@@ -99,17 +103,17 @@ def _remove_home(api: Api, namespace: str, home: KubeObject | None) -> None:
     if not owned(home):
         return
     # Metadata only, so that no Secret is read.
-    strangers = removal.strangers(
+    foreign = removal.foreign_objects(
         one for kind in _CONTENTS for one in api.list(known(kind), namespace, metadata_only=True)
     )
-    if strangers:
-        api.warn(f"Namespace {namespace} stays: it holds {', '.join(strangers)}.")
+    if foreign:
+        api.warn(f"Namespace {namespace} stays: it holds {', '.join(foreign)}.")
     else:
         api.delete(known("Namespace"), namespace)
 
 
 def _crds(api: Api, name: str, namespace: str, doomed: t.Sequence[KubeObject]) -> list[KubeObject]:
-    """The operator's CRDs, but for those that another package under OLM has as well."""
+    """Return the operator's CRDs without those that belong to another package as well."""
     label = removal.label(name, namespace)
     labelled = api.list(_CRD, labels=label, metadata_only=True) if label else []
     found = [
@@ -118,7 +122,8 @@ def _crds(api: Api, name: str, namespace: str, doomed: t.Sequence[KubeObject]) -
     for one in found:
         if shared := removal.shared_with(one, name):
             api.warn(
-                f"CustomResourceDefinition {one['metadata']['name']} stays: it belongs to {', '.join(shared)} as well."
+                f"CustomResourceDefinition {one['metadata']['name']} stays: "
+                f"it belongs to {', '.join(shared)} as well."
             )
     return [one for one in found if not removal.shared_with(one, name)]
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""An operator under OLM: what is asked for, its Subscription, and which InstallPlan is ours to approve."""
+"""Subscriptions: what the task asks for, the manifest, and which InstallPlan to approve."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm import
     csv as olm_csv,
     plans,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
 
 INSTALL: t.Final = "install"
 UPGRADE: t.Final = "upgrade"
@@ -26,9 +27,12 @@ NEVER: t.Final = "never"
 
 @dataclass(frozen=True)
 class Ask:
-    """What may be installed. csv: exactly this one. path: the CSVs on the way. head: where the channel ends. held: all CSVs of the channel.
+    """What the task asks for.
 
-    leading: other channels that hold the wanted CSV.
+    catalog: name and namespace. csv: exactly this CSV. path: CSVs that an upgrade may pass. head: newest CSV
+    of the
+    channel. modes: supported install modes. allowed: patterns of other CSVs. held: all CSVs of the channel.
+    leading: other channels that have the wanted CSV.
     """
 
     package: str
@@ -45,11 +49,15 @@ class Ask:
 
     @property
     def target(self) -> str:
+        """Return the CSV that should be installed in the end; empty if any will do."""
         return self.csv or (self.head if self.approve == UPGRADE else "")
 
 
-def ask(params: t.Mapping[str, t.Any], live: KubeObject | None, offer: KubeObject | None) -> Ask:
-    """From the options, the Subscription that exists and the package; without an offer nothing will need an approval."""
+def ask(params: OlmOperatorParams, live: KubeObject | None, offer: KubeObject | None) -> Ask:
+    """Return what the task asks for, from its parameters, the existing Subscription and the package.
+
+    Without an offer (the package) nothing needs an approval.
+    """
     held = (live or {}).get("spec") or {}
     basis = Ask(params["name"], params["approve"], csv=params["csv"], allowed=tuple(params["allow_csvs"]))
     wanted = params["channel"] or held.get("channel") or ""
@@ -58,7 +66,7 @@ def ask(params: t.Mapping[str, t.Any], live: KubeObject | None, offer: KubeObjec
             basis,
             channel=wanted,
             catalog=(held["source"], held["sourceNamespace"]),
-            path=frozenset({params["csv"]} - {None}),
+            path=frozenset({params["csv"]} if params["csv"] else ()),
         )
     entry = catalogue.channel(offer, wanted)
     return replace(
@@ -75,8 +83,8 @@ def ask(params: t.Mapping[str, t.Any], live: KubeObject | None, offer: KubeObjec
     )
 
 
-def is_settled(live: KubeObject | None, params: t.Mapping[str, t.Any]) -> bool:
-    """Whether the Subscription is as asked and installed, so that the catalogue need not be read."""
+def is_installed(live: KubeObject | None, params: OlmOperatorParams) -> bool:
+    """Return True if the wanted Subscription and CSV are installed: the catalogue is not needed then."""
     spec, installed = (live or {}).get("spec") or {}, ((live or {}).get("status") or {}).get("installedCSV")
     same = (
         all(params[option] in (None, spec.get(option)) for option in ("channel", "source"))
@@ -86,7 +94,7 @@ def is_settled(live: KubeObject | None, params: t.Mapping[str, t.Any]) -> bool:
 
 
 def build(asked: Ask, namespace: str, live: KubeObject | None) -> KubeObject:
-    """startingCSV counts only at the beginning; later it is kept as it is."""
+    """Return the Subscription to apply. startingCSV works only at its creation; an existing one stays."""
     source, source_namespace = asked.catalog
     spec = {
         "name": asked.package,
@@ -107,16 +115,21 @@ def build(asked: Ask, namespace: str, live: KubeObject | None) -> KubeObject:
 
 
 def subscribed(subscriptions: t.Sequence[KubeObject], package: str, namespace: str) -> KubeObject | None:
-    """The package's Subscription in the namespace. Two of them, or one elsewhere, would fight over the same CRDs."""
+    """Return the package's Subscription in the namespace, or None.
+
+    Raise OLM-TWICE for two, or one in another namespace: both would write the same CRDs.
+    """
     found = [one for one in subscriptions if (one.get("spec") or {}).get("name") == package]
     here = [one for one in found if one["metadata"]["namespace"] == namespace]
     elsewhere = [one for one in found if one not in here]
     if len(here) > 1:
-        message = f"Namespace {namespace} has {len(here)} Subscriptions to {package}: {', '.join(one['metadata']['name'] for one in here)}."
+        names = ", ".join(one["metadata"]["name"] for one in here)
+        message = f"Namespace {namespace} has {len(here)} Subscriptions to {package}: {names}."
         raise AcceleratorError("OLM-TWICE", message, "Delete all but one of them.")
     if elsewhere and not here:
         other = elsewhere[0]["metadata"]
-        message = f"Package {package} is already subscribed to in namespace {other['namespace']} (Subscription {other['name']})."
+        where = f"namespace {other['namespace']} (Subscription {other['name']})"
+        message = f"Package {package} is already subscribed to in {where}."
         raise AcceleratorError(
             "OLM-TWICE",
             message,
@@ -126,12 +139,12 @@ def subscribed(subscriptions: t.Sequence[KubeObject], package: str, namespace: s
 
 
 def source(live: KubeObject | None) -> str | None:
-    """The catalogue that the existing Subscription follows."""
+    """Return the catalogue of the existing Subscription, or None."""
     return ((live or {}).get("spec") or {}).get("source")
 
 
 def check_foreign(live: KubeObject, wanted: KubeObject) -> str:
-    """Somebody else's Subscription may serve as it is; what to tell about it, or an error when it is not what is asked for."""
+    """Return the warning about a foreign Subscription. Raise OLM-NOT-OURS if it is not as wanted."""
     held, name, keeper = live.get("spec") or {}, live["metadata"]["name"], other_manager(live)
     fields = ("channel", "source", "sourceNamespace")
     wrong = [
@@ -140,29 +153,33 @@ def check_foreign(live: KubeObject, wanted: KubeObject) -> str:
         if held.get(one) != wanted["spec"][one]
     ]
     if wrong:
-        message = f"Subscription {name} was made by {keeper or 'somebody else'} and is not what is asked for: {', '.join(wrong)}."
+        message = (
+            f"Subscription {name} was made by {keeper or 'somebody else'} and is not what is asked for: "
+            f"{', '.join(wrong)}."
+        )
         remedy = (
             f"Change it in {keeper}, or ask for what is there."
             if keeper
             else "Set adopt: take to take these fields over, or ask for what is there."
         )
         raise AcceleratorError("OLM-NOT-OURS", message, remedy, wrong)
-    return f"Subscription {name} was not created by this collection and is left as it is (adopt: report).{f' {keeper} keeps it.' if keeper else ''}"
+    by = f" {keeper} keeps it." if keeper else ""
+    return f"Subscription {name} was not created by this collection and is left as it is (adopt: report).{by}"
 
 
 def condition(subscription: KubeObject | None, kind: str) -> KubeObject | None:
-    """Return the condition of this type if it is True, else None. True means trouble: they are all negative."""
+    """Return the condition of this type if it is True, else None; True always means trouble."""
     return conditions.find(subscription, kind) if conditions.is_true(subscription, kind) else None
 
 
 def trouble(subscription: KubeObject | None) -> str:
-    """The resolver's text, as told now."""
+    """Return the current text of the resolver; empty if it has no complaint."""
     found = condition(subscription, "ResolutionFailed")
     return str(found.get("message") or "") if found else ""
 
 
 def remarks(subscription: KubeObject | None) -> list[str]:
-    """Deprecations, as the catalogue has them and OLM repeats them."""
+    """Return the deprecations in the Subscription's conditions, one line each."""
     kinds = {"PackageDeprecated": "Package", "ChannelDeprecated": "Channel", "BundleDeprecated": "CSV"}
     found = {kind: one for kind in kinds if (one := condition(subscription, kind))}
     spec, csv = (
@@ -182,14 +199,14 @@ def remarks(subscription: KubeObject | None) -> list[str]:
 
 
 def current_plan(seen: Snapshot) -> KubeObject | None:
-    """The one InstallPlan that the Subscription points to; others are not ours to look at."""
+    """Return the InstallPlan to which the Subscription refers, or None."""
     subscription = next(iter(seen["subscription"]), None)
     wanted = (((subscription or {}).get("status") or {}).get("installPlanRef") or {}).get("name")
     return next((plan for plan in seen["plans"] if plan["metadata"]["name"] == wanted), None)
 
 
 def plan_to_approve(seen: Snapshot, asked: Ask) -> KubeObject | None:
-    """The plan that we should approve now."""
+    """Return the InstallPlan to approve now, or None."""
     plan = current_plan(seen)
     if plan is None or asked.approve == NEVER or not plans.awaits_approval(plan):
         return None
@@ -200,7 +217,7 @@ def plan_to_approve(seen: Snapshot, asked: Ask) -> KubeObject | None:
 
 
 def summarize(seen: Snapshot) -> KubeObject:
-    """The facts about the operator that a task returns."""
+    """Return the facts about the operator for the task's result."""
     subscription = next(iter(seen["subscription"]), None) or {}
     spec, plan = subscription.get("spec") or {}, current_plan(seen)
     installed, current = status(seen, "installedCSV"), status(seen, "currentCSV")

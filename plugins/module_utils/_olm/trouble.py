@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What a Subscription's conditions say is in the way, and what they only still say."""
+"""Trouble in a Subscription's conditions: what blocks the operator, and what is outdated."""
 
 from __future__ import annotations
 
@@ -19,12 +19,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm import
     subscription as olm_subscription,
 )
 
-UNPACK: t.Final = "The bundle image could not be read: check mirrors and pull secrets, then delete the failed Job in the catalogue's namespace."
+UNPACK: t.Final = (
+    "The bundle image could not be read: check mirrors and pull secrets, "
+    "then delete the failed Job in the catalogue's namespace."
+)
 UNPACKING: t.Final = "BundleUnpacking"
 FAILED: t.Final = "BundleUnpackFailed"
 
 
 def of(subscription: KubeObject) -> Readiness | None:
+    """Return what blocks the operator by the Subscription's conditions, or None."""
     text, where = olm_subscription.trouble(subscription), f"Subscription {subscription['metadata']['name']}"
     found = olm_subscription.condition(subscription, "ResolutionFailed")
     if found and found.get("reason") == "ConstraintsNotSatisfiable":
@@ -37,7 +41,7 @@ def of(subscription: KubeObject) -> Readiness | None:
     for kind, code, remedy in _FATAL:
         found = olm_subscription.condition(subscription, kind)
         if found:
-            # Where both are told, OLM has begun anew (or is an older one that takes nothing back).
+            # With both conditions OLM has begun again, or is a release that never removes one.
             reason = UNPACKING if unpacking and kind == FAILED else kind
             return failed(
                 reason,
@@ -59,7 +63,10 @@ def is_over(
     seen: Snapshot,
     ask: olm_subscription.Ask,
 ) -> bool:
-    """OLM may leave the conditions of unpacking on a Subscription for good; an InstallPlan says that the bundle was read."""
+    """Return True if the trouble is outdated: an InstallPlan proves that OLM has read the bundle.
+
+    OLM can leave the conditions of unpacking on a Subscription for ever.
+    """
     installed = olm_subscription.status(seen, "installedCSV")
     return (
         bad.code == "OLM-UNPACK"

@@ -2,17 +2,33 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Bundles that OLM cannot unpack: the Job in the catalogue's namespace names the image, the Subscription does not."""
+"""Bundles: the Jobs by which OLM unpacks them, why such a Job is stuck, and the CSV in its ConfigMap."""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import gzip
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import bundle
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm.progress import ASKED_AGAIN
+
+try:
+    import yaml
+except ImportError:  # Ansible itself always has it; the import test of ansible-test has not
+    yaml = None  # type: ignore[assignment]
+
+
+_GZIP: t.Final = b"\x1f\x8b"
+# OLM's names of the init container whose image is the bundle, and of the container that writes the ConfigMap.
+_PULL, _EXTRACT = "pull", "extract"
+_USUAL: t.Final = ("PodInitializing", "ContainerCreating")
 
 
 def explained(api: Api, trouble: AcceleratorError, namespace: str) -> AcceleratorError:
@@ -21,7 +37,7 @@ def explained(api: Api, trouble: AcceleratorError, namespace: str) -> Accelerato
     namespace: the one of the catalogue, where OLM unpacks bundles.
     """
     try:
-        found = bundle.stuck_jobs(api.list(known("Job"), namespace), api.list(known("Pod"), namespace))
+        found = stuck_jobs(api.list(known("Job"), namespace), api.list(known("Pod"), namespace))
     except AcceleratorError as exc:
         return _with_evidence(
             trouble,
@@ -38,7 +54,11 @@ def explained(api: Api, trouble: AcceleratorError, namespace: str) -> Accelerato
         )
     lines = [f"Bundle image {one.image}: {one.said} (Job {one.job})" for one in found]
     images, jobs = ", ".join(dict.fromkeys(one.image for one in found)), " ".join(one.job for one in found)
-    remedy = f"Make {images} readable on the nodes (mirror, ImageDigestMirrorSet, the CatalogSource's spec.secrets), then: oc -n {namespace} delete job {jobs}"
+    remedy = (
+        f"Make {images} readable on the nodes "
+        "(mirror, ImageDigestMirrorSet, the CatalogSource's spec.secrets), "
+        f"then: oc -n {namespace} delete job {jobs}"
+    )
     return _with_evidence(
         trouble, f"{trouble.message.rstrip('.')}. {'. '.join(lines)}.", remedy, [*trouble.evidence, *lines]
     )
@@ -51,7 +71,7 @@ def begin_again(api: Api, subscription: KubeObject, namespace: str) -> bool:
     """
     metadata = subscription["metadata"]
     try:
-        if not owned(subscription) or bundle.stuck_jobs(api.list(known("Job"), namespace), []):
+        if not owned(subscription) or stuck_jobs(api.list(known("Job"), namespace), []):
             return False
     except AcceleratorError:
         return False
@@ -64,3 +84,92 @@ def _with_evidence(
     trouble: AcceleratorError, message: str, remedy: str, evidence: list[str]
 ) -> AcceleratorError:
     return type(trouble)(trouble.code, message, remedy, evidence, trouble.facts)
+
+
+def csv(config_map: KubeObject | None, name: str) -> KubeObject | None:
+    """Return the CSV of that name from the ConfigMap of a bundle.
+
+    None if it is not there or cannot be read.
+    """
+    for text in _files(config_map or {}):
+        if name not in text:
+            continue
+        try:
+            found = list(yaml.safe_load_all(text))
+        except yaml.YAMLError:
+            continue
+        for one in found:
+            if (
+                isinstance(one, dict)
+                and one.get("kind") == "ClusterServiceVersion"
+                and one["metadata"]["name"] == name
+            ):
+                return one
+    return None
+
+
+def _files(config_map: KubeObject) -> t.Iterator[str]:
+    yield from (config_map.get("data") or {}).values()
+    for packed in (config_map.get("binaryData") or {}).values():
+        try:
+            content = base64.b64decode(packed)
+            # OLM's annotation olm.contentEncoding: gzip+base64 means base64 inside the API's own base64.
+            content = content if content.startswith(_GZIP) else base64.b64decode(content)
+            yield gzip.decompress(content).decode()
+        except (binascii.Error, OSError, EOFError, ValueError):
+            continue
+
+
+class StuckJob(t.NamedTuple):
+    """A Job that has not unpacked its bundle. said: why, by the Job and by its pod while that exists."""
+
+    job: str
+    image: str
+    said: str
+
+
+def stuck_jobs(jobs: t.Iterable[KubeObject], pods: t.Sequence[KubeObject]) -> list[StuckJob]:
+    """Return the Jobs that unpack a bundle and are not complete.
+
+    Their containers tell them from other Jobs, because not every release of OLM labels them.
+    """
+    found = [
+        (one["metadata"]["name"], _image(one), _failure(one))
+        for one in jobs
+        if not conditions.is_true(one, "Complete")
+    ]
+    return [
+        StuckJob(name, image, "; ".join([*([end] if end else []), *_waiting(pods, name)]) or "has not ended")
+        for name, image, end in found
+        if image
+    ]
+
+
+def _image(job: KubeObject) -> str:
+    """Return the image of the bundle that the Job unpacks; empty if it unpacks none."""
+    pod = job["spec"]["template"]["spec"]
+    if not any(one["name"] == _EXTRACT for one in pod["containers"]):
+        return ""
+    return next((str(one["image"]) for one in pod.get("initContainers") or [] if one["name"] == _PULL), "")
+
+
+def _failure(job: KubeObject) -> str:
+    """Return reason and message of the Job's condition Failed; empty if the Job has not failed."""
+    if not conditions.is_true(job, "Failed"):
+        return ""
+    found = conditions.find(job, "Failed")
+    return f"{found.get('reason') or 'Failed'}: {found.get('message') or 'Failed'}"
+
+
+def _waiting(pods: t.Sequence[KubeObject], job: str) -> list[str]:
+    """Return why the containers of the Job's pods do not start, one line for each."""
+    lines = []
+    for pod in pods:
+        if not any(owner["name"] == job for owner in pod["metadata"].get("ownerReferences") or []):
+            continue
+        status = pod.get("status") or {}
+        for one in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
+            waiting = (one.get("state") or {}).get("waiting") or {}
+            if waiting.get("reason") and waiting["reason"] not in _USUAL:
+                lines.append(f"{waiting['reason']}: {waiting.get('message') or one['name']}")
+    return lines

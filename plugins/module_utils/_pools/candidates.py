@@ -18,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
     FACTS,
     described,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
     BY_KEY,
     OTHER,

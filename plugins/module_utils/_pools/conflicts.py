@@ -16,8 +16,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
     NVIDIA,
     NVIDIA_PCI,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import pool_label
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import (
     ACCELERATOR,
     Candidate,

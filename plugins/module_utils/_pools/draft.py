@@ -14,9 +14,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
     Catalogue,
     InstanceType,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import read_map
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems, read_map
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import pool_label
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import (
     autoscale as pool_autoscale,
     health,

@@ -10,7 +10,11 @@ import difflib
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, read_map
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import (
+    Field,
+    Problems,
+    read_map,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import name_fault
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
@@ -18,7 +22,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
     owned,
     pool_label,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.markets import read_markets
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import KEYS
 

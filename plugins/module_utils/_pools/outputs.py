@@ -22,7 +22,7 @@ _REQUESTS: t.Final = "requests."
 
 def tolerations(pools: t.Iterable[Pool]) -> list[JsonObject]:
     """Return what an operand or a workload must tolerate to run on every pool."""
-    return taints.tolerations(taint.as_result() for pool in pools for taint in pool.taints)
+    return taints.operand_tolerations(taint.as_result() for pool in pools for taint in pool.taints)
 
 
 def quotas(pools: t.Iterable[Pool]) -> list[JsonObject]:

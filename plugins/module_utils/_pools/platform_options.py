@@ -12,7 +12,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
     InstanceType,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import patch_relations
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
     Paths,

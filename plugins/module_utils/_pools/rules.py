@@ -10,8 +10,8 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import driver_modules
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_class import counted_by
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import POOL
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import BY_KEY
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import renames
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import ACCELERATOR

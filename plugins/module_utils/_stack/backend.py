@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What special_resource can drive; one file a backend."""
+"""The backends of special_resource: what each offers, the options that it reads, and which one a task asks
+for.
+"""
 
 from __future__ import annotations
 
@@ -10,112 +12,112 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import options
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    options as clusterpolicy_options,
+    options as clusterpolicy,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
-    options as custom_options,
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import options as custom
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import options as dra
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import options as kmm
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import (
+    options as nicclusterpolicy,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import options as dra_options
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import options as kmm_options
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic import options as nic_options
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
-    options as nvidiadriver_options,
+    options as nvidiadriver,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sro import options as sro_options
-
-Data = dict[str, t.Any]
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
+    SpecialResourceParams,
+    StackParams,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sro import options as sro
 
 
 class Backend(t.Protocol):
-    """What a backend's file offers."""
+    """What the file steps.py of a backend offers."""
 
-    # Where its object is called and lives when the user does not say.
-    NAME: str
-    NAMESPACE: str
+    @property
+    def NAME(self) -> str:
+        """The name of its object where the user gives none."""
 
-    def check(self, params: Data) -> None:
-        """Raises before the first request for what cannot work."""
+    @property
+    def NAMESPACE(self) -> str:
+        """The namespace of its object where the user gives none."""
 
-    def present(self, api: Api, params: Data) -> Data:
-        """Brings it about, waits for the truth, and returns what was seen."""
+    def check(self, params: StackParams) -> None:
+        """Raise InputError, before the first request, for what cannot work."""
 
-    def absent(self, api: Api, params: Data) -> Data:
-        """Takes away what is ours and waits until nothing of it is left."""
+    def present(self, api: Api, params: StackParams) -> dict[str, t.Any]:
+        """Apply the objects, wait until the stack works, and return what was seen."""
+
+    def absent(self, api: Api, params: StackParams) -> dict[str, t.Any]:
+        """Delete what this collection made, and wait until nothing of it is left."""
 
 
-# Options that not every backend has; whoever has them reads them.
+# The options of each backend; every backend also has those of options.py.
 OWN: t.Final[dict[str, frozenset[str]]] = {
-    "clusterpolicy": frozenset(clusterpolicy_options.OPTIONS),
-    "nvidiadriver": frozenset({*clusterpolicy_options.OPTIONS, *nvidiadriver_options.OPTIONS}),
-    "dra": frozenset({"driver", *dra_options.OPTIONS, *nvidiadriver_options.OPTIONS}),
-    "nicclusterpolicy": frozenset(nic_options.OPTIONS),
-    "custom": frozenset(custom_options.OPTIONS),
-    "kmm": frozenset(kmm_options.OPTIONS),
-    "sro": frozenset({*sro_options.OPTIONS, *kmm_options.OPTIONS, *clusterpolicy_options.OPTIONS}),
+    "clusterpolicy": frozenset(clusterpolicy.OPTIONS),
+    "nvidiadriver": frozenset({*clusterpolicy.OPTIONS, *nvidiadriver.OPTIONS}),
+    "dra": frozenset({"driver", *dra.OPTIONS, *nvidiadriver.OPTIONS}),
+    "nicclusterpolicy": frozenset(nicclusterpolicy.OPTIONS),
+    "custom": frozenset(custom.OPTIONS),
+    "kmm": frozenset(kmm.OPTIONS),
+    "sro": frozenset({*sro.OPTIONS, *kmm.OPTIONS, *clusterpolicy.OPTIONS}),
+}
+OPTIONS: t.Final[dict[str, t.Any]] = {
+    **options.OPTIONS,
+    **clusterpolicy.OPTIONS,
+    **nvidiadriver.OPTIONS,
+    **dra.OPTIONS,
+    **nicclusterpolicy.OPTIONS,
+    **custom.OPTIONS,
+    **kmm.OPTIONS,
+    **sro.OPTIONS,
 }
 
 
-def backend(name: str) -> Backend:
-    """One backend's code. A task pays only for the one that it uses: Ansible compiles these files in every run."""
-    if name == "clusterpolicy":
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-            steps as clusterpolicy_steps,
+def backend(title: str) -> Backend:
+    """Return the steps of a backend; raise LookupError if there is none.
+
+    A task imports only the backend that it uses: Ansible compiles these files in every run.
+    """
+    steps: t.Any
+    if title == "clusterpolicy":
+        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import steps
+    elif title == "nvidiadriver":
+        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import steps
+    elif title == "dra":
+        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import steps
+    elif title == "nicclusterpolicy":
+        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import (
+            steps,
         )
-
-        return t.cast(Backend, clusterpolicy_steps)
-    if name == "nvidiadriver":
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
-            steps as nvidiadriver_steps,
-        )
-
-        return t.cast(Backend, nvidiadriver_steps)
-    if name == "dra":
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import (
-            steps as dra_steps,
-        )
-
-        return t.cast(Backend, dra_steps)
-    if name == "nicclusterpolicy":
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic import (
-            steps as nic_steps,
-        )
-
-        return t.cast(Backend, nic_steps)
-    if name == "custom":
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
-            steps as custom_steps,
-        )
-
-        return t.cast(Backend, custom_steps)
-    if name == "kmm":
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
-            steps as kmm_steps,
-        )
-
-        return t.cast(Backend, kmm_steps)
-    if name == "sro":
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sro import (
-            steps as sro_steps,
-        )
-
-        return t.cast(Backend, sro_steps)
-    raise LookupError(name)
+    elif title == "custom":
+        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import steps
+    elif title == "kmm":
+        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import steps
+    elif title == "sro":
+        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sro import steps
+    else:
+        raise LookupError(title)
+    return t.cast(Backend, steps)
 
 
-def chosen(params: Data) -> Backend:
-    """The backend that the options name; they are completed in place. Options of other backends are refused."""
-    name = params["backend"]
-    for option in sorted(set[str]().union(*OWN.values()) - OWN[name]):
+def choose(params: SpecialResourceParams) -> tuple[Backend, StackParams]:
+    """Return the backend that the options name, and the options completed with its name and namespace.
+
+    Raises InputError for options of other backends, and for what the backend calls wrong.
+    """
+    title = params["backend"]
+    for option in sorted(set[str]().union(*OWN.values()) - OWN[title]):
         if params.get(option) is not None:
             owners = " or ".join(one for one in OWN if option in OWN[one])
             raise InputError(
                 "INPUT-OPTION",
-                f"{option} belongs to backend {owners}, and backend is {name}.",
+                f"{option} belongs to backend {owners}, and backend is {title}.",
                 f"Remove {option}, or set backend to {owners}.",
             )
-    found = backend(name)
-    params["name"] = params["name"] or found.NAME
-    params["namespace"] = params["namespace"] or found.NAMESPACE
-    found.check(params)
-    return found
+    found, complete = backend(title), t.cast(StackParams, params)
+    complete["name"] = params["name"] or found.NAME
+    complete["namespace"] = params["namespace"] or found.NAMESPACE
+    found.check(complete)
+    return found, complete

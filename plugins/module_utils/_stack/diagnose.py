@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What is read in trouble, of any operator: logs and events of the pods that know why, and how far OLM is. Reading them must not hide the failure."""
+"""What is read when a wait failed: logs and events of the pods that know why, and how far OLM is.
+
+A request that fails here must not hide the failure that is explained.
+"""
 
 from __future__ import annotations
 
@@ -10,67 +13,55 @@ import contextlib
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import by_name, known
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import table
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import logs, olm_stages, table
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import (
-    Part,
+    Finding,
     is_consequence,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import StackJudge
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Chain
-
-Data = dict[str, t.Any]
-Snapshot = dict[str, list[Data]]
-
-
-class Judged(t.Protocol):
-    """What a judge remembers of its last look."""
-
-    chain: Chain
-    seen: Snapshot
-    parts: list[Part]
 
 
 def explain(
     api: Api,
     namespace: str,
-    judge: Judged,
+    judge: StackJudge,
     error: AcceleratorError,
-    names: t.Mapping[str, t.Sequence[str]],
-    summarize: t.Callable[[Snapshot, list[Part]], Data],
+    pods: t.Mapping[str, t.Sequence[str]],
+    summarize: t.Callable[[Snapshot, list[Finding]], dict[str, t.Any]],
 ) -> None:
-    """Adds to a failed wait what logs and OLM say. names: stage -> beginnings of the names of pods that know why it is not ready."""
+    """Add what logs and OLM say to a failed wait.
+
+    pods: stage -> starts of names of the pods that know why.
+    """
     if not judge.seen:
         return
-    read_logs(api, judge, error, names)
-    error.facts["special_resource"] = summarize(
-        {**judge.seen, **operator(api, namespace, judge.chain.package)}, judge.parts
-    )
+    read_logs(api, judge, error, pods)
+    seen = {**judge.seen, **operator(api, namespace, judge.chain.package)}
+    error.facts["special_resource"] = summarize(seen, judge.findings)
 
 
 def explain_absent(api: Api, name: str, namespace: str, chain: Chain, error: AcceleratorError) -> None:
-    """The cluster does not serve the custom resource: how far is its operator?"""
-    found = table.summarize(chain, {"nodes": [], **operator(api, namespace, chain.package)}, {}, [], [])
+    """Add how far the operator is to the failure that the cluster does not serve the custom resource."""
+    snapshot = {"nodes": [], **operator(api, namespace, chain.package)}
+    found = table.summarize(chain, snapshot, {}, [], [])
     error.facts["special_resource"] = {"name": name, "state": "", "reason": "", "nodes": [], **found}
     error.evidence += found["lines"]
 
 
-def operator(api: Api, namespace: str, package: str) -> Snapshot:
-    """Four small requests."""
-    from ansible_collections.accelerators.openshift.plugins.module_utils._stack import olm_stages
-
-    empty = list[Data]()
-    found: Snapshot = {"subscriptions": empty, "plans": empty, "csvs": empty, "catalogs": empty}
+def operator(api: Api, namespace: str, package: str) -> dict[str, list[KubeObject]]:
+    """Return OLM's objects of the operator, or why they could not be read. Four small requests."""
+    found: dict[str, list[KubeObject]] = {"subscriptions": [], "plans": [], "csvs": [], "catalogs": []}
     try:
         found["subscriptions"] = api.list(known("Subscription"), namespace)
         live = olm_stages.subscription(found["subscriptions"], package)
         spec = (live or {}).get("spec") or {}
-        catalog = (
-            api.get(known("CatalogSource"), spec["source"], spec["sourceNamespace"])
-            if spec.get("source")
-            else None
-        )
-        found["catalogs"] = [catalog] if catalog else []
+        if spec.get("source"):
+            catalog = api.get(known("CatalogSource"), spec["source"], spec["sourceNamespace"])
+            found["catalogs"] = [catalog] if catalog else []
         found["plans"] = api.list(known("InstallPlan"), namespace) if live else []
         found["csvs"] = api.list(known("ClusterServiceVersion"), namespace)
     except AcceleratorError as why:
@@ -78,31 +69,26 @@ def operator(api: Api, namespace: str, package: str) -> Snapshot:
     return found
 
 
-def _decisive(judge: Judged, code: str) -> Part | None:
-    """The part that the wait's verdict came from, or what it waits for: the first failed one, else the first that is not ready."""
-    behind = [part for part in judge.parts if not part.is_ready]
-    first = next((part for part in behind if part.is_failed), next(iter(behind), None))
+def _decisive(judge: StackJudge, code: str) -> Finding | None:
+    """Return the finding that the verdict came from, or the cause that it waits for; None where neither is
+    known.
+    """
+    late = [one for one in judge.findings if not one.is_ready]
+    first = next((one for one in late if one.is_failed), next(iter(late), None))
     if first is None or first.code != code:
         return None
-    if not is_consequence(first, behind, judge.chain):
+    if not is_consequence(first, late, judge.chain):
         return first
-    return next(
-        (
-            part
-            for part in behind
-            if part.node == first.node and not is_consequence(part, behind, judge.chain)
-        ),
-        first,
-    )
+    here = (one for one in late if one.node == first.node)
+    return next((one for one in here if not is_consequence(one, late, judge.chain)), first)
 
 
 def read_logs(
-    api: Api, judge: Judged, error: AcceleratorError, names: t.Mapping[str, t.Sequence[str]]
+    api: Api, judge: StackJudge, error: AcceleratorError, pods: t.Mapping[str, t.Sequence[str]]
 ) -> None:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._stack import logs
-
+    """Add to the failure the logs that may know why, and the events of the pod that decides."""
     decisive = _decisive(judge, error.code)
-    sources = logs.sources(judge.parts, judge.seen["pods"], decisive, names)
+    sources = logs.sources(judge.findings, judge.seen["pods"], decisive, pods)
     for source in sources:
         try:
             log = api.log(source.namespace, source.pod, source.container, tail_lines=logs.TAIL)
@@ -110,16 +96,9 @@ def read_logs(
             logs.unreadable(error, source, why)
         else:
             logs.read(error, source, log)
-    before = error.code
-    for pod in dict.fromkeys((source.namespace, source.pod) for source in sources[:1] if source.decides):
-        if decisive is not None and before == decisive.code:
-            with contextlib.suppress(AcceleratorError):
-                logs.read_events(
-                    error,
-                    pod[1],
-                    api.list(
-                        known("Event"),
-                        pod[0],
-                        fields=by_name(pod[1]).replace("metadata.name", "involvedObject.name", 1),
-                    ),
-                )
+    if decisive is None or not sources or not sources[0].decides or error.code != decisive.code:
+        return
+    with contextlib.suppress(AcceleratorError):
+        fields = by_name(sources[0].pod).replace("metadata.name", "involvedObject.name", 1)
+        events = api.list(known("Event"), sources[0].namespace, fields=fields)
+        logs.read_events(error, sources[0].pod, events)

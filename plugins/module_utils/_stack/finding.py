@@ -2,22 +2,25 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""One judgement on the way to a working stack: a Readiness that knows its stage, its node and since when."""
+"""A finding: one judgement of a stack, with its stage, its pool, its node and its time."""
 
 from __future__ import annotations
 
 import typing as t
 from dataclasses import dataclass, replace
-from itertools import compress
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, name
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages
 
 
 @dataclass(frozen=True)
-class Part(Readiness):
-    """waits: it may be nothing but the consequence of an earlier stage."""
+class Finding(Readiness):
+    """A verdict with its place.
+
+    stage, pool, node: empty where the finding belongs to none. since: a time as the API writes it, or empty.
+    waits: the trouble may be only the consequence of an earlier stage.
+    """
 
     stage: str = ""
     pool: str = ""
@@ -26,40 +29,61 @@ class Part(Readiness):
     waits: bool = False
 
 
-# Beginning of a code -> the stage that alone can have it.
-_OF_CODE: t.Final = {"GPU-NFD-": stages.LABELS, "GPU-NODE-": stages.LABELS, "GPU-NODES": stages.LABELS}
+# Start of a code -> the only stage that such a finding can belong to.
+_STAGE_OF_CODE: t.Final = {
+    "GPU-NFD-": stages.LABELS,
+    "GPU-NODE-": stages.LABELS,
+    "GPU-NODES": stages.LABELS,
+}
 
 
-def part(verdict: str, reason: str = "", message: str = "", **more: t.Any) -> Part:
-    return Part(verdict, reason, message, **more)
+def on_object(
+    verdict: str, reason: str = "", message: str = "", code: str = "", remedy: str = "", **more: t.Any
+) -> Finding:
+    """Return a finding about the custom resource itself.
+
+    more: other fields; the stage is `crd` by default.
+    """
+    return Finding(verdict, reason, message, code, remedy, **{"stage": stages.CRD, **more})
 
 
 def on_node(
-    verdict: str, node: dict[str, t.Any], reason: str, what: str, code: str, remedy: str, **more: t.Any
-) -> Part:
-    """A trouble of one node, with the line that is shown of it."""
-    name = str(node["metadata"]["name"])
-    line = f"{name}: {what}"
-    return Part(verdict, f"{reason}:{name}", f"Node {line}", code, remedy, (line,), node=name, **more)
-
-
-def placed(found: Readiness, pool: str, node: str = "") -> Part:
-    """A judgement of anybody as one of this pool and node."""
-    if isinstance(found, Part):
-        return replace(found, pool=pool, node=node or found.node)
-    stage = next((stage for start, stage in _OF_CODE.items() if found.code.startswith(start)), stages.DRIVER)
-    return Part(
-        found.verdict, found.reason, found.message, found.code, found.remedy, found.details, stage, pool, node
+    verdict: str, node: KubeObject, reason: str, what: str, code: str, remedy: str, **more: t.Any
+) -> Finding:
+    """Return a finding about one node, with the line that people see of it."""
+    line = f"{name(node)}: {what}"
+    return Finding(
+        verdict, f"{reason}:{name(node)}", f"Node {line}", code, remedy, (line,), node=name(node), **more
     )
 
 
-def is_consequence(found: Part, parts: t.Iterable[Part], chain: stages.Chain = stages.GPU_STACK) -> bool:
-    """Whether it waits for an earlier stage of its node that is not ready itself."""
+def as_finding(
+    found: Readiness, stage: str, pool: str = "", node: str = "", *, waits: bool = False
+) -> Finding:
+    """Return a judgement as a finding of this stage, pool and node."""
+    return Finding(
+        found.verdict,
+        found.reason,
+        found.message,
+        found.code,
+        found.remedy,
+        found.details,
+        stage,
+        pool,
+        node,
+        waits=waits,
+    )
+
+
+def placed(found: Readiness, pool: str, node: str = "") -> Finding:
+    """Return a judgement as a finding of this pool and node; its code tells the stage where it has none."""
+    if isinstance(found, Finding):
+        return replace(found, pool=pool, node=node or found.node)
+    starts = (stage for start, stage in _STAGE_OF_CODE.items() if found.code.startswith(start))
+    return as_finding(found, next(starts, stages.DRIVER), pool, node)
+
+
+def is_consequence(found: Finding, findings: t.Iterable[Finding], chain: stages.Chain) -> bool:
+    """Return whether the finding waits for an earlier stage of its node that is not ready itself."""
     needed = chain.needs.get(found.stage, ()) if found.waits and found.node else ()
-    return any(one.node == found.node and one.stage in needed and not one.is_ready for one in parts)
-
-
-def hardened(patience: Patience, parts: t.Sequence[Part], chosen: t.Sequence[bool]) -> list[Part]:
-    """Only what is chosen grows final when it lasts."""
-    following = iter(patience.harden(compress(parts, chosen)))
-    return [next(following) if one else part for part, one in zip(parts, chosen, strict=True)]
+    return any(one.node == found.node and one.stage in needed and not one.is_ready for one in findings)

@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The stages before the custom resource: catalogue, install plan and CSV, from what OLM says of the operator's Subscription."""
+"""The stages before the custom resource: catalogue, install plan and CSV, from what OLM says of the
+operator's Subscription.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ Data = dict[str, t.Any]
 
 
 def subscription(subscriptions: t.Sequence[Data], package: str) -> Data | None:
-    """The operator's own, by a part of its package's name; another one of the namespace only where it is alone."""
+    """The operator's own, by a part of its package's name; another one of the namespace only where it is
+    alone.
+    """
     named = [one for one in subscriptions if package in str((one.get("spec") or {}).get("name"))]
     return next(iter(named), subscriptions[0] if len(subscriptions) == 1 else None)
 

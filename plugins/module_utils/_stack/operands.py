@@ -2,23 +2,33 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Operands: the DaemonSets of the GPU operator, and what of them runs on a node."""
+"""Operands: the DaemonSets of the GPU operator, what runs on a node, and the stages that this shows."""
 
 from __future__ import annotations
 
 import typing as t
 from dataclasses import dataclass
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    KubeObject,
+    Snapshot,
+    name,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Stage
 
 DEPLOY: t.Final = "nvidia.com/gpu.deploy."
-# Which stack a node belongs to, device plugin or DRA; it may be left over from the other one.
+# Which stack a node belongs to, device plugin or DRA; the label may be left over from the other stack.
 MODE: t.Final = "nvidia.com/gpu-operator.resource-allocation.mode"
 OUTDATED: t.Final = "is of an older revision"
 UNWANTED: t.Final = "is wanted on no node"
 _OWNERS: t.Final = ("ClusterPolicy", "NVIDIADriver")
-# Component of the label nvidia.com/gpu.deploy.<component> -> key of the ClusterPolicy's spec that switches it. Causes come before their consequences.
+# Component of the label nvidia.com/gpu.deploy.<component> -> key of the ClusterPolicy's spec that switches
+# it.
+# Causes come before their consequences.
 COMPONENTS: t.Final = {
     "driver": "driver",
     "container-toolkit": "toolkit",
@@ -30,11 +40,29 @@ COMPONENTS: t.Final = {
     "mig-manager": "migManager",
     "node-status-exporter": "nodeStatusExporter",
 }
+# What labels or partitions the devices belongs to what the node offers.
+_STAGES: t.Final = {
+    "driver": stages.DRIVER,
+    "container-toolkit": stages.TOOLKIT,
+    "operator-validator": stages.VALIDATOR,
+    "dcgm": stages.METRICS,
+    "dcgm-exporter": stages.METRICS,
+    "node-status-exporter": stages.METRICS,
+    "gpu-feature-discovery": stages.ALLOCATABLE,
+    "mig-manager": stages.ALLOCATABLE,
+    "dra-driver": stages.DRA,
+    "dra-validator": stages.VALIDATOR,
+    "dcgm-dra": stages.METRICS,
+    "dcgm-exporter-dra": stages.METRICS,
+}
 
 
 @dataclass(frozen=True)
 class Operand:
-    """One operand that a node's labels call for. pod is empty where none runs; note says what is wrong, since is when its pod was or ceased to be Ready."""
+    """One operand that a node's labels call for.
+
+    pod: empty where none runs. note: what is wrong. since: when its pod became Ready or ceased to be.
+    """
 
     component: str
     daemonset: str
@@ -43,124 +71,177 @@ class Operand:
     note: str = ""
     since: str = ""
 
+    @property
+    def stage(self) -> str:
+        """The stage that an operand of the GPU operator belongs to."""
+        return stage_of(self.component)
 
-def is_operand(daemonset: dict[str, t.Any]) -> bool:
+
+def stage_of(component: str) -> str:
+    """Return the stage of a component of the GPU operator."""
+    return _STAGES.get(component, stages.PLUGIN)
+
+
+def is_operand(daemonset: KubeObject) -> bool:
+    """Return whether the GPU operator made the DaemonSet."""
     owners = daemonset["metadata"].get("ownerReferences") or []
     return any(owner["kind"] in _OWNERS for owner in owners) or any(
         key.startswith(DEPLOY) for key in selector(daemonset)
     )
 
 
-def selector(daemonset: dict[str, t.Any]) -> dict[str, str]:
+def selector(daemonset: KubeObject) -> dict[str, str]:
+    """Return the node selector of its pods."""
     return daemonset["spec"]["template"]["spec"].get("nodeSelector") or {}
 
 
-def tolerations(daemonset: dict[str, t.Any]) -> list[dict[str, t.Any]]:
+def tolerations(daemonset: KubeObject) -> list[KubeObject]:
+    """Return the tolerations of its pods."""
     return daemonset["spec"]["template"]["spec"].get("tolerations") or []
 
 
-def component(daemonset: dict[str, t.Any]) -> str:
+def runs_version(daemonset: KubeObject, version: str) -> bool:
+    """Return whether an image of its pods has this version."""
+    containers = daemonset["spec"]["template"]["spec"].get("containers") or []
+    return any(version in str(container.get("image", "")) for container in containers)
+
+
+def component(daemonset: KubeObject) -> str:
+    """Return the component that the DaemonSet runs, or its name where its node selector names none."""
     if "mps-control" in daemonset["metadata"]["name"]:
         return "mps-control-daemon"
     keys = sorted(key.removeprefix(DEPLOY) for key in selector(daemonset) if key.startswith(DEPLOY))
-    return keys[0] if keys else str(daemonset["metadata"]["name"])
+    return keys[0] if keys else name(daemonset)
 
 
-def _depth(daemonset: dict[str, t.Any]) -> tuple[int, str]:
-    order = list(COMPONENTS)
-    name = component(daemonset)
-    return (order.index(name) if name in order else len(order), daemonset["metadata"]["name"])
+def _depth(daemonset: KubeObject) -> tuple[int, str]:
+    order, title = list(COMPONENTS), component(daemonset)
+    return (order.index(title) if title in order else len(order), name(daemonset))
 
 
-def current_revisions(revisions: t.Iterable[dict[str, t.Any]]) -> dict[str, str]:
-    """DaemonSet uid -> hash of its newest revision, as pods carry it in controller-revision-hash."""
-    newest: dict[str, dict[str, t.Any]] = {}
+def current_revisions(revisions: t.Iterable[KubeObject]) -> dict[str, str]:
+    """Return uid of a DaemonSet -> hash of its newest revision: controller-revision-hash of its pods."""
+    newest: dict[str, KubeObject] = {}
     for revision in revisions:
         for owner in revision["metadata"].get("ownerReferences") or []:
-            if (
-                owner["kind"] == "DaemonSet"
-                and revision["revision"] >= newest.get(owner["uid"], revision)["revision"]
-            ):
+            known = newest.get(owner["uid"], revision)
+            if owner["kind"] == "DaemonSet" and revision["revision"] >= known["revision"]:
                 newest[owner["uid"]] = revision
-    return {
-        uid: (revision["metadata"].get("labels") or {}).get("controller-revision-hash", "")
-        for uid, revision in newest.items()
-    }
+    return {uid: labels(revision).get("controller-revision-hash", "") for uid, revision in newest.items()}
 
 
-def pod_is_ready(pod: dict[str, t.Any]) -> bool:
-    if pod["metadata"].get("deletionTimestamp"):
-        return False
-    conditions = pod.get("status", {}).get("conditions") or []
-    return any(entry["type"] == "Ready" and entry["status"] == "True" for entry in conditions)
+def pod_is_ready(pod: KubeObject) -> bool:
+    """Return whether the pod is Ready and not being deleted."""
+    return not pod["metadata"].get("deletionTimestamp") and conditions.is_true(pod, "Ready")
 
 
-def by_node(pods: t.Iterable[dict[str, t.Any]]) -> dict[str, list[dict[str, t.Any]]]:
-    """Pods of each node, so that a node is judged without a look at those of a thousand others."""
-    found: dict[str, list[dict[str, t.Any]]] = {}
+def by_node(pods: t.Iterable[KubeObject]) -> dict[str, list[KubeObject]]:
+    """Return the pods of each node; those without a node are at the empty name."""
+    found: dict[str, list[KubeObject]] = {}
     for pod in pods:
         found.setdefault(pod["spec"].get("nodeName") or "", []).append(pod)
     return found
 
 
-def ready_since(pod: dict[str, t.Any]) -> str:
-    """When the pod became Ready, or ceased to be; when it was made, if neither is told."""
-    conditions = pod.get("status", {}).get("conditions") or []
-    found = next((entry.get("lastTransitionTime") for entry in conditions if entry["type"] == "Ready"), None)
-    return str(found or pod["metadata"].get("creationTimestamp") or "")
+def view_of(snapshot: Snapshot) -> t.Callable[[KubeObject], Snapshot]:
+    """Return a function that narrows the snapshot to the pods of a node: clusters have pods of a thousand
+    others.
+    """
+    pods = by_node(snapshot["pods"])
+    return lambda node: {**snapshot, "pods": pods.get(name(node), [])}
+
+
+def ready_since(pod: KubeObject) -> str:
+    """Return when the pod became Ready or ceased to be, else when it was made."""
+    return conditions.since(pod, "Ready") or str(pod["metadata"].get("creationTimestamp") or "")
 
 
 def on_node(
-    node: dict[str, t.Any],
-    daemonsets: t.Iterable[dict[str, t.Any]],
-    pods: t.Iterable[dict[str, t.Any]],
-    revisions: t.Mapping[str, str],
+    node: KubeObject, snapshot: Snapshot, revisions: t.Mapping[str, str] | None = None
 ) -> list[Operand]:
-    """Every operand whose selector the node matches, causes first."""
-    here = [pod for pod in pods if pod["spec"].get("nodeName") == node["metadata"]["name"]]
-    wanted = [one for one in daemonsets if is_operand(one) and matches(selector(one), labels(node))]
-    return [of_daemonset(one, here, revisions) for one in sorted(wanted, key=_depth)]
+    """Return every operand whose selector the node matches, causes first.
+
+    revisions: from current_revisions, where the caller has them; an empty mapping takes every pod for
+    current.
+    """
+    if revisions is None:
+        revisions = current_revisions(snapshot["revisions"])
+    here = [pod for pod in snapshot["pods"] if pod["spec"].get("nodeName") == node["metadata"]["name"]]
+    wanted = sorted(selecting(node, snapshot["daemonsets"]), key=_depth)
+    return [of_daemonset(one, here, revisions) for one in wanted]
+
+
+def selecting(node: KubeObject, daemonsets: t.Iterable[KubeObject]) -> list[KubeObject]:
+    """Return the operands' DaemonSets that select the node."""
+    return [one for one in daemonsets if is_operand(one) and matches(selector(one), labels(node))]
 
 
 def of_daemonset(
-    daemonset: dict[str, t.Any], pods: t.Iterable[dict[str, t.Any]], revisions: t.Mapping[str, str]
+    daemonset: KubeObject, pods: t.Iterable[KubeObject], revisions: t.Mapping[str, str]
 ) -> Operand:
-    """What of a DaemonSet runs among these pods of one node."""
-    uid, name = daemonset["metadata"]["uid"], daemonset["metadata"]["name"]
+    """Return what of a DaemonSet runs among these pods of one node."""
+    uid, meta, status = daemonset["metadata"]["uid"], daemonset["metadata"], daemonset.get("status", {})
     ours = [
         pod
         for pod in pods
         if any(owner["uid"] == uid for owner in pod["metadata"].get("ownerReferences") or [])
     ]
-    ours.sort(key=lambda pod: (not pod_is_ready(pod), pod["metadata"]["name"]))
-    rolling = daemonset.get("status", {}).get("observedGeneration", 0) < daemonset["metadata"].get(
-        "generation", 0
-    )
+    rolling = status.get("observedGeneration", 0) < meta.get("generation", 0)
     if not ours:
-        unwanted = not rolling and daemonset.get("status", {}).get("desiredNumberScheduled") == 0
-        return Operand(component(daemonset), name, note=UNWANTED if unwanted else "has no pod")
-    pod = ours[0]
-    label = (pod["metadata"].get("labels") or {}).get("controller-revision-hash", "")
-    outdated = bool(revisions.get(uid)) and label != revisions[uid]
+        unwanted = not rolling and status.get("desiredNumberScheduled") == 0
+        return Operand(component(daemonset), name(daemonset), note=UNWANTED if unwanted else "has no pod")
+    pod = min(ours, key=lambda pod: (not pod_is_ready(pod), pod["metadata"]["name"]))
+    outdated = bool(revisions.get(uid)) and labels(pod).get("controller-revision-hash", "") != revisions[uid]
     note = ""
     if not pod_is_ready(pod):
         note = "is not Ready"
     elif rolling or outdated:
         note = OUTDATED
-    return Operand(component(daemonset), name, pod["metadata"]["name"], not note, note, ready_since(pod))
+    return Operand(component(daemonset), name(daemonset), name(pod), not note, note, ready_since(pod))
 
 
-def lacking(
-    node: dict[str, t.Any], daemonsets: t.Iterable[dict[str, t.Any]], spec: t.Mapping[str, t.Any]
-) -> list[str]:
-    """Components that the node's labels call for although no DaemonSet selects the node."""
-    served = {
-        component(one) for one in daemonsets if is_operand(one) and matches(selector(one), labels(node))
-    }
-    called = [name for name in COMPONENTS if labels(node).get(DEPLOY + name) == "true"]
-    return [name for name in called if name not in served and _is_enabled(spec, COMPONENTS[name])]
+def lacking(node: KubeObject, daemonsets: t.Iterable[KubeObject], spec: t.Mapping[str, t.Any]) -> list[str]:
+    """Return components that the node's labels call for although no DaemonSet selects the node."""
+    served = {component(one) for one in selecting(node, daemonsets)}
+    called = [title for title in COMPONENTS if labels(node).get(DEPLOY + title) == "true"]
+    return [title for title in called if title not in served and _is_enabled(spec, COMPONENTS[title])]
 
 
 def _is_enabled(spec: t.Mapping[str, t.Any], key: str) -> bool:
-    """Left out means enabled, but for one."""
+    """Return whether the component runs; left out means enabled, but for nodeStatusExporter."""
     return not key or (spec.get(key) or {}).get("enabled", key != "nodeStatusExporter") is not False
+
+
+def shown_stages(
+    node: KubeObject,
+    found: t.Sequence[Operand],
+    absent: t.Mapping[str, t.Sequence[str]],
+    stage_of: t.Callable[[Operand], str] = lambda one: one.stage,
+) -> dict[str, Stage]:
+    """Return the stages that the pods of a node show: ready since the last pod was, or what is late.
+
+    absent: stage -> components that no DaemonSet brings there.
+    """
+    shown: dict[str, Stage] = {}
+    here: dict[str, list[Operand]] = {stage: [] for stage in absent}
+    for one in found:
+        here.setdefault(stage_of(one), []).append(one)
+    for stage, own in here.items():
+        late = [f"{name(node)}: {one.component} {one.note}" for one in own if not one.ready]
+        late += [f"{name(node)}: no DaemonSet for {title}" for title in absent.get(stage, ())]
+        if late:
+            first = min((one.since for one in own if not one.ready and one.since), default="")
+            shown[stage] = Stage(stage, stages.WAITING, first, tuple(late))
+        else:
+            shown[stage] = Stage(stage, since=max((one.since for one in own), default=""))
+    return shown
+
+
+def by_stage(
+    components: t.Iterable[str], stage_of: t.Callable[[str], str] = stage_of
+) -> dict[str, list[str]]:
+    """Return stage -> its components."""
+    found: dict[str, list[str]] = {}
+    for one in components:
+        found.setdefault(stage_of(one), []).append(one)
+    return found

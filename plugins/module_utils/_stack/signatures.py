@@ -2,7 +2,12 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Texts that known failures leave in logs, conditions and events, with what to do about each."""
+"""Texts that known failures leave in logs, conditions and events, and Xids, with what to do about each.
+
+An Xid is the driver's number for what went wrong with a GPU. The device plugin takes a GPU away for every Xid
+but those of applications (13, 31, 43, 45, 68 and 109), which therefore are not here. The advice is that of
+NVIDIA's catalogue for Ampere and newer.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,7 @@ import typing as t
 
 
 class Signature(t.NamedTuple):
-    """pattern: a regular expression. code and remedy: what a failure with this text is reported as."""
+    """A known text. pattern: a regular expression. code, remedy: those of a failure with this text."""
 
     pattern: str
     code: str
@@ -24,13 +29,16 @@ SIGNATURES: t.Final = (
         r"failed to install elfutils packages|Unable to find a match: elfutils-libelf-devel",
         "GPU-DRV-NODTK",
         "the driver is being built without the Driver Toolkit",
-        "Repair the Driver Toolkit (ImageStream openshift/driver-toolkit needs a tag for the node's OSTREE_VERSION); do not deploy entitlements.",
+        "Repair the Driver Toolkit (ImageStream openshift/driver-toolkit needs a tag for the node's "
+        "OSTREE_VERSION); do not deploy entitlements.",
     ),
     Signature(
-        r"driver-toolkit imagestream not found|DriverToolkit was requested but could not be enabled|no matches for kind .?ImageStream",
+        r"driver-toolkit imagestream not found|DriverToolkit was requested but could not be enabled"
+        r"|no matches for kind .?ImageStream",
         "GPU-DTK-STREAM",
         "the ImageStream openshift/driver-toolkit is missing",
-        "Look at `oc get imagestream driver-toolkit -n openshift` and at the cluster's samples and image registry operators.",
+        "Look at `oc get imagestream driver-toolkit -n openshift` and at the cluster's samples and image "
+        "registry operators.",
     ),
     Signature(
         r"could not find osImage .* in OS --> DTK mapping",
@@ -69,7 +77,8 @@ SIGNATURES: t.Final = (
         "Set deleteEmptyDir in driver.upgrade_policy, or delete those pods.",
     ),
     Signature(
-        r"not signed by a key that is trusted|Loading of unsigned module is rejected|Required key not available|Key was rejected by service",
+        r"not signed by a key that is trusted|Loading of unsigned module is rejected"
+        r"|Required key not available|Key was rejected by service",
         "GPU-DRV-SIGN",
         "Secure Boot rejects the kernel module",
         "Turn Secure Boot off in the machine set, or use precompiled signed drivers.",
@@ -78,7 +87,8 @@ SIGNATURES: t.Final = (
         r"sign-file: /run/secrets/(key|cert)/",
         "GPU-KMM-SIGN",
         "what a Secret holds is no key, or no certificate, to sign with",
-        "Put the private key in PEM under `key` of key_secret, and its certificate in DER under `cert` of cert_secret.",
+        "Put the private key in PEM under `key` of key_secret, and its certificate in DER under `cert` of "
+        "cert_secret.",
     ),
     Signature(
         r"RmInitAdapter failed|not supported by open nvidia\.ko",
@@ -150,7 +160,8 @@ SIGNATURES: t.Final = (
         r"conflicting GPUCluster resource",
         "GPU-CP-CONFLICT",
         "a GPUCluster exists, and it excludes the ClusterPolicy",
-        "Keep one of the two: `oc delete gpucluster gpu-cluster`, then clear the node label nvidia.com/gpu-operator.resource-allocation.mode.",
+        "Keep one of the two: `oc delete gpucluster gpu-cluster`, then clear the node label "
+        "nvidia.com/gpu-operator.resource-allocation.mode.",
     ),
     Signature(
         r"states not ready: \[",
@@ -162,5 +173,74 @@ SIGNATURES: t.Final = (
 
 
 def recognise(text: str) -> Signature | None:
-    """The first known failure in the text; the table's order is the order of trust."""
+    """Return the first known failure in the text; the order of the table is the order of trust."""
     return next((entry for entry in SIGNATURES if re.search(entry.pattern, text)), None)
+
+
+RESET, REBOOT, REPLACE, WATCH = "reset", "reboot", "replace", "watch"
+_REPORT: t.Final = re.compile(r"XidCriticalError: Xid=(\d+)(?: on Device=([^\s;,]+))?")
+
+
+class Xid(t.NamedTuple):
+    """meaning: what happened. action: what NVIDIA advises."""
+
+    meaning: str
+    action: str
+
+
+XIDS: t.Final[dict[int, Xid]] = {
+    46: Xid("the GPU stopped processing", RESET),
+    48: Xid("double-bit ECC error, not correctable", RESET),
+    54: Xid("the board's auxiliary power is not connected", REPLACE),
+    62: Xid("an internal micro-controller halted", RESET),
+    63: Xid("a memory row was remapped", WATCH),
+    64: Xid("a memory row could not be remapped", REPLACE),
+    74: Xid("NVLink error, here or at the other end of the link", RESET),
+    79: Xid("the GPU has fallen off the bus", REBOOT),
+    92: Xid("many single-bit ECC errors", WATCH),
+    94: Xid("memory error, contained in one application", WATCH),
+    95: Xid("memory error, not contained: every application on the GPU is affected", RESET),
+    110: Xid("security fault", REBOOT),
+    119: Xid("the GPU's system processor (GSP) does not answer", RESET),
+    120: Xid("error in the GPU's system processor (GSP)", RESET),
+    136: Xid("link training failed", RESET),
+    140: Xid("ECC error that could not be recovered from", RESET),
+    143: Xid("the GPU could not be initialized", RESET),
+    154: Xid("the recovery action changed; the driver's log names it", REBOOT),
+    158: Xid("fatal timeout", RESET),
+}
+_AGAIN: t.Final = "then delete the device plugin's pod of that node, so that it counts anew"
+REMEDIES: t.Final = {
+    RESET: (
+        "Drain the node and reset the GPU (`nvidia-smi --gpu-reset` in the driver's pod) or reboot the "
+        f"node, {_AGAIN}; replace the GPU if it comes back."
+    ),
+    REBOOT: (
+        f"Drain and reboot the node, {_AGAIN}; if it comes back, replace the GPU (or the machine: "
+        "`replace_node.yml`)."
+    ),
+    REPLACE: (
+        "Drain the node, reset the GPU once, and have it replaced (or the machine: "
+        "`replace_node.yml`) if it comes back."
+    ),
+    WATCH: f"Restart the application that was hit and reset the GPU at the next chance, {_AGAIN}.",
+}
+_UNKNOWN: t.Final = Xid("not in our table; look it up in NVIDIA's catalogue of Xids", REBOOT)
+_GRAVITY: t.Final = (REPLACE, REBOOT, RESET, WATCH)
+
+
+def reported_xids(log: str) -> list[tuple[int, str]]:
+    """Return (Xid, device) as the device plugin logged them, each once; no device means every device."""
+    return list(dict.fromkeys((int(number), device or "") for number, device in _REPORT.findall(log)))
+
+
+def xid(number: int) -> Xid:
+    """Return what is known of an Xid."""
+    return XIDS.get(number, _UNKNOWN)
+
+
+def advice(found: t.Sequence[tuple[int, str]]) -> tuple[str, str]:
+    """Return what happened, and what to do about the gravest Xid."""
+    texts = [f"Xid {number} on {device or 'every device'}: {xid(number).meaning}" for number, device in found]
+    gravest = min((xid(number).action for number, _device in found), key=_GRAVITY.index)
+    return "; ".join(texts), REMEDIES[gravest]

@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The stages from a catalogue to a schedulable device, in order: which of them is the cause, and which ones only wait for it.
+"""The stages from a catalogue to a device that pods can request: which one is the cause, and which only wait
+for it.
 
-A backend has its CHAIN = chain({stage of a node: stages that it needs}, package), and judges a snapshot into Parts (_stack_part.py), causes first.
-stage_judge.Judge(judge, CHAIN, patience) is what api.wait calls; diagnose.explain reads OLM and logs when that failed.
-_stage_table.summarize(CHAIN, snapshot, custom resource, pools, parts) makes pools, stages and lines of the result.
+A backend has a CHAIN = chain({stage of a node: stages that it needs}, package), and its judge turns a
+snapshot into findings (finding.py), causes first. judge.StackJudge is what api.wait calls; diagnose.explain
+reads OLM and logs when the wait failed; table.summarize makes pools, stages and lines of the result.
 """
 
 from __future__ import annotations
@@ -25,12 +26,17 @@ ORDER: t.Final = (FAILED, PENDING, WAITING, READY)
 CATALOGUE, PLAN, CSV, CRD = "catalogue", "install plan", "csv", "crd"
 LABELS, DRIVER, TOOLKIT, PLUGIN = "nfd labels", "driver", "toolkit", "device plugin"
 VALIDATOR, METRICS, ALLOCATABLE = "validator", "metrics", "allocatable"
-# The DRA driver takes the device plugin's place.
+# Takes the place of the device plugin with dynamic resource allocation.
 DRA = "dra driver"
+_MOST_EVIDENCE: t.Final = 5
 
 
 class Chain(t.NamedTuple):
-    """needs: stage -> those that it needs, the likeliest cause first. of_nodes: stages that each node has. package: the operator's in its catalogue."""
+    """The stages of a backend, in order.
+
+    needs: stage -> the stages that it needs, the likeliest cause first. of_nodes: the stages that each node
+    has. package: the package of the operator in its catalogue, empty without OLM.
+    """
 
     needs: t.Mapping[str, tuple[str, ...]]
     of_nodes: tuple[str, ...]
@@ -38,48 +44,16 @@ class Chain(t.NamedTuple):
 
 
 def chain(of_nodes: t.Mapping[str, tuple[str, ...]], package: str = "") -> Chain:
-    """Every operator comes the same way: by OLM where its package is known."""
-    by_olm: dict[str, tuple[str, ...]] = (
-        {CATALOGUE: (), PLAN: (CATALOGUE,), CSV: (PLAN,), CRD: (CSV,)} if package else {CRD: ()}
-    )
-    return Chain({**by_olm, **of_nodes}, tuple(of_nodes), package)
-
-
-# The labels are NFD's work, whatever becomes of the GPU operator.
-GPU_STACK: t.Final = chain(
-    {
-        LABELS: (),
-        DRIVER: (CRD, LABELS),
-        TOOLKIT: (DRIVER, CRD, LABELS),
-        PLUGIN: (TOOLKIT, DRIVER, CRD, LABELS),
-        VALIDATOR: (TOOLKIT, PLUGIN, DRIVER, CRD, LABELS),
-        METRICS: (TOOLKIT, DRIVER, CRD, LABELS),
-        ALLOCATABLE: (PLUGIN, TOOLKIT, DRIVER, CRD, LABELS),
-    },
-    "gpu-operator",
-)
-# Stage of each operand; what tells or cuts the devices belongs to what the node offers.
-OF_COMPONENT: t.Final = {
-    "driver": DRIVER,
-    "container-toolkit": TOOLKIT,
-    "device-plugin": PLUGIN,
-    "mps-control-daemon": PLUGIN,
-    "operator-validator": VALIDATOR,
-    "dcgm": METRICS,
-    "dcgm-exporter": METRICS,
-    "node-status-exporter": METRICS,
-    "gpu-feature-discovery": ALLOCATABLE,
-    "mig-manager": ALLOCATABLE,
-    "dra-driver": DRA,
-    "dra-validator": VALIDATOR,
-    "dcgm-dra": METRICS,
-    "dcgm-exporter-dra": METRICS,
-}
-_SHOWN: t.Final = 5
+    """Return the chain with the stages before those of the nodes: OLM's where the package is known."""
+    by_olm: dict[str, tuple[str, ...]] = {CATALOGUE: (), PLAN: (CATALOGUE,), CSV: (PLAN,), CRD: (CSV,)}
+    return Chain({**(by_olm if package else {CRD: ()}), **of_nodes}, tuple(of_nodes), package)
 
 
 class Stage(t.NamedTuple):
-    """verdict: ready, pending, failed or waiting. since: as the API says it, empty where it says nothing. consequence_of: the stage that it waits for."""
+    """One stage. verdict: ready, pending, failed or waiting. since: as the API writes it, or empty.
+
+    consequence_of: the stage that this one waits for.
+    """
 
     name: str
     verdict: str = READY
@@ -97,12 +71,14 @@ class Place(t.NamedTuple):
 
 
 def waiting(chain: Chain) -> dict[str, Stage]:
-    """What a node is like while nothing can be known of it."""
+    """Return the stages of a node of which nothing can be known yet."""
     return {name: Stage(name, WAITING) for name in chain.of_nodes}
 
 
-def settle(found: t.Mapping[str, Stage], chain: Chain = GPU_STACK) -> dict[str, Stage]:
-    """What only waits gets the stage that it waits for; what could wait for nothing is pending by itself."""
+def with_causes(found: t.Mapping[str, Stage], chain: Chain) -> dict[str, Stage]:
+    """Return the stages in order; each that waits names its cause, and without a cause it is pending by
+    itself.
+    """
     done: dict[str, Stage] = {}
     for name, needs in chain.needs.items():
         stage = found.get(name)
@@ -117,28 +93,28 @@ def settle(found: t.Mapping[str, Stage], chain: Chain = GPU_STACK) -> dict[str, 
 
 
 def across(name: str, places: t.Sequence[Place]) -> dict[str, t.Any]:
-    """One stage over all nodes: the worst verdict, and the nodes that are not ready."""
-    behind = [place for place in places if place.stage.verdict != READY]
+    """Return one stage over all nodes as a result: the worst verdict, and the nodes that are not ready."""
     verdict = min((place.stage.verdict for place in places), key=ORDER.index, default=READY)
-    deciding = [place for place in places if place.stage.verdict == verdict]
-    moments = sorted(place.stage.since for place in deciding if place.stage.since)
+    deciding = [place.stage for place in places if place.stage.verdict == verdict]
+    moments = sorted(stage.since for stage in deciding if stage.since)
     found = Stage(
         name,
         verdict,
         (moments[-1] if verdict == READY else moments[0]) if moments else "",
-        tuple(dict.fromkeys(line for place in deciding for line in place.stage.evidence))[:_SHOWN],
-        deciding[0].stage.consequence_of if deciding else "",
+        tuple(dict.fromkeys(line for stage in deciding for line in stage.evidence))[:_MOST_EVIDENCE],
+        deciding[0].consequence_of if deciding else "",
     )
-    of_nodes = [{"pool": place.pool, "node": place.node, **_plain(place.stage)} for place in behind]
-    return {**told(found), "nodes": of_nodes, "of": len(places)}
+    late = [place for place in places if place.stage.verdict != READY]
+    nodes = [{"pool": place.pool, "node": place.node, **_facts(place.stage)} for place in late]
+    return {**as_result(found), "nodes": nodes, "of": len(places)}
 
 
-def told(stage: Stage) -> dict[str, t.Any]:
-    """As results have it."""
-    return {"name": stage.name, **_plain(stage)}
+def as_result(stage: Stage) -> dict[str, t.Any]:
+    """Return the stage as a result has it."""
+    return {"name": stage.name, **_facts(stage)}
 
 
-def _plain(stage: Stage) -> dict[str, t.Any]:
+def _facts(stage: Stage) -> dict[str, t.Any]:
     return {
         "verdict": stage.verdict,
         "since": stage.since,
@@ -147,30 +123,29 @@ def _plain(stage: Stage) -> dict[str, t.Any]:
     }
 
 
-def table(stages: t.Sequence[dict[str, t.Any]]) -> list[str]:
-    """For people: a line for each stage that has a trouble of its own, one for all that wait for it, one for those that are ready."""
+def lines(stages: t.Sequence[dict[str, t.Any]]) -> list[str]:
+    """Return lines for people: what is ready, each stage with a trouble of its own, and what waits for it."""
     fine = [stage["name"] for stage in stages if stage["verdict"] == READY]
-    lines = [f"ready: {', '.join(fine)}"] if fine else []
-    behind: dict[str, list[str]] = {}
+    told = [f"ready: {', '.join(fine)}"] if fine else []
+    waiting: dict[str, list[str]] = {}
     for stage in stages:
         if stage["verdict"] == WAITING:
-            behind.setdefault(stage["consequence_of"], []).append(stage["name"])
+            waiting.setdefault(stage["consequence_of"], []).append(stage["name"])
     for stage in stages:
-        if stage["verdict"] in (READY, WAITING):
-            continue
-        since = f" since {stage['since']}" if stage["since"] else ""
-        own = [one for one in stage.get("nodes") or [] if one["verdict"] == stage["verdict"]]
-        where = f" on {len(own)} of {stage['of']} nodes" if own else ""
-        why = f": {'; '.join(stage['evidence'])}" if stage["evidence"] else ""
-        lines.append(f"{stage['name']} {stage['verdict'].upper()}{since}{where}{why}")
-        if waiting := behind.pop(stage["name"], []):
-            lines.append(
-                f"{', '.join(waiting)} {'wait' if len(waiting) > 1 else 'waits'} for {stage['name']}"
-            )
-    return [
-        *lines,
-        *(
-            f"{', '.join(waiting)} {'wait' if len(waiting) > 1 else 'waits'} for {cause}"
-            for cause, waiting in behind.items()
-        ),
-    ]
+        if stage["verdict"] not in (READY, WAITING):
+            told.append(_line(stage))
+            if names := waiting.pop(stage["name"], []):
+                told.append(_waiting_line(names, stage["name"]))
+    return [*told, *(_waiting_line(names, cause) for cause, names in waiting.items())]
+
+
+def _line(stage: dict[str, t.Any]) -> str:
+    since = f" since {stage['since']}" if stage["since"] else ""
+    own = [one for one in stage.get("nodes") or [] if one["verdict"] == stage["verdict"]]
+    where = f" on {len(own)} of {stage['of']} nodes" if own else ""
+    why = f": {'; '.join(stage['evidence'])}" if stage["evidence"] else ""
+    return f"{stage['name']} {stage['verdict'].upper()}{since}{where}{why}"
+
+
+def _waiting_line(names: t.Sequence[str], cause: str) -> str:
+    return f"{', '.join(names)} {'wait' if len(names) > 1 else 'waits'} for {cause}"

@@ -2,155 +2,182 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The stages of a result: pools, the stages of a backend's chain and their lines, from its judgements and from what was seen of each node besides."""
+"""Pools, stages and lines of a result, from the findings and from what each node shows."""
 
 from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import READY, worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    KubeObject,
+    Snapshot,
+    name,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    PENDING,
+    READY,
+    worst,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Chain, Place, Stage
 
-Data = dict[str, t.Any]
-# What a node shows of its stages where nothing is wrong with them: since when, what is late there, or why there is nothing to see.
-Seen = t.Callable[[Data], t.Mapping[str, Stage]]
-UNASKED: t.Final = "not looked at, since what it brings is there"
+# Returns what a node shows of its stages where no finding speaks of them.
+Seen = t.Callable[[KubeObject], t.Mapping[str, Stage]]
+NOT_READ: t.Final = "not looked at, since what it brings is there"
+NOT_WANTED: t.Final = "nothing of it is asked for"
 
 
-def _nothing(_node: Data) -> t.Mapping[str, Stage]:
+def _nothing(_node: KubeObject) -> t.Mapping[str, Stage]:
     return {}
 
 
 def summarize(
     chain: Chain,
     snapshot: Snapshot,
-    live: Data,
-    pools: t.Sequence[Data],
-    parts: t.Sequence[Part],
+    live: KubeObject,
+    pools: t.Sequence[StackPool],
+    findings: t.Sequence[Finding],
     seen: Seen = _nothing,
     besides: t.Mapping[str, Stage] | None = None,
-) -> Data:
-    """live: the custom resource, empty while it is not there. besides: more of a stage that is judged for each node, and belongs to none."""
-    found = stages_of(chain, snapshot, live, pools, parts, seen, besides or {})
-    return {"pools": pools_of(snapshot, pools, parts), "stages": found, "lines": stages.table(found)}
+) -> dict[str, t.Any]:
+    """Return pools, stages and lines of a result.
+
+    live: the custom resource, empty while it does not exist. besides: for a stage that each node has, a part
+    of it that belongs to no node.
+    """
+    found = _stages_of(chain, snapshot, live, pools, findings, seen, besides or {})
+    return {"pools": pools_of(snapshot, pools, findings), "stages": found, "lines": stages.lines(found)}
 
 
-def stages_of(
+def before_object(chain: Chain, node: KubeObject, is_labelled: bool, lacking: str) -> dict[str, Stage]:
+    """Return the stages of a node while the custom resource does not exist: only its labels can be seen."""
+    stage = Stage(stages.LABELS)
+    if not is_labelled:
+        stage = Stage(stages.LABELS, PENDING, "", (f"{name(node)}: {lacking}",))
+    return stages.waiting(chain) | {stages.LABELS: stage}
+
+
+def _stages_of(
     chain: Chain,
     snapshot: Snapshot,
-    live: Data,
-    pools: t.Sequence[Data],
-    parts: t.Sequence[Part],
+    live: KubeObject,
+    pools: t.Sequence[StackPool],
+    findings: t.Sequence[Finding],
     seen: Seen,
     besides: t.Mapping[str, Stage],
-) -> list[Data]:
-    """Catalogue, install plan and CSV only where the snapshot has what was read of them."""
-    own = {one: of_parts(one, _at(parts, one)) for one in chain.needs if one not in chain.of_nodes}
-    shared = stages.settle(
-        {**own, **_operator(chain, snapshot), stages.CRD: _custom_resource(live, parts)}, chain
+) -> list[dict[str, t.Any]]:
+    """Return the stages.
+
+    Catalogue, install plan and CSV are known only where the snapshot has OLM's objects.
+    """
+    own = {one: of_findings(one, _at(findings, one)) for one in chain.needs if one not in chain.of_nodes}
+    shared = stages.with_causes(
+        {**own, **_operator(chain, snapshot), stages.CRD: _custom_resource(live, findings)}, chain
     )
     places: dict[str, list[Place]] = {one: [] for one in chain.of_nodes}
-    for pool, node, found in _of_nodes(chain, snapshot, pools, parts, seen):
-        settled = stages.settle({**shared, **found}, chain)
+    for pool, node, found in _of_nodes(chain, snapshot, pools, findings, seen):
+        complete = stages.with_causes({**shared, **found}, chain)
         for one in chain.of_nodes:
-            places[one].append(Place(pool, node, settled[one]))
+            places[one].append(Place(pool, node, complete[one]))
     for one, stage in besides.items() if pools else ():
         places[one].append(Place("", "", stage))
-    result = [stages.told(stage) for stage in shared.values()]
+    result = [stages.as_result(stage) for stage in shared.values()]
     return result + [stages.across(one, found) for one, found in places.items() if found]
 
 
-def pools_of(snapshot: Snapshot, pools: t.Sequence[Data], parts: t.Sequence[Part]) -> list[Data]:
-    """Each pool by itself: what is wrong with another one, or with nodes of nobody, does not matter to it."""
-    shared = [
-        one
-        for one in parts
-        if not one.pool and one.stage == stages.CRD and not one.is_ready and not one.waits
-    ]
+def pools_of(
+    snapshot: Snapshot, pools: t.Sequence[StackPool], findings: t.Sequence[Finding]
+) -> list[dict[str, t.Any]]:
+    """Return each pool by itself; trouble of another pool, or of nodes outside the pools, does not count."""
+    late = [one for one in findings if not one.pool and not one.is_ready and not one.waits]
+    shared = [one for one in late if one.stage == stages.CRD]
     found = []
     for pool in pools:
-        nodes = [node["metadata"]["name"] for node in nodes_of(snapshot["nodes"], pool)]
-        own = [one for one in parts if one.pool == pool["name"]]
+        nodes = [name(node) for node in nodes_of(snapshot["nodes"], pool)]
+        own = [one for one in findings if one.pool == pool["name"]]
         bad = {one.node for one in own if not one.is_ready}
-        verdict = worst([*shared, *own]) if parts else None
+        verdict = worst([*shared, *own]) if findings else None
+        is_late = verdict is not None and not verdict.is_ready
         found.append(
             {
                 "name": pool["name"],
                 "ready": bool(verdict and verdict.is_ready and (own or shared or nodes)),
                 "nodes": len(nodes),
-                "nodes_ready": len([name for name in nodes if name not in bad]) if verdict else 0,
+                "nodes_ready": len([node for node in nodes if node not in bad]) if verdict else 0,
                 "code": verdict.code if verdict else "",
-                "message": verdict.message if verdict and not verdict.is_ready else "",
-                "remedy": verdict.remedy if verdict and not verdict.is_ready else "",
+                "message": verdict.message if verdict and is_late else "",
+                "remedy": verdict.remedy if verdict and is_late else "",
             }
         )
     return found
 
 
-def of_parts(name: str, own: t.Sequence[Part], since: str = "") -> Stage:
-    """A stage by the judgements that are its own. since: when it became ready, where nothing is wrong."""
+def of_findings(title: str, own: t.Sequence[Finding], since: str = "") -> Stage:
+    """Return a stage by its own findings. since: when the stage became ready, where nothing is wrong."""
     if not own:
-        return Stage(name, since=since)
-    verdict = stages.WAITING if all(one.waits and not one.is_failed for one in own) else worst(own).verdict
-    said = tuple(line for one in own for line in one.details or (one.message,))
+        return Stage(title, since=since)
+    only_waits = all(one.waits and not one.is_failed for one in own)
+    evidence = tuple(line for one in own for line in one.details or (one.message,))
     moments = sorted(one.since for one in own if one.since)
-    return Stage(name, verdict, moments[0] if moments else since, said)
+    verdict = stages.WAITING if only_waits else worst(own).verdict
+    return Stage(title, verdict, moments[0] if moments else since, evidence)
 
 
-def _at(parts: t.Sequence[Part], stage: str) -> list[Part]:
-    return [one for one in parts if one.stage == stage and not one.is_ready]
+def _at(findings: t.Sequence[Finding], stage: str) -> list[Finding]:
+    return [one for one in findings if one.stage == stage and not one.is_ready]
 
 
 def _operator(chain: Chain, snapshot: Snapshot) -> dict[str, Stage]:
     if not chain.package:
         return {}
     if "subscriptions" not in snapshot:
-        return {one: Stage(one, evidence=(UNASKED,)) for one in (stages.CATALOGUE, stages.PLAN, stages.CSV)}
+        return {one: Stage(one, evidence=(NOT_READ,)) for one in (stages.CATALOGUE, stages.PLAN, stages.CSV)}
     from ansible_collections.accelerators.openshift.plugins.module_utils._stack import olm_stages
 
     return {stage.name: stage for stage in olm_stages.judge(snapshot, chain.package)}
 
 
-def _custom_resource(live: Data, parts: t.Sequence[Part]) -> Stage:
-    """There, counted, and brought to the operands. What it says of its operands is their own matter, where it is not alone with it."""
-    own = _at(parts, stages.CRD)
+def _custom_resource(live: KubeObject, findings: t.Sequence[Finding]) -> Stage:
+    """Return the stage of the custom resource; what it only says about its operands is their own matter."""
+    own = _at(findings, stages.CRD)
+    only_waits = all(one.waits for one in own)
     if not live:
-        return (
-            of_parts(stages.CRD, own)._replace(verdict=stages.WAITING)
-            if all(one.waits for one in own)
-            else of_parts(stages.CRD, own)
-        )
-    if all(one.waits for one in own):
-        own = []
-    return of_parts(stages.CRD, own, str(live["metadata"].get("creationTimestamp") or ""))
+        found = of_findings(stages.CRD, own)
+        return found._replace(verdict=stages.WAITING) if only_waits else found
+    since = str(live["metadata"].get("creationTimestamp") or "")
+    return of_findings(stages.CRD, [] if only_waits else own, since)
 
 
 def _of_nodes(
-    chain: Chain, snapshot: Snapshot, pools: t.Sequence[Data], parts: t.Sequence[Part], seen: Seen
+    chain: Chain,
+    snapshot: Snapshot,
+    pools: t.Sequence[StackPool],
+    findings: t.Sequence[Finding],
+    seen: Seen,
 ) -> t.Iterator[tuple[str, str, dict[str, Stage]]]:
-    bad: dict[str, list[Part]] = {}
-    for one in parts:
+    """Yield pool, node and stages of each node; the node is empty for the nodes that a pool lacks."""
+    bad: dict[str, list[Finding]] = {}
+    for one in findings:
         if one.node and not one.is_ready:
             bad.setdefault(one.node, []).append(one)
     for pool in pools:
-        missing = [one for one in parts if one.pool == pool["name"] and not one.node and not one.is_ready]
+        missing = [one for one in findings if one.pool == pool["name"] and not one.node and not one.is_ready]
         if missing:
             first = chain.of_nodes[0]
-            yield pool["name"], "", stages.waiting(chain) | {first: of_parts(first, missing)}
+            yield pool["name"], "", stages.waiting(chain) | {first: of_findings(first, missing)}
         for node in nodes_of(snapshot["nodes"], pool):
-            name = str(node["metadata"]["name"])
-            yield pool["name"], name, _of_node(chain, bad.get(name, []), seen(node))
+            yield pool["name"], name(node), _of_node(chain, bad.get(name(node), []), seen(node))
 
 
-def _of_node(chain: Chain, own: t.Sequence[Part], seen: t.Mapping[str, Stage]) -> dict[str, Stage]:
-    """Judgements count for more than what was merely seen."""
+def _of_node(chain: Chain, own: t.Sequence[Finding], seen: t.Mapping[str, Stage]) -> dict[str, Stage]:
+    """Return the stages of a node; findings count for more than what the node shows."""
     found = {}
     for one in chain.of_nodes:
         shown = seen.get(one) or Stage(one)
-        judged = [part for part in own if part.stage == one]
-        found[one] = of_parts(one, judged, shown.since if shown.verdict == READY else "") if judged else shown
+        judged = [finding for finding in own if finding.stage == one]
+        since = shown.since if shown.verdict == READY else ""
+        found[one] = of_findings(one, judged, since) if judged else shown
     return found

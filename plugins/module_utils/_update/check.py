@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What was found out before an update of the cluster: one check after the other, each with a verdict, and what follows from all of them."""
+"""Checks before an update of the cluster: each has a verdict, and the worst one decides."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 
 OK, UNKNOWN, WARNING, BLOCKING = "ok", "unknown", "warning", "blocking"
-# From harmless to grave; unknown is what nobody can see from inside the cluster.
+# From mild to severe. unknown: nothing inside the cluster can tell.
 VERDICTS: t.Final = (OK, UNKNOWN, WARNING, BLOCKING)
 NEVER: t.Final = "never"
 _HEADING: t.Final = ("CHECK", "VERDICT", "WHAT")
 
 
 class Check(t.NamedTuple):
-    """One thing that an update needs. code: what the task fails with when this decides."""
+    """The outcome of one check. code: the task's error code if this check decides."""
 
     name: str
     verdict: str
@@ -27,41 +27,44 @@ class Check(t.NamedTuple):
     code: str = ""
     evidence: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, t.Any]:
+    def as_result(self) -> dict[str, t.Any]:
+        """Return the check as the module returns it."""
         return {**self._asdict(), "evidence": list(self.evidence)}
 
 
 def worst(checks: t.Iterable[Check]) -> str:
+    """Return the most severe verdict; ok without checks."""
     return max((check.verdict for check in checks), key=VERDICTS.index, default=OK)
 
 
 def refusal(checks: t.Sequence[Check], fail_on: str) -> AcceleratorError | None:
-    """The failure, where one check is as grave as fail_on or graver; the gravest decides, the first among equals."""
+    """Return the task's error if a check is as severe as fail_on, else None.
+
+    The most severe check decides, and the first of several.
+    """
     if fail_on == NEVER:
         return None
-    grave = [check for check in checks if VERDICTS.index(check.verdict) >= VERDICTS.index(fail_on)]
-    if not grave:
+    severe = [check for check in checks if VERDICTS.index(check.verdict) >= VERDICTS.index(fail_on)]
+    if not severe:
         return None
-    first = max(grave, key=lambda check: VERDICTS.index(check.verdict))
-    others = (
-        f" ({len(grave) - 1} more: {', '.join(check.name for check in grave if check is not first)})"
-        if grave[1:]
-        else ""
-    )
-    evidence = [f"{check.name}: {check.verdict}: {check.message}" for check in grave]
+    first = max(severe, key=lambda check: VERDICTS.index(check.verdict))
+    names = ", ".join(check.name for check in severe if check is not first)
+    others = f" ({len(severe) - 1} more: {names})" if severe[1:] else ""
+    evidence = [f"{check.name}: {check.verdict}: {check.message}" for check in severe]
     return AcceleratorError(first.code, f"{first.name}: {first.message}{others}", first.remedy, evidence)
 
 
 def table(checks: t.Iterable[Check]) -> list[str]:
-    """For people: a line a check, its remedy below it where there is something to do."""
+    """Return the checks as text: a line for each, and its remedy below it unless it is ok."""
+    checks = list(checks)
     rows = [_HEADING, *((check.name, check.verdict, check.message) for check in checks)]
     first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
-    lines = [f"{name.ljust(first)}  {verdict.ljust(second)}  {text}" for name, verdict, text in rows]
-    remedies = [
-        f"{' ' * (first + second + 4)}-> {check.remedy}" if check.remedy and check.verdict != OK else ""
-        for check in checks
+    heading, *lines = [
+        f"{name.ljust(first)}  {verdict.ljust(second)}  {text}" for name, verdict, text in rows
     ]
-    told = [lines[0]]
-    for line, remedy in zip(lines[1:], remedies, strict=True):
-        told += [line, remedy] if remedy else [line]
-    return told
+    found = [heading]
+    for line, check in zip(lines, checks, strict=True):
+        found.append(line)
+        if check.remedy and check.verdict != OK:
+            found.append(f"{' ' * (first + second + 4)}-> {check.remedy}")
+    return found

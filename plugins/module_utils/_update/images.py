@@ -2,15 +2,17 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Images that another release of OpenShift asks for: which ones, and what is known of them."""
+"""Images that another release of OpenShift needs: their names, and what is known of them."""
 
 from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import KERNEL, as_label
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import lookup, toolkit
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.image import for_release
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.kernel import Match
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import kernels
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (
     BLOCKING,
@@ -18,62 +20,62 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._update.che
     UNKNOWN,
     Check,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.release import Target
 
-if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.kernel import Match
-    from ansible_collections.accelerators.openshift.plugins.module_utils._update.drivers import Target
-
-Data = dict[str, t.Any]
+# What is known of an image, by its name.
 Answers = t.Mapping[str, lookup.Answer]
-# Names that an image may have; one of them has to be there.
+# Names that an image may have; one of them must exist.
 Names = tuple[str, ...]
 NIC_DRIVER: t.Final = "nvidia.com/ofed-driver"
 
 
 def of_drivers(matches: t.Iterable[Match], target: Target) -> list[Names]:
-    """Of the GPU drivers of these nodes, by the images of today; none of those whose name does not follow from them."""
+    """Return the GPU driver images that these nodes will need, derived from the images of today.
+
+    Leaves out each image whose next name does not follow from its name of today.
+    """
     found = {
-        for_release(
-            toolkit.driver_image(one.daemonset),
-            one.system.labelled,
-            target.kernel,
-            target.release,
-            target.rhcos,
-        )
+        _next(toolkit.driver_image(one.daemonset), one.system.labelled, target)
         for one in matches
         if one.daemonset
     }
     return sorted(found - {()})
 
 
-def of_nic_drivers(daemon_sets: t.Iterable[Data], policies: t.Sequence[Data], target: Target) -> list[Names]:
-    """Of the network adapters' drivers. One that was compiled beforehand may be built instead, unless the policy forbids it."""
+def of_nic_drivers(
+    daemon_sets: t.Iterable[KubeObject], policies: t.Sequence[KubeObject], target: Target
+) -> list[Names]:
+    """Return the driver images that the network adapters will need.
+
+    An image with sources can replace a precompiled one, unless the policy sets forcePrecompiled.
+    """
     forced = any(
         ((one.get("spec") or {}).get("ofedDriver") or {}).get("forcePrecompiled") for one in policies
     )
     found = set()
     for one in daemon_sets:
         spec = one["spec"]["template"]["spec"]
-        image, now = (
-            str(spec["containers"][0].get("image") or ""),
-            (spec.get("nodeSelector") or {}).get(KERNEL, ""),
-        )
-        names = for_release(image, now, target.kernel, target.release, target.rhcos)
+        image = str(spec["containers"][0].get("image") or "")
+        now = (spec.get("nodeSelector") or {}).get(KERNEL, "")
+        names = _next(image, now, target)
         if now and f"-{now}-" in image and not forced:
-            names += for_release(
-                image.replace(f"-{now}-", "-"), now, target.kernel, target.release, target.rhcos
-            )
+            names += _next(image.replace(f"-{now}-", "-"), now, target)
         found.add(names)
     return sorted(found - {()})
 
 
-def of_module(module: Data, target: Target) -> Names:
+def _next(image: str, now: str, target: Target) -> Names:
+    return for_release(image, now, target.kernel, target.release, target.rhcos)
+
+
+def of_module(module: KubeObject, target: Target) -> Names:
+    """Return the image of a Module for the target's kernel; empty if the kernel or the image is not known."""
     image = kernels.image_for(module, target.kernel) if target.kernel else ""
     return (image,) if image else ()
 
 
 def given(needs: t.Iterable[Names], images: t.Collection[str]) -> Answers:
-    """What the user says that the registry has, whole or by tag."""
+    """Return what the user says about these images. images: full names or tags that the registry has."""
     known = {}
     for image in (one for names in needs for one in names):
         is_there = image in images or image.rpartition(":")[2] in images
@@ -85,37 +87,26 @@ def given(needs: t.Iterable[Names], images: t.Collection[str]) -> Answers:
 
 
 def judged(name: str, needs: t.Sequence[Names], known: Answers, code: str, what: str) -> Check:
-    """what: for whom the images are."""
-    told = [(names, lookup.best(names, known)) for names in needs]
-    missing = [(names, one) for names, one in told if one.verdict == lookup.MISSING]
+    """Return the check of these images: blocking if one is missing. what: what needs the images."""
+    found = [(names, lookup.best(names, known)) for names in needs]
+    missing = [(names, one) for names, one in found if one.verdict == lookup.MISSING]
     if missing:
         images = tuple(" or ".join(names) for names, _one in missing)
         words = f" ({missing[0][1].words})" if missing[0][1].words else ""
-        return Check(
-            name,
-            BLOCKING,
-            f"no image for {what}: {', '.join(images)}{words}",
-            "Build and push it before the update, or mirror it.",
-            code,
-            images,
-        )
-    unknown = [one for _names, one in told if one.verdict != lookup.THERE]
+        message = f"no image for {what}: {', '.join(images)}{words}"
+        remedy = "Build and push it before the update, or mirror it."
+        return Check(name, BLOCKING, message, remedy, code, images)
+    unknown = [one for _names, one in found if one.verdict != lookup.THERE]
     if unknown:
         images = tuple(one.image for one in unknown)
-        said = (
-            f"; {unknown[0].verdict}: {unknown[0].words}" if unknown[0].words else f"; {unknown[0].verdict}"
-        )
-        return Check(
-            name,
-            UNKNOWN,
-            f"needed are {', '.join(images)}{said}",
-            f"`skopeo inspect docker://{images[0]}`, or give driver_images.",
-            code,
-            images,
-        )
-    evidence = tuple(f"{one.image}{f' is {one.digest}' if one.digest else ''}" for _names, one in told)
-    return Check(name, OK, f"{', '.join(one.image for _names, one in told)} is there", evidence=evidence)
+        words = f": {unknown[0].words}" if unknown[0].words else ""
+        message = f"needed are {', '.join(images)}; {unknown[0].verdict}{words}"
+        remedy = f"`skopeo inspect docker://{images[0]}`, or give driver_images."
+        return Check(name, UNKNOWN, message, remedy, code, images)
+    evidence = tuple(f"{one.image}{f' is {one.digest}' if one.digest else ''}" for _names, one in found)
+    return Check(name, OK, f"{', '.join(one.image for _names, one in found)} is there", evidence=evidence)
 
 
 def kernel_of(target: Target) -> str:
+    """Return the words for the target's kernel, or its version if the kernel is not known."""
     return f"kernel {as_label(target.kernel)}" if target.kernel else target.version

@@ -2,14 +2,16 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Releases of OpenShift: which one a cluster may be updated to, by its own ClusterVersion, and what it says against it."""
+"""Releases of OpenShift: which one the cluster offers, and what speaks against an update to it."""
 
 from __future__ import annotations
 
 import re
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (
     BLOCKING,
     OK,
@@ -18,46 +20,53 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._update.che
     Check,
 )
 
-Data = dict[str, t.Any]
 Release = tuple[int, int]
 _FORM: t.Final = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?")
+_SHOWN: t.Final = 5
+
+
+class Target(t.NamedTuple):
+    """The release to update to.
+
+    kernel, rhcos: empty if the user does not know them. images: driver images in the user's registry; None if
+    the user does not say.
+    """
+
+    version: str
+    release: Release
+    kernel: str
+    rhcos: str
+    images: frozenset[str] | None
 
 
 def parse(version: str, path: str = "version") -> tuple[int, int, int, str]:
+    """Return major, minor, patch and the suffix (such as `rc.1`); raise InputError for any other text."""
     found = _FORM.fullmatch(version)
     if not found:
-        raise InputError(
-            "INPUT-VALUE",
-            f"{path} is {version!r}, which is no release of OpenShift.",
-            "Write it like 4.22.9.",
-        )
+        message = f"{path} is {version!r}, which is no release of OpenShift."
+        raise InputError("INPUT-VALUE", message, "Write it like 4.22.9.")
     return int(found[1]), int(found[2]), int(found[3]), found[4] or ""
 
 
 def _order(version: str) -> tuple[int, int, int, bool, str]:
-    """A release candidate comes before its release."""
+    """Return a key to sort by: a release candidate comes before its release."""
     major, minor, patch, more = parse(version)
     return major, minor, patch, not more, more
 
 
 def release(version: str) -> Release:
+    """Return major and minor."""
     return parse(version)[:2]
 
 
-def current(cluster: Data) -> str:
-    """The newest release that the cluster has been brought to."""
+def current(cluster: KubeObject) -> str:
+    """Return the newest version that the cluster was completely updated to, or an empty text."""
     history = (cluster.get("status") or {}).get("history") or []
     return next((str(one["version"]) for one in history if one.get("state") == "Completed"), "")
 
 
-def condition(obj: Data, kind: str) -> Data:
-    found: Data = next(
-        (one for one in (obj.get("status") or {}).get("conditions") or [] if one.get("type") == kind), {}
-    )
-    return found
-
-
-def checks(cluster: Data, operators: t.Iterable[Data], target: str) -> list[Check]:
+def checks(cluster: KubeObject, operators: t.Collection[KubeObject], target: str) -> list[Check]:
+    """Return the checks of the ClusterVersion and the ClusterOperators for this version."""
     return [
         _offered(cluster, target),
         _at_rest(cluster),
@@ -66,147 +75,110 @@ def checks(cluster: Data, operators: t.Iterable[Data], target: str) -> list[Chec
     ]
 
 
-def _offered(cluster: Data, target: str) -> Check:
-    now, name = current(cluster), "release"
+def _offered(cluster: KubeObject, target: str) -> Check:
+    now, name, code = current(cluster), "release", "UPDATE-RELEASE"
     if target == now:
         return Check(name, OK, f"the cluster runs {target} already")
     if now and _order(target) < _order(now):
-        return Check(
-            name,
-            BLOCKING,
-            f"{target} is older than {now}, and OpenShift does not go back",
-            "Choose a newer release.",
-            "UPDATE-RELEASE",
-        )
+        what = f"{target} is older than {now}, and OpenShift does not go back"
+        return Check(name, BLOCKING, what, "Choose a newer release.", code)
     status = cluster.get("status") or {}
-    update = next((one for one in status.get("availableUpdates") or [] if one.get("version") == target), None)
-    if update:
-        return Check(
-            name,
-            OK,
-            f"{target} is recommended from {now}",
-            evidence=tuple(str(update[key]) for key in ("image", "url") if update.get(key)),
-        )
+    for one in status.get("availableUpdates") or []:
+        if one.get("version") == target:
+            evidence = tuple(str(one[key]) for key in ("image", "url") if one.get(key))
+            return Check(name, OK, f"{target} is recommended from {now}", evidence=evidence)
     for one in status.get("conditionalUpdates") or []:
         if (one.get("release") or {}).get("version") == target:
             return _conditional(one, now, target)
-    channel, known = (
-        str((cluster.get("spec") or {}).get("channel") or ""),
-        condition(cluster, "RetrievedUpdates"),
-    )
-    if known.get("status") != "True":
-        why = known.get("message") or "no update service was asked"
-        what = f"whether {target} can follow {now} is not known here: {why}"
-        return Check(
-            name,
-            UNKNOWN,
-            what,
-            "Look at the update graph of Red Hat (Update Path), or run an update service of your own.",
-            "UPDATE-RELEASE",
-        )
-    offered = (
-        ", ".join(
-            sorted(
-                (str(one.get("version")) for one in status.get("availableUpdates") or []),
-                key=_order,
-                reverse=True,
-            )[:5]
-        )
-        or "nothing"
-    )
-    wanted = ".".join(map(str, release(target)))
-    remedy = (
-        f"`oc adm upgrade channel {channel.partition('-')[0] or 'stable'}-{wanted}`"
-        if not channel.endswith(wanted)
-        else f"Choose one of {offered}."
-    )
-    far = (
-        ", and a release in between may have to come first"
-        if now and release(target)[1] > release(now)[1] + 1
-        else ""
-    )
+    if not conditions.is_true(cluster, "RetrievedUpdates"):
+        why = conditions.find(cluster, "RetrievedUpdates").get("message") or "no update service was asked"
+        what = f"the cluster does not know whether {target} can follow {now}: {why}"
+        remedy = "Look at Red Hat's update graph (Update Path), or run an update service of your own."
+        return Check(name, UNKNOWN, what, remedy, code)
+    return _not_offered(cluster, now, target)
+
+
+def _not_offered(cluster: KubeObject, now: str, target: str) -> Check:
+    """Return the check for a release that is not in the cluster's channel."""
+    channel = str((cluster.get("spec") or {}).get("channel") or "")
+    updates = (cluster.get("status") or {}).get("availableUpdates") or []
+    newest = sorted((str(one.get("version")) for one in updates), key=_order, reverse=True)[:_SHOWN]
+    offered, wanted = ", ".join(newest) or "nothing", write(release(target))
+    remedy = f"`oc adm upgrade channel {channel.partition('-')[0] or 'stable'}-{wanted}`"
+    if channel.endswith(wanted):
+        remedy = f"Choose one of {offered}."
+    is_far = now and release(target)[1] > release(now)[1] + 1
+    far = ", and a release in between may have to come first" if is_far else ""
     what = f"channel {channel or '(none)'} does not lead from {now} to {target}{far}; it offers {offered}"
-    return Check(name, BLOCKING, what, remedy, "UPDATE-RELEASE")
+    return Check("release", BLOCKING, what, remedy, "UPDATE-RELEASE")
 
 
-def _conditional(update: Data, now: str, target: str) -> Check:
-    told: Data = next((one for one in update.get("conditions") or [] if one.get("type") == "Recommended"), {})
+def _conditional(update: KubeObject, now: str, target: str) -> Check:
+    found: KubeObject = next(
+        (one for one in update.get("conditions") or [] if one.get("type") == "Recommended"), {}
+    )
     risks = tuple(
         f"{one.get('name')}: {one.get('message')} {one.get('url') or ''}".strip()
         for one in update.get("risks") or []
     )
-    if told.get("status") == "True":
-        return Check(
-            "release", OK, f"{target} is recommended from {now}: its risks do not apply here", evidence=risks
-        )
-    doubt = "is not recommended" if told.get("status") == "False" else "may not be recommended"
-    what = f"{target} {doubt} from {now}: {told.get('message') or '; '.join(risks)}"
-    remedy = f"Wait for a later release, or accept the risk: `oc adm upgrade --to={target} --allow-not-recommended`."
+    if found.get("status") == "True":
+        what = f"{target} is recommended from {now}: its risks do not apply here"
+        return Check("release", OK, what, evidence=risks)
+    doubt = "is not recommended" if found.get("status") == "False" else "may not be recommended"
+    what = f"{target} {doubt} from {now}: {found.get('message') or '; '.join(risks)}"
+    command = f"`oc adm upgrade --to={target} --allow-not-recommended`"
+    remedy = f"Wait for a later release, or accept the risk: {command}."
     return Check("release", WARNING, what, remedy, "UPDATE-RELEASE", risks)
 
 
-def _at_rest(cluster: Data) -> Check:
-    going, failing = condition(cluster, "Progressing"), condition(cluster, "Failing")
-    newest: Data = next(iter((cluster.get("status") or {}).get("history") or []), {})
+def _at_rest(cluster: KubeObject) -> Check:
+    name, code = "cluster version", "UPDATE-CLUSTER"
+    going, failing = conditions.find(cluster, "Progressing"), conditions.find(cluster, "Failing")
+    newest: KubeObject = next(iter((cluster.get("status") or {}).get("history") or []), {})
     if going.get("status") == "True" or newest.get("state") == "Partial":
-        what = f"an update to {newest.get('version')} is under way: {going.get('message') or 'it is not complete'}"
-        return Check(
-            "cluster version",
-            BLOCKING,
-            what,
-            "Wait until `oc adm upgrade` says that it is complete.",
-            "UPDATE-CLUSTER",
-        )
+        why = going.get("message") or "it is not complete"
+        what = f"an update to {newest.get('version')} is under way: {why}"
+        return Check(name, BLOCKING, what, "Wait until `oc adm upgrade` says that it is complete.", code)
     if failing.get("status") == "True":
-        return Check(
-            "cluster version",
-            WARNING,
-            f"Failing: {failing.get('message')}",
-            "Look at `oc adm upgrade`.",
-            "UPDATE-CLUSTER",
-        )
-    return Check("cluster version", OK, f"no update is under way, {current(cluster)} is complete")
+        return Check(name, WARNING, f"Failing: {failing.get('message')}", "Look at `oc adm upgrade`.", code)
+    return Check(name, OK, f"no update is under way, {current(cluster)} is complete")
 
 
-def _upgradeable(cluster: Data, operators: t.Iterable[Data], target: str) -> Check:
-    """An operator that says Upgradeable=False stops updates to another minor release, and lets patches through."""
-    refusing = [one for one in operators if condition(one, "Upgradeable").get("status") == "False"]
+def _upgradeable(cluster: KubeObject, operators: t.Iterable[KubeObject], target: str) -> Check:
+    """Return the check for Upgradeable=False, which stops only updates to another minor release."""
     lines = tuple(
-        f"{one['metadata']['name']}: {condition(one, 'Upgradeable').get('message')}" for one in refusing
+        f"{one['metadata']['name']}: {found.get('message')}"
+        for one in operators
+        if (found := conditions.find(one, "Upgradeable")).get("status") == "False"
     )
-    said = condition(cluster, "Upgradeable")
-    if said.get("status") != "False" and not refusing:
-        return Check("upgradeable", OK, "no operator holds back an update")
-    what = str(said.get("message") or "; ".join(lines))
+    own, name = conditions.find(cluster, "Upgradeable"), "upgradeable"
+    if own.get("status") != "False" and not lines:
+        return Check(name, OK, "no operator holds back an update")
+    what = str(own.get("message") or "; ".join(lines))
     now = current(cluster)
     if now and release(now) == release(target):
-        return Check(
-            "upgradeable", OK, f"held back are only updates to another minor release: {what}", evidence=lines
-        )
-    return Check(
-        "upgradeable",
-        BLOCKING,
-        f"Upgradeable=False: {what}",
-        "Do what the operator asks for; `oc adm upgrade` shows it again.",
-        "UPDATE-CLUSTER",
-        lines,
-    )
+        return Check(name, OK, f"only updates to another minor release are held back: {what}", evidence=lines)
+    remedy = "Do what the operator asks for; `oc adm upgrade` shows it again."
+    return Check(name, BLOCKING, f"Upgradeable=False: {what}", remedy, "UPDATE-CLUSTER", lines)
 
 
-def _healthy(operators: t.Iterable[Data]) -> Check:
+def _healthy(operators: t.Iterable[KubeObject]) -> Check:
     bad = [
         one
         for one in operators
-        if condition(one, "Degraded").get("status") == "True"
-        or condition(one, "Available").get("status") == "False"
+        if conditions.is_true(one, "Degraded") or conditions.find(one, "Available").get("status") == "False"
     ]
     if not bad:
         return Check("cluster operators", OK, "all are available, none is degraded")
     lines = tuple(
-        f"{one['metadata']['name']}: {condition(one, 'Degraded').get('message') or 'not available'}"
+        f"{one['metadata']['name']}: {conditions.find(one, 'Degraded').get('message') or 'not available'}"
         for one in bad
     )
     what = f"{len(bad)} degraded or not available: {'; '.join(lines)}"
-    return Check(
-        "cluster operators", WARNING, what, "Look at `oc get clusteroperators`.", "UPDATE-CLUSTER", lines
-    )
+    remedy = "Look at `oc get clusteroperators`."
+    return Check("cluster operators", WARNING, what, remedy, "UPDATE-CLUSTER", lines)
+
+
+def write(found: Release) -> str:
+    """Return major and minor as text, such as `4.22`."""
+    return ".".join(map(str, found))

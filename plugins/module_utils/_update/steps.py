@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Before an update of OpenShift: everything that it needs is looked at, and nothing is written."""
+"""Steps of the module preflight_update: look at everything that an update needs, and write nothing."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     ForbiddenError,
     KindNotServedError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
@@ -22,7 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labe
     labels,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import kernel, lookup
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.lookup_steps import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.steps import (
     look_up,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.toolkit import (
@@ -33,6 +34,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.driv
 from ansible_collections.accelerators.openshift.plugins.module_utils._update import (
     drivers,
     images as update_images,
+    modules,
     operator_support,
     release as update_release,
     rollout,
@@ -44,39 +46,34 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._update.che
     table,
     worst,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.params import (
+    PreflightUpdateParams,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.release import Target
 
-Data = dict[str, t.Any]
 KMM: t.Final = "kmm.sigs.x-k8s.io"
-# The kinds of a proof that there is what a kernel needs.
+# Kinds by which KMM verifies its Modules for a kernel.
 VALIDATIONS: t.Final = ("PreflightValidation", "PreflightValidationOCP")
 
 
-def ensure(api: Api, params: Data) -> Data:
+def check(api: Api, params: PreflightUpdateParams) -> dict[str, t.Any]:
+    """Return version, target, checks, verdict and table.
+
+    Raises AcceleratorError, with the same facts, if a check is as severe as fail_on.
+    """
     version = params["version"]
-    release = update_release.release(version)
     images = None if params["driver_images"] is None else frozenset(params["driver_images"])
-    target = drivers.Target(version, release, params["kernel"] or "", params["rhcos"] or "", images)
+    kernel_, rhcos = params["kernel"] or "", params["rhcos"] or ""
+    target = Target(version, update_release.release(version), kernel_, rhcos, images)
     cluster = api.get(known("ClusterVersion"), "version")
     if cluster is None:
-        remedy = (
-            "On other clusters the update is not OpenShift's, and this module has nothing to say about it."
-        )
+        remedy = "Only OpenShift has it: this module cannot check the update of another distribution."
         raise AcceleratorError("UPDATE-CLUSTER", "There is no ClusterVersion named version.", remedy)
-    now = update_release.current(cluster)
-    checks = update_release.checks(cluster, listed(api, "ClusterOperator"), version)
-    csvs = [
-        csv for namespace in params["namespaces"] for csv in listed(api, "ClusterServiceVersion", namespace)
-    ]
-    checks += operator_support.checks(csvs, update_release.release(now) if now else release, release)
-    gpus = [node for node in api.list(known("Node")) if has_nvidia_pci(labels(node))]
-    checks += driver_checks(api, params, gpus, target)
-    checks += or_unknown("NIC driver image", "UPDATE-DRIVER", lambda: nic_checks(api, target))
-    checks += or_unknown("modules", "UPDATE-KMM", lambda: module_checks(api, target))
-    checks += rollout_checks(api, gpus)
+    checks = all_checks(api, params, target, cluster)
     facts = {
-        "version": now,
+        "version": update_release.current(cluster),
         "target": version,
-        "checks": [check.to_dict() for check in checks],
+        "checks": [one.as_result() for one in checks],
         "verdict": worst(checks),
         "table": table(checks),
     }
@@ -86,23 +83,41 @@ def ensure(api: Api, params: Data) -> Data:
     return facts
 
 
-def listed(api: Api, kind: str, namespace: str | None = None) -> list[Data]:
-    """What a cluster without that kind has none of."""
+def all_checks(api: Api, params: PreflightUpdateParams, target: Target, cluster: KubeObject) -> list[Check]:
+    """Return every check, in the order of the table. cluster: the ClusterVersion."""
+    now = update_release.current(cluster)
+    checks = update_release.checks(cluster, listed(api, "ClusterOperator"), target.version)
+    csvs = [
+        csv for namespace in params["namespaces"] for csv in listed(api, "ClusterServiceVersion", namespace)
+    ]
+    running = update_release.release(now) if now else target.release
+    checks += operator_support.checks(csvs, running, target.release)
+    gpus = [node for node in api.list(known("Node")) if has_nvidia_pci(labels(node))]
+    checks += driver_checks(api, params, gpus, target)
+    checks += or_unknown("NIC driver image", "UPDATE-DRIVER", lambda: nic_checks(api, target))
+    checks += or_unknown("modules", "UPDATE-KMM", lambda: module_checks(api, target))
+    return checks + rollout_checks(api, gpus)
+
+
+def listed(api: Api, kind: str, namespace: str | None = None) -> list[KubeObject]:
+    """Return the objects of this kind; an empty list if the cluster does not serve it."""
     with contextlib.suppress(KindNotServedError):
         return api.list(known(kind), namespace)
     return []
 
 
 def or_unknown(name: str, code: str, look: t.Callable[[], list[Check]]) -> list[Check]:
-    """Operators that most clusters lack, and that an identity may not be allowed to look for."""
+    """Return the checks, or one unknown check if the identity may not read what they need."""
     try:
         return look()
     except ForbiddenError as exc:
         return [Check(name, UNKNOWN, exc.message, exc.remedy, code)]
 
 
-def driver_checks(api: Api, params: Data, gpus: list[Data], target: drivers.Target) -> list[Check]:
-    """The operator counts the oldest ClusterPolicy alone."""
+def driver_checks(
+    api: Api, params: PreflightUpdateParams, gpus: list[KubeObject], target: Target
+) -> list[Check]:
+    """Return the checks of the GPU drivers. The operator uses only the oldest ClusterPolicy."""
     policies = sorted(
         listed(api, "ClusterPolicy"), key=lambda one: str(one["metadata"].get("creationTimestamp"))
     )
@@ -120,16 +135,17 @@ def driver_checks(api: Api, params: Data, gpus: list[Data], target: drivers.Targ
 
 
 def known_of(
-    api: Api, matches: t.Sequence[kernel.Match], target: drivers.Target, namespace: str
+    api: Api, matches: t.Sequence[kernel.Match], target: Target, namespace: str
 ) -> update_images.Answers:
-    """What the user says of precompiled drivers goes before what the cluster finds out."""
-    told = [one for one in matches if target.images is not None and one.source == BY_IMAGE]
-    asked = update_images.of_drivers([one for one in matches if one not in told], target)
+    """Return what is known of the images: from the user's list for precompiled drivers, else the cluster."""
+    by_user = [one for one in matches if target.images is not None and one.source == BY_IMAGE]
+    asked = update_images.of_drivers([one for one in matches if one not in by_user], target)
     found = look_up(api, (image for names in asked for image in names), namespace)
-    return {**found, **update_images.given(update_images.of_drivers(told, target), target.images or ())}
+    return {**found, **update_images.given(update_images.of_drivers(by_user, target), target.images or ())}
 
 
-def nic_checks(api: Api, target: drivers.Target) -> list[Check]:
+def nic_checks(api: Api, target: Target) -> list[Check]:
+    """Return the check of the network adapters' driver images; empty without such a driver."""
     policies = [one for one in listed(api, "NicClusterPolicy") if (one.get("spec") or {}).get("ofedDriver")]
     live = api.list(known("DaemonSet"), labels=update_images.NIC_DRIVER) if policies else []
     needs = update_images.of_nic_drivers(live, policies, target)
@@ -143,43 +159,44 @@ def nic_checks(api: Api, target: drivers.Target) -> list[Check]:
     ]
 
 
-def module_checks(api: Api, target: drivers.Target) -> list[Check]:
-    modules = listed(api, "Module")
-    validations = [one for kind in VALIDATIONS for one in proofs(api, kind)] if modules else []
+def module_checks(api: Api, target: Target) -> list[Check]:
+    """Return a check for each Module of KMM."""
+    live = listed(api, "Module")
+    validations = [one for kind in VALIDATIONS for one in proofs(api, kind)] if live else []
     answers: dict[str, lookup.Answer] = {}
-    for namespace in sorted({one["metadata"]["namespace"] for one in modules}):
+    for namespace in sorted({one["metadata"]["namespace"] for one in live}):
         mine = (
             image
-            for one in modules
+            for one in live
             if one["metadata"]["namespace"] == namespace
             for image in update_images.of_module(one, target)
         )
         answers |= look_up(api, mine, namespace)
-    return drivers.modules(modules, validations, target, answers)
+    return modules.checks(live, validations, target, answers)
 
 
-def proofs(api: Api, kind: str) -> list[Data]:
-    """Older releases of KMM serve the older version alone."""
+def proofs(api: Api, kind: str) -> list[KubeObject]:
+    """Return the validations of this kind. Older releases of KMM serve only the older version."""
     for version in ("v1beta2", "v1beta1"):
         with contextlib.suppress(KindNotServedError):
             return api.list(api.resolve(f"{KMM}/{version}", kind))
     return []
 
 
-def rollout_checks(api: Api, gpus: list[Data]) -> list[Check]:
+def rollout_checks(api: Api, gpus: list[KubeObject]) -> list[Check]:
+    """Return the checks of the rollout: pools, GPU nodes, their pods, and disruption budgets."""
     names = frozenset(node["metadata"]["name"] for node in gpus)
 
-    def covered(budget: Data) -> list[Data]:
+    def covered(budget: KubeObject) -> list[KubeObject]:
         wanted = rollout.selector(budget)
-        return (
-            []
-            if wanted is None
-            else api.list(known("Pod"), budget["metadata"]["namespace"], labels=wanted or None)
-        )
+        if wanted is None:
+            return []
+        return api.list(known("Pod"), budget["metadata"]["namespace"], labels=wanted or None)
 
-    pods = (
-        api.list(known("Pod"), keep=lambda pod: pod if drain.node_of(pod) in names else None) if names else []
-    )
+    def of_gpus(pod: KubeObject) -> KubeObject | None:
+        return pod if drain.node_of(pod) in names else None
+
+    pods = api.list(known("Pod"), keep=of_gpus) if names else []
     return [
         *rollout.pools(listed(api, "MachineConfigPool")),
         *([rollout.nodes(gpus), rollout.workloads(pods)] if gpus else []),

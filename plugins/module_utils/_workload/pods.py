@@ -16,14 +16,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
     claims,
     devices as node_devices,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
-    labels as node_labels,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import (
     GPU_TOLERATION,
     matches,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
     merge_tolerations,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
@@ -50,7 +46,7 @@ def has_ended(pod: KubeObject) -> bool:
 
 def host_of(node: KubeObject) -> str:
     """Return the value of the node's hostname label, by which a pod selects the node."""
-    return node_labels(node).get(HOSTNAME) or str(node["metadata"]["name"])
+    return labels(node).get(HOSTNAME) or str(node["metadata"]["name"])
 
 
 def namespace(name: str) -> KubeObject:
@@ -62,7 +58,7 @@ def namespace(name: str) -> KubeObject:
 def selected(nodes: t.Iterable[KubeObject], selector: t.Mapping[str, str]) -> list[KubeObject]:
     """Return the nodes with these labels, sorted by name."""
     return sorted(
-        (node for node in nodes if matches(selector, node_labels(node))),
+        (node for node in nodes if matches(selector, labels(node))),
         key=lambda node: str(node["metadata"]["name"]),
     )
 
@@ -105,11 +101,11 @@ def pod(
 
     copies: number of pods whose cpu and memory it requests.
     """
-    labels = {**MANAGED_BY, BENCHMARK_LABEL: params["benchmark"], RUN_LABEL: run}
+    marks = {**MANAGED_BY, BENCHMARK_LABEL: params["benchmark"], RUN_LABEL: run}
     made = {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": name, "namespace": params["namespace"], "labels": labels},
+        "metadata": {"name": name, "namespace": params["namespace"], "labels": marks},
         "spec": {
             "restartPolicy": "Never",
             "automountServiceAccountToken": False,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
     KubeObject,
     Snapshot,
@@ -39,16 +39,16 @@ class Judge:
 
     def __init__(self, wanted: int, grace: float, clock: t.Callable[[], float]) -> None:
         self._wanted = wanted
-        self._patience = Patience(clock, grace, PASSING)
+        self._grace = Grace(clock, grace, PASSING)
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
-        return judge(snapshot["pods"], self._wanted, self._patience)
+        return judge(snapshot["pods"], self._wanted, self._grace)
 
 
-def judge(pods: t.Sequence[KubeObject], wanted: int, patience: Patience) -> Readiness:
+def judge(pods: t.Sequence[KubeObject], wanted: int, grace: Grace) -> Readiness:
     """Return ready when every pod has ended, also with a failure: the results are read afterwards."""
     parts = [_judge_pod(pod) for pod in sorted(pods, key=lambda pod: str(pod["metadata"]["name"]))]
-    verdict = worst(patience.harden(parts))
+    verdict = worst(grace.harden(parts))
     what = f"{sum(map(has_ended, pods))} of {wanted} pods have ended"
     if not verdict.is_failed and sum(map(has_ended, pods)) >= wanted:
         return ready("Ended", f"{what}.")

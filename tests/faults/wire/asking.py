@@ -37,7 +37,9 @@ def manifest(name: str = "a", **data: str) -> dict[str, t.Any]:
 def everything(api: Api) -> None:
     """Each way to ask, once."""
     api.apply(manifest(x="1"))
-    assert api.get(CONFIG_MAP, "a", "x")["data"] == {"x": "1"}
+    live = api.get(CONFIG_MAP, "a", "x")
+    assert live is not None
+    assert live["data"] == {"x": "1"}
     assert [item["metadata"]["name"] for item in api.list(CONFIG_MAP, "x")] == ["a"]
     looks: list[int] = []
 

@@ -101,7 +101,7 @@ def test_a_compressed_answer_that_is_cut_off_is_asked_for_again(
 
 
 def drip_headers_then_silence(exchange: Exchange) -> None:
-    """Headers are bounded by the socket's timeout for each byte: nothing looks at them before they are whole."""
+    """Only the socket's timeout for each byte bounds headers: nothing reads them before they are complete."""
     exchange.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Slow: ")
     drip(exchange, b"a", 2)
     exchange.connection.recv(1)

@@ -118,7 +118,7 @@ def test_a_new_authority_of_the_server(tmp_path: Path) -> None:
 
 
 def test_a_fork_opens_a_connection_of_its_own(pki: tuple[Path, tuple[Path, Path]]) -> None:
-    """Ansible's main process may have asked something (a lookup in the play's own variables) before it forks its workers."""
+    """Ansible's main process may have sent requests before it forks its workers: those of a lookup."""
     with Served(certificate=pki[1]) as served:
         served.state.put(manifest(x="1"))
         api = api_of({"host": served.url, "ca_cert": str(pki[0]), **TOKEN})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from cluster import Cluster
+from cluster import Cluster, must_get
 
 from openshift_sandbox import faults
 
@@ -61,7 +61,7 @@ def trouble(cluster: Cluster, name: str, **fields: t.Any) -> t.Iterator[None]:
 
 
 def labels(cluster: Cluster, name: str) -> Data:
-    found: Data = cluster.client.get("v1", "nodes", name)["metadata"]["labels"]
+    found: Data = must_get(cluster.client, "v1", "nodes", name)["metadata"]["labels"]
     return found
 
 

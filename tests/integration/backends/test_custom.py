@@ -9,7 +9,7 @@ import contextlib
 import typing as t
 
 import pytest
-from cluster import Cluster
+from cluster import Cluster, must_get
 from integration.playbook import Playbook
 from integration.twelve_steps import OTHER_WAY, Case, Walks, task
 from integration.wire import Audit
@@ -174,7 +174,7 @@ def test_somebody_elses_object_is_reported_then_taken_and_never_deleted(
     assert (again.changed, audit.writes(again)) == (False, [])
     kept = playbook.module("special_resource", **options(state="absent"))
     assert (kept.changed, kept.failed) == (False, False)
-    live = cluster.client.get(*STACKS, "it-fpga", SPACE)
+    live = must_get(cluster.client, *STACKS, "it-fpga", SPACE)
     assert live["spec"]["devicesPerNode"] == 3
     assert "app.kubernetes.io/managed-by" not in (live["metadata"].get("labels") or {})
     cluster.client.delete(*STACKS, "it-fpga", SPACE)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from cluster import Cluster
+from cluster import Cluster, must_get
 from integration.backends.kmm_cards import ABSENT, MODULES, SELECTOR, SPACE, Data, options, trouble
 from integration.patience import until
 from integration.playbook import Playbook
@@ -82,7 +82,9 @@ def test_a_dra_driver_is_ready_when_its_devices_can_be_claimed(
         }
     )
     until(
-        lambda: (cluster.client.get(*CLAIMS, "it-card", "default").get("status") or {}).get("reservedFor"),
+        lambda: (must_get(cluster.client, *CLAIMS, "it-card", "default").get("status") or {}).get(
+            "reservedFor"
+        ),
         "the claim is allocated",
     )
     refused = playbook.module("special_resource", **ABSENT)
@@ -110,7 +112,7 @@ def slices(cluster: Cluster, node: str) -> list[Data]:
 
 def test_a_kernel_to_come_is_verified(playbook: Playbook, audit: Audit, cards: list[str]) -> None:
     assert not playbook.module("special_resource", **options()).failed
-    asked = {
+    asked: dict[str, t.Any] = {
         "backend": "kmm",
         "kmm": {
             "preflight": {"kernel_version": "5.14.0-611.el9.x86_64", "dtk_image": "quay.io/openshift/dtk:1"}

@@ -9,7 +9,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from cluster import Cluster
+from cluster import Cluster, must_get
 from integration.killed import kill
 from integration.patience import until
 from integration.playbook import Playbook
@@ -150,7 +150,7 @@ def test_from_a_special_resource_to_a_module(
     kill(
         playbook,
         tmp_path,
-        lambda: "deletionTimestamp" in client.get(*driver)["metadata"],
+        lambda: "deletionTimestamp" in must_get(client, *driver)["metadata"],
         "special_resource",
         **migration(remove=True),
     )

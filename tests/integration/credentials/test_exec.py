@@ -59,7 +59,8 @@ def test_a_token_which_is_a_secret_from_then_on() -> None:
 def test_what_the_plugin_is_told(tmp_path: Path) -> None:
     code = (
         "import json, os, sys; info = json.loads(os.environ['KUBERNETES_EXEC_INFO']);"
-        f"print(json.dumps(dict(apiVersion={V1!r}, status=dict(token='t', info=info, where=os.getcwd(), own=os.environ['OWN'], read=sys.stdin.read()))))"
+        f"print(json.dumps(dict(apiVersion={V1!r}, status=dict(token='t', info=info, where=os.getcwd(), "
+        "own=os.environ['OWN'], read=sys.stdin.read()))))"
     )
     extensions = [
         {"name": "other", "extension": 1},

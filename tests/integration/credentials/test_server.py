@@ -90,7 +90,7 @@ def test_acting_as_somebody_is_on_the_wire(
 ) -> None:
     cluster.needs_sandbox()
     if way == "options":
-        defaults = {
+        defaults: Data = {
             "kubeconfig": str(cluster.kubeconfig),
             "impersonate_user": "jim",
             "impersonate_groups": ["team-a", "system:masters"],

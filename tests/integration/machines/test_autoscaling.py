@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from cluster import Cluster
+from cluster import Cluster, must_get
 from integration.machines.scaled_pool import (
     NAMESPACE,
     TAINT,
@@ -121,10 +121,8 @@ def test_the_whole_chain_with_no_node(
     cluster: Cluster, playbook: Playbook, audit: Audit, unscaled: None
 ) -> None:
     """No node to label or to validate is a success; the plan foretold all, a second run writes nothing."""
-    names = [
-        f"{cluster.client.get('config.openshift.io/v1', 'infrastructures', 'cluster')['status']['infrastructureName']}-it-burst-{zone}"
-        for zone in ZONES
-    ]
+    infrastructure = must_get(cluster.client, "config.openshift.io/v1", "infrastructures", "cluster")
+    names = [f"{infrastructure['status']['infrastructureName']}-it-burst-{zone}" for zone in ZONES]
     planned, checked = (
         playbook.playbook("plan", gpu_pools=[pool()]),
         playbook.playbook("enable_gpus", "--check", "--diff", gpu_pools=[pool()]),

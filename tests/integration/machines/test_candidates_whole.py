@@ -77,7 +77,7 @@ def told(run: Run) -> list[str]:
 def test_the_whole_run_with_candidates(pools: Pools, tmp_path: Path) -> None:
     pair, prices = [TRAINING, BATCH], {"p4d.24xlarge": 22, "g4dn.12xlarge": 4}
     planned = pools.playbook.playbook(
-        "plan", gpu_pools=pair, gpu_prices=prices, plan_output=str(tmp_path / "plan.json")
+        "plan", gpu_pools=pair, gpu_prices=prices, gpu_plan_output=str(tmp_path / "plan.json")
     )
     table = told(planned)
     assert [line.split() for line in table[1:3]] == [

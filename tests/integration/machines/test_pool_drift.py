@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import typing as t
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ def test_labels_and_taints_reach_machines_and_nodes_and_leave_them(pool: Pool, a
     first = min(pool.names)
     pool.client.patch("v1", "nodes", first, None, {"metadata": {"labels": {"mine": "x"}}})
     assert all(labels_of(node).get("node-role.kubernetes.io/gpu") == "" for node in pool.nodes)
-    options = {"labels": {"team": "ai"}, "taints": [TAINT | {"value": "b"}]}
+    options: dict[str, t.Any] = {"labels": {"team": "ai"}, "taints": [TAINT | {"value": "b"}]}
     foreseen = pool.apply(check=True, **options)
     assert foreseen.changed
     assert audit.writes(foreseen) == []

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import functools
 import typing as t
 
+from cluster import must_get
 from integration.patience import until
 from integration.platforms.pools import API, NAMESPACE, Data, Pools
 
@@ -24,11 +26,11 @@ def test_a_mirror_is_not_written(pools: Pools) -> None:
 
 
 def test_a_mirror_is_copied_from(pools: Pools) -> None:
-    mirror = pools.client.get(API, "machinesets", MIRROR, NAMESPACE)
+    mirror = must_get(pools.client, API, "machinesets", MIRROR, NAMESPACE)
     assert mirror["spec"]["authoritativeAPI"] == "ClusterAPI"
     mine = pool("other", "us-east-2b")
     pools.ensure(mine)
-    made = pools.client.get(API, "machinesets", "demo-x7k2p-other-us-east-2b", NAMESPACE)
+    made = must_get(pools.client, API, "machinesets", "demo-x7k2p-other-us-east-2b", NAMESPACE)
     assert made["spec"]["authoritativeAPI"] == "MachineAPI"
     assert pools.sets(mine)["us-east-2b"]["subnet"] == pools.worker("us-east-2b")["subnet"]
     assert pools.unchanged(mine)
@@ -36,7 +38,7 @@ def test_a_mirror_is_copied_from(pools: Pools) -> None:
 
 
 def test_a_machine_that_is_a_mirror_is_not_written_either(pools: Pools) -> None:
-    """Its set is the Machine API's, it alone is not: as long as nothing is to be written to it, nobody minds."""
+    """Its set is the Machine API's, this Machine is not: no error as long as no task has to write to it."""
     mine = pool("own", "us-east-2c")
     (machine,) = [pools.ensure(mine)["machines"][0]["name"]]
     migrate(pools, machine, "ClusterAPI")
@@ -64,7 +66,7 @@ def migrate(pools: Pools, machine: str, to: str) -> None:
         pools.client.patch(
             API, "machines", machine, NAMESPACE, {"status": {"authoritativeAPI": state}}, "status"
         )
-        until(lambda wanted=state: is_seen(pools, machine, wanted), f"a controller that has seen {state}")
+        until(functools.partial(is_seen, pools, machine, state), f"a controller that has seen {state}")
 
 
 def is_seen(pools: Pools, machine: str, state: str) -> bool:

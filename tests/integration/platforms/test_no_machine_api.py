@@ -11,7 +11,7 @@ import typing as t
 
 import pytest
 import yaml
-from cluster import running
+from cluster import must_get, running
 from integration.platforms.pools import Data, Pools
 from integration.playbook import ROOT, Playbook
 from integration.wire import Audit
@@ -91,7 +91,7 @@ def from_end_to_end(pools: Pools, pool: Data) -> None:
 
 def marks(pools: Pools, name: str) -> tuple[list[str], list[Data]]:
     """Labels that are nobody's but the nodes' makers' or ours, and taints."""
-    node = pools.client.get("v1", "nodes", name)
+    node = must_get(pools.client, "v1", "nodes", name)
     return sorted(
         key
         for key in node["metadata"]["labels"]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 import typing as t
 
@@ -57,7 +58,11 @@ def machine_set(client: Client) -> t.Iterator[t.Callable[..., str]]:
     yield make
     for name in made:
         client.delete(API, "machinesets", name, MACHINES)
-        until(lambda name=name: not machines(client, name), f"the machines of {name} gone")
+        until(functools.partial(_no_machines, client, name), f"the machines of {name} gone")
+
+
+def _no_machines(client: Client, name: str) -> bool:
+    return not machines(client, name)
 
 
 @pytest.fixture

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an administrator does by hand until GPUs work: a MachineSet, two operators, a NodeFeatureDiscovery and a ClusterPolicy."""
+"""What an administrator does by hand until GPUs work.
+
+A MachineSet, two operators, a NodeFeatureDiscovery and a ClusterPolicy.
+"""
 
 from __future__ import annotations
 

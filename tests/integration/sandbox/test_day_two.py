@@ -9,6 +9,7 @@ import functools
 import typing as t
 
 import pytest
+from cluster import must_get
 from integration.patience import until
 from integration.sandbox.machine_sets import API, MACHINES, Data, in_phase, machines
 from integration.sandbox.pods import events, pod, running
@@ -133,7 +134,8 @@ def _available(client: Client, name: str) -> bool:
 
 
 def _annotations(client: Client, name: str) -> Data:
-    return t.cast(Data, client.get(API, "machinesets", name, MACHINES))["metadata"]["annotations"]
+    found: Data = must_get(client, API, "machinesets", name, MACHINES)["metadata"]["annotations"]
+    return found
 
 
 def test_nodes_join_once_their_certificates_are_approved(
@@ -222,5 +224,5 @@ def test_a_health_check_replaces_a_machine_whose_instance_is_lost(
 
 
 def _health(client: Client) -> Data:
-    found = t.cast(Data, client.get(API, "machinehealthchecks", "healthy", MACHINES))
+    found = must_get(client, API, "machinehealthchecks", "healthy", MACHINES)
     return t.cast(Data, found.get("status") or {})

@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from cluster import must_get
 from integration.patience import until
 from integration.sandbox.machine_sets import API, MACHINES, Data, in_phase, machines
 from integration.sandbox.pods import events, pod, running
@@ -64,7 +65,7 @@ def test_a_drain_waits_for_a_disruption_budget(client: Client, machine_set: t.Ca
 
 
 def _disruptions(client: Client) -> int | None:
-    found = t.cast(Data, client.get("policy/v1", "poddisruptionbudgets", "guarded", "default"))
+    found = must_get(client, "policy/v1", "poddisruptionbudgets", "guarded", "default")
     return t.cast(
         "int | None",
         found.get("status", {}).get("disruptionsAllowed")

@@ -10,6 +10,7 @@ import json
 import typing as t
 
 import pytest
+from cluster import must_get
 from integration.patience import until
 from integration.sandbox.machine_sets import API, MACHINES, Data, in_phase, machines
 from integration.sandbox.subscriptions import Operator
@@ -59,7 +60,7 @@ def machine_set(machine_set: t.Callable[..., str]) -> t.Callable[..., str]:
 
 
 def node_of(client: Client, machine: Data) -> Data:
-    return t.cast(Data, client.get("v1", "nodes", machine["status"]["nodeRef"]["name"]))
+    return must_get(client, "v1", "nodes", machine["status"]["nodeRef"]["name"])
 
 
 def ready(node: Data) -> bool:
@@ -68,15 +69,17 @@ def ready(node: Data) -> bool:
     )
 
 
+def ready_node(client: Client, machine: Data) -> Data | None:
+    node = node_of(client, machine)
+    return node if ready(node) else None
+
+
 def test_machines_become_ready_nodes_with_labels_and_taints(
     client: Client, machine_set: t.Callable[..., str]
 ) -> None:
     name = machine_set("plain", replicas=2)
     for machine in until(lambda: in_phase(client, name, "Running", 2), "two Machines Running"):
-        node = until(
-            lambda machine=machine: node if ready(node := node_of(client, machine)) else None,
-            "the Node Ready",
-        )
+        node = until(functools.partial(ready_node, client, machine), "the Node Ready")
         assert node["metadata"]["labels"]["pool"] == "plain"
         assert node["metadata"]["labels"]["node.kubernetes.io/instance-type"] == "g4dn.xlarge"
         assert TAINT in node["spec"]["taints"]
@@ -86,7 +89,7 @@ def test_machines_become_ready_nodes_with_labels_and_taints(
 
 
 def _counted(client: Client, name: str, count: int) -> Data | None:
-    found = t.cast(Data, client.get(API, "machinesets", name, MACHINES))
+    found = must_get(client, API, "machinesets", name, MACHINES)
     return found if found.get("status", {}).get("availableReplicas") == count else None
 
 
@@ -175,7 +178,7 @@ def _labelled(client: Client, machine: Data) -> Data | None:
 
 
 def _available(client: Client) -> str | None:
-    cr = t.cast(Data, client.get("nfd.openshift.io/v1", "nodefeaturediscoveries", "nfd-instance", NFD))
+    cr = must_get(client, "nfd.openshift.io/v1", "nodefeaturediscoveries", "nfd-instance", NFD)
     return next(
         (
             one["reason"]

@@ -51,7 +51,8 @@ def test_a_wrong_set_is_refused_in_the_webhook_s_name(client: Client) -> None:
         client.create(machine_set(client, "wrong", **T4 | {"onHostMaintenance": "Migrate"}))
     assert refused.value.status == 403
     assert refused.value.message.startswith(
-        'admission webhook "validation.machineset.machine.openshift.io" denied the request: providerSpec.onHostMaintenance: Forbid'
+        'admission webhook "validation.machineset.machine.openshift.io" denied the request: '
+        "providerSpec.onHostMaintenance: Forbid"
     )
     assert client.get(API, "machinesets", "wrong", MACHINES) is None
 
@@ -89,8 +90,8 @@ def test_an_update_is_warned_of_dry_or_not(sandbox: Sandbox, client: Client) -> 
         assert status == 200
         assert value_of(answer)["gpuCount"] == 1
         assert (
-            r'299 - "providerSpec.value: Unsupported value: \"gpuCount\": Unknown field (gpuCount) will be ignored"'
-            in warning
+            r'299 - "providerSpec.value: Unsupported value: \"gpuCount\": '
+            'Unknown field (gpuCount) will be ignored"' in warning
         )
     assert patched(sandbox, "warned", {"gpuCount": None, "tags": ["other"]})[2] == ""
 

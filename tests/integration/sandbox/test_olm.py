@@ -206,7 +206,8 @@ def test_foreign_csv(troubled: Sandbox) -> None:
     [
         (
             NETWORK,
-            "no operators found in package nvidia-network-operator in the catalog referenced by subscription nvidia-network-operator",
+            "no operators found in package nvidia-network-operator in the catalog referenced by subscription "
+            "nvidia-network-operator",
         ),
         (SRIOV, "requires an operator with package: openshift-cert-manager-operator"),
     ],

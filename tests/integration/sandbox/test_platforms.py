@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from cluster import must_get
 from integration.patience import until
 from integration.sandbox.machine_sets import API, MACHINES, PREFIX, Data, copied, in_phase, machines, worker
 
@@ -36,7 +37,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[t.Callable[[
         lifecycle.down(sandbox)
 
 
-def gpu_set(client: Client, changes: Data) -> str:
+def gpu_set(client: Client, changes: dict[str, t.Any]) -> str:
     """A set of one machine made out of a worker set."""
     client.create(copied(worker(client), "demo-x7k2p-gpu-0", labels={"pool": "gpu"}, **changes))
     return "demo-x7k2p-gpu-0"
@@ -64,7 +65,11 @@ def ready_node(client: Client, name: str) -> Data | None:
     ],
 )
 def test_a_set_scaled_up_becomes_a_node_with_gpus_and_goes_again(
-    started: t.Callable[[str], Client], scenario: str, changes: Data, gpus: int, told: dict[str, str]
+    started: t.Callable[[str], Client],
+    scenario: str,
+    changes: dict[str, t.Any],
+    gpus: int,
+    told: dict[str, str],
 ) -> None:
     client = started(scenario)
     name = gpu_set(client, changes)
@@ -95,7 +100,7 @@ def test_a_set_scaled_up_becomes_a_node_with_gpus_and_goes_again(
 
 
 def worker_like(client: Client, name: str) -> Data:
-    return t.cast(Data, client.get(API, "machinesets", name, MACHINES))
+    return must_get(client, API, "machinesets", name, MACHINES)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +115,7 @@ def test_a_cluster_that_nobody_makes_machines_for_has_gpu_nodes(
     started: t.Callable[[str], Client], scenario: str, platform: str, control_plane: str
 ) -> None:
     client = started(scenario)
-    status = t.cast(Data, client.get("config.openshift.io/v1", "infrastructures", "cluster"))["status"]
+    status = must_get(client, "config.openshift.io/v1", "infrastructures", "cluster")["status"]
     assert (status["platformStatus"]["type"], status["controlPlaneTopology"]) == (platform, control_plane)
     assert client.request("GET", f"/apis/{API}/machinesets")[0] == 404
     assert [
@@ -128,7 +133,7 @@ def test_a_mirrored_set_is_nobodys_to_write(started: t.Callable[[str], Client]) 
         "ClusterAPI",
         "ClusterAPI",
     )
-    changes = {"You may only modify spec.authoritativeAPI.": {"spec": {"replicas": 2}}}
+    changes: dict[str, t.Any] = {"You may only modify spec.authoritativeAPI.": {"spec": {"replicas": 2}}}
     changes |= {
         "machine.openshift.io/*": {
             "metadata": {"annotations": {f"{PREFIX}GPU": "9"}, "labels": {f"{PREFIX}x": "y"}}

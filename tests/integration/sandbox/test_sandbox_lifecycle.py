@@ -1,4 +1,4 @@
-"""The command `sandbox`: up, reuse, repair, trouble, two side by side, and nothing left after down. Everything runs for real."""
+"""The command `sandbox` for real: up, reuse, repair, trouble, two side by side, nothing left after down."""
 
 from __future__ import annotations
 
@@ -142,7 +142,8 @@ def test_pods_run_end_fail_crash_and_log(directory: Path, client: Client) -> Non
         found = client.get("v1", "pods", name, "default") or {}
         state = (found.get("status", {}).get("containerStatuses") or [{"state": {}}])[0]["state"]
         ended = state.get("terminated", {})
-        return f"{found['status']['phase']} {ended.get('exitCode', '')}{state.get('waiting', {}).get('reason', '')}".strip()
+        reason = state.get("waiting", {}).get("reason", "")
+        return f"{found['status']['phase']} {ended.get('exitCode', '')}{reason}".strip()
 
     for one in (
         pod("ends", "Never"),

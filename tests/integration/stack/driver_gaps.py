@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two pools of scenario gpu-nodes with drivers of their own, and how many of their nodes are without one at once."""
+"""Two pools of scenario gpu-nodes with a driver each, and how many of their nodes lack one at once."""
 
 from __future__ import annotations
 

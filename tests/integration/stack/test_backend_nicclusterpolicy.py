@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from cluster import Cluster
+from cluster import Cluster, must_get
 from integration.direct import before_the_operator, judge
 from integration.patience import until
 from integration.playbook import Playbook
@@ -19,6 +19,7 @@ from openshift_sandbox import faults
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "rdma"
+pytestmark = pytest.mark.long("network adapters beside the GPUs, which only some clusters ask for")
 OPERATORS: t.Final = {"nfd": "openshift-nfd", "nvidia-network-operator": "nvidia-network-operator"}
 
 BACKEND: t.Final = "nicclusterpolicy"
@@ -117,7 +118,7 @@ def test_what_is_returned(cluster: Cluster, playbook: Playbook) -> None:
     assert [(one["name"], one["verdict"]) for one in found["stages"]] == [(name, "ready") for name in STAGES]
     assert found["lines"] == [f"ready: {', '.join(STAGES)}"]
     assert pools(made) == {"ethernet": True, "infiniband": True}
-    spec = cluster.client.get(API, "nicclusterpolicies", NAME)["spec"]
+    spec = must_get(cluster.client, API, "nicclusterpolicies", NAME)["spec"]
     assert spec["ofedDriver"]["repository"] == "nvcr.io/nvidia/mellanox"
 
 
@@ -131,7 +132,7 @@ def test_a_driver_that_is_not_built_is_named_with_its_log(cluster: Cluster, play
         found = playbook.module("special_resource", **WANTED)
         faults.clear(sandbox, "nicclusterpolicy_lies", {})
         until(
-            lambda: cluster.client.get(API, "nicclusterpolicies", NAME)["status"]["state"] != "ready",
+            lambda: must_get(cluster.client, API, "nicclusterpolicies", NAME)["status"]["state"] != "ready",
             "the policy says so now",
         )
         other = judge(cluster, **WANTED | {"pools": [INFINIBAND]})
@@ -241,7 +242,7 @@ def test_somebody_elses_policy_is_reported_then_taken(
     assert not any(node["spec"].get("unschedulable") for node in cluster.client.list("v1", "nodes"))
     kept = playbook.module("special_resource", backend=BACKEND, state="absent")
     assert (kept.changed, kept.failed) == (False, False)
-    live = cluster.client.get(API, "nicclusterpolicies", NAME)
+    live = must_get(cluster.client, API, "nicclusterpolicies", NAME)
     assert live["spec"]["ofedDriver"]["version"].startswith("doca3.5.0")
     assert "app.kubernetes.io/managed-by" not in (live["metadata"].get("labels") or {})
     cluster.client.delete(API, "nicclusterpolicies", NAME)

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource, backend clusterpolicy: what is told before the first write, somebody else's policy, images from a mirror."""
+"""special_resource, backend clusterpolicy: findings before the first write, a foreign policy, a mirror."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource, from NVIDIADriver objects back to the ClusterPolicy's driver: refused, killed, resumed."""
+"""special_resource: from NVIDIADrivers back to the ClusterPolicy's driver: refused, killed, resumed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from integration.wire import Audit
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "gpu-nodes"
 pytestmark = pytest.mark.long(
-    "a driver for each pool, step by step and back again: test_nvidia_driver.py has the way there"
+    "a driver for each pool and not one for all, which test_cluster_policy.py and test_truth.py have"
 )
 OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 

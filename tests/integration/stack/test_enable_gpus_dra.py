@@ -174,7 +174,7 @@ def test_what_a_team_claims_counts_and_is_named(
 
 
 def test_a_validation_that_is_forced_is_foreseen(playbook: Playbook, audit: Audit, enabled: Run) -> None:
-    asked = {"node_selector": POOL, "claims": True, "namespace": VALIDATION, "force": True}
+    asked: dict[str, t.Any] = {"node_selector": POOL, "claims": True, "namespace": VALIDATION, "force": True}
     foreseen = playbook.module("gpu_workload", check=True, **asked)
     done = playbook.module("gpu_workload", **asked)
     assert (foreseen.changed, audit.writes(foreseen), done.changed, done.failed) == (True, [], True, False)

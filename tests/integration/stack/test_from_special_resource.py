@@ -9,7 +9,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from cluster import Cluster
+from cluster import Cluster, must_get
 from integration.killed import kill
 from integration.patience import until
 from integration.playbook import Playbook
@@ -77,7 +77,7 @@ def test_killed_after_the_removal_and_gone_on_with(
     def leaves() -> bool:
         return (
             not client.get(*SPECIALS, "nvidia-gpu")
-            and "deletionTimestamp" in client.get(*SETS, NAME, SPACE)["metadata"]
+            and "deletionTimestamp" in must_get(client, *SETS, NAME, SPACE)["metadata"]
         )
 
     kill(playbook, tmp_path, leaves, "special_resource", **migration(remove=True))

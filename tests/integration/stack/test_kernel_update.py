@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes get another kernel while somebody waits for their GPUs: the way back is followed link by link, and ends at the link that is broken."""
+"""Nodes get another kernel while a task waits for their GPUs.
+
+The task follows the steps back to working GPUs and ends at the one that fails.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,10 @@ def ready(playbook: Playbook) -> None:
 
 @contextlib.contextmanager
 def troubles(cluster: Cluster, name: str, **update: t.Any) -> t.Iterator[None]:
-    """What a scenario's file has, brought into the running sandbox and out of it again; update: fields of its os_update."""
+    """Put the troubles of a scenario's file into the running sandbox and out of it again.
+
+    update: fields of its os_update.
+    """
     sandbox = cluster.needs_sandbox()
     scripted = [one | (update if one["type"] == "os_update" else {}) for one in scenario.load(name).troubles]
     for one in scripted:
@@ -111,14 +117,16 @@ def test_a_pool_in_rollout_is_followed_to_its_end(cluster: Cluster, playbook: Pl
     delay(cluster, os_update_reboot=3600)
     with troubles(cluster, "kernel-update-rollout"):
         until(lambda: cordoned(cluster), "a GPU node is cordoned")
-        start, runs = log.position(audit.log), list[Run]()
+        assert audit.log is not None
+        path, runs = audit.log, list[Run]()
+        start = log.position(path)
         thread = threading.Thread(target=lambda: runs.append(playbook.tasks(task())))
         thread.start()
         try:
             until(
                 lambda: [
                     one
-                    for one in log.read(audit.log, start, OURS)
+                    for one in log.read(path, start, OURS)
                     if one.resource == "nodes" and one.verb == "watch"
                 ],
                 "the run waits",
@@ -249,8 +257,8 @@ def test_a_precompiled_driver_that_nobody_made_is_refused_before_it_is_asked_for
         for failed in (refused, foretold):
             assert (failed["code"], failed["changed"]) == ("GPU-DRV-PRECOMPILED", False)
             assert (
-                f"Node gpu-0: there is no precompiled driver for kernel {NEXT}: {image} is not in the registry"
-                in failed["message"]
+                f"Node gpu-0: there is no precompiled driver for kernel {NEXT}: "
+                f"{image} is not in the registry" in failed["message"]
             )
             assert "gpu-1" not in failed["message"]
         assert audit.writes(refused, foretold) == []

@@ -1,12 +1,16 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource, backend nvidiadriver, on two pools: from the ClusterPolicy's driver to a driver for each pool, and what is refused before."""
+"""special_resource, backend nvidiadriver, on two pools: from the ClusterPolicy's driver to one per pool.
+
+It also has what is refused before.
+"""
 
 from __future__ import annotations
 
 import typing as t
 
+import pytest
 from cluster import Cluster
 from integration.playbook import Playbook
 from integration.stack.driver_gaps import DRIVERS, NEW, OLD, POOLS, QUICK, Gaps, driver, owners
@@ -16,6 +20,9 @@ from openshift_sandbox import faults
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "gpu-nodes"
+pytestmark = pytest.mark.long(
+    "a driver for each pool and not one for all, which test_cluster_policy.py and test_truth.py have"
+)
 OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 
 BACKEND: t.Final = "nvidiadriver"
@@ -49,7 +56,10 @@ def test_overlaps_are_refused_before_the_first_write(
 def test_from_the_policys_driver_to_two_versions_without_a_gap(
     cluster: Cluster, playbook: Playbook, audit: Audit
 ) -> None:
-    """First the policy's own driver for all, then one for each pool; of each pool one node at a time is without one."""
+    """The policy's own driver for all comes first, then one for each pool.
+
+    In each pool one node at a time is without a driver.
+    """
     before = playbook.module("special_resource", pools=POOLS, driver=driver(NEW), **QUICK)
     assert not before.failed, before.result
     own = [POOLS[0] | {"driver": driver(OLD)}, POOLS[1]]

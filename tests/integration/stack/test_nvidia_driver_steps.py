@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from cluster import Cluster
+from cluster import Cluster, must_get
 from integration.playbook import Playbook
 from integration.stack.driver_gaps import NEW, OLD, POLICIES, POOLS, QUICK, driver
 from integration.twelve_steps import OTHER_WAY, Case, Walks
@@ -17,7 +17,7 @@ from integration.wire import Audit
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "gpu-nodes"
 pytestmark = pytest.mark.long(
-    "a driver for each pool, step by step and back again: test_nvidia_driver.py has the way there"
+    "a driver for each pool and not one for all, which test_cluster_policy.py and test_truth.py have"
 )
 OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 
@@ -77,7 +77,7 @@ def test_somebody_elses_policy_that_does_not_let_them_drive(
         assert (made["code"], audit.writes(made)) == ("GPU-NVD-DISABLED", []), made.result
         taken = playbook.module("special_resource", **WANTED, adopt="take", driver=driver(NEW))
         assert not taken.failed, taken.result
-        live = cluster.client.get(*POLICIES, "gpu-cluster-policy")
+        live = must_get(cluster.client, *POLICIES, "gpu-cluster-policy")
         assert live["spec"]["driver"]["useNvidiaDriverCRD"] is True
         assert "app.kubernetes.io/managed-by" not in (live["metadata"].get("labels") or {})
     finally:

@@ -16,6 +16,9 @@ from integration.wire import Audit
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "mirrored-catalogs"
+pytestmark = pytest.mark.long(
+    "clusters behind a mirror of the registries: the unit tests have how images are rewritten"
+)
 # No source is named: each package is in one catalogue, whatever that is called.
 OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 

@@ -9,7 +9,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from integration.conftest import Cluster
+from cluster import Cluster
 from integration.troubles.demo import Demo
 
 

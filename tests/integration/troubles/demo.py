@@ -10,7 +10,7 @@ import re
 import typing as t
 
 import yaml
-from integration.conftest import Cluster
+from cluster import Cluster
 from integration.playbook import ROOT, Playbook, Run
 
 from openshift_sandbox import faults, scenario

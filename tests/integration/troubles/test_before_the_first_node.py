@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from integration.conftest import Cluster
+from cluster import Cluster
 from integration.troubles.demo import (
     GPU,
     MACHINE_SETS,

@@ -1,4 +1,4 @@
-"""Objects of somebody else: who keeps them, where they differ, and which failure that explains."""
+"""Foreign objects: who manages them, where they differ, and which failure that explains."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def test_what_is_as_asked_is_no_warning() -> None:
                     wrote("oc", "2026-11-01T00:00:00Z"),
                 ]
             },
-            "somebody else (field manager kubectl-edit)",
+            "another client (field manager kubectl-edit)",
         ),
         (
             {"managedFields": [wrote("gpu-operator", "2026-11-02T00:00:00Z", subresource="status")]},
-            "somebody else",
+            "another client",
         ),
-        ({}, "somebody else"),
+        ({}, "another client"),
     ],
 )
 def test_who_keeps_it(metadata: Data, keeper: str) -> None:

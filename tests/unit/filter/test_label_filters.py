@@ -47,12 +47,13 @@ def test_an_entry_of_the_lookup() -> None:
 
 def test_a_feature_file_in_each_shape() -> None:
     assert feature_file({"a": 1}) == feature_file("a=1\n") == "a=1\n"
-    (config,) = feature_file({"a": 1}, name="x", **{"as": "machine_config", "pool": "gpu"})
+    found = feature_file({"a": 1}, name="x", **{"as": "machine_config", "pool": "gpu"})
+    assert isinstance(found, list)
+    (config,) = found
     assert config["metadata"]["name"] == "99-gpu-features-x"
-    assert [one["kind"] for one in feature_file({"a": 1}, name="x", **{"as": "daemon_set"})] == [
-        "ConfigMap",
-        "DaemonSet",
-    ]
+    found = feature_file({"a": 1}, name="x", **{"as": "daemon_set"})
+    assert isinstance(found, list)
+    assert [one["kind"] for one in found] == ["ConfigMap", "DaemonSet"]
 
 
 @pytest.mark.parametrize(

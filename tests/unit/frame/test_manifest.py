@@ -56,7 +56,8 @@ def test_what_is_wrong_is_named_by_its_path(objects: t.Any, words: str) -> None:
     "objects",
     [
         [obj(), obj(name="b")],
-        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n---\n"
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n",
         ["apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", obj(name="b")],
         [{"apiVersion": "v1", "kind": "List", "items": [obj(), obj(name="b")]}],
     ],
@@ -98,9 +99,9 @@ def test_namespaces(given: str | None, namespaced: bool, default: str | None, ou
     (entry,) = manifests.read([obj(namespace=given)])
     if outcome and outcome.startswith("objects"):
         with pytest.raises(InputError, match=re.escape(outcome)):
-            manifests.settle(entry, namespaced, default)
+            manifests.place(entry, namespaced, default)
     else:
-        assert manifests.settle(entry, namespaced, default).namespace == outcome
+        assert manifests.place(entry, namespaced, default).namespace == outcome
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A login's token: asked for once, given back under its hashed name, and what goes wrong with that is only told."""
+"""A login's token: requested once, revoked under its hashed name; a failure of that is only a warning."""
 
 from __future__ import annotations
 
@@ -39,15 +39,22 @@ def _forget_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Remembers(FakeServer):
-    """Also remembers the headers of each request."""
+    """A server that also remembers the headers of each request."""
 
     def __init__(self) -> None:
         super().__init__()
         self.headers: list[dict[str, str]] = []
 
-    def request(self, method: str, url: str, body: bytes | None = None, **more: t.Any) -> Answer:
-        self.headers.append({name.lower(): value for name, value in more["headers"].items()})
-        return super().request(method, url, body)
+    def answer(
+        self,
+        method: str,
+        url: str,
+        body: bytes | None = None,
+        headers: t.Mapping[str, str] | None = None,
+        **_more: t.Any,
+    ) -> Answer:
+        self.headers.append({name.lower(): value for name, value in (headers or {}).items()})
+        return super().answer(method, url, body)
 
 
 def http(server: FakeServer, *tokens: str, opened: bool = True) -> Http:
@@ -136,7 +143,7 @@ def test_a_task_that_cannot_revoke_keeps_its_own_result(
     assert result.get("done") == (True if error is None else None)
 
 
-def test_a_token_is_revoked_when_somebody_ends_the_task(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_is_revoked_when_the_task_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     server = FakeServer()
 
     def ensure(api: Api, _params: t.Any) -> t.NoReturn:

@@ -153,7 +153,7 @@ def fixture_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return path
 
 
-def write(path: Path, token: str = "token-of-a", **cluster: t.Any) -> None:
+def write(path: Path, token: str = "token-of-a", cluster: Fields | None = None) -> None:
     path.write_text(yaml.safe_dump(kubeconfig(cluster, {"token": token})))
 
 
@@ -177,7 +177,7 @@ def test_every_task_reads_its_files_anew(path: Path) -> None:
 
 
 def test_the_task_reports_broken_credentials_and_not_who_loads_the_package(path: Path) -> None:
-    write(path, **{"server": "https://127.0.0.1:1", "certificate-authority-data": "bm9uZQ=="})
+    write(path, cluster={"server": "https://127.0.0.1:1", "certificate-authority-data": "bm9uZQ=="})
     assert credentials.preload() == ""
     with pytest.raises(CredentialsError, match="cannot be used"):
         credentials.connect({})
@@ -185,7 +185,7 @@ def test_the_task_reports_broken_credentials_and_not_who_loads_the_package(path:
 
 def test_an_unchecked_certificate_is_no_matter_of_other_plugins(path: Path) -> None:
     """The process that loads the package ahead hands its warning filters on to everybody's workers."""
-    write(path, **{"server": "https://127.0.0.1:1", "insecure-skip-tls-verify": True})
+    write(path, cluster={"server": "https://127.0.0.1:1", "insecure-skip-tls-verify": True})
     with warnings.catch_warnings():
         before = list(warnings.filters)
         credentials.preload()

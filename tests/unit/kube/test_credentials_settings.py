@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options and variables: kubernetes.core's names and types, one source at a time, wrong ones named before anything is read."""
+"""Options and variables of kubernetes.core: names, types, one source at a time, errors before any read."""
 
 from __future__ import annotations
 
@@ -173,11 +173,12 @@ def test_a_kubeconfig_is_never_mixed_with_anything(one: str, other: str, where: 
         if where == "task"
         else refused({}, environment(*options))
     )
-    named = (
-        (lambda name: f"the task's option {name}")
-        if where == "task"
-        else (lambda name: f"the environment variable {variable(name)}")
-    )
+
+    def named(name: str) -> str:
+        return (
+            f"the task's option {name}" if where == "task" else f"the environment variable {variable(name)}"
+        )
+
     assert error.code == "CRED-MIXED"
     assert f"{named(one)} and {named(other)};" in error.message
 

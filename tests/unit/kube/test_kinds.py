@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from urllib.parse import unquote
+
 import pytest
-from unit.engine import api_on
+from unit.engine import CONFIG_MAP, api_on
 from unit.fake_server import FakeServer
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds as kube_kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
 
@@ -98,3 +101,19 @@ def test_what_one_task_learnt_is_not_known_to_another() -> None:
     resolve(api_on(server), WIDGET)
     resolve(api_on(server), WIDGET)
     assert paths(server) == ["/apis/one.example.com/v1"] * 2
+
+
+@pytest.mark.parametrize("name", ["a?x=1", "a#b", "a/status", "../nodes/n", "a%2fb", "a b", ".", ".."])
+def test_a_name_stays_one_part_of_the_path(name: str) -> None:
+    path = CONFIG_MAP.path("x", name)
+    head, _slash, last = path.rpartition("/")
+    assert head == "/api/v1/namespaces/x/configmaps"
+    assert unquote(last) == name
+    assert not set(last) & set("?# ")
+    assert last.strip(".")
+    assert CONFIG_MAP.path(name, "a").split("/")[:4] == ["", "api", "v1", "namespaces"]
+
+
+def test_a_selector_of_a_name_escapes_what_selectors_are_made_of() -> None:
+    assert kube_kinds.by_name("a=b,c\\d") == "metadata.name=a\\=b\\,c\\\\d"
+    assert kube_kinds.by_name("gpu-node.example.com") == "metadata.name=gpu-node.example.com"

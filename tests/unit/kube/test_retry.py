@@ -1,10 +1,11 @@
-"""Turns: however many threads try a server that is away, together they ask no more often than one."""
+"""Pauses and turns: all threads together ask a server that is away no more often than one would."""
 
 from __future__ import annotations
 
+import pytest
 from unit.engine import FakeClock
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry import USUAL, Trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry import USUAL, Pause, Trouble
 
 
 def test_turns_are_a_pause_apart() -> None:
@@ -33,7 +34,7 @@ def test_an_answer_sets_everybody_free() -> None:
     assert not is_early()
 
 
-def test_a_lone_thread_waits_for_nobody() -> None:
+def test_a_lone_thread_waits_only_for_its_pause() -> None:
     clock = FakeClock()
     trouble = Trouble(clock, USUAL)
     for _try in range(5):
@@ -41,3 +42,15 @@ def test_a_lone_thread_waits_for_nobody() -> None:
         clock.sleep(0.5)
         assert not is_early()
         clock.sleep(5.0)
+
+
+def test_backoff_grows_and_is_capped() -> None:
+    pause = Pause()
+    seconds = [pause.next() for _time in range(8)]
+    assert seconds[0] <= 0.05
+    assert 0.75 <= seconds[-1] <= 1.0
+
+
+@pytest.mark.parametrize(("header", "least", "most"), [("2", 2, 2), ("3600", 60, 60), ("soon", 0, 0)])
+def test_retry_after_is_followed_and_capped(header: str, least: float, most: float) -> None:
+    assert least <= USUAL.asked(header) <= most

@@ -1,4 +1,4 @@
-"""A list is shared within a task: the next wait begins with what was listed a moment ago, and with nothing that may be outdated."""
+"""A wait begins with the list that its task has just read, unless that may be outdated."""
 
 from __future__ import annotations
 

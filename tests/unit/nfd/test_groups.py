@@ -1,4 +1,4 @@
-"""Rules of NFD: whichever group and scope the cluster serves, found out once a task, and moved when a release brings the newer group."""
+"""API groups of NFD's rules: the one that the cluster serves, and the move to the newer one."""
 
 from __future__ import annotations
 

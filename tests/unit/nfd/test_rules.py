@@ -1,4 +1,4 @@
-"""NodeFeatureRules and NodeFeatures: refused where nfd-master would drop them in silence, and what they give to nodes."""
+"""NodeFeatureRules and NodeFeatures: their checks, and what they give to nodes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import
     features as nfd_features,
     rules as nfd_rules,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import (
+    FeatureEntry,
+    RuleEntry,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.rules import Given
 
 FEATURE = "feature.node.kubernetes.io/"
 Data = dict[str, t.Any]
 
 
-def rules(**rule: t.Any) -> list[Data]:
+def rules(**rule: t.Any) -> list[RuleEntry]:
     return [{"name": "r", "rules": [{"name": "x", **rule}]}]
 
 
@@ -78,7 +82,7 @@ def test_values_become_text() -> None:
         ),
     ],
 )
-def test_what_nfd_master_would_drop_in_silence(given: list[Data], words: str) -> None:
+def test_what_nfd_master_would_drop_in_silence(given: list[RuleEntry], words: str) -> None:
     with pytest.raises(InputError) as caught:
         nfd_rules.check(given)
     assert caught.value.code == "NFD-RULE"
@@ -149,8 +153,8 @@ def test_a_white_list_holds_labels_back(allowed: str | None, count: int) -> None
 # NodeFeatures
 
 
-def entry(**more: t.Any) -> Data:
-    return {
+def entry(**more: t.Any) -> FeatureEntry:
+    plain: FeatureEntry = {
         "name": "rack",
         "nodes": ["n"],
         "node_selector": None,
@@ -158,7 +162,8 @@ def entry(**more: t.Any) -> Data:
         "attributes": None,
         "flags": None,
         "instances": None,
-    } | more
+    }
+    return t.cast(FeatureEntry, {**plain, **more})
 
 
 def test_a_node_feature() -> None:
@@ -201,7 +206,7 @@ def test_a_node_feature() -> None:
         ([entry(nodes=None, labels={"a": 1})], "names no node"),
     ],
 )
-def test_node_features_are_checked(features: list[Data], words: str) -> None:
+def test_node_features_are_checked(features: list[FeatureEntry], words: str) -> None:
     def check() -> None:
         nfd_features.check(features)
         nfd_features.check_present(features)
@@ -227,8 +232,8 @@ def test_node_features_of_nodes_that_are_gone() -> None:
     found = nfd_features.orphans(
         [published("a", "a"), published("x-b", "b"), {"metadata": {"name": "c", "namespace": "x"}}], {"a"}
     )
-    assert [one.to_dict() for one in found] == [
-        {"node": "b", "message": "node b is gone", "name": "x-b", "namespace": "openshift-nfd"}
+    assert [one.as_result() for one in found] == [
+        {"node": "b", "message": "node b does not exist", "name": "x-b", "namespace": "openshift-nfd"}
     ]
 
 
@@ -255,7 +260,7 @@ GPU = {"class": "0302", "vendor": "10de"}
         ([], "", "no nfd-worker has published anything"),
         ([published("rack-a", "a")], "", "no nfd-worker has published anything"),
         ([published("a", "a", {PCI: "true"})], "", "openshift-nfd/a has it, nfd-master has not set it"),
-        ([published("a", "a", {PCI: "true"})], "cpu-x,pci-10de.present", "somebody took it away"),
+        ([published("a", "a", {PCI: "true"})], "cpu-x,pci-10de.present", "another client removed it"),
         (
             [published("a", "a", devices=[GPU])],
             "",

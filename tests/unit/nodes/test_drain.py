@@ -1,4 +1,4 @@
-"""Which pods of a node must go, which may not unasked, and which Machine goes first."""
+"""Drains: which pods must leave, which need permission, and which Machine goes first."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def pod(
     }
 
 
-GOING = {"deletionTimestamp": "2026-11-21T00:00:00Z"}
+MARKED: dict[str, t.Any] = {"machine.openshift.io/delete-machine": "true"}
+GOING: dict[str, t.Any] = {"deletionTimestamp": "2026-11-21T00:00:00Z"}
 
 
 @pytest.mark.parametrize(
@@ -215,7 +216,7 @@ def test_one_with_gpus_keeps_the_node_in_use(rules: Rules) -> None:
 
 
 def machine(
-    name: str, node: str = "", phase: str = "Running", hooks: list[Data] | None = None, **annotations: str
+    name: str, node: str = "", phase: str = "Running", hooks: list[Data] | None = None, **annotations: t.Any
 ) -> Data:
     spec: Data = {"lifecycleHooks": {"preDrain": hooks}} if hooks else {}
     return {
@@ -231,7 +232,7 @@ def test_who_goes_first() -> None:
         machine("b-busier", "n2"),
         machine("c-idle", "n3"),
         machine("d-new", phase="Provisioning"),
-        machine("e-marked", "n4", **{"machine.openshift.io/delete-machine": "true"}),
+        machine("e-marked", "n4", **MARKED),
     ]
     pods = [
         pod("1", gpus=1, node="n1"),

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A node is emptied while a disruption budget says no for minutes; on a clock that only moves when somebody waits."""
+"""Drain of a node while a disruption budget refuses for minutes; the clock moves only during waits."""
 
 from __future__ import annotations
 
@@ -19,12 +19,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
 
 Data = dict[str, t.Any]
+Pods = list[Data]
 BUDGET: t.Final = "The disruption budget app needs 2 healthy pods and has 2 currently"
 GRACE: t.Final = 10.0
 
 
 class Node:
-    """The part of an Api that a drain uses, over one node with one pod, whose budget yields after so many seconds. Waits are the real loop, without news."""
+    """The part of an Api that a drain uses: one node with one pod, whose budget yields after some seconds.
+
+    Waits run in the real loop, without news.
+    """
 
     check_mode, wait_wanted = False, True
 
@@ -79,7 +83,7 @@ class Node:
         self.ends_at = self.seconds + GRACE
         return ""
 
-    def wait(self, _queries: t.Any, judge: t.Any, stage: str) -> dict[str, list[Data]]:
+    def wait(self, _queries: t.Any, judge: t.Any, stage: str) -> dict[str, Pods]:
         snapshot = {"n1": self._pods()}
         node = self
 
@@ -105,7 +109,7 @@ def test_a_budget_that_yields_after_three_minutes() -> None:
 
 @pytest.mark.parametrize("seconds", [170.0, 185.0])
 def test_one_that_takes_too_long_is_named(seconds: float) -> None:
-    """After the end of the task's time the node stays cordoned; a pod that was told to end is not the budget's any more."""
+    """At the end of the task's time the node stays cordoned; a terminating pod does not count any more."""
     node = Node(yields_after=180.0, wait_timeout=seconds)
     with pytest.raises(WaitTimeoutError) as caught:
         drain_steps.drain(t.cast(Api, node), {"n1"}, Rules(), "Node n1 is to be drained")

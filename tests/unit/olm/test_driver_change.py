@@ -1,4 +1,4 @@
-"""An upgrade of the GPU operator that changes the driver: when it does, whom it hits, and how the running one is kept."""
+"""Changes of the driver by an upgrade of the GPU operator: when, for which nodes, and how to pin it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import bundle, driver_change, plans
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import driver_change, plans, unpack
 
 Object = dict[str, t.Any]
 NOW, NEXT = "gpu-operator-certified.v26.3.3", "gpu-operator-certified.v26.7.0"
@@ -135,7 +135,7 @@ def test_only_our_own_policy_is_pinned_unasked() -> None:
 def test_the_question_names_drivers_nodes_and_pods() -> None:
     change = found()
     assert change
-    nodes = [
+    nodes: list[dict[str, t.Any]] = [
         {"metadata": {"name": "gpu-0", "labels": {"nvidia.com/cuda.driver-version.full": "580.126.20"}}},
         {"metadata": {"name": "gpu-1"}},
     ]
@@ -162,9 +162,9 @@ def test_a_csv_in_the_plan_itself_or_in_a_config_map() -> None:
     text = json.dumps(whole)
     packed = base64.b64encode(gzip.compress(text.encode()))
     crd = "kind: CustomResourceDefinition\nmetadata: {name: things.example.com}\n"
-    assert bundle.csv({"data": {"crd.yaml": crd, "csv.yaml": text}}, NEXT) == whole
-    assert bundle.csv({"binaryData": {"csv.yaml": packed.decode()}}, NEXT) == whole
-    assert bundle.csv({"binaryData": {"csv.yaml": base64.b64encode(packed).decode()}}, NEXT) == whole, (
+    assert unpack.csv({"data": {"crd.yaml": crd, "csv.yaml": text}}, NEXT) == whole
+    assert unpack.csv({"binaryData": {"csv.yaml": packed.decode()}}, NEXT) == whole
+    assert unpack.csv({"binaryData": {"csv.yaml": base64.b64encode(packed).decode()}}, NEXT) == whole, (
         "OLM's own encoding inside of the API's"
     )
     for broken in (
@@ -173,4 +173,4 @@ def test_a_csv_in_the_plan_itself_or_in_a_config_map() -> None:
         {"binaryData": {"x": base64.b64encode(b"no").decode()}},
         None,
     ):
-        assert bundle.csv(broken, NEXT) is None
+        assert unpack.csv(broken, NEXT) is None

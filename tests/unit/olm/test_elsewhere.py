@@ -1,4 +1,4 @@
-"""Packages that no Subscription brings: OLM v1's, OpenShift's own, and the chart's values where there is no OLM."""
+"""Packages that no Subscription installs: those of OLM v1, of OpenShift, and of the Helm chart."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def operator(**conditions: str) -> Object:
 
 
 def test_a_cluster_operator_is_reported() -> None:
-    assert cluster_operator.behind("nfd") is None
-    name = cluster_operator.behind("cluster-node-tuning-operator")
+    assert cluster_operator.cluster_operator_of("nfd") is None
+    name = cluster_operator.cluster_operator_of("cluster-node-tuning-operator")
     assert name == "node-tuning"
     live = cluster_operator.check("node-tuning", name, operator(Available="True", Degraded="False"))
     assert cluster_operator.summarize("node-tuning", name, live) | {
@@ -76,7 +76,7 @@ def test_a_package_that_olm_v1_owns() -> None:
 
 def test_the_charts_names_of_what_the_policy_says() -> None:
     toleration = {"key": "dedicated", "operator": "Exists", "effect": "NoSchedule"}
-    spec = {
+    spec: dict[str, t.Any] = {
         "operator": {"use_ocp_driver_toolkit": True, "runtimeClass": "nvidia", "initContainer": {}},
         "driver": {
             "useNvidiaDriverCRD": False,

@@ -1,182 +1,249 @@
-"""What OLM may yet mend: a bundle that cannot be unpacked, and a catalogue that is away."""
+"""Progress of an installation: when it is ready, pending or failed, and for how long."""
 
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
 import pytest
-
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    NotReadyError,
+from unit.olm.builders import (
+    ASK,
+    BOTH,
+    DONE,
+    GONE,
+    OURS,
+    PAST,
+    RESOLUTION,
+    UPGRADE,
+    V1,
+    V2,
+    V3,
+    WAITING,
+    at,
+    condition,
+    csv,
+    plan,
+    seen,
+    subscription,
 )
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-    bundle,
-    catalogue,
-    offers,
     progress,
     subscription as olm_subscription,
-    unpack,
 )
-
-Object = dict[str, t.Any]
-IMAGE: t.Final = "registry.example.com/nfd-bundle@sha256:0"
-ASK: t.Final = olm_subscription.Ask("nfd", path=frozenset({"nfd.v1"}), head="nfd.v1")
-
-
-def job(name: str = "9c4e", *conditions: Object, extract: str = "extract") -> Object:
-    pod = {
-        "initContainers": [{"name": "util", "image": "u"}, {"name": "pull", "image": IMAGE}],
-        "containers": [{"name": extract, "image": "opm"}],
-    }
-    return {
-        "metadata": {"name": name},
-        "spec": {"template": {"spec": pod}},
-        "status": {"conditions": list(conditions)},
-    }
-
-
-def pod(owner: str, reason: str, message: str = "") -> Object:
-    waiting = {"name": "pull", "state": {"waiting": {"reason": reason, "message": message}}}
-    return {
-        "metadata": {"name": "p", "ownerReferences": [{"name": owner}]},
-        "status": {"initContainerStatuses": [{"name": "util", "state": {}}, waiting]},
-    }
-
-
-LATE: t.Final = {
-    "type": "Failed",
-    "status": "True",
-    "reason": "DeadlineExceeded",
-    "message": "Job was active longer than specified deadline",
-}
-BACK_OFF: t.Final = f'Back-off pulling image "{IMAGE}": ErrImagePull: manifest unknown'
 
 
 @pytest.mark.parametrize(
-    ("jobs", "pods", "said"),
+    ("snapshot", "ask", "verdict", "code"),
     [
-        ([job()], [pod("9c4e", "ImagePullBackOff", BACK_OFF)], [f"ImagePullBackOff: {BACK_OFF}"]),
-        ([job("9c4e", LATE)], [], ["DeadlineExceeded: Job was active longer than specified deadline"]),
-        ([job()], [pod("9c4e", "PodInitializing"), pod("other", "ImagePullBackOff", "x")], ["has not ended"]),
-        ([job("9c4e", {"type": "Complete", "status": "True"})], [], []),
-        ([job(extract="backup")], [], []),
-    ],
-)
-def test_what_keeps_a_bundle_from_being_unpacked(
-    jobs: list[Object], pods: list[Object], said: list[str]
-) -> None:
-    assert [one.said for one in bundle.stuck_jobs(jobs, pods)] == said
-
-
-class Lists:
-    """Stands where the Api stands: it only lists."""
-
-    def __init__(self, **found: list[Object] | AcceleratorError) -> None:
-        self._found = found
-
-    def list(self, kind: t.Any, namespace: str) -> list[Object]:
-        found = self._found[kind.kind]
-        if isinstance(found, AcceleratorError):
-            raise found
-        return found
-
-
-@pytest.mark.parametrize(
-    ("lists", "message", "remedy"),
-    [
+        (seen(None), ASK, "pending", "OLM-PENDING"),
+        (seen(subscription()), ASK, "pending", "OLM-PENDING"),
+        (seen(subscription(conditions=[condition("BundleUnpacking")])), ASK, "pending", "OLM-UNPACK"),
         (
-            Lists(Job=[job("9c4e", LATE)], Pod=[]),
-            f"unpacking failed. Bundle image {IMAGE}: DeadlineExceeded",
-            "oc -n market delete job 9c4e",
+            seen(subscription(conditions=[condition("BundleUnpacking", "x", "image pull failed")])),
+            ASK,
+            "failed",
+            "OLM-UNPACK",
         ),
-        (Lists(Job=[], Pod=[]), "unpacking failed.", "see"),
-        (Lists(Job=AcceleratorError("API-FORBIDDEN", "jobs is forbidden")), "unpacking failed.", "see"),
+        (
+            seen(subscription(conditions=[condition("BundleUnpackFailed", "x", "no such image")])),
+            ASK,
+            "failed",
+            "OLM-UNPACK",
+        ),
+        (
+            seen(subscription(conditions=[condition("CatalogSourcesUnhealthy")])),
+            ASK,
+            "pending",
+            "OLM-CATALOG",
+        ),
+        (seen(subscription(conditions=[RESOLUTION])), ASK, "failed", "OLM-RESOLVE"),
+        (
+            seen(subscription(conditions=[condition("ResolutionFailed", "ErrorPreventedResolution")])),
+            ASK,
+            "pending",
+            "OLM-RESOLVE",
+        ),
+        (seen(at("", V2), [WAITING]), ASK, "ready", ""),
+        (seen(at("", V2), [WAITING]), replace(ASK, approve="never"), "ready", ""),
+        (seen(at("", V2), [plan("Installing", V2, approved=True)]), ASK, "pending", "OLM-PLAN-PENDING"),
+        (seen(at("", V2), [plan("Failed", V2, approved=True)]), ASK, "failed", "OLM-PLAN-FAILED"),
+        (
+            seen(
+                at("", V2), [plan("Complete", V2, approved=True)], [csv(V2, "Pending", "RequirementsNotMet")]
+            ),
+            ASK,
+            "pending",
+            "OLM-CSV-PENDING",
+        ),
+        (
+            seen(
+                at("", V2), [plan("Complete", V2, approved=True)], [csv(V2, "Failed", "InstallCheckFailed")]
+            ),
+            ASK,
+            "failed",
+            "OLM-CSV-FAILED",
+        ),
+        (seen(at("", V2), [plan("Complete", V2, approved=True)], [csv(V2, "Succeeded")]), ASK, "pending", ""),
+        (seen(at(V2, V2), [plan("Complete", V2, approved=True)], [csv(V2, "Succeeded")]), ASK, "ready", ""),
+        (seen(at(V2, V2), [], [csv(V2, "Succeeded")]), ASK, "ready", ""),
+        (seen(at(V2, V2), [], []), ASK, "failed", "OLM-CSV-GONE"),
+        (seen(at(V2, V2), [], [csv(V2, "Failed", "ComponentUnhealthy")]), ASK, "pending", "OLM-CSV-PENDING"),
+        (seen(at(V2, V2), [], [csv(V2, "Failed", "TooManyOperatorGroups")]), ASK, "failed", "OLM-CSV-FAILED"),
+        (seen(at(V2, V2), [], [csv(V2, "Succeeded", "Copied")]), ASK, "failed", "OLM-CSV-GONE"),
+        (seen(at(V1, V2), [WAITING], [csv(V1, "Succeeded")]), ASK, "ready", ""),
+        (seen(at(V1, V2, conditions=[RESOLUTION]), [WAITING], [csv(V1, "Succeeded")]), ASK, "ready", ""),
+        (
+            seen(at(V1, V1), [plan("Complete", V1, approved=True)], [csv(V1, "Succeeded")]),
+            UPGRADE,
+            "pending",
+            "OLM-NO-UPGRADE",
+        ),
+        (
+            seen(
+                at(V1, V2),
+                [plan("Complete", V2, approved=True)],
+                [csv(V1, "Replacing"), csv(V2, "Installing")],
+            ),
+            UPGRADE,
+            "pending",
+            "OLM-CSV-PENDING",
+        ),
+        (seen(at(V1, V2), [WAITING], [csv(V1, "Succeeded")]), replace(ASK, csv=V2), "failed", "OLM-VERSION"),
+        (seen(at(V2, V2), [], [csv(V2, "Succeeded")]), replace(UPGRADE, csv=V1), "failed", "OLM-VERSION"),
+        (seen(at(V2, V2), [], [csv(V2, "Succeeded")]), replace(UPGRADE, csv=V2), "ready", ""),
+        (
+            seen(at(V1, V1, state="AtLatestKnown"), [], [csv(V1, "Succeeded")]),
+            replace(UPGRADE, csv=V2),
+            "failed",
+            "OLM-NO-UPGRADE",
+        ),
+        (
+            seen(at(V1, V1, state="AtLatestKnown"), [], [csv(V1, "Succeeded")]),
+            UPGRADE,
+            "pending",
+            "OLM-NO-UPGRADE",
+        ),
+        (
+            seen(at(V1, V1, state="AtLatestKnown", conditions=[GONE]), [], [csv(V1, "Succeeded")]),
+            replace(UPGRADE, csv=V2),
+            "pending",
+            "OLM-NO-UPGRADE",
+        ),
+        (
+            seen(at(V1, V2, conditions=[BOTH]), [DONE], [csv(V1, "Replacing"), csv(V2, "Installing")]),
+            UPGRADE,
+            "pending",
+            "OLM-CSV-PENDING",
+        ),
+        (seen(at(V2, V2, conditions=[BOTH]), [DONE], [csv(V2, "Succeeded")]), UPGRADE, "ready", ""),
+        (
+            seen(at(V1, V2, conditions=[BOTH]), [DONE], [csv(V1, "Succeeded"), csv(V2, "Installing")]),
+            UPGRADE,
+            "failed",
+            "OLM-RESOLVE",
+        ),
+        (
+            seen(at(V1, V2, conditions=[RESOLUTION]), [DONE], [csv(V1, "Replacing"), csv(V2, "Installing")]),
+            UPGRADE,
+            "failed",
+            "OLM-RESOLVE",
+        ),
+        (
+            seen(at(V1, V3), [plan("RequiresApproval", V3)], [csv(V1, "Succeeded")]),
+            PAST,
+            "failed",
+            "OLM-NO-PATH",
+        ),
+        (seen(at(V1, V2), [WAITING], [csv(V1, "Succeeded")]), PAST, "ready", ""),
     ],
-    ids=["named", "none left", "forbidden"],
 )
-def test_the_failure_names_the_image_when_it_can(lists: t.Any, message: str, remedy: str) -> None:
-    told = unpack.explained(lists, NotReadyError("OLM-UNPACK", "unpacking failed.", "see"), "market")
-    assert (type(told), told.code) == (NotReadyError, "OLM-UNPACK")
-    assert told.message.startswith(message)
-    assert told.remedy.endswith(remedy)
-    assert len(told.evidence) == 1
+def test_how_far_it_is(snapshot: Snapshot, ask: olm_subscription.Ask, verdict: str, code: str) -> None:
+    judged = progress.judge(snapshot, ask)
+    assert (judged.verdict, judged.code) == (verdict, code)
 
 
-def subscription(*conditions: tuple[str, str], **status: t.Any) -> Object:
-    told = [{"type": kind, "status": "True", "message": message} for kind, message in conditions]
-    return {"metadata": {"name": "nfd"}, "spec": {"name": "nfd"}, "status": {"conditions": told, **status}}
+def test_the_resolvers_text_is_given_word_for_word() -> None:
+    assert RESOLUTION["message"] in progress.judge(seen(subscription(conditions=[RESOLUTION])), ASK).message
 
 
-FAILED, PULLS, BUSY = (
-    ("BundleUnpackFailed", "late"),
-    ("BundleUnpacking", "Bundle image pull failed."),
-    ("BundleUnpacking", ""),
-)
+def test_the_way_that_exists_is_told() -> None:
+    verdict = progress.judge(seen(at(V1, V3), [plan("RequiresApproval", V3)], [csv(V1, "Succeeded")]), PAST)
+    assert f"{V1} -> {V3}" in verdict.message
+    assert "set channel to v1" in verdict.remedy
 
 
-@pytest.mark.parametrize(
-    ("conditions", "patience"),
-    [([FAILED], 10), ([PULLS], 60), ([FAILED, PULLS], 60), ([FAILED, BUSY], 60)],
-)
-def test_unpacking_that_fails_is_believed_when_it_lasts(
-    conditions: list[tuple[str, str]], patience: float
-) -> None:
+def test_that_there_is_no_way_is_believed_after_a_while() -> None:
+    now = [0.0]
+    judge = progress.Judge(replace(UPGRADE, csv=V2), lambda: now[0])
+    stuck = seen(at(V1, V1, state="AtLatestKnown"), [], [csv(V1, "Succeeded")])
+    for second, verdict in [(0, "pending"), (59, "pending"), (60, "failed")]:
+        now[0] = second
+        assert judge(stuck).verdict == verdict
+
+
+def test_olm_is_made_to_look_again_once_after_each_csv() -> None:
+    ours, csvs = at(V1, V1, state="AtLatestKnown", conditions=[GONE]), [csv(V1, "Succeeded")]
+    assert not progress.is_forgotten(seen(ours, [], csvs), UPGRADE), (
+        "somebody else's Subscription is not written to"
+    )
+    ours["metadata"]["labels"] = OURS
+    assert progress.is_forgotten(seen(ours, [], csvs), UPGRADE)
+    assert progress.judge(seen(ours, [], csvs), UPGRADE).reason == "AskAgain"
+    assert not progress.is_forgotten(seen(ours, [], csvs), replace(ASK, csv=V2)), "no upgrade is approved"
+    assert not progress.is_forgotten(seen(ours, [], csvs), replace(UPGRADE, csv=V1)), (
+        "it is where it should be"
+    )
+    assert not progress.is_forgotten(seen(ours, [], csvs), replace(UPGRADE, csv="nfd.v0.9.9")), (
+        "OLM does not downgrade"
+    )
+    assert not progress.is_forgotten(seen(ours, [], [*csvs, csv("nfd.v0.9.0", "Replacing")]), UPGRADE), (
+        "OLM will look when that has gone"
+    )
+    ours["metadata"]["annotations"] = {progress.ASKED_AGAIN: V1}
+    assert not progress.is_forgotten(seen(ours, [], csvs), UPGRADE)
+    assert progress.judge(seen(ours, [], csvs), UPGRADE).code == "OLM-NO-UPGRADE"
+
+
+def test_the_resolver_is_believed_when_it_insists() -> None:
     now = [0.0]
     judge = progress.Judge(ASK, lambda: now[0])
-    for second, verdict in [(0, "pending"), (patience - 1, "pending"), (patience, "failed")]:
+    complaint, calm = seen(subscription(conditions=[RESOLUTION])), seen(subscription())
+    other = seen(subscription(conditions=[RESOLUTION | {"message": "something else"}]))
+    for second, snapshot, verdict in [
+        (0, complaint, "pending"),
+        (9, complaint, "pending"),
+        (9.5, calm, "pending"),
+        (12, complaint, "pending"),
+    ]:
         now[0] = second
-        judged = judge({"subscription": [subscription(*conditions)], "plans": [], "csvs": []})
-        assert (judged.verdict, judged.code) == (verdict, "OLM-UNPACK")
+        assert judge(snapshot).verdict == verdict
+    for second, snapshot, verdict in [(21, other, "pending"), (30, other, "pending"), (31, other, "failed")]:
+        now[0] = second
+        assert (judge(snapshot).verdict, judge(snapshot).code) == (verdict, "OLM-RESOLVE")
 
 
-@pytest.mark.parametrize(
-    ("phase", "code"), [("Installing", "OLM-PLAN-PENDING"), ("Complete", "OLM-CSV-PENDING")]
-)
-def test_conditions_of_unpacking_that_olm_never_takes_back(phase: str, code: str) -> None:
-    live = subscription(FAILED, BUSY, currentCSV="nfd.v1", installPlanRef={"name": "p"})
-    plan = {
-        "metadata": {"name": "p"},
-        "spec": {"clusterServiceVersionNames": ["nfd.v1"], "approved": True},
-        "status": {"phase": phase},
-    }
-    judged = progress.judge({"subscription": [live], "plans": [plan], "csvs": []}, ASK)
-    assert (judged.verdict, judged.code) == ("pending", code)
-
-
-def catalogs(**states: str) -> dict[str, list[Object]]:
-    return {
-        "catalogs": [
-            {"metadata": {"name": name}, "status": {"connectionState": {"lastObservedState": state}}}
-            for name, state in states.items()
-        ]
-    }
-
-
-def test_a_catalogue_that_is_away_is_waited_for_and_then_looked_into() -> None:
-    now, looks = [0.0], ["not listed yet", "package"]
-
-    def look() -> Object:
-        found = looks.pop(0)
-        if found != "package":
-            raise AcceleratorError("OLM-NO-PACKAGE", found)
-        return {"found": found}
-
-    judge = offers._Return(look, catalogue.AwayError("OLM-CATALOG", "away"), lambda: now[0], 60)
-    assert [judge(catalogs(mine=state)).verdict for state in ("TRANSIENT_FAILURE", "CONNECTING")] == [
-        "pending",
-        "pending",
+def test_unmet_requirements_are_evidence() -> None:
+    unmet: list[dict[str, t.Any]] = [
+        {
+            "kind": "ServiceAccount",
+            "name": "nfd",
+            "status": "NotPresent",
+            "message": "Service account does not exist",
+        }
     ]
-    assert len(looks) == 2, "nothing is read while it is away"
-    assert judge(catalogs(mine="READY")).code == "OLM-NO-PACKAGE"
-    assert judge(catalogs(mine="READY")).is_ready
-    assert judge.found == {"found": "package"}
-
-
-def test_a_catalogue_that_stays_away_is_given_up() -> None:
-    now = [0.0]
-    judge = offers._Return(dict, catalogue.AwayError("OLM-CATALOG", "away"), lambda: now[0], 60)
-    for second, verdict in [(59, "pending"), (60, "ready")]:
-        now[0] = second
-        assert judge(catalogs(mine="TRANSIENT_FAILURE")).verdict == verdict
-    assert (judge.found, judge.trouble.code) == (None, "OLM-CATALOG")
+    rules = [
+        {"kind": "PolicyRule", "status": "NotSatisfied", "message": f"rule {number}"} for number in range(9)
+    ]
+    unmet.append(
+        {"kind": "ServiceAccount", "name": "worker", "status": "PresentNotSatisfied", "dependents": rules}
+    )
+    broken = csv(
+        V2,
+        "Pending",
+        "RequirementsNotMet",
+        requirementStatus=[*unmet, {"kind": "CRD", "name": "x", "status": "Present"}],
+    )
+    judged = progress.judge(seen(at("", V2), [plan("Complete", V2, approved=True)], [broken]), ASK)
+    assert judged.details == ("ServiceAccount nfd: NotPresent (Service account does not exist)",)

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When a module may run inside Ansible's worker: only where it would be the same process owner, Python and environment."""
+"""A module runs inside Ansible's worker only if its user, Python and environment would be the same."""
 
 from __future__ import annotations
 
@@ -75,7 +75,8 @@ def test_without_the_client_the_module_says_what_is_missing(monkeypatch: pytest.
 
 
 def test_what_tasks_wait_with_is_there_before_ansible_forks() -> None:
-    loaded = f"import sys; import {_in_process.__name__}; print('{_in_process.__name__.rpartition('plugin_utils')[0]}module_utils._kube.wait' in sys.modules)"
+    wait = f"{_in_process.__name__.rpartition('plugin_utils')[0]}module_utils._kube.wait"
+    loaded = f"import sys; import {_in_process.__name__}; print('{wait}' in sys.modules)"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
         [sys.executable, "-c", loaded], env=environment, capture_output=True, text=True, check=False

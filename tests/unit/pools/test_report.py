@@ -343,5 +343,4 @@ def test_the_plan_is_of_the_very_steps_that_are_run() -> None:
     assert tells["roles"] == runs["roles"]
     assert tells["check_mode"] is True
     assert tells["vars"] == runs["vars"]
-    assert tells["vars_files"] == runs["vars_files"]
     assert tells["post_tasks"][0]["ansible.builtin.debug"] == runs["post_tasks"][-1]["ansible.builtin.debug"]

@@ -98,7 +98,7 @@ def test_a_role_has_its_phases(role: Path) -> None:
 
 @pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
 def test_a_tag_of_a_state_selects_the_tasks_of_no_other(role: Path) -> None:
-    """Included tasks are selected by the tags that the include applies, so these name the state that it includes."""
+    """The tags of an include choose its tasks, so they name the state that the include is for."""
     state = f"{{{{ {role.name}_state }}}}"
     (task,) = tasks(role / "tasks/main.yml")
     included = task["ansible.builtin.include_tasks"]
@@ -106,3 +106,11 @@ def test_a_tag_of_a_state_selects_the_tasks_of_no_other(role: Path) -> None:
     assert included["apply"] == {"tags": [role.name, f"{role.name}_{state}"]}
     assert task["tags"] == [role.name, f"{role.name}_present", f"{role.name}_absent"]
     assert entry_points(role)["main"][f"{role.name}_state"]["choices"] == ["present", "absent"]
+
+
+@pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
+def test_the_readme_of_a_role_is_short_and_names_its_entry_points(role: Path) -> None:
+    text = (role / "README.md").read_text()
+    assert len(text.splitlines()) <= 25
+    (told,) = re.findall(r"entry points?\b.*?(?:Every|Read|More)\b", text, re.IGNORECASE | re.DOTALL)
+    assert set(re.findall(r"`(main|preflight)`", told)) == set(entry_points(role))

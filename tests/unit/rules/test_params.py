@@ -9,6 +9,7 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import AUTH
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import ManifestsParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
     GpuMachinesetParams,
 )
@@ -21,6 +22,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.s
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.nodes import (
     GpuNodeParams,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import NfdLabelsParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.steps import GpuPlanParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota.params import GpuQuotaParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.params import (
@@ -37,13 +40,16 @@ PARAMS: dict[str, type] = {
     "gpu_plan": GpuPlanParams,
     "gpu_quota": GpuQuotaParams,
     "gpu_workload": GpuWorkloadParams,
+    "manifests": ManifestsParams,
+    "nfd_labels": NfdLabelsParams,
+    "olm_operator": OlmOperatorParams,
     "preflight_update": PreflightUpdateParams,
 }
 PLAIN = {"str": str, "path": str, "int": int, "float": float, "bool": bool, "dict": dict, "list": list}
 
 
 def choices_of(hint: t.Any) -> set[t.Any] | None:
-    """Return the values that a type leaves open: those of its Literal without None, or None without a Literal."""
+    """Return the values that a type allows: those of its Literal without None, or None without a Literal."""
     if t.get_origin(hint) is t.Literal:
         return {value for value in t.get_args(hint) if value is not None}
     if t.get_origin(hint) in (t.Union, types.UnionType):

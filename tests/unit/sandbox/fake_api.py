@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import copy
 import itertools
 import typing as t
@@ -128,7 +129,7 @@ class FakeApi:
     def get(self, kind: str, name: str, namespace: str = "") -> Object:
         return self.objects[(kind, namespace, name)]
 
-    def all(self, kind: str) -> list[Object]:
+    def all(self, kind: str) -> builtins.list[Object]:
         return [obj for (where, _namespace, _name), obj in sorted(self.objects.items()) if where == kind]
 
     def _store(self, verb: str, place: Place, obj: Object) -> Object:

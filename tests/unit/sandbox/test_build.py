@@ -58,7 +58,8 @@ class Compiler:
     """A `go build` that compiles one package every ten seconds and ends after three of them."""
 
     def __init__(self, log: Path) -> None:
-        self._log, self._left, self.returncode = log, 3, None
+        self._log, self._left = log, 3
+        self.returncode: int | None = None
 
     def wait(self, timeout: float | None = None) -> int:
         if self._left == 0:

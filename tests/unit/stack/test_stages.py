@@ -16,12 +16,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import (
     logs,
-    metrics_stage,
     olm_stages,
     signatures,
     stages,
     table as stack_table,
-    xids,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     judge as clusterpolicy_judge,
@@ -30,7 +28,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.steps import Also
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import (
     is_consequence,
-    part,
+    on_object,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Place, Stage
 
@@ -79,7 +77,7 @@ def unready(one: Data, since: str = NINE) -> None:
 def table(seen: Snapshot, *pools: Data) -> dict[str, Data]:
     return {
         one["name"]: one
-        for one in clusterpolicy_judge.summarize(seen, "gpu-cluster-policy", list(pools) or [POOL])["stages"]
+        for one in clusterpolicy_result.summarize(seen, "gpu-cluster-policy", list(pools) or [POOL])["stages"]
     }
 
 
@@ -105,11 +103,11 @@ def test_a_stack_that_works_is_ready_at_every_stage(seen: Snapshot) -> None:
     for one in seen["pods"]:
         one["status"]["conditions"][0] |= {"type": "Ready", "status": "True", "lastTransitionTime": TEN}
     found = table(seen)
-    assert list(found) == list(stages.GPU_STACK.needs)
+    assert list(found) == list(clusterpolicy_judge.CHAIN.needs)
     assert verdicts(found) == {}
     assert found["driver"]["since"] == TEN
     assert found["csv"]["evidence"] == ["not looked at, since what it brings is there"]
-    assert stages.table(list(found.values())) == [f"ready: {', '.join(stages.GPU_STACK.needs)}"]
+    assert stages.lines(list(found.values())) == [f"ready: {', '.join(clusterpolicy_judge.CHAIN.needs)}"]
 
 
 def test_what_waits_for_the_driver_is_its_consequence(seen: Snapshot) -> None:
@@ -136,7 +134,7 @@ def test_what_waits_for_the_driver_is_its_consequence(seen: Snapshot) -> None:
         NINE,
     )
     assert found["driver"]["of"] == 2
-    lines = stages.table(list(found.values()))
+    lines = stages.lines(list(found.values()))
     assert lines[0] == "ready: catalogue, install plan, csv, crd, nfd labels"
     assert lines[1].startswith(
         f"driver PENDING since {NINE} on 1 of 2 nodes: gpu-0: driver is in CrashLoopBackOff"
@@ -179,7 +177,7 @@ def test_the_nodes_that_a_pool_lacks_wait_for_their_labels(seen: Snapshot) -> No
 
 def test_without_pools_only_what_the_cluster_has_once_is_told(seen: Snapshot) -> None:
     assert [
-        one["name"] for one in clusterpolicy_judge.summarize(seen, "gpu-cluster-policy", [])["stages"]
+        one["name"] for one in clusterpolicy_result.summarize(seen, "gpu-cluster-policy", [])["stages"]
     ] == [
         "catalogue",
         "install plan",
@@ -199,15 +197,17 @@ def test_before_the_policy_everything_waits_for_it(seen: Snapshot) -> None:
 def test_a_consequence_is_as_patient_as_its_cause(seen: Snapshot) -> None:
     seen["daemonsets"] = [one for one in seen["daemonsets"] if one["metadata"]["name"] != "nvidia-dcgm"]
     alone = clusterpolicy_judge.judge(seen, "gpu-cluster-policy", [POOL])
-    assert not any(is_consequence(one, alone) for one in alone)
+    assert not any(is_consequence(one, alone, clusterpolicy_judge.CHAIN) for one in alone)
     unready(pod(seen, "nvidia-driver"))
     behind = clusterpolicy_judge.judge(seen, "gpu-cluster-policy", [POOL])
-    assert [one.code for one in behind if is_consequence(one, behind)] == ["GPU-OPERAND-LACKING"]
+    assert [one.code for one in behind if is_consequence(one, behind, clusterpolicy_judge.CHAIN)] == [
+        "GPU-OPERAND-LACKING"
+    ]
 
 
 def test_what_another_judge_finds_is_told_in_its_stage(seen: Snapshot) -> None:
     """Backend nvidiadriver looks at its objects besides."""
-    found = part(
+    found = on_object(
         "pending",
         "Owner:gpu-0",
         "Node gpu-0: nobody owns it.",
@@ -220,7 +220,7 @@ def test_what_another_judge_finds_is_told_in_its_stage(seen: Snapshot) -> None:
         {"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0
     )
     verdict = Also({}, lambda _snapshot: [found]).over(judge)(seen)
-    told = clusterpolicy_judge.summarize(seen, "gpu-cluster-policy", [POOL], judge.parts)
+    told = clusterpolicy_result.summarize(seen, "gpu-cluster-policy", [POOL], judge.findings)
     assert (verdict.code, told["pools"][0]["ready"]) == ("GPU-NVD-OWNER", False)
     assert told["lines"][-1] == "driver PENDING on 1 of 1 nodes: Node gpu-0: nobody owns it."
 
@@ -291,8 +291,8 @@ def test_nodes_of_nobody_may_be_broken(seen: Snapshot) -> None:
         {"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0
     )
     assert judging(seen).is_ready
-    assert "gpu-1 (driver is not Ready)" in judging.parts[-1].message
-    assert clusterpolicy_result.others(seen, [POOL]) == [
+    assert "gpu-1 (driver is not Ready)" in judging.findings[-1].message
+    assert clusterpolicy_result.summarize(seen, "gpu-cluster-policy", [POOL])["others"] == [
         {"name": "gpu-1", "operands": [{"name": "driver", "note": "is not Ready"}]}
     ]
 
@@ -517,7 +517,9 @@ MONITOR: t.Final = {"metadata": {"name": "nvidia-dcgm-exporter"}, "spec": {}}
 def test_how_metrics_are_collected(
     spec: Data, namespace: Data | None, monitors: list[Data], verdict: str, words: str
 ) -> None:
-    found = metrics_stage.judge({"spec": spec}, namespace, monitors)
+    found = clusterpolicy_result.judge_metrics(
+        {"namespaces": [namespace] if namespace else [], "monitors": monitors}, {"spec": spec}
+    )
     assert found.verdict == verdict
     assert words in str(found.evidence)
 
@@ -585,7 +587,7 @@ def test_every_signature_has_a_case_here_or_with_its_own_stack() -> None:
 def sources(seen: Snapshot, pools: list[Data] | None = None) -> list[logs.Source]:
     parts = clusterpolicy_judge.judge(seen, "gpu-cluster-policy", pools or [POOL])
     decisive = next((one for one in parts if not one.is_ready), None)
-    return logs.sources(parts, seen["pods"], decisive, logs.PODS)
+    return logs.sources(parts, seen["pods"], decisive, clusterpolicy_judge.PODS)
 
 
 def test_the_log_of_what_broke_is_read_and_of_nothing_that_waits(seen: Snapshot) -> None:
@@ -757,8 +759,8 @@ def test_an_xid_says_what_to_do(log: str, words: str, remedy: str) -> None:
 
 def test_xids_of_applications_are_no_reason() -> None:
     """The device plugin does not withdraw a GPU for these."""
-    assert not {13, 31, 43, 45, 68, 109} & set(xids.XIDS)
-    assert all(one.action in xids.REMEDIES and one.meaning for one in xids.XIDS.values())
+    assert not {13, 31, 43, 45, 68, 109} & set(signatures.XIDS)
+    assert all(one.action in signatures.REMEDIES and one.meaning for one in signatures.XIDS.values())
 
 
 def test_the_page_has_the_same_xids_for_the_same_action() -> None:
@@ -768,8 +770,8 @@ def test_the_page_has_the_same_xids_for_the_same_action() -> None:
         for found in re.findall(r"^\| (\d+(?:, \d+)*) \|", page, re.MULTILINE)
     ]
     told = [
-        {number for number, one in xids.XIDS.items() if one.action == action}
-        for action in (xids.RESET, xids.REBOOT, xids.REPLACE, xids.WATCH)
+        {number for number, one in signatures.XIDS.items() if one.action == action}
+        for action in (signatures.RESET, signatures.REBOOT, signatures.REPLACE, signatures.WATCH)
     ]
     assert rows == [*told, {13, 31, 43, 45, 68, 109}]
 
@@ -778,7 +780,10 @@ def test_the_page_has_the_same_xids_for_the_same_action() -> None:
 
 
 def test_a_stage_that_could_wait_for_nothing_is_pending_itself() -> None:
-    settled = stages.settle({"driver": Stage("driver", "waiting"), "toolkit": Stage("toolkit", "waiting")})
+    settled = stages.with_causes(
+        {"driver": Stage("driver", "waiting"), "toolkit": Stage("toolkit", "waiting")},
+        clusterpolicy_judge.CHAIN,
+    )
     assert (settled["driver"].verdict, settled["toolkit"].consequence_of) == ("pending", "driver")
 
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import typing as t
+
 import pytest
 from unit.engine import api_on
 from unit.fake_server import FakeServer
@@ -17,6 +19,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota import steps as quota_steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.backend import backend
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import steps as workload_steps
 
 
@@ -40,7 +43,7 @@ def test_the_stack_names_the_release(server: FakeServer) -> None:
     with pytest.raises(
         NotReadyError, match=r"This cluster \(4.20.3\) does not serve resource.k8s.io/v1"
     ) as caught:
-        backend("dra").present(api_on(server, check_mode=True), {"pools": []})
+        backend("dra").present(api_on(server, check_mode=True), t.cast(StackParams, {"pools": []}))
     assert caught.value.code == "GPU-DRA-RELEASE"
     assert {method for method, _path, _query in server.requests} == {"GET"}
 

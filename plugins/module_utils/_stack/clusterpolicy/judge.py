@@ -2,58 +2,90 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The GPU stack as a whole: ClusterPolicy, operands, nodes. `Ready` of the policy alone lies in several ways; this judges the truth."""
+"""Judge the stack of a ClusterPolicy: the policy, its operands and the nodes.
+
+A policy that is ready proves little.
+"""
 
 from __future__ import annotations
 
+import re
 import typing as t
 from dataclasses import replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.conditions import find, since
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    KubeObject,
+    Snapshot,
+    name,
+    named,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     FAILED,
     PENDING,
     READY,
     Readiness,
-    pending,
     ready,
     worst,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import (
-    judge_size,
-    nodes_of,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    manifest as clusterpolicy_manifest,
-    result as clusterpolicy_result,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.devices import (
-    WITHHELD,
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
+    effective_tolerations,
+    reason,
+    state,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.node import (
     BLIND,
+    WITHHELD,
     judge_node,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.rollout import (
-    judge_rollout,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import kernel
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.kernel_chain import (
     KernelChain,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import (
-    Part,
-    hardened,
-    is_consequence,
-    part,
-    placed,
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, on_object
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import (
+    StackJudge,
+    harden_some,
+    judge_pools,
+    one_line_each,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.lines import one_line_each
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.outside_nodes import blamed
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.outside_nodes import (
+    late_outside,
+    ready_but_outside,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
+    StackParams,
+    StackPool,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
 
+# The labels are NFD's work, whatever becomes of the GPU operator.
+CHAIN: t.Final = stages.chain(
+    {
+        stages.LABELS: (),
+        stages.DRIVER: (stages.CRD, stages.LABELS),
+        stages.TOOLKIT: (stages.DRIVER, stages.CRD, stages.LABELS),
+        stages.PLUGIN: (stages.TOOLKIT, stages.DRIVER, stages.CRD, stages.LABELS),
+        stages.VALIDATOR: (stages.TOOLKIT, stages.PLUGIN, stages.DRIVER, stages.CRD, stages.LABELS),
+        stages.METRICS: (stages.TOOLKIT, stages.DRIVER, stages.CRD, stages.LABELS),
+        stages.ALLOCATABLE: (stages.PLUGIN, stages.TOOLKIT, stages.DRIVER, stages.CRD, stages.LABELS),
+    },
+    "gpu-operator",
+)
+# Stage -> starts of names of the pods that know why it is not ready, the likeliest first.
+PODS: t.Final = {
+    stages.CRD: ("gpu-operator-",),
+    stages.LABELS: ("gpu-operator-",),
+    stages.DRIVER: ("nvidia-driver-", "nvidia-gpu-driver-", "nvidia-vgpu-"),
+    stages.TOOLKIT: ("nvidia-container-toolkit-",),
+    stages.PLUGIN: ("nvidia-device-plugin-",),
+    stages.VALIDATOR: ("nvidia-operator-validator-", "nvidia-device-plugin-"),
+    stages.METRICS: ("nvidia-dcgm-",),
+    stages.ALLOCATABLE: ("nvidia-mig-manager-", "nvidia-device-plugin-", "nvidia-vgpu-device-manager-"),
+}
 # Seen in the first moments of every healthy start, and final when they last.
 PASSING: t.Final = (
     "GPU-NFD-EMPTY",
@@ -67,205 +99,162 @@ PASSING: t.Final = (
     "GPU-PAUSED",
     *kernel.PASSING,
 )
-# A driver may take minutes to build, but once the device plugin runs, or the operator calls everything ready, the devices come within moments or never.
+# A driver may take minutes to build. But once the device plugin runs, or the operator calls everything ready,
+# the devices come within moments or never.
 DOUBTFUL: t.Final = ("GPU-ALLOC",)
+# A state as the operator names it -> component of the operand.
+_STATES: t.Final = {
+    "state-driver": "driver",
+    "state-container-toolkit": "container-toolkit",
+    "state-operator-validation": "operator-validator",
+    "state-device-plugin": "device-plugin",
+    "state-mps-control-daemon": "mps-control-daemon",
+    "state-dcgm": "dcgm",
+    "state-dcgm-exporter": "dcgm-exporter",
+    "gpu-feature-discovery": "gpu-feature-discovery",
+    "state-mig-manager": "mig-manager",
+    "state-node-status-exporter": "node-status-exporter",
+}
+_LISTED: t.Final = re.compile(r"states not ready: \[([^\]]*)\]")
+_LOG: t.Final = "Look at the log of the GPU operator."
 
 
-class Judge:
-    """The verdict on the whole stack, with a memory of how long a trouble lasts and of what was seen last."""
+class Judge(StackJudge):
+    """The judge of a wait: it doubts devices that stay away, and tells where a node is with a new kernel."""
 
-    chain = stages.GPU_STACK
-
-    def __init__(self, params: dict[str, t.Any], clock: t.Callable[[], float]) -> None:
+    def __init__(self, params: StackParams, clock: t.Callable[[], float]) -> None:
+        super().__init__(
+            lambda snapshot: judge(snapshot, params["name"], params["pools"]),
+            CHAIN,
+            Grace(clock, params["grace"], PASSING),
+        )
         self._params = params
-        self._patience = Patience(clock, params["grace"], PASSING)
-        self._doubt = Patience(clock, params["grace"], DOUBTFUL)
-        self._chain = KernelChain()
-        self.seen: dict[str, list[dict[str, t.Any]]] = {}
-        self.parts: list[Part] = []
-        self.looks = 0
+        self._doubt = Grace(clock, params["grace"], DOUBTFUL)
+        self._kernels = KernelChain()
 
-    def __call__(self, snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:
-        self.seen, self.looks = snapshot, self.looks + 1
-        parts = judge(snapshot, self._params["name"], self._params["pools"])
-        # What only waits for something else is as patient as that.
-        causes = [not is_consequence(part, parts) for part in parts]
-        parts = hardened(self._patience, parts, causes)
-        claimed = parts[-1].is_ready and all(
-            part.code not in ("GPU-UPG-RUNNING", "GPU-CP-NOTREADY") for part in parts
+    def harden(self, findings: t.Sequence[Finding]) -> list[Finding]:
+        findings = super().harden(findings)
+        is_claimed = findings[-1].is_ready and all(
+            one.code not in ("GPU-UPG-RUNNING", "GPU-CP-NOTREADY") for one in findings
         )
-        doubtful = [claimed or part.reason.startswith(WITHHELD) for part in parts]
-        parts = self.parts = hardened(self._doubt, parts, doubtful)
-        verdict = worst(parts)
-        if not verdict.is_failed:
-            verdict = replace(verdict, details=self._lines(snapshot, parts))
-        return (
-            verdict
-            if not verdict.is_ready
-            else ready("Reconciled", "Every node runs every operand and offers what its pool promises.")
-        )
+        doubtful = [is_claimed or one.reason.startswith(WITHHELD) for one in findings]
+        return harden_some(self._doubt, findings, doubtful)
 
-    def _lines(self, snapshot: Snapshot, parts: list[Part]) -> tuple[str, ...]:
-        nodes = [node for pool in self._params["pools"] for node in pool_nodes(snapshot, pool)]
-        return self._chain.tell(
-            one_line_each(parts), nodes, policy_of(snapshot, self._params["name"]), snapshot
-        )
+    def verdict(self, snapshot: Snapshot) -> Readiness:
+        verdict = worst(self.findings)
+        if verdict.is_ready:
+            message = "Every node runs every operand and offers what its pool promises."
+            return ready("Reconciled", message)
+        return verdict if verdict.is_failed else replace(verdict, details=self._lines(snapshot))
+
+    def _lines(self, snapshot: Snapshot) -> tuple[str, ...]:
+        nodes = [node for pool in self._params["pools"] for node in nodes_of(snapshot["nodes"], pool)]
+        policy = named(snapshot["policies"], self._params["name"])
+        return self._kernels.tell(one_line_each(self.findings), nodes, policy, snapshot)
 
 
-def policy_of(snapshot: Snapshot, name: str) -> dict[str, t.Any]:
-    """Empty while it is not there."""
-    return next(
-        (entry for entry in snapshot["policies"] if entry["metadata"]["name"] == name), dict[str, t.Any]()
-    )
-
-
-def pool_nodes(snapshot: Snapshot, pool: dict[str, t.Any]) -> list[dict[str, t.Any]]:
-    return nodes_of(snapshot["nodes"], pool)
-
-
-def judge(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]]) -> list[Part]:
-    """Causes come before consequences; the last part is what the operator says of itself."""
-    policy = policy_of(snapshot, name)
+def judge(snapshot: Snapshot, title: str, pools: t.Sequence[StackPool]) -> list[Finding]:
+    """Return the findings, causes before consequences; the last is what the operator says of itself."""
+    policy = named(snapshot["policies"], title)
     if not policy:
-        remedy = "Look at the events of the GPU operator."
-        return [
-            part(
-                PENDING,
-                "NoPolicy",
-                f"ClusterPolicy {name} is not there yet.",
-                code="GPU-CP-ABSENT",
-                remedy=remedy,
-                stage=stages.CRD,
-                waits=True,
-            )
-        ]
-    parts = [_judge_policy_itself(policy, snapshot)]
-    parts += [
-        replace(placed(judge_size(snapshot["nodes"], pool), pool["name"]), stage=stages.LABELS)
-        for pool in pools
-    ]
-    pods = operands.by_node(snapshot["pods"])
-    for pool in pools:
-        for node in pool_nodes(snapshot, pool):
-            parts += judge_node(
-                node, pool, policy, {**snapshot, "pods": pods.get(node["metadata"]["name"], [])}
-            )
-    parts += [
-        replace(placed(late, ""), stage=stages.CRD) for late in judge_rollout(policy, snapshot["daemonsets"])
-    ]
-    status = _judge_status(policy, any(pool_nodes(snapshot, pool) for pool in pools))
-    if (
-        not status.is_ready
-        and all(one.is_ready for one in parts)
-        and (others := blamed(snapshot, policy, pools))
-    ):
-        status = part(
-            READY,
-            "OthersNotReady",
-            f"ClusterPolicy {name} is notReady for nodes outside the pools alone: {'; '.join(others)}.",
-            stage=stages.CRD,
+        message, remedy = (
+            f"ClusterPolicy {title} is not there yet.",
+            "Look at the events of the GPU operator.",
         )
-    return [*parts, status]
+        return [on_object(PENDING, "NoPolicy", message, "GPU-CP-ABSENT", remedy, waits=True)]
+    findings = [
+        _judge_policy(policy, snapshot),
+        *judge_pools(snapshot, pools, lambda node, pool, view: judge_node(node, pool, policy, view)),
+        *judge_rollout(policy, snapshot["daemonsets"]),
+    ]
+    status = _judge_status(policy, any(nodes_of(snapshot["nodes"], pool) for pool in pools))
+    if not status.is_ready and all(one.is_ready for one in findings):
+        late = late_outside(snapshot, pools)
+        if _explains(late, policy):
+            status = ready_but_outside(late, f"ClusterPolicy {title}")
+    return [*findings, status]
 
 
-def _judge_policy_itself(policy: dict[str, t.Any], snapshot: Snapshot) -> Part:
-    name = policy["metadata"]["name"]
-    if clusterpolicy_manifest.state(policy) == "ignored":
-        others = sorted(
-            entry["metadata"]["name"] for entry in snapshot["policies"] if entry["metadata"]["name"] != name
-        )
-        return part(
-            FAILED,
-            "Ignored",
-            f"ClusterPolicy {name} is ignored: {', '.join(others) or 'another one'} is older, and only the oldest counts.",
-            code="GPU-CP-IGNORED",
-            remedy=f"Use special_resource with name={others[0]}, or delete that one."
-            if others
-            else "Delete the older ClusterPolicy.",
-            stage=stages.CRD,
-        )
-    error = clusterpolicy_manifest.condition(policy, "Error")
+def _judge_policy(policy: KubeObject, snapshot: Snapshot) -> Finding:
+    """Return what makes the policy as such useless: an older one, or a GPUCluster."""
+    title = name(policy)
+    if state(policy) == "ignored":
+        others = sorted(name(one) for one in snapshot["policies"] if name(one) != title)
+        who = ", ".join(others) or "another one"
+        message = f"ClusterPolicy {title} is ignored: {who} is older, and only the oldest counts."
+        remedy = "Delete the older ClusterPolicy."
+        if others:
+            remedy = f"Use special_resource with name={others[0]}, or delete that one."
+        return on_object(FAILED, "Ignored", message, "GPU-CP-IGNORED", remedy)
+    error = find(policy, "Error")
     known = recognise(error.get("message", "")) if error.get("status") == "True" else None
     if known and known.code == "GPU-CP-CONFLICT":
-        what, since = f"ClusterPolicy {name}: {error['message']}", str(error.get("lastTransitionTime") or "")
-        return part(
-            FAILED, "Conflict", what, code=known.code, remedy=known.remedy, stage=stages.CRD, since=since
+        message = f"ClusterPolicy {title}: {error['message']}"
+        return on_object(FAILED, "Conflict", message, known.code, known.remedy, since=since(policy, "Error"))
+    return on_object(READY)
+
+
+def _judge_status(policy: KubeObject, has_nodes: bool) -> Finding:
+    """Return what the operator says of itself: the consequence of all that was looked at before."""
+    title, now, why, when = name(policy), state(policy), reason(policy), since(policy, "Ready")
+    if now == "ready" and why == "Reconciled":
+        return on_object(READY, why, since=when)
+    if now == "ready" and why in BLIND and not has_nodes:
+        message = "The operator is installed and waits for its first GPU node."
+        return on_object(READY, why, message, since=when)
+    if now == "ready" and why in BLIND:
+        message = (
+            f"ClusterPolicy {title} is ready with reason {why}, although the pools have nodes: "
+            "the operator sees no NVIDIA PCI label."
         )
-    return part(READY, stage=stages.CRD)
-
-
-def _judge_status(policy: dict[str, t.Any], has_nodes: bool) -> Part:
-    """What the operator says of itself comes last: it is the consequence of all that was looked at before."""
-    name, state, reason = (
-        policy["metadata"]["name"],
-        clusterpolicy_manifest.state(policy),
-        clusterpolicy_manifest.reason(policy),
-    )
-    since = str(clusterpolicy_manifest.condition(policy, "Ready").get("lastTransitionTime") or "")
-    if state == "ready" and reason == "Reconciled":
-        return part(READY, reason, stage=stages.CRD, since=since)
-    if state == "ready" and reason in BLIND:
-        if not has_nodes:
-            return part(
-                READY,
-                reason,
-                "The operator is installed and waits for its first GPU node.",
-                stage=stages.CRD,
-                since=since,
-            )
-        return part(
-            PENDING,
-            reason,
-            f"ClusterPolicy {name} is ready with reason {reason}, although the pools have nodes: the operator sees no NVIDIA PCI label.",
-            code="GPU-NFD-EMPTY",
-            remedy="Look at the NodeFeatureDiscovery, its nfd-worker pods on the GPU nodes and its PCI class list.",
-            stage=stages.LABELS,
-            since=since,
+        remedy = (
+            "Look at the NodeFeatureDiscovery, its nfd-worker pods on the GPU nodes and its PCI class list."
         )
-    message = clusterpolicy_manifest.condition(policy, "Error").get("message", "")
-    known = recognise(message)
-    return part(
-        PENDING,
-        reason or "NotReady",
-        f"ClusterPolicy {name} is {state or 'without a state'}{': ' + message if message else ''}.",
-        code=known.code if known else "GPU-CP-NOTREADY",
-        remedy=known.remedy
-        if known
-        else f"Look at `oc describe clusterpolicy {name}` and at the log of the GPU operator.",
-        stage=stages.CRD,
-        since=since,
-        waits=True,
-    )
+        return on_object(PENDING, why, message, "GPU-NFD-EMPTY", remedy, stage=stages.LABELS, since=when)
+    said = find(policy, "Error").get("message", "")
+    message = f"ClusterPolicy {title} is {now or 'without a state'}{': ' + said if said else ''}."
+    remedy = f"Look at `oc describe clusterpolicy {title}` and at the log of the GPU operator."
+    code = "GPU-CP-NOTREADY"
+    if known := recognise(said):
+        code, remedy = known.code, known.remedy
+    return on_object(PENDING, why or "NotReady", message, code, remedy, since=when, waits=True)
 
 
-def judge_gone(snapshot: Snapshot) -> Readiness:
-    """After the policy is deleted its operands are collected; only then may the operator go."""
-    left = [one for one in snapshot["daemonsets"] if operands.is_operand(one)]
-    pods = [
-        pod
-        for pod in snapshot["pods"]
-        if any(owner["kind"] == "DaemonSet" for owner in pod["metadata"].get("ownerReferences") or [])
-    ]
-    if not left and not pods:
-        return ready("Gone", "No operand is left.")
-    names = [f"daemonset/{one['metadata']['name']}" for one in left] + [
-        f"pod/{pod['metadata']['name']}" for pod in pods
-    ]
-    message = f"{len(left)} DaemonSets and {len(pods)} pods of the stack are left."
-    line = f"{len(names)} left: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
-    return pending(
-        "Leaving",
-        message,
-        code="GPU-LEFTOVER",
-        remedy="Look for finalizers and for pods that do not end.",
-        details=(line,),
-    )
+def _explains(late: t.Mapping[str, t.Mapping[str, str]], policy: KubeObject) -> bool:
+    """Return whether nodes outside the pools explain every state that the policy calls not ready."""
+    message = find(policy, "Error").get("message", "")
+    states = [one for names in _LISTED.findall(message) for one in re.split(r"[;,\s]+", names) if one]
+    components = {component for notes in late.values() for component in notes}
+    is_named = bool(states) and reason(policy) == "OperandNotReady"
+    return is_named and {_STATES.get(one, one) for one in states} <= components
 
 
-def summarize(
-    snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]], parts: t.Sequence[Part] | None = None
-) -> dict[str, t.Any]:
-    """What is told of the stack. parts: as a judge with a memory saw them."""
-    return clusterpolicy_result.summarize(
-        snapshot, name, pools, judge(snapshot, name, pools) if parts is None else parts
-    )
+def judge_rollout(policy: KubeObject, daemonsets: t.Iterable[KubeObject]) -> list[Finding]:
+    """Return a finding while the operator has not brought the policy to its DaemonSets.
+
+    The conditions of a policy have no generation, so the DaemonSets are compared with the spec.
+    """
+    spec = policy.get("spec") or {}
+    tolerated = {_plain(one) for one in effective_tolerations(policy)}
+    late = []
+    for one in daemonsets:
+        owners = one["metadata"].get("ownerReferences") or []
+        if not any(owner["kind"] == "ClusterPolicy" and owner["name"] == name(policy) for owner in owners):
+            continue
+        component = operands.component(one)
+        if not tolerated <= {_plain(entry) for entry in operands.tolerations(one)}:
+            late.append(f"{component} (tolerations)")
+        version = (spec.get(operands.COMPONENTS.get(component) or "") or {}).get("version")
+        if version and not operands.runs_version(one, str(version)):
+            late.append(f"{component} (version {version})")
+    if not late:
+        return []
+    shown = ", ".join(sorted(late)[:3]) + (f" and {len(late) - 3} more" if len(late) > 3 else "")
+    message = f"The operator has not yet brought the policy to {shown}."
+    return [on_object(PENDING, "Rollout", message, "GPU-CP-NOTREADY", _LOG)]
+
+
+def _plain(entry: KubeObject) -> tuple[str, ...]:
+    """Return a toleration so that two of the same meaning are equal."""
+    given = (entry.get("key"), entry.get("operator") or "Equal", entry.get("value"), entry.get("effect"))
+    return tuple(one or "" for one in given)

@@ -6,257 +6,225 @@
 
 from __future__ import annotations
 
-import copy
 import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import driver_modules
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.conditions import find
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     InputError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import taints
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    options as clusterpolicy_options,
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    KubeObject,
+    merge,
+    name,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import (
+    GPU_TOLERATION,
+    merge_tolerations,
+    operand_tolerations,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import options
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
     REQUIRED,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
+    StackParams,
+    StackPool,
+    Values,
 )
 
 API_VERSION: t.Final = "nvidia.com/v1"
 _IMAGE: t.Final = ("version", "repository", "image")
+_REGISTRY: t.Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)*/?")
 
 
-def refuse_second(policies: t.Iterable[dict[str, t.Any]], name: str) -> None:
-    """The operator ignores every ClusterPolicy but the oldest, so a second one is never made."""
-    names = sorted(entry["metadata"]["name"] for entry in policies)
-    if names and name not in names:
-        raise NotReadyError(
-            "GPU-CP-IGNORED",
-            f"ClusterPolicy {names[0]} exists already; another one named {name} would be ignored, since only the oldest counts.",
-            f"Use name={names[0]}, or delete that one first.",
-            evidence=[f"clusterpolicy/{entry}" for entry in names],
+def refuse_second(policies: t.Iterable[KubeObject], title: str) -> None:
+    """Raise NotReadyError beside another ClusterPolicy: the operator ignores all but the oldest."""
+    names = sorted(map(name, policies))
+    if names and title not in names:
+        message = (
+            f"ClusterPolicy {names[0]} exists already; another one named {title} would be ignored, "
+            "since only the oldest counts."
         )
+        remedy = f"Use name={names[0]}, or delete that one first."
+        raise NotReadyError("GPU-CP-IGNORED", message, remedy, [f"clusterpolicy/{one}" for one in names])
 
 
-def refuse_switch(params: dict[str, t.Any], live: dict[str, t.Any] | None, wanted: dict[str, t.Any]) -> None:
-    """Back from NVIDIADriver objects to the policy's own driver: only when that is asked for by name."""
+def refuse_switch(params: StackParams, live: KubeObject | None, wanted: KubeObject) -> None:
+    """Raise NotReadyError on the way back from NVIDIADriver objects, unless an option asks for it by name."""
     before, after = (((policy or {}).get("spec") or {}).get("driver") or {} for policy in (live, wanted))
-    asked_for = (params.get("driver") or {}).get("use_nvidia_driver_crd") is False
-    if before.get("useNvidiaDriverCRD") and not after.get("useNvidiaDriverCRD") and not asked_for:
-        raise NotReadyError(
-            "GPU-NVD-MODE",
-            f"ClusterPolicy {params['name']} leaves drivers to NVIDIADriver objects; with backend clusterpolicy it would bring one driver to all nodes again.",
-            "Use backend nvidiadriver, or set driver.use_nvidia_driver_crd: false to go back.",
+    is_asked = (params.get("driver") or {}).get("use_nvidia_driver_crd") is False
+    if before.get("useNvidiaDriverCRD") and not after.get("useNvidiaDriverCRD") and not is_asked:
+        message = (
+            f"ClusterPolicy {params['name']} leaves drivers to NVIDIADriver objects; with backend "
+            "clusterpolicy it would bring one driver to all nodes again."
         )
+        remedy = "Use backend nvidiadriver, or set driver.use_nvidia_driver_crd: false to go back."
+        raise NotReadyError("GPU-NVD-MODE", message, remedy)
 
 
-def merge(base: t.Any, over: t.Any) -> t.Any:
-    """Maps are merged, everything else is replaced."""
-    if not isinstance(base, dict) or not isinstance(over, dict):
-        return copy.deepcopy(over)
-    return {
-        key: merge(base.get(key), over[key]) if key in over else copy.deepcopy(base[key])
-        for key in [*base, *(key for key in over if key not in base)]
-    }
-
-
-def merge_tolerations(*lists: t.Iterable[dict[str, t.Any]] | None) -> list[dict[str, t.Any]]:
-    """The union in order; nobody's entry is dropped."""
-    union: list[dict[str, t.Any]] = []
-    for entry in (entry for entries in lists for entry in entries or []):
-        plain = {key: value for key, value in entry.items() if value is not None}
-        if plain not in union:
-            union.append(plain)
-    return union
-
-
-def check(params: dict[str, t.Any]) -> None:
-    """What cannot work is refused before the first request."""
-    driver = params.get("driver") or {}
-    for option in clusterpolicy_options.FIELDS:
-        check_image(
-            params.get(option) or {}, option, "INPUT-DRIVER-IMAGE" if option == "driver" else "INPUT-IMAGE"
-        )
+def check(params: StackParams) -> None:
+    """Raise InputError for options that cannot work, before the first request."""
+    given: t.Mapping[str, t.Any] = params
+    for option in options.FIELDS:
+        code = "INPUT-DRIVER-IMAGE" if option == "driver" else "INPUT-IMAGE"
+        check_image(given.get(option) or {}, option, code)
     registry = params.get("registry")
-    if registry is not None and not re.fullmatch(
-        r"[A-Za-z0-9][A-Za-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)*/?", registry
-    ):
-        raise InputError(
-            "INPUT-VALUE",
-            f"registry is {registry!r}.",
-            "Write a host and a path without a scheme, such as mirror.example.com:5000/gpu.",
-        )
+    if registry is not None and not _REGISTRY.fullmatch(registry):
+        remedy = "Write a host and a path without a scheme, such as mirror.example.com:5000/gpu."
+        raise InputError("INPUT-VALUE", f"registry is {registry!r}.", remedy)
+    driver, pools = params.get("driver") or {}, params.get("pools") or []
     check_driver(driver, "driver")
-    pools = params.get("pools") or []
     check_modules(driver.get("kernel_module_type"), pools, "driver")
-    check_branch(
-        driver.get("version"),
-        [pool for pool in pools if not (pool.get("driver") or {}).get("version")],
-        "driver",
-    )
+    without_own = [pool for pool in pools if not (pool.get("driver") or {}).get("version")]
+    check_branch(driver.get("version"), without_own, "driver")
     check_storage(params.get("gds") or {}, driver.get("kernel_module_type"), pools)
     strategy = ((params.get("spec") or {}).get("mig") or {}).get("strategy")
     if strategy is not None and strategy not in ("none", "single", "mixed"):
-        raise InputError(
-            "INPUT-VALUE", f"spec.mig.strategy is {strategy!r}.", "Allowed are none, single and mixed."
-        )
+        message = f"spec.mig.strategy is {strategy!r}."
+        raise InputError("INPUT-VALUE", message, "Allowed are none, single and mixed.")
 
 
-def check_image(values: dict[str, t.Any], path: str, code: str = "INPUT-IMAGE") -> None:
+def check_image(values: Values, path: str, code: str = "INPUT-IMAGE") -> None:
+    """Raise InputError if an image is given in part: the operator wants all three."""
     given = [key for key in _IMAGE if values.get(key)]
     if given and len(given) != len(_IMAGE):
-        missing = [f"{path}.{key}" for key in _IMAGE if key not in given]
-        raise InputError(
-            code,
-            f"{path}.{given[0]} is given without {' and '.join(missing)}: the operator calls that an invalid image specification.",
-            f"Give {path}.version, {path}.repository and {path}.image together, or none of them.",
-        )
+        missing = " and ".join(f"{path}.{key}" for key in _IMAGE if key not in given)
+        what = f"{path}.{given[0]} is given without {missing}"
+        message = f"{what}: the operator calls that an invalid image specification."
+        remedy = f"Give {path}.version, {path}.repository and {path}.image together, or none of them."
+        raise InputError(code, message, remedy)
 
 
-def check_driver(driver: dict[str, t.Any], path: str) -> None:
+def check_driver(driver: Values, path: str) -> None:
+    """Raise InputError for an upgrade policy or a version of a driver that cannot work."""
     most = (driver.get("upgrade_policy") or {}).get("max_unavailable")
     if most is not None and not re.fullmatch(r"\d+|\d{1,2}%|100%", most):
-        raise InputError(
-            "INPUT-VALUE",
-            f"{path}.upgrade_policy.max_unavailable is {most!r}.",
-            "Write a number of nodes, or a percentage such as 25%.",
-        )
+        message = f"{path}.upgrade_policy.max_unavailable is {most!r}."
+        raise InputError("INPUT-VALUE", message, "Write a number of nodes, or a percentage such as 25%.")
     if driver.get("use_precompiled") and str(driver.get("version") or "").startswith("sha256:"):
         message = f"{path}.version is a digest, and a precompiled driver has another image for each kernel."
-        raise InputError(
-            "INPUT-VALUE",
-            message,
-            "Give the driver's branch, such as 595, whose tag the operator completes by the node's kernel.",
+        remedy = (
+            "Give the driver's branch, such as 595, whose tag the operator completes by the node's kernel."
         )
+        raise InputError("INPUT-VALUE", message, remedy)
 
 
-def check_modules(wanted: str | None, pools: t.Sequence[dict[str, t.Any]], path: str) -> None:
-    """open or proprietary has to fit every GPU that the driver is for; auto leaves it to the driver on each node."""
+def check_modules(wanted: str | None, pools: t.Sequence[StackPool], path: str) -> None:
+    """Raise InputError if open or proprietary modules do not fit a GPU; auto leaves it to the driver."""
     for pool in pools:
         if wrong := driver_modules.contradiction(wanted, pool.get("gpu_models") or []):
             message = f"{path}.kernel_module_type is {wanted}, and {wrong} (pool {pool.get('name')})."
-            raise InputError(
-                "INPUT-VALUE",
-                message,
-                f"Set {path}.kernel_module_type to auto, or give each pool a driver of its own (backend nvidiadriver).",
+            remedy = (
+                f"Set {path}.kernel_module_type to auto, or give each pool a driver of its own "
+                "(backend nvidiadriver)."
             )
+            raise InputError("INPUT-VALUE", message, remedy)
 
 
-def check_branch(version: str | None, pools: t.Sequence[dict[str, t.Any]], path: str) -> None:
+def check_branch(version: str | None, pools: t.Sequence[StackPool], path: str) -> None:
+    """Raise InputError if the branch of the driver no longer supports a GPU of the pools."""
     for pool in pools:
         if wrong := driver_modules.outgrown(version, pool.get("gpu_models") or []):
             message = f"{path}.version is {version}, and {wrong} (pool {pool.get('name')})."
-            raise InputError(
-                "INPUT-VALUE",
-                message,
-                "Give these GPUs a driver of branch 580; where other pools want a newer one, with backend nvidiadriver.",
+            remedy = (
+                "Give these GPUs a driver of branch 580; where other pools want a newer one, "
+                "with backend nvidiadriver."
             )
+            raise InputError("INPUT-VALUE", message, remedy)
 
 
-def check_storage(gds: dict[str, t.Any], wanted: str | None, pools: t.Sequence[dict[str, t.Any]]) -> None:
-    """The policy's driver, where it is auto, chooses by the GPU."""
+def check_storage(gds: Values, wanted: str | None, pools: t.Sequence[StackPool]) -> None:
+    """Raise InputError if GPUDirect Storage does not fit the modules; with auto the GPU chooses them."""
     kinds = [
         (driver_modules.only(model), f" (pool {pool.get('name')}: {model})")
         for pool in pools
         for model in pool.get("gpu_models") or []
     ]
+    remedy = "Switch gds off, or set driver.kernel_module_type to open where every GPU takes that."
     for kind, where in [(wanted, ""), *kinds]:
         if kind == driver_modules.PROPRIETARY and (wrong := driver_modules.storage(gds, kind)):
-            raise InputError(
-                "INPUT-VALUE",
-                f"{wrong}{where}.",
-                "Switch gds off, or set driver.kernel_module_type to open where every GPU takes that.",
-            )
+            raise InputError("INPUT-VALUE", f"{wrong}{where}.", remedy)
 
 
-def asked(params: dict[str, t.Any]) -> dict[str, t.Any]:
-    """The spec that the typed options and the raw spec ask for, without tolerations and defaults."""
-    spec = clusterpolicy_options.spec(params, clusterpolicy_options.FIELDS)
+def asked(params: StackParams) -> dict[str, t.Any]:
+    """Return the spec that typed options and raw spec ask for, without tolerations and defaults."""
+    spec = options.spec(params, options.FIELDS)
     if "driver" in spec:
         count_unavailable(spec["driver"])
-    return t.cast("dict[str, t.Any]", merge(spec, params.get("spec") or {}))
+    return dict(merge(spec, params.get("spec") or {}))
 
 
 def count_unavailable(driver: dict[str, t.Any]) -> None:
-    """The API takes a number or a percentage, and a number as text for a broken percentage."""
+    """Make maxUnavailable a number where it is one: the API refuses a number that is text."""
     rules = driver.get("upgradePolicy") or {}
     if str(rules.get("maxUnavailable", "")).isdigit():
         rules["maxUnavailable"] = int(rules["maxUnavailable"])
 
 
-def build(
-    params: dict[str, t.Any], base: dict[str, t.Any], live: dict[str, t.Any] | None
-) -> dict[str, t.Any]:
-    """The whole manifest of a policy that is ours: base, then typed options, then the raw spec."""
+def build(params: StackParams, base: dict[str, t.Any], live: KubeObject | None) -> KubeObject:
+    """Return the whole manifest of a policy that is ours: base, then typed options, then the raw spec."""
     spec = merge({key: {} for key in REQUIRED}, merge(base, asked(params)))
     spec["daemonsets"]["tolerations"] = wanted_tolerations(params, live)
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "ClusterPolicy",
-        "metadata": {"name": params["name"]},
-        "spec": spec,
-    }
+    metadata = {"name": params["name"]}
+    return {"apiVersion": API_VERSION, "kind": "ClusterPolicy", "metadata": metadata, "spec": spec}
 
 
-def remarks(params: dict[str, t.Any], spec: dict[str, t.Any], installed: tuple[int, ...]) -> list[str]:
-    """What a GPU operator of 26.7 or later makes of the spec, other than it seems: its default driver is of branch 595, before it was 580."""
+def remarks(params: StackParams, spec: dict[str, t.Any], installed: tuple[int, ...]) -> list[str]:
+    """Return what a GPU operator of 26.7 or later makes of the spec, other than it seems.
+
+    Its default driver is of branch 595; before it was 580.
+    """
     if installed < (26, 7):
         return []
     found, driver = [], spec.get("driver") or {}
     if params.get("kata_manager"):
         found.append(
-            "kata_manager is ignored by the GPU operator from 26.7 on; see kata_sandbox_device_plugin, and sandbox_workloads.mode: kata."
+            "kata_manager is ignored by the GPU operator from 26.7 on; see kata_sandbox_device_plugin, "
+            "and sandbox_workloads.mode: kata."
         )
-    if (
-        driver.get("enabled") is not False
-        and not driver.get("useNvidiaDriverCRD")
-        and not driver.get("version")
-    ):
-        old = [
-            (pool, wrong)
-            for pool in params.get("pools") or []
-            if (wrong := driver_modules.outgrown("595", pool.get("gpu_models") or []))
-        ]
+    is_enabled = driver.get("enabled") is not False and not driver.get("useNvidiaDriverCRD")
+    if is_enabled and not driver.get("version"):
         said = "driver.version is not given, so the GPU operator brings its own, of branch 595"
-        found += [f"{said}, and {wrong} (pool {pool.get('name')})." for pool, wrong in old]
+        old = [
+            (driver_modules.outgrown("595", one.get("gpu_models") or []), one)
+            for one in params.get("pools") or []
+        ]
+        found += [f"{said}, and {wrong} (pool {pool.get('name')})." for wrong, pool in old if wrong]
     return found
 
 
-def wished(params: dict[str, t.Any], live: dict[str, t.Any]) -> dict[str, t.Any]:
-    """For a policy that somebody else made: only what was asked for, and the tolerations that the pools need."""
+def wished(params: StackParams, live: KubeObject) -> dict[str, t.Any]:
+    """Return the spec for a foreign policy: what was asked for, and the tolerations of the pools."""
     spec = asked(params)
     spec.setdefault("daemonsets", {})["tolerations"] = wanted_tolerations(params, live)
     return spec
 
 
-def wanted_tolerations(params: dict[str, t.Any], live: dict[str, t.Any] | None) -> list[dict[str, t.Any]]:
-    """The operator replaces its own default by this list, so the default has to be in it."""
+def wanted_tolerations(params: StackParams, live: KubeObject | None) -> list[KubeObject]:
+    """Return all tolerations; the operator replaces its own default by this list, so the default is in it."""
     theirs = (((live or {}).get("spec") or {}).get("daemonsets") or {}).get("tolerations")
     raw = ((params.get("spec") or {}).get("daemonsets") or {}).get("tolerations")
-    of_pools = taints.tolerations(
-        taint for pool in params.get("pools") or [] for taint in pool.get("taints") or []
-    )
-    return merge_tolerations(theirs, [taints.GPU_TOLERATION], params.get("tolerations"), of_pools, raw)
+    taints = [taint for pool in params.get("pools") or [] for taint in pool.get("taints") or []]
+    of_pools = operand_tolerations(taints)
+    return merge_tolerations(theirs, [GPU_TOLERATION], params.get("tolerations"), of_pools, raw)
 
 
-def effective_tolerations(policy: dict[str, t.Any]) -> list[dict[str, t.Any]]:
-    """What operands of this policy tolerate."""
+def effective_tolerations(policy: KubeObject) -> list[KubeObject]:
+    """Return what the operands of this policy tolerate."""
     given = ((policy.get("spec") or {}).get("daemonsets") or {}).get("tolerations")
-    return list(given or [taints.GPU_TOLERATION])
+    return list(given or [GPU_TOLERATION])
 
 
-def condition(policy: dict[str, t.Any], kind: str) -> dict[str, t.Any]:
-    conditions = (policy.get("status") or {}).get("conditions") or []
-    return next((entry for entry in conditions if entry["type"] == kind), {})
-
-
-def state(policy: dict[str, t.Any]) -> str:
+def state(policy: KubeObject) -> str:
+    """Return what the status says: ready, notReady, ignored, disabled, or nothing yet."""
     return str((policy.get("status") or {}).get("state") or "")
 
 
-def reason(policy: dict[str, t.Any]) -> str:
-    """Of the condition that speaks: Error while it is True, Ready otherwise."""
-    error = condition(policy, "Error")
-    speaking = error if error.get("status") == "True" else condition(policy, "Ready")
+def reason(policy: KubeObject) -> str:
+    """Return the reason of condition Error while that is True, else the reason of condition Ready."""
+    error = find(policy, "Error")
+    speaking = error if error.get("status") == "True" else find(policy, "Ready")
     return str(speaking.get("reason") or "")

@@ -2,265 +2,232 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""One node of a GPU pool: its labels, taints, operands and driver state, each judged, causes first."""
+"""Judge one node of a GPU pool: its labels, taints, operands, driver and devices, causes first."""
 
 from __future__ import annotations
 
 import typing as t
 from dataclasses import replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
-    DRIVER_UPGRADE,
-    GPU_PRESENT,
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU_PRESENT
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    KubeObject,
+    Snapshot,
+    name,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     FAILED,
     PENDING,
     Readiness,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, update
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
     has_nvidia_pci,
     labels,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.node import is_ready
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches, untolerated
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    manifest as clusterpolicy_manifest,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.devices import (
-    judge_devices,
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
+    effective_tolerations,
+    reason,
+    state,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import kernel
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import (
-    Part,
-    on_node,
-    placed,
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, on_node
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.node import (
+    judge_alive,
+    judge_opt_out,
+    judge_paused,
+    judge_upgrade,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import judge_pods
 
 # What a ClusterPolicy that is `ready` says while it knows of no GPU node.
 BLIND: t.Final = ("NoGPUNodes", "NFDLabelsMissing")
-# While the driver is replaced its manager writes this over the labels that call for the other operands, and takes it back afterwards.
-PAUSED: t.Final = "paused-"
+MIG_CONFIG: t.Final = "nvidia.com/mig.config"
+MIG_STATE: t.Final = "nvidia.com/mig.config.state"
+# The reason of missing devices on a node whose device plugin runs: they come within moments or never.
+WITHHELD: t.Final = "Withheld"
+_OPERATOR_LOG: t.Final = "Look at the log of the GPU operator."
 
 
 def judge_node(
-    node: dict[str, t.Any], pool: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot
-) -> list[Part]:
-    if updating := update.judge(node):
-        return [placed(updating, pool["name"], _name(node))]
+    node: KubeObject, pool: StackPool, policy: KubeObject, snapshot: Snapshot
+) -> list[Readiness | None]:
+    """Return what is wrong with the node, causes first; None where a look found nothing."""
     upgrade = judge_upgrade(node)
-    found: list[Readiness | None] = [
+    return [
         judge_alive(node),
         _judge_taints(node, policy, snapshot),
         _judge_features(node, policy),
-        _judge_opt_out(node),
+        _judge_marks(node),
         _judge_left(node, policy, snapshot),
         kernel.judge(node, policy, snapshot),
         *_judge_operands(node, policy, snapshot),
         upgrade,
         judge_paused(node, snapshot, upgrade),
-        *judge_devices(node, pool, snapshot, is_upgrading=upgrade is not None),
+        _judge_devices(node, pool, snapshot, is_upgrading=upgrade is not None),
     ]
-    return [placed(one, pool["name"], _name(node)) for one in found if one is not None]
 
 
-def _name(node: dict[str, t.Any]) -> str:
-    return str(node["metadata"]["name"])
-
-
-def judge_alive(node: dict[str, t.Any]) -> Part | None:
-    if is_ready(node):
-        return None
-    since = next(
-        (
-            str(one.get("lastTransitionTime") or "")
-            for one in node["status"].get("conditions") or []
-            if one["type"] == "Ready"
-        ),
-        "",
+def _judge_taints(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> Finding | None:
+    """The operator calls a DaemonSet that may run nowhere ready, so this comes before anything else."""
+    for_good = untolerated(node, effective_tolerations(policy))
+    names = sorted(
+        {
+            operands.component(one)
+            for one in operands.selecting(node, snapshot["daemonsets"])
+            if untolerated(node, operands.tolerations(one))
+        }
     )
-    remedy = f"Look at `oc describe node {_name(node)}`."
-    return on_node(
-        PENDING,
-        node,
-        "NotReady",
-        "the node is not Ready",
-        "GPU-NODE-NOTREADY",
-        remedy,
-        stage=stages.LABELS,
-        since=since,
-    )
-
-
-def _judge_taints(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot) -> Part | None:
-    """The operator counts a DaemonSet that may not run anywhere as ready, so this is said before anything else."""
-    for_good = untolerated(node, clusterpolicy_manifest.effective_tolerations(policy))
-    blocked = [
-        operands.component(one)
-        for one in snapshot["daemonsets"]
-        if operands.is_operand(one)
-        and matches(operands.selector(one), labels(node))
-        and untolerated(node, operands.tolerations(one))
-    ]
-    if not for_good and not blocked:
+    if not for_good and not names:
         return None
-    names = sorted(set(blocked))
     who = ", ".join(names) if 0 < len(names) < 3 else f"{len(names) or 'all'} operands"
-    if for_good:
-        what = f"taint {', '.join(for_good)} is not tolerated by {who}"
-        away = " ".join(
-            f"{taint.partition('=')[0].partition(':')[0]}:{taint.rpartition(':')[2]}-" for taint in for_good
-        )
-        remedy = f"Take it away, `oc adm taint nodes {_name(node)} {away}`, or add it to the tolerations of special_resource."
-        return on_node(FAILED, node, "Taint", what, "GPU-TAINT", remedy, stage=stages.DRIVER)
-    what, remedy = f"{who} do not have the policy's tolerations yet", "Look at the log of the GPU operator."
-    return on_node(PENDING, node, "Taint", what, "GPU-TAINT", remedy, stage=stages.DRIVER)
+    if not for_good:
+        what = f"{who} do not have the policy's tolerations yet"
+        return on_node(PENDING, node, "Taint", what, "GPU-TAINT", _OPERATOR_LOG, stage=stages.DRIVER)
+    what = f"taint {', '.join(for_good)} is not tolerated by {who}"
+    parts = [(taint.partition("=")[0].partition(":")[0], taint.rpartition(":")[2]) for taint in for_good]
+    away = " ".join(f"{key}:{effect}-" for key, effect in parts)
+    remedy = (
+        f"Take it away, `oc adm taint nodes {name(node)} {away}`, or add it to the tolerations of "
+        "special_resource."
+    )
+    return on_node(FAILED, node, "Taint", what, "GPU-TAINT", remedy, stage=stages.DRIVER)
 
 
-def _judge_features(node: dict[str, t.Any], policy: dict[str, t.Any]) -> Part | None:
+def _judge_features(node: KubeObject, policy: KubeObject) -> Finding | None:
     """Without GPU nodes that it knows of, the operator has nothing to do and calls itself ready."""
     if has_nvidia_pci(labels(node)):
         return None
     what = "no label feature.node.kubernetes.io/pci-10de.present"
-    remedy = f"`oc get pods -A -o wide --field-selector spec.nodeName={_name(node)}` has to show a running nfd-worker; pci_classes of nfd_labels need 03."
-    part = on_node(PENDING, node, "NoPciLabel", what, "GPU-NFD-EMPTY", remedy, stage=stages.LABELS)
-    if clusterpolicy_manifest.state(policy) == "ready" and clusterpolicy_manifest.reason(policy) in BLIND:
-        return replace(
-            part,
-            message=f"{part.message}; ClusterPolicy {_name(policy)} is ready with reason {clusterpolicy_manifest.reason(policy)}: it sees no GPU.",
-        )
-    return part
+    remedy = (
+        f"`oc get pods -A -o wide --field-selector spec.nodeName={name(node)}` has to show a running "
+        "nfd-worker; "
+        "pci_classes of nfd_labels need 03."
+    )
+    found = on_node(PENDING, node, "NoPciLabel", what, "GPU-NFD-EMPTY", remedy, stage=stages.LABELS)
+    if state(policy) == "ready" and reason(policy) in BLIND:
+        blind = f"ClusterPolicy {name(policy)} is ready with reason {reason(policy)}: it sees no GPU."
+        return replace(found, message=f"{found.message}; {blind}")
+    return found
 
 
-def _judge_opt_out(node: dict[str, t.Any]) -> Part | None:
+def _judge_marks(node: KubeObject) -> Finding | None:
+    """Return the first label that keeps operands away from the node."""
     marks = labels(node)
     if marks.get(operands.DEPLOY + "operands") == "false":
-        remedy = f"oc label node {_name(node)} {operands.DEPLOY}operands-"
+        remedy = f"oc label node {name(node)} {operands.DEPLOY}operands-"
         what = f"label {operands.DEPLOY}operands=false keeps every operand away"
         return on_node(PENDING, node, "OptedOut", what, "GPU-OPTED-OUT", remedy, stage=stages.LABELS)
     if marks.get(operands.MODE) == "dra" and not devices.resources(node):
         what = f"label {operands.MODE}=dra is left over from a GPUCluster and keeps the operands away"
-        return on_node(
-            PENDING,
-            node,
-            "Mode",
-            what,
-            "GPU-MODE",
-            f"oc label node {_name(node)} {operands.MODE}-",
-            stage=stages.LABELS,
-        )
+        remedy = f"oc label node {name(node)} {operands.MODE}-"
+        return on_node(PENDING, node, "Mode", what, "GPU-MODE", remedy, stage=stages.LABELS)
     if has_nvidia_pci(marks) and marks.get(GPU_PRESENT) != "true":
-        what = f"the operator has not labelled it nvidia.com/gpu.present=true (it is {marks.get('nvidia.com/gpu.present', 'absent')})"
-        remedy = "Look at the log of the GPU operator."
-        return on_node(
-            PENDING, node, "NotPresent", what, "GPU-CP-NOTREADY", remedy, stage=stages.LABELS, waits=True
+        what = (
+            f"the operator has not labelled it {GPU_PRESENT}=true (it is {marks.get(GPU_PRESENT, 'absent')})"
         )
-    off = [
-        name
-        for name in ("container-toolkit", "device-plugin", "operator-validator")
-        if marks.get(operands.DEPLOY + name) == "false"
-    ]
-    if not off:
-        return None
-    what = f"label {operands.DEPLOY}{off[0]}=false keeps {' and '.join(off)} away"
-    remedy = f"oc label node {_name(node)} {' '.join(f'{operands.DEPLOY}{name}-' for name in off)}"
-    return on_node(
-        PENDING, node, "OptedOut", what, "GPU-OPTED-OUT", remedy, stage=stages.OF_COMPONENT[off[0]]
-    )
+        more: dict[str, t.Any] = {"stage": stages.LABELS, "waits": True}
+        return on_node(PENDING, node, "NotPresent", what, "GPU-CP-NOTREADY", _OPERATOR_LOG, **more)
+    return judge_opt_out(node, ("container-toolkit", "device-plugin", "operator-validator"))
 
 
-def _judge_left(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot) -> Part | None:
-    """The DaemonSet of an NVIDIADriver that the policy has switched off keeps the policy's driver away, and nobody takes it away."""
+def _judge_left(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> Finding | None:
+    """The DaemonSet of an NVIDIADriver that is switched off keeps the policy's driver away, and nobody
+    removes it.
+    """
     if ((policy.get("spec") or {}).get("driver") or {}).get("useNvidiaDriverCRD"):
         return None
-    here = [one for one in snapshot["daemonsets"] if matches(operands.selector(one), labels(node))]
     names = [
         owner["name"]
-        for one in here
+        for one in snapshot["daemonsets"]
+        if matches(operands.selector(one), labels(node))
         for owner in one["metadata"].get("ownerReferences") or []
         if owner["kind"] == "NVIDIADriver"
     ]
     if not names:
         return None
     what = f"the DaemonSet of NVIDIADriver {names[0]}, which is switched off, keeps the policy's driver away"
-    remedy = "Set driver.use_nvidia_driver_crd: false by name, and special_resource takes the nodes back one by one."
+    remedy = (
+        "Set driver.use_nvidia_driver_crd: false by name, and special_resource takes the nodes back "
+        "one by one."
+    )
     return on_node(PENDING, node, "DriverLeft", what, "GPU-NVD-LEFT", remedy, stage=stages.DRIVER)
 
 
-def _judge_operands(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot) -> list[Part]:
-    pods = {pod["metadata"]["name"]: pod for pod in snapshot["pods"]}
-    revisions = operands.current_revisions(snapshot["revisions"])
-    wanted = operands.on_node(node, snapshot["daemonsets"], snapshot["pods"], revisions)
-    late = [one for one in wanted if not one.ready]
+def _judge_operands(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> list[Finding]:
+    pods = {name(pod): pod for pod in snapshot["pods"]}
+    late = [one for one in operands.on_node(node, snapshot) if not one.ready]
     lacking = operands.lacking(node, snapshot["daemonsets"], policy.get("spec") or {})
-    parts = judge_pods(node, [(one, pods.get(one.pod)) for one in late], lacking)
+    findings = judge_pods(node, [(one, pods.get(one.pod)) for one in late], lacking)
     if lacking:
         what = f"its labels call for {', '.join(lacking)}, but no DaemonSet selects it"
-        remedy = "Compare the node's labels with the nodeSelectors of the DaemonSets; for the driver it is OSTREE_VERSION."
-        more = f" and {len(lacking) - 1} more" if lacking[1:] else ""
-        part = on_node(
-            PENDING,
-            node,
-            "Lacking",
-            what,
-            "GPU-OPERAND-LACKING",
-            remedy,
-            stage=stages.OF_COMPONENT[lacking[0]],
-            waits=True,
+        remedy = (
+            "Compare the node's labels with the nodeSelectors of the DaemonSets; "
+            "for the driver it is OSTREE_VERSION."
         )
-        parts.append(
-            replace(part, details=(f"{_name(node)}: no DaemonSet selects it for {lacking[0]}{more}",))
-        )
-    return parts
+        more: dict[str, t.Any] = {"stage": operands.stage_of(lacking[0]), "waits": True}
+        found = on_node(PENDING, node, "Lacking", what, "GPU-OPERAND-LACKING", remedy, **more)
+        others = f" and {len(lacking) - 1} more" if lacking[1:] else ""
+        line = f"{name(node)}: no DaemonSet selects it for {lacking[0]}{others}"
+        findings.append(replace(found, details=(line,)))
+    return findings
 
 
-def judge_upgrade(node: dict[str, t.Any]) -> Part | None:
-    state = labels(node).get(DRIVER_UPGRADE, "")
-    if state == "upgrade-failed":
-        remedy = f"Look at the driver pod of the node, then `oc label node {_name(node)} {DRIVER_UPGRADE}=upgrade-required --overwrite`."
-        what = "the driver upgrade failed, the node stays cordoned"
-        return on_node(FAILED, node, "UpgradeFailed", what, "GPU-UPG-FAILED", remedy, stage=stages.DRIVER)
-    if state in ("", "upgrade-done"):
+def _judge_devices(
+    node: KubeObject, pool: StackPool, snapshot: Snapshot, is_upgrading: bool
+) -> Finding | None:
+    """Return what the node lacks of what its pool expects, unless it is being partitioned."""
+    wanted = devices.expected(node, pool.get("expected") or {})
+    offers = {one: devices.offered(node, one) for one in wanted}
+    short = [f"{one} {offers[one]} of {number}" for one, number in wanted.items() if offers[one] != number]
+    if partitioning := _judge_mig(node, short):
+        return partitioning
+    if wanted and not short:
         return None
-    remedy = "Look for pods that hold a GPU on the node."
-    return on_node(
-        PENDING,
-        node,
-        "Upgrading",
-        f"the driver upgrade is at {state}",
-        "GPU-UPG-RUNNING",
-        remedy,
-        stage=stages.DRIVER,
+    running = (one for one in operands.on_node(node, snapshot) if one.ready)
+    plugin = next((one for one in running if one.component == "device-plugin"), None)
+    more: dict[str, t.Any] = {"stage": stages.ALLOCATABLE, "waits": plugin is None}
+    if not wanted:
+        what, remedy = "offers no device at all", "Look at the device plugin's pod on this node."
+        return on_node(PENDING, node, "NoDevices", what, "GPU-ALLOC", remedy, **more)
+    what = f"offers {', '.join(short)}{_withdrawn(node)}"
+    remedy = (
+        "Look at the log of the device plugin on this node (an Xid takes a GPU out), "
+        "and at the sharing and MIG settings of the pool."
     )
+    why = WITHHELD if plugin and not is_upgrading else "Allocatable"
+    more["since"] = plugin.since if plugin else ""
+    return on_node(PENDING, node, why, what, "GPU-ALLOC", remedy, **more)
 
 
-def judge_paused(node: dict[str, t.Any], snapshot: Snapshot, upgrade: Part | None) -> Part | None:
-    """Paused operands are wanted by no DaemonSet, so the operator calls them ready; once the driver runs again nothing may be paused."""
+def _withdrawn(node: KubeObject) -> str:
+    """GPU feature discovery counts all GPUs of the node, the device plugin healthy ones: the rest was
+    withdrawn.
+    """
+    present = devices.count(labels(node).get("nvidia.com/gpu.count", 0))
+    offered = devices.offered(node, "nvidia.com/gpu")
+    if not 0 < offered < present or devices.is_shared(node):
+        return ""
+    return f" ({present} GPUs are in the node, {present - offered} of them withdrawn)"
+
+
+def _judge_mig(node: KubeObject, short: t.Sequence[str]) -> Finding | None:
+    """The MIG manager tells its state by a label; the ClusterPolicy is ready all the same."""
     marks = labels(node)
-    paused = [
-        key.removeprefix(operands.DEPLOY)
-        for key, value in sorted(marks.items())
-        if key.startswith(operands.DEPLOY) and value.startswith(PAUSED)
-    ]
-    wanted = operands.on_node(node, snapshot["daemonsets"], snapshot["pods"], {})
-    if (
-        not paused
-        or upgrade is not None
-        or not any(one.component == "driver" and one.ready for one in wanted)
-    ):
+    state, layout = marks.get(MIG_STATE), marks.get(MIG_CONFIG, "")
+    offer = f", offers {', '.join(short)}" if short else ""
+    where = f"({layout or 'no layout'}: {state}){offer}"
+    if state in ("pending", "rebooting"):
+        what, remedy = f"is being repartitioned {where}", "Look at the log of the MIG manager on this node."
+        return on_node(PENDING, node, "Mig", what, "GPU-MIG-RUNNING", remedy, stage=stages.ALLOCATABLE)
+    if state != "failed":
         return None
-    what = f"its driver runs, and label {operands.DEPLOY}{paused[0]}={marks[operands.DEPLOY + paused[0]]} still keeps {', '.join(paused)} away"
-    remedy = f"oc label node {_name(node)} --overwrite {' '.join(f'{operands.DEPLOY}{name}=true' for name in paused)}"
-    return on_node(
-        PENDING,
-        node,
-        "Paused",
-        what,
-        "GPU-PAUSED",
-        remedy,
-        stage=stages.OF_COMPONENT.get(paused[0], stages.PLUGIN),
+    what = f"could not be repartitioned {where}"
+    remedy = (
+        "Look at the log of the MIG manager on this node; the layout has to exist in its ConfigMap, "
+        "and no pod may hold a GPU while it is cut."
     )
+    return on_node(FAILED, node, "MigFailed", what, "GPU-MIG-FAILED", remedy, stage=stages.ALLOCATABLE)

@@ -111,7 +111,9 @@ def camel(name: str) -> str:
 
 
 def spec(values: t.Mapping[str, t.Any], options: t.Mapping[str, Data]) -> Data:
-    """What was given, by the API's own names; what was left out is left out, and maps are as their user wrote them."""
+    """What was given, by the API's own names; what was left out is left out, and maps are as their user wrote
+    them.
+    """
     found: Data = {}
     for name, value in (
         (name, value) for name, value in values.items() if name in options and value is not None
@@ -136,8 +138,10 @@ TABLE: t.Final[dict[str, Data]] = {
     "registry": {
         "type": "str",
         "description": [
-            "Registry that mirrors the images of the driver and of every operand, such as V(mirror.example.com:5000/gpu).",
-            "It takes the place of each image's host; the path below it, and tag or digest, stay. What an ImageDigestMirrorSet or ImageTagMirrorSet of the "
+            "Registry that mirrors the images of the driver and of every operand, such as "
+            "V(mirror.example.com:5000/gpu).",
+            "It takes the place of each image's host; the path below it, and tag or digest, stay. What an "
+            "ImageDigestMirrorSet or ImageTagMirrorSet of the "
             "cluster covers is left as it is, since the nodes go to the mirror by themselves.",
         ],
     },

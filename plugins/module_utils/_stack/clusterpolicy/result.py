@@ -2,115 +2,127 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What is told of the stack: its nodes, its stages, and which pools are ready."""
+"""The result of a ClusterPolicy's stack: its nodes, its stages, and which pools are ready."""
 
 from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import PENDING
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    KubeObject,
+    Snapshot,
+    named,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, READY
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
     has_nvidia_pci,
     labels,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import (
-    operand_stages,
-    operands,
-    stages,
-    table,
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages, table
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.judge import (
+    CHAIN,
+    judge,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    manifest as clusterpolicy_manifest,
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
+    reason,
+    state,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import kernel
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.outside_nodes import behind, told
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.outside_nodes import (
+    as_result,
+    late_outside,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Stage
 
-Data = dict[str, t.Any]
+MONITORED: t.Final = "openshift.io/cluster-monitoring"
+_EXPORTER: t.Final = "nvidia-dcgm-exporter"
+_JUDGED: t.Final = (
+    "judged: the exporter's pods, its ServiceMonitor and the namespace's label; Prometheus "
+    "itself is not asked"
+)
 
 
-def summarize(snapshot: Snapshot, name: str, pools: t.Sequence[Data], parts: t.Sequence[Part]) -> Data:
-    policy = _policy(snapshot, name)
-    revisions, pods = operands.current_revisions(snapshot["revisions"]), operands.by_node(snapshot["pods"])
+def summarize(
+    snapshot: Snapshot,
+    title: str,
+    pools: t.Sequence[StackPool],
+    findings: t.Sequence[Finding] | None = None,
+) -> dict[str, t.Any]:
+    """Return the result.
+
+    findings: those of a judge with a memory; without them the snapshot is judged anew.
+    """
+    if findings is None:
+        findings = judge(snapshot, title, pools)
+    policy, view = named(snapshot["policies"], title), operands.view_of(snapshot)
+    revisions = operands.current_revisions(snapshot["revisions"])
+
+    def operands_of(node: KubeObject) -> list[operands.Operand]:
+        return operands.on_node(node, view(node), revisions)
+
     nodes = [
-        {
-            "name": node["metadata"]["name"],
-            "pool": pool["name"],
-            "expected": devices.expected(node, pool.get("expected") or {}),
-            "allocatable": devices.resources(node),
-            "driver_version": devices.driver_version(node),
-            "product": devices.product(node),
-            "kernel": kernel.match(
-                node, policy, {**snapshot, "pods": pods.get(node["metadata"]["name"], [])}
-            ).to_dict(),
-            "operands": [
-                {"name": one.component, "ready": one.ready, "pod": one.pod}
-                for one in operands.on_node(
-                    node, snapshot["daemonsets"], pods.get(node["metadata"]["name"], []), revisions
-                )
-            ],
-        }
+        _node(node, pool, operands_of(node), kernel.match(node, policy, view(node)))
         for pool in pools
         for node in nodes_of(snapshot["nodes"], pool)
     ]
+
+    def seen(node: KubeObject) -> t.Mapping[str, Stage]:
+        if not policy:
+            is_labelled = has_nvidia_pci(labels(node))
+            return table.before_object(CHAIN, node, is_labelled, "no NVIDIA PCI label")
+        lacking = operands.lacking(node, snapshot["daemonsets"], policy.get("spec") or {})
+        return operands.shown_stages(node, operands_of(node), operands.by_stage(lacking))
+
+    # How metrics are collected is known only where the snapshot has what was read of it.
+    besides = {stages.METRICS: judge_metrics(snapshot, policy)} if policy and "monitors" in snapshot else None
     return {
-        "name": name,
-        "state": clusterpolicy_manifest.state(policy),
-        "reason": clusterpolicy_manifest.reason(policy),
+        "name": title,
+        "state": state(policy),
+        "reason": reason(policy),
         "driver_version": next((node["driver_version"] for node in nodes if node["driver_version"]), ""),
         "nodes": nodes,
-        "others": others(snapshot, pools),
-        **stages_of(snapshot, name, pools, parts),
+        "others": as_result(late_outside(snapshot, pools)),
+        **table.summarize(CHAIN, snapshot, policy, pools, findings, seen, besides),
     }
 
 
-def _policy(snapshot: Snapshot, name: str) -> Data:
-    return next((entry for entry in snapshot["policies"] if entry["metadata"]["name"] == name), Data())
+def _node(
+    node: KubeObject, pool: StackPool, found: t.Sequence[operands.Operand], match: kernel.Match
+) -> dict[str, t.Any]:
+    return {
+        "name": node["metadata"]["name"],
+        "pool": pool["name"],
+        "expected": devices.expected(node, pool.get("expected") or {}),
+        "allocatable": devices.resources(node),
+        "driver_version": devices.driver_version(node),
+        "product": devices.product(node),
+        "kernel": match.to_dict(),
+        "operands": [{"name": one.component, "ready": one.ready, "pod": one.pod} for one in found],
+    }
 
 
-def stages_of(snapshot: Snapshot, name: str, pools: t.Sequence[Data], parts: t.Sequence[Part]) -> Data:
-    """pools, stages and lines. How metrics are collected only where the snapshot has what was read of it."""
-    policy = _policy(snapshot, name)
-    revisions, pods = operands.current_revisions(snapshot["revisions"]), operands.by_node(snapshot["pods"])
-
-    def seen(node: Data) -> t.Mapping[str, Stage]:
-        return _seen(node, snapshot["daemonsets"], pods.get(node["metadata"]["name"], []), policy, revisions)
-
-    besides = {stages.METRICS: metrics_of(snapshot, policy)} if policy and "monitors" in snapshot else None
-    return table.summarize(stages.GPU_STACK, snapshot, policy, pools, parts, seen, besides)
-
-
-def metrics_of(snapshot: Snapshot, policy: Data) -> Stage:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._stack import metrics_stage
-
-    return metrics_stage.judge(policy, next(iter(snapshot["namespaces"]), None), snapshot["monitors"])
-
-
-def _seen(
-    node: Data,
-    daemonsets: t.Sequence[Data],
-    pods: t.Sequence[Data],
-    policy: Data,
-    revisions: t.Mapping[str, str],
-) -> t.Mapping[str, Stage]:
-    name = str(node["metadata"]["name"])
-    if not policy:
-        labelled = (
-            Stage(stages.LABELS)
-            if has_nvidia_pci(labels(node))
-            else Stage(stages.LABELS, PENDING, "", (f"{name}: no NVIDIA PCI label",))
-        )
-        return stages.waiting(stages.GPU_STACK) | {stages.LABELS: labelled}
-    absent: dict[str, list[str]] = {}
-    for component in operands.lacking(node, daemonsets, policy.get("spec") or {}):
-        absent.setdefault(stages.OF_COMPONENT[component], []).append(component)
-    return operand_stages.seen(name, operands.on_node(node, daemonsets, pods, revisions), absent)
+def judge_metrics(snapshot: Snapshot, policy: KubeObject) -> Stage:
+    """Return whether the GPUs' metrics can reach the cluster's monitoring, by its setup: nobody asks
+    Prometheus.
+    """
+    exporter = (policy.get("spec") or {}).get("dcgmExporter") or {}
+    if exporter.get("enabled") is False or (exporter.get("serviceMonitor") or {}).get("enabled") is False:
+        return Stage(stages.METRICS, evidence=("switched off in the ClusterPolicy",))
+    empty: KubeObject = {"metadata": {}}
+    namespace = next(iter(snapshot["namespaces"]), empty)["metadata"]
+    title, missing = namespace.get("name", ""), []
+    if not any(_scrapes(one) for one in snapshot["monitors"]):
+        missing.append(f"no ServiceMonitor in namespace {title} selects {_EXPORTER}")
+    if (namespace.get("labels") or {}).get(MONITORED) != "true":
+        label = f"namespace {title} lacks the label {MONITORED}=true"
+        missing.append(f"{label}; the operator sets it only in nvidia-gpu-operator")
+    return Stage(stages.METRICS, FAILED if missing else READY, evidence=tuple(missing) or (_JUDGED,))
 
 
-def others(snapshot: Snapshot, pools: t.Sequence[Data]) -> list[Data]:
-    """Nodes outside the pools on which an operand is not Ready."""
-    return told(behind(snapshot, pools)) if pools else []
+def _scrapes(monitor: KubeObject) -> bool:
+    wanted = ((monitor.get("spec") or {}).get("selector") or {}).get("matchLabels") or {}
+    return monitor["metadata"]["name"] == _EXPORTER or wanted.get("app") == _EXPORTER

@@ -10,53 +10,72 @@ import contextlib
 import typing as t
 from dataclasses import replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import (
-    Foreign,
-    difference,
-    foreign,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import Foreign, foreign
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
     KindNotServedError,
-    NotReadyError,
-    WaitTimeoutError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    KubeObject,
+    Snapshot,
+    merge,
+    named,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    FAILED,
+    Readiness,
+    worst,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import blamed, told
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import common_selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import check_pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import preconditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    diagnose,
-    judge as clusterpolicy_judge,
-    manifest as clusterpolicy_manifest,
+    manifest,
+    preconditions,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
     example,
     release,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.rollout import (
-    REACTION,
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.judge import (
+    CHAIN,
+    PODS,
+    Judge,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.mirrored import mirrored
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.precompiled import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.result import (
+    judge_metrics,
+    summarize,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.steps import (
+    mirrored,
     refuse_unmade,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.lines import one_line_each
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import (
+    judge_gone,
+    one_line_each,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.steps import (
+    Wait,
+    installed_csvs,
+    observe,
+    settle_foreign,
+    stack_queries,
+    toolkit_query,
+)
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver.migration_steps import (
+    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.migration_steps import (
         DriverReturn,
     )
 
-Data = dict[str, t.Any]
 NAME: t.Final = "gpu-cluster-policy"
 NAMESPACE: t.Final = "nvidia-gpu-operator"
 POLICY: t.Final = known("ClusterPolicy")
-# Start of a code -> fields of somebody else's policy that it may come from.
+# Start of a code -> fields of a foreign policy that may cause it.
 CAUSES: t.Final = {
     "GPU-TAINT": ("spec.daemonsets.tolerations",),
     "GPU-ALLOC": ("spec.mig.", "spec.devicePlugin."),
@@ -66,167 +85,165 @@ CAUSES: t.Final = {
 
 
 class Also(t.NamedTuple):
-    """More to look at, and what is judged of it: causes of what the stack's own judge sees."""
+    """What another backend looks at and judges besides: causes of what the judge of the policy finds."""
 
     queries: dict[str, Query]
-    judge: t.Callable[[dict[str, list[Data]]], list[Part]]
+    judge: t.Callable[[Snapshot], list[Finding]]
 
-    def over(self, judge: clusterpolicy_judge.Judge) -> t.Callable[[dict[str, list[Data]]], Readiness]:
-        def both(snapshot: dict[str, list[Data]]) -> Readiness:
-            causes, stacks = self.judge(snapshot), judge(snapshot)
-            judge.parts = [*causes, *judge.parts]
-            parts = [*causes, stacks]
-            return replace(worst(parts), details=one_line_each(parts))
+    def over(self, judge: Judge) -> t.Callable[[Snapshot], Readiness]:
+        """Return a judge of both; the findings of the policy's judge then begin with the causes."""
+
+        def both(snapshot: Snapshot) -> Readiness:
+            causes, stack = self.judge(snapshot), judge(snapshot)
+            judge.findings = [*causes, *judge.findings]
+            found = [*causes, stack]
+            return replace(worst(found), details=one_line_each(found))
 
         return both
 
 
-def check(params: Data) -> None:
-    clusterpolicy_manifest.check(params)
+def check(params: StackParams) -> None:
+    """Raise InputError for options that cannot work."""
+    manifest.check(params)
     check_pools(params["pools"])
 
 
-def present(api: Api, params: Data) -> Data:
+def present(api: Api, params: StackParams) -> dict[str, t.Any]:
+    """Apply the ClusterPolicy, wait until its stack works, and return what was seen."""
     live = look(api, params)
-    params = mirrored(api, params, lambda: versions(api, params))
+    params = mirrored(api, params, lambda: installed_csvs(api, params["namespace"]))
     returning = _returning(api, params, live)
-    stranger = keep(api, params, live)
+    other = keep(api, params, live)
     if returning:
         returning.release()
-    with blamed(stranger, CAUSES):
-        snapshot = observe(api, params, settling(api, params))
+    with blamed(other, CAUSES):
+        snapshot = observe_policy(api, params)
     if returning:
         returning.finish()
-    return {**clusterpolicy_judge.summarize(snapshot, params["name"], params["pools"]), **told(stranger)}
+    return {**summarize(snapshot, params["name"], params["pools"]), **told(other)}
 
 
-def _returning(api: Api, params: Data, live: Data | None) -> DriverReturn | None:
-    """The way back from NVIDIADriver objects, which is gone only when it is asked for by name."""
+def _returning(api: Api, params: StackParams, live: KubeObject | None) -> DriverReturn | None:
+    """Return the way back from NVIDIADriver objects; it is gone only when an option asks for it by name."""
     if (params.get("driver") or {}).get("use_nvidia_driver_crd") is not False:
         return None
-    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
+    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
         migration_steps,
     )
 
-    stays = live is not None and not owned(live) and params["adopt"] == "report"
-    return migration_steps.begin(
-        api,
-        params["namespace"],
-        (live or {}).get("spec") or {} if stays else foreseen(params, live, versions(api, params)),
-    )
+    if live is not None and not owned(live) and params["adopt"] == "report":
+        spec = live.get("spec") or {}
+    else:
+        spec = predicted_spec(params, live, installed_csvs(api, params["namespace"]))
+    return migration_steps.begin(api, params["namespace"], spec)
 
 
-def foreseen(params: Data, live: Data | None, csvs: list[Data]) -> Data:
-    """The policy's spec as it will be."""
+def predicted_spec(params: StackParams, live: KubeObject | None, csvs: list[KubeObject]) -> dict[str, t.Any]:
+    """Return the policy's spec as it will be."""
     if live is None or owned(live):
-        return t.cast("Data", clusterpolicy_manifest.build(params, example(csvs), live)["spec"])
-    return t.cast(
-        "Data", clusterpolicy_manifest.merge(live.get("spec") or {}, clusterpolicy_manifest.asked(params))
-    )
+        return dict(manifest.build(params, example(csvs), live)["spec"])
+    return dict(merge(live.get("spec") or {}, manifest.asked(params)))
 
 
-def settling(api: Api, params: Data) -> float:
-    """The status of an object that was there already may still be that of before."""
-    return float(max(params["settle"], REACTION if any(one.before for one in api.changes) else 0))
-
-
-def look(api: Api, params: Data) -> Data | None:
-    """The policy as it is. What would keep one of ours from ever counting is told before the first write."""
-    name = params["name"]
+def look(api: Api, params: StackParams) -> KubeObject | None:
+    """Return the live policy. Raise before the first write what would keep one of ours from ever counting."""
     policies = _policies(api, params)
-    clusterpolicy_manifest.refuse_second(policies, name)
-    live = next((entry for entry in policies if entry["metadata"]["name"] == name), None)
+    manifest.refuse_second(policies, params["name"])
+    live = named(policies, params["name"]) or None
     if live is None:
-        preconditions.refuse_other_stack(api, name)
+        preconditions.refuse_other_stack(api, params["name"])
     preconditions.check_references(api, params)
     return live
 
 
-def keep(api: Api, params: Data, live: Data | None) -> Foreign | None:
-    """Brings the policy about. Somebody else's comes back with what differs, and is changed only when it is to be taken."""
+def keep(api: Api, params: StackParams, live: KubeObject | None) -> Foreign | None:
+    """Apply the policy. A foreign one comes back with what differs, and is changed only with adopt: take."""
     if live is None or owned(live):
-        csvs = versions(api, params)
-        wanted = clusterpolicy_manifest.build(params, example(csvs), live)
-        for remark in clusterpolicy_manifest.remarks(params, wanted["spec"], release(csvs)):
+        csvs = installed_csvs(api, params["namespace"])
+        wanted = manifest.build(params, example(csvs), live)
+        for remark in manifest.remarks(params, wanted["spec"], release(csvs)):
             api.warn(remark)
-        clusterpolicy_manifest.refuse_switch(params, live, wanted)
+        manifest.refuse_switch(params, live, wanted)
         refuse_unmade(api, params, live or {}, wanted["spec"])
         api.apply(wanted, force_conflicts=live is not None, live=live)
         return None
-    stranger, wishes = compare(params, live), clusterpolicy_manifest.wished(params, live)
+    other, wishes = compare(params, live), manifest.wished(params, live)
     if params["adopt"] == "take":
-        refuse_unmade(api, params, live, clusterpolicy_manifest.merge(live.get("spec") or {}, wishes))
-    return stranger._replace(differs=settle_foreign(api, params, POLICY, wishes, live))
+        refuse_unmade(api, params, live, merge(live.get("spec") or {}, wishes))
+    return other._replace(differs=settle_foreign(api, params, POLICY, wishes, live))
 
 
-def settle_foreign(api: Api, params: Data, kind: Kind, wanted: Data, live: Data) -> list[Data]:
-    """Reports what of somebody else's object is not as wanted, or takes it over; what then still differs."""
-    name = live["metadata"]["name"]
-    stranger = foreign(live, wanted, f"{kind.kind} {name}")
-    if params["adopt"] == "take":
-        if stranger.differs:
-            api.merge_patch(kind, name, None, {"spec": difference(wanted, live.get("spec") or {})})
-        return []
-    if stranger.warning:
-        api.warn(stranger.warning)
-    return stranger.differs
+def compare(params: StackParams, live: KubeObject) -> Foreign:
+    """Return how a foreign policy differs from what the options ask for."""
+    return foreign(live, manifest.wished(params, live), f"ClusterPolicy {params['name']}")
 
 
-def compare(params: Data, live: Data) -> Foreign:
-    return foreign(live, clusterpolicy_manifest.wished(params, live), f"ClusterPolicy {params['name']}")
+def _policies(api: Api, params: StackParams) -> list[KubeObject]:
+    """Return all policies. Where the kind is not served, none in check mode: an earlier task may install it.
 
-
-def _policies(api: Api, params: Data) -> list[Data]:
-    """Where the kind is not served, an operator that check mode only foretells may bring it; without OLM none will come, and Helm is told how."""
+    Without OLM no operator will come: the error says how Helm installs it.
+    """
     try:
         return api.list(POLICY)
     except KindNotServedError as exc:
         if not api.served(known("Subscription")):
-            from ansible_collections.accelerators.openshift.plugins.module_utils._olm import elsewhere
+            from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+                helm_values,
+                without_olm,
+            )
 
-            raise elsewhere.without_olm(
-                api, elsewhere.GPU_OPERATOR, clusterpolicy_manifest.wished(params, {})
-            ) from exc
+            wishes = manifest.wished(params, {})
+            raise without_olm.refusal(api, helm_values.PACKAGE, wishes) from exc
         if not api.check_mode:
-            diagnose.explain_absent(api, params, exc)
+            from ansible_collections.accelerators.openshift.plugins.module_utils._stack import diagnose
+
+            diagnose.explain_absent(api, params["name"], params["namespace"], CHAIN, exc)
             raise
         return []
 
 
-def versions(api: Api, params: Data) -> list[Data]:
-    """Installed operators; their annotations hold examples. A cluster without OLM has none."""
-    with contextlib.suppress(KindNotServedError):
-        return api.list(known("ClusterServiceVersion"), params["namespace"])
-    return []
+def observe_policy(api: Api, params: StackParams, also: Also | None = None) -> Snapshot:
+    """Wait until the stack works, and return what was seen last.
+
+    also: what a backend that stands on this one looks at and judges besides.
+    """
+    queries = {"policies": Query(POLICY), **stack_queries(params), "streams": toolkit_query()}
+    judge = Judge(params, api.clock)
+
+    def result(seen: Snapshot, findings: list[Finding]) -> dict[str, t.Any]:
+        return summarize({**seen, **_monitoring(api, params)}, params["name"], params["pools"], findings)
+
+    wait = Wait("GPU stack", {**queries, **(also.queries if also else {})}, judge, PODS, result)
+    snapshot = observe(api, params, wait, also.over(judge) if also else None)
+    if judge.looks < 2:
+        # The stack worked already: nothing more is asked.
+        return snapshot
+    snapshot = {**snapshot, **_monitoring(api, params)}
+    if "monitors" in snapshot:
+        found = judge_metrics(snapshot, named(snapshot["policies"], params["name"]))
+        if found.verdict == FAILED:
+            said = "; ".join(found.evidence)
+            api.warn(f"The GPUs' metrics do not reach the cluster's monitoring: {said}.")
+    return snapshot
 
 
-def observe(api: Api, params: Data, settle: float, also: Also | None = None) -> dict[str, list[Data]]:
-    """Waits for the truth. also: what a backend that stands on this one looks at, and judges, besides."""
-    queries = {
-        "policies": Query(POLICY),
-        "nodes": Query(
-            known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]])
-        ),
-        "daemonsets": Query(known("DaemonSet"), params["namespace"]),
-        "pods": Query(known("Pod"), params["namespace"]),
-        "revisions": Query(known("ControllerRevision"), params["namespace"]),
-        "streams": Query(known("ImageStream"), "openshift", "driver-toolkit"),
-        **(also.queries if also else {}),
-    }
-    judge = clusterpolicy_judge.Judge(params, api.clock)
-    try:
-        snapshot = api.wait(queries, also.over(judge) if also else judge, "GPU stack", settle)
-    except (NotReadyError, WaitTimeoutError) as exc:
-        diagnose.explain(api, params, judge, exc)
-        raise
-    return diagnose.look_further(api, params, judge, snapshot)
+def _monitoring(api: Api, params: StackParams) -> dict[str, list[KubeObject]]:
+    """Return the objects that collect metrics, by two small requests; nothing where they are forbidden."""
+    with contextlib.suppress(AcceleratorError):
+        namespace = api.get(known("Namespace"), params["namespace"])
+        monitors = api.list(known("ServiceMonitor"), params["namespace"])
+        return {"namespaces": [namespace] if namespace else [], "monitors": monitors}
+    return {}
 
 
-def absent(api: Api, params: Data) -> Data:
+def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
+    """Delete the policy if this collection made it, and wait until no operand is left."""
     if api.delete(POLICY, params["name"]):
-        queries = {
-            "daemonsets": Query(known("DaemonSet"), params["namespace"]),
-            "pods": Query(known("Pod"), params["namespace"]),
-        }
-        api.wait(queries, clusterpolicy_judge.judge_gone, "GPU stack leaves")
+        wait_gone(api, params, "GPU stack leaves")
     return {"name": params["name"], "state": "absent", "reason": "", "driver_version": "", "nodes": []}
+
+
+def wait_gone(api: Api, params: StackParams, title: str) -> None:
+    """Wait until no operand of the GPU operator and no pod of a DaemonSet is left."""
+    queries = {kind: one for kind, one in stack_queries(params).items() if kind in ("daemonsets", "pods")}
+    api.wait(queries, judge_gone, title)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Backend custom: any object of any operator, judged by the user's own expressions and by what the nodes offer."""
+"""Steps of backend custom: an object of any operator, judged by the user's expressions and by the nodes."""
 
 from __future__ import annotations
 
@@ -26,30 +26,33 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labe
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import check_pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
     judge as custom_judge,
+    manifest as custom_manifest,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
-Data = dict[str, t.Any]
-# The definition says both.
+# The definition has both.
 NAME: t.Final = ""
 NAMESPACE: t.Final = ""
 
 
-def check(params: Data) -> None:
-    custom_judge.check(params)
+def check(params: StackParams) -> None:
+    """Raise InputError for options that cannot work."""
+    custom_manifest.check(params)
     check_pools(params["pools"])
 
 
-def present(api: Api, params: Data) -> Data:
-    judge, definition = custom_judge.Judge(params, api.clock), params["custom"]["definition"]
+def present(api: Api, params: StackParams) -> dict[str, t.Any]:
+    """Apply the object, wait until it is ready and the nodes offer its devices, and return the result."""
+    judge, definition = custom_judge.Judge(params, api.clock), (params["custom"] or {})["definition"]
     try:
         kind = api.resolve(definition["apiVersion"], definition["kind"])
     except KindNotServedError:
         if not api.check_mode:
             raise
-        api.apply(custom_judge.build(params, bool(params["namespace"])))
+        api.apply(custom_manifest.build(params, bool(params["namespace"])))
         return {**judge.summarize({"objects": [], "nodes": []}), **told(None)}
-    wanted = custom_judge.build(params, kind.namespaced)
-    stranger = keep(api, kind, wanted, params["adopt"], look(api, kind, wanted))
+    wanted = custom_manifest.build(params, kind.namespaced)
+    foreign = keep(api, kind, wanted, params["adopt"], look(api, kind, wanted))
     queries = {"objects": Query(kind, wanted["metadata"].get("namespace"), params["name"])}
     if params["pools"]:
         queries["nodes"] = Query(
@@ -59,15 +62,16 @@ def present(api: Api, params: Data) -> Data:
         snapshot = api.wait(queries, judge, f"{kind.kind} {params['name']}", params["settle"])
     except (NotReadyError, WaitTimeoutError) as exc:
         failed = exc.code if isinstance(exc, NotReadyError) else ""
-        if stranger:
-            stranger.blame(exc, {"GPU-CR-": ("spec.",), "GPU-ALLOC": ("spec.",)})
-        exc.facts["special_resource"] = {**judge.summarize(judge.seen, failed), **told(stranger)}
+        if foreign:
+            foreign.blame(exc, {"GPU-CR-": ("spec.",), "GPU-ALLOC": ("spec.",)})
+        exc.facts["special_resource"] = {**judge.summarize(judge.seen, failed), **told(foreign)}
         raise
-    return {**judge.summarize(snapshot), **told(stranger)}
+    return {**judge.summarize(snapshot), **told(foreign)}
 
 
-def absent(api: Api, params: Data) -> Data:
-    definition = params["custom"]["definition"]
+def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
+    """Delete the object, and wait until its DaemonSets and their pods are gone."""
+    definition = (params["custom"] or {})["definition"]
     with contextlib.suppress(KindNotServedError):
         kind = api.resolve(definition["apiVersion"], definition["kind"])
         remove(api, kind, params["name"], params["namespace"] or None if kind.namespaced else None)

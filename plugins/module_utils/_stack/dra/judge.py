@@ -2,41 +2,51 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The truth about the DRA stack, stage by stage. `ready` of a GPUCluster means that DaemonSets have what they want; ResourceSlices tell what pods can claim."""
+"""Judge the DRA stack stage by stage.
+
+`ready` of a GPUCluster means that DaemonSets have what they want; ResourceSlices tell what pods can claim.
+"""
 
 from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.conditions import find, since
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    KubeObject,
+    Snapshot,
+    name,
+    named,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     FAILED,
     PENDING,
     READY,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import (
-    judge_size,
-    nodes_of,
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
+    state,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    manifest as clusterpolicy_manifest,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import (
-    manifest as dra_manifest,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.manifest import NAME
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.node import PLUGIN, judge_node
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import kernel
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part, part, placed
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, on_object
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import (
+    StackJudge,
+    judge_pools,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
-    judge as nvidiadriver_judge,
+    judge as driver_judge,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.outside_nodes import (
-    behind,
+    late_outside,
     with_status,
 )
-
-Data = dict[str, t.Any]
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
+    StackParams,
+    StackPool,
+)
 
 _NEEDED: t.Final = (stages.DRIVER, stages.CRD, stages.LABELS)
 CHAIN: t.Final = stages.chain(
@@ -51,7 +61,7 @@ CHAIN: t.Final = stages.chain(
     },
     "gpu-operator",
 )
-# Stage -> beginnings of the names of the pods that know why it is not ready.
+# Stage -> starts of names of the pods that know why it is not ready.
 PODS: t.Final = {
     stages.CRD: ("gpu-operator-",),
     stages.LABELS: ("gpu-operator-",),
@@ -72,81 +82,47 @@ PASSING: t.Final = (
     "GPU-IMAGE",
     "GPU-MODE",
     "GPU-DRA-SLICES",
-    *nvidiadriver_judge.PASSING,
+    *driver_judge.PASSING,
     *kernel.PASSING,
 )
 
 
-def live(snapshot: Snapshot) -> Data:
-    """Empty while it is not there."""
-    return next(
-        (one for one in snapshot["clusters"] if one["metadata"]["name"] == dra_manifest.NAME),
-        dict[str, t.Any](),
-    )
+def judging(params: StackParams, wanted: t.Sequence[KubeObject], clock: t.Callable[[], float]) -> StackJudge:
+    """Return the judge of a wait. wanted: the NVIDIADriver objects."""
+    patience = Grace(clock, params["grace"], PASSING)
+    return StackJudge(lambda snapshot: judge(snapshot, params["pools"], wanted), CHAIN, patience)
 
 
-def judge(snapshot: Snapshot, pools: t.Sequence[Data], wanted: t.Sequence[Data]) -> list[Part]:
-    """Causes come before consequences; the last part is what the operator says of itself. wanted: the NVIDIADrivers."""
-    found, name = live(snapshot), dra_manifest.NAME
-    if not found:
-        remedy = "Look at the events of the GPU operator."
-        return [
-            part(
-                PENDING,
-                "NoCluster",
-                f"GPUCluster {name} is not there yet.",
-                code="GPU-DRA-NOTREADY",
-                remedy=remedy,
-                stage=stages.CRD,
-                waits=True,
-            )
-        ]
-    error = clusterpolicy_manifest.condition(found, "Error")
+def judge(snapshot: Snapshot, pools: t.Sequence[StackPool], wanted: t.Sequence[KubeObject]) -> list[Finding]:
+    """Return the findings, causes before consequences; the last is what the operator says of itself.
+
+    wanted: the NVIDIADriver objects.
+    """
+    cluster = named(snapshot["clusters"], NAME)
+    if not cluster:
+        message, remedy = f"GPUCluster {NAME} is not there yet.", "Look at the events of the GPU operator."
+        return [on_object(PENDING, "NoCluster", message, "GPU-DRA-NOTREADY", remedy, waits=True)]
+    error = find(cluster, "Error")
     if error.get("status") == "True" and error.get("reason") == "PrerequisiteNotMet":
+        message = f"GPUCluster {NAME}: {error.get('message', '')}"
         remedy = "Keep one of the two stacks; the ClusterPolicy has to go before a GPUCluster is made."
-        return [
-            part(
-                FAILED,
-                "Conflict",
-                f"GPUCluster {name}: {error.get('message', '')}",
-                code="GPU-CP-CONFLICT",
-                remedy=remedy,
-                stage=stages.CRD,
-            )
-        ]
-    nodes = [(pool, node) for pool in pools for node in nodes_of(snapshot["nodes"], pool)]
-    drivers = nvidiadriver_judge.parts(snapshot, wanted, pools)
-    parts = [*drivers, *(placed(judge_size(snapshot["nodes"], pool), pool["name"]) for pool in pools)]
-    pods, driven = operands.by_node(snapshot["pods"]), {one.node for one in drivers}
-    for pool, node in nodes:
-        parts += judge_node(
-            node,
-            pool,
-            {**snapshot, "pods": pods.get(node["metadata"]["name"], [])},
-            node["metadata"]["name"] in driven,
-        )
-    return with_status(
-        parts, _judge_status(found, error), behind(snapshot, pools) if pools else {}, f"GPUCluster {name}"
+        return [on_object(FAILED, "Conflict", message, "GPU-CP-CONFLICT", remedy)]
+    drivers = driver_judge.judge(snapshot, wanted, pools)
+    driven = {one.node for one in drivers}
+    of_nodes = judge_pools(
+        snapshot, pools, lambda node, pool, view: judge_node(node, pool, view, name(node) in driven)
     )
+    late = late_outside(snapshot, pools)
+    return with_status([*drivers, *of_nodes], _judge_status(cluster), late, f"GPUCluster {NAME}")
 
 
-def _judge_status(found: Data, error: Data) -> Part:
-    since = str(clusterpolicy_manifest.condition(found, "Ready").get("lastTransitionTime") or "")
-    if clusterpolicy_manifest.state(found) == "ready":
-        return part(READY, "Reconciled", stage=stages.CRD, since=since)
+def _judge_status(cluster: KubeObject) -> Finding:
+    """Return what the operator says of itself."""
+    error, when = find(cluster, "Error"), since(cluster, "Ready")
+    if state(cluster) == "ready":
+        return on_object(READY, "Reconciled", since=when)
     said = f": {error['message']}" if error.get("message") else ""
-    message = (
-        f"GPUCluster {dra_manifest.NAME} is {clusterpolicy_manifest.state(found) or 'without a state'}{said}."
-    )
-    remedy = f"Look at `oc describe gpucluster {dra_manifest.NAME}` and at the log of the GPU operator."
+    message = f"GPUCluster {NAME} is {state(cluster) or 'without a state'}{said}."
+    remedy = f"Look at `oc describe gpucluster {NAME}` and at the log of the GPU operator."
     waits = error.get("reason") != "ReconcileFailed"
-    return part(
-        PENDING,
-        "NotReady",
-        message,
-        code="GPU-DRA-NOTREADY",
-        remedy=remedy,
-        stage=stages.CRD,
-        since=since,
-        waits=waits,
-    )
+    return on_object(PENDING, "NotReady", message, "GPU-DRA-NOTREADY", remedy, since=when, waits=waits)

@@ -12,6 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
     NotReadyError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     manifest as clusterpolicy_manifest,
 )
@@ -19,6 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
     spec as fields,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import options as dra_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
 Data = dict[str, t.Any]
 
@@ -26,7 +28,7 @@ API_VERSION: t.Final = "nvidia.com/v1alpha1"
 NAME: t.Final = "gpu-cluster"
 
 
-def check(params: Data) -> None:
+def check(params: StackParams) -> None:
     if params["name"] != NAME:
         raise InputError(
             "INPUT-VALUE",
@@ -45,18 +47,20 @@ def refuse_policy(policies: t.Iterable[Data]) -> None:
     if names:
         raise NotReadyError(
             "GPU-CP-CONFLICT",
-            f"ClusterPolicy {names[0]} exists, and a GPUCluster beside it stops both; the operator moves no node from one stack to the other.",
-            "Take it away first (special_resource with state: absent, when no pod needs its GPUs any more), or keep backend clusterpolicy.",
+            f"ClusterPolicy {names[0]} exists, and a GPUCluster beside it stops both; the operator moves "
+            "no node from one stack to the other.",
+            "Take it away first (special_resource with state: absent, when no pod needs its GPUs any "
+            "more), or keep backend clusterpolicy.",
             [f"clusterpolicy/{name}" for name in names],
         )
 
 
-def build(params: Data, example: Data, live: Data | None) -> Data:
+def build(params: StackParams, example: Data, live: KubeObject | None) -> Data:
     wishes = fields({"gpu_cluster": params.get("gpu_cluster")}, dra_options.TABLE).get("gpuCluster") or {}
     domains = (wishes.get("draDriver") or {}).get("computeDomains")
     if domains is not None:
         wishes["draDriver"]["computeDomains"] = {"enabled": domains}
-    spec = clusterpolicy_manifest.merge(example, clusterpolicy_manifest.merge(wishes, params["spec"]))
+    spec = merge(example, merge(wishes, params["spec"]))
     spec.setdefault("draDriver", {})
     spec.setdefault("daemonsets", {})["tolerations"] = clusterpolicy_manifest.wanted_tolerations(params, live)
     return {"apiVersion": API_VERSION, "kind": "GPUCluster", "metadata": {"name": NAME}, "spec": spec}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Backend dra: a GPUCluster, whose DRA driver publishes GPUs as ResourceSlices, and NVIDIADriver objects that bring the driver."""
+"""Backend dra: a GPUCluster, whose DRA driver publishes GPUs as ResourceSlices, and NVIDIADriver objects."""
 
 from __future__ import annotations
 
@@ -11,147 +11,148 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     KindNotServedError,
     NotReadyError,
-    WaitTimeoutError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    KubeObject,
+    Snapshot,
+    merge,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import slices
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import common_selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import check_pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import diagnose
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    judge as clusterpolicy_judge,
-    manifest as clusterpolicy_manifest,
-    steps as clusterpolicy_steps,
+    manifest as policy_manifest,
+    steps as policy_steps,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
     example,
     example_driver,
     example_of,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import (
-    judge as dra_judge,
-    manifest as dra_manifest,
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import manifest
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.judge import (
+    CHAIN,
+    PODS,
+    judging,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.result import summarize
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
-    manifest as nvidiadriver_manifest,
-    steps as nvidiadriver_steps,
+    manifest as driver_manifest,
+    steps as driver_steps,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stage_judge import Judge
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.steps import (
+    Wait,
+    installed_csvs,
+    observe,
+    settle_foreign,
+    stack_queries,
+    toolkit_query,
+)
 
-Data = dict[str, t.Any]
-NAME: t.Final = dra_manifest.NAME
-NAMESPACE: t.Final = clusterpolicy_steps.NAMESPACE
+NAME: t.Final = manifest.NAME
+NAMESPACE: t.Final = policy_steps.NAMESPACE
 CLUSTER: t.Final = known("GPUCluster")
 SLICE: t.Final = known("ResourceSlice")
 
 
-def check(params: Data) -> None:
-    dra_manifest.check(params)
-    nvidiadriver_manifest.check(params)
+def check(params: StackParams) -> None:
+    """Raise InputError for options that cannot work."""
+    manifest.check(params)
+    driver_manifest.check(params)
     check_pools(params["pools"])
 
 
-def present(api: Api, params: Data) -> Data:
+def present(api: Api, params: StackParams) -> dict[str, t.Any]:
+    """Apply drivers and GPUCluster, wait until the ResourceSlices are complete, and return what was seen."""
     refuse_old_cluster(api)
-    dra_manifest.refuse_policy(
-        api.list(clusterpolicy_steps.POLICY) if api.served(clusterpolicy_steps.POLICY) else []
-    )
-    csvs = clusterpolicy_steps.versions(api, params)
-    section = clusterpolicy_manifest.merge(
-        example(csvs).get("driver") or {}, clusterpolicy_manifest.asked(params).get("driver") or {}
-    )
-    wanted = nvidiadriver_manifest.build(params, section, example_driver(csvs))
+    policy = policy_steps.POLICY
+    manifest.refuse_policy(api.list(policy) if api.served(policy) else [])
+    csvs = installed_csvs(api, params["namespace"])
+    asked = policy_manifest.asked(params).get("driver") or {}
+    section = merge(example(csvs).get("driver") or {}, asked)
+    wanted = driver_manifest.build(params, section, example_driver(csvs))
     there = _drivers(api, params)
-    nvidiadriver_steps.settle_selectors(api, wanted, there, params)
-    nvidiadriver_steps.refuse_unmade(api, params, wanted, there)
-    differs = nvidiadriver_steps.keep(api, params, wanted, there)
+    driver_steps.settle_selectors(api, wanted, there, params)
+    driver_steps.refuse_unmade(api, params, wanted, there)
+    differs = driver_steps.keep(api, params, wanted, there)
     live = api.get(CLUSTER, NAME) if api.served(CLUSTER) or not api.check_mode else None
-    manifest = dra_manifest.build(params, example_of("GPUCluster", csvs), live)
+    cluster = manifest.build(params, example_of("GPUCluster", csvs), live)
     if live is None or owned(live):
-        api.apply(manifest, force_conflicts=live is not None, live=live)
+        api.apply(cluster, force_conflicts=live is not None, live=live)
     else:
-        differs += clusterpolicy_steps.settle_foreign(api, params, CLUSTER, manifest["spec"], live)
-    snapshot = observe(api, params, wanted)
+        differs += settle_foreign(api, params, CLUSTER, cluster["spec"], live)
+    snapshot = _observe(api, params, wanted)
     return {**summarize(snapshot, params["pools"], wanted), "differs": differs}
 
 
-def _drivers(api: Api, params: Data) -> list[Data]:
-    """Where the kind is not served, an operator that check mode only foretells may bring it."""
-    if api.check_mode and not api.served(nvidiadriver_steps.DRIVER):
+def _drivers(api: Api, params: StackParams) -> list[KubeObject]:
+    """Return the NVIDIADriver objects; none in check mode while the kind is not served: it may be by then."""
+    if api.check_mode and not api.served(driver_steps.DRIVER):
         return []
     try:
-        return api.list(nvidiadriver_steps.DRIVER)
+        return api.list(driver_steps.DRIVER)
     except KindNotServedError as exc:
-        diagnose.explain_absent(api, NAME, params["namespace"], dra_judge.CHAIN, exc)
+        from ansible_collections.accelerators.openshift.plugins.module_utils._stack import diagnose
+
+        diagnose.explain_absent(api, NAME, params["namespace"], CHAIN, exc)
         raise
 
 
 def refuse_old_cluster(api: Api, otherwise: str = "backend clusterpolicy") -> None:
+    """Raise NotReadyError if the cluster is too old for dynamic resource allocation.
+
+    otherwise: what to use then.
+    """
     if api.served(SLICE):
         return
-    version = api.get(known("ClusterVersion"), "version") if api.served(known("ClusterVersion")) else None
+    kind = known("ClusterVersion")
+    version = api.get(kind, "version") if api.served(kind) else None
     release = (((version or {}).get("status") or {}).get("desired") or {}).get("version")
-    message = f"This cluster{f' ({release})' if release else ''} does not serve resource.k8s.io/v1, on which dynamic resource allocation stands."
-    raise NotReadyError(
-        "GPU-DRA-RELEASE",
-        message,
-        f"Update to OpenShift 4.21 or later (Kubernetes 1.34), or use {otherwise}.",
-    )
+    what = "does not serve resource.k8s.io/v1, on which dynamic resource allocation stands"
+    message = f"This cluster{f' ({release})' if release else ''} {what}."
+    remedy = f"Update to OpenShift 4.21 or later (Kubernetes 1.34), or use {otherwise}."
+    raise NotReadyError("GPU-DRA-RELEASE", message, remedy)
 
 
-def observe(api: Api, params: Data, wanted: t.Sequence[Data]) -> dict[str, list[Data]]:
+def _observe(api: Api, params: StackParams, wanted: t.Sequence[KubeObject]) -> Snapshot:
     queries = {
         "clusters": Query(CLUSTER),
-        "drivers": Query(nvidiadriver_steps.DRIVER),
-        "nodes": Query(
-            known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]])
-        ),
-        "daemonsets": Query(known("DaemonSet"), params["namespace"]),
-        "pods": Query(known("Pod"), params["namespace"]),
-        "revisions": Query(known("ControllerRevision"), params["namespace"]),
+        "drivers": Query(driver_steps.DRIVER),
+        **stack_queries(params),
         "slices": Query(SLICE),
-        "streams": Query(known("ImageStream"), "openshift", "driver-toolkit"),
+        "streams": toolkit_query(),
     }
-    judge = Judge(
-        lambda snapshot: dra_judge.judge(snapshot, params["pools"], wanted),
-        dra_judge.CHAIN,
-        Patience(api.clock, params["grace"], dra_judge.PASSING),
+    wait = Wait(
+        "DRA stack",
+        queries,
+        judging(params, wanted, api.clock),
+        PODS,
+        lambda seen, findings: summarize(seen, params["pools"], wanted, findings),
     )
-
-    def told(seen: dict[str, list[Data]], parts: list[Part]) -> Data:
-        return summarize(seen, params["pools"], wanted, parts)
-
-    try:
-        snapshot = api.wait(queries, judge, "DRA stack", clusterpolicy_steps.settling(api, params))
-    except (NotReadyError, WaitTimeoutError) as exc:
-        diagnose.explain(api, params["namespace"], judge, exc, dra_judge.PODS, told)
-        raise
-    if note := next((one for one in judge.parts if one.reason == "OthersNotReady"), None):
-        api.warn(note.message)
-    return snapshot
+    return observe(api, params, wait)
 
 
-def absent(api: Api, params: Data) -> Data:
-    """Claims first: a pod whose claim nobody can release any more would hang. Then the stack, then the driver below it."""
+def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
+    """Delete the GPUCluster, then its drivers, and wait until no operand is left.
+
+    Raises NotReadyError while pods hold claims: nobody could release them any more, and the pods would hang.
+    """
     live = api.get(CLUSTER, NAME) if api.served(CLUSTER) else None
     if live is not None and owned(live):
         used = slices.held(api.list(known("ResourceClaim")), but=params["namespace"])
         if used:
-            message = f"Pods use GPUs by {len(used)} ResourceClaims: {', '.join(used[:5])}{', …' if used[5:] else ''}. Without the DRA driver they could not end."
-            raise NotReadyError(
-                "GPU-DRA-BUSY", message, "Delete those pods first: `oc get resourceclaims -A`.", used
+            shown = f"{', '.join(used[:5])}{', …' if used[5:] else ''}"
+            message = (
+                f"Pods use GPUs by {len(used)} ResourceClaims: {shown}. Without the DRA driver they "
+                "could not end."
             )
+            remedy = "Delete those pods first: `oc get resourceclaims -A`."
+            raise NotReadyError("GPU-DRA-BUSY", message, remedy, used)
         api.delete(CLUSTER, NAME)
-    nvidiadriver_steps.remove_drivers(api, lambda _api: NAME if live is not None and not owned(live) else "")
+    driver_steps.remove_drivers(api, lambda _api: NAME if live is not None and not owned(live) else "")
     if api.changes:
-        queries = {
-            "daemonsets": Query(known("DaemonSet"), params["namespace"]),
-            "pods": Query(known("Pod"), params["namespace"]),
-        }
-        api.wait(queries, clusterpolicy_judge.judge_gone, "DRA stack leaves")
+        policy_steps.wait_gone(api, params, "DRA stack leaves")
     return {"name": NAME, "state": "absent", "reason": "", "driver_version": "", "nodes": []}

@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Images of drivers, whose tags end with the operating system, and with the kernel before it where they were compiled beforehand."""
+"""Images of drivers, whose tags end with the operating system, and with the kernel before it where they were
+compiled beforehand.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,11 @@ _TAG: t.Final = re.compile(
 
 
 class Need(t.NamedTuple):
-    """What a node needs. images: one of them has to be there; which one is the operator's affair, and differs from release to release."""
+    """What a node needs.
+
+    images: one of them has to be there; which one is the operator's affair, and differs from release to
+    release.
+    """
 
     node: str
     kernel: str
@@ -44,7 +50,10 @@ class Need(t.NamedTuple):
 
 
 class Change(t.NamedTuple):
-    """A driver section before and after. without: selectors of other drivers, whose nodes one for all the rest does not get."""
+    """A driver section before and after.
+
+    without: selectors of other drivers, whose nodes one for all the rest does not get.
+    """
 
     before: Data
     after: Data
@@ -65,7 +74,10 @@ class Change(t.NamedTuple):
 
 
 def precompiled(driver: Data, nodes: t.Iterable[Data]) -> list[Need]:
-    """What the GPU nodes among these need now. driver: a driver section that uses precompiled drivers. Nothing where its image is not spelled out."""
+    """What the GPU nodes among these need now.
+
+    driver: a driver section that uses precompiled drivers. Nothing where its image is not spelled out.
+    """
     repository, image, version = (str(driver.get(key) or "") for key in ("repository", "image", "version"))
     if not (repository and image and version) or version.startswith("sha256:"):
         return []
@@ -82,8 +94,11 @@ def precompiled(driver: Data, nodes: t.Iterable[Data]) -> list[Need]:
 
 
 def for_release(image: str, now: str, kernel: str, release: tuple[int, int], rhcos: str) -> tuple[str, ...]:
-    """The image of today as another release asks for it. now: today's kernel, as it is labelled. Empty where the tag has no operating system, as a digest has
-    none, or where that of the release cannot be told."""
+    """The image of today as another release asks for it.
+
+    now: today's kernel, as it is labelled. Empty where the tag has no operating system, as a digest has none,
+    or where that of the release cannot be told.
+    """
     path, _colon, tag = image.rpartition(":")
     found = _TAG.fullmatch(tag)
     if not path or "@" in path or not found:
@@ -100,7 +115,9 @@ def for_release(image: str, now: str, kernel: str, release: tuple[int, int], rhc
 
 
 def judge(needs: t.Sequence[Need], known: t.Mapping[str, Answer], ours: t.Collection[str]) -> list[str]:
-    """Refuses what surely is missing on nodes of ours; what comes back are warnings: on nodes of others, and where nobody knows."""
+    """Refuses what surely is missing on nodes of ours; what comes back are warnings: on nodes of others, and
+    where nobody knows.
+    """
     told = [(need, best(need.images, known)) for need in needs]
     missing = [(need, one) for need, one in told if one.verdict == MISSING]
     refused = [(need, one) for need, one in missing if need.node in ours]
@@ -108,11 +125,15 @@ def judge(needs: t.Sequence[Need], known: t.Mapping[str, Answer], ours: t.Collec
         need = refused[0][0]
         image = " or ".join(need.images)
         others = (
-            f"; also missing for {', '.join(other.node for other, _one in refused[1:4])}{', …' if refused[4:] else ''}"
+            "; also missing for "
+            f"{', '.join(other.node for other, _one in refused[1:4])}{', …' if refused[4:] else ''}"
             if refused[1:]
             else ""
         )
-        message = f"Node {need.node}: there is no precompiled driver for kernel {need.kernel}: {image} is not in the registry{others}."
+        message = (
+            f"Node {need.node}: there is no precompiled driver for kernel {need.kernel}: {image} is "
+            f"not in the registry{others}."
+        )
         evidence = [f"{need.node}: kernel {need.kernel}, {one.image}: {one.words}" for need, one in refused]
         raise NotReadyError(
             "GPU-DRV-PRECOMPILED",
@@ -121,13 +142,15 @@ def judge(needs: t.Sequence[Need], known: t.Mapping[str, Answer], ours: t.Collec
             evidence,
         )
     warnings = [
-        f"Node {need.node} is in none of the pools, and has no precompiled driver for its kernel {need.kernel}: {one.image}"
+        f"Node {need.node} is in none of the pools, and has no precompiled driver for its kernel "
+        f"{need.kernel}: {one.image}"
         for need, one in missing
     ]
     unknown = [one for _need, one in told if one.verdict not in (THERE, MISSING)]
     if unknown:
         images = ", ".join(sorted({one.image for one in unknown}))
         warnings.append(
-            f"Whether these precompiled drivers are there is not known ({unknown[0].verdict}: {unknown[0].words}): {images}"
+            f"Whether these precompiled drivers are there is not known ({unknown[0].verdict}: "
+            f"{unknown[0].words}): {images}"
         )
     return warnings

@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Whether a node's kernel, labels, Driver Toolkit, DaemonSet and driver image belong together, and where its driver is on the way to a new kernel."""
+"""Whether a node's kernel, labels, Driver Toolkit, DaemonSet and driver image belong together, and where its
+driver is on the way to a new kernel.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,10 @@ class Misfit(t.NamedTuple):
 
 @dataclass(frozen=True)
 class Match:
-    """The five facts of one node. source: where its driver comes from. daemonset: the driver's that selects the node, if any."""
+    """The five facts of one node.
+
+    source: where its driver comes from. daemonset: the driver's that selects the node, if any.
+    """
 
     node: Data
     system: System
@@ -96,7 +101,7 @@ class Match:
 
 
 def match(node: Data, policy: Data, snapshot: Snapshot) -> Match:
-    here = operands.on_node(node, snapshot["daemonsets"], snapshot["pods"], {})
+    here = operands.on_node(node, snapshot, {})
     driver = next((one for one in here if one.component == "driver"), None)
     daemonset = next(
         (one for one in snapshot["daemonsets"] if driver and one["metadata"]["name"] == driver.daemonset),
@@ -146,7 +151,10 @@ def judge(node: Data, policy: Data, snapshot: Snapshot) -> Readiness | None:
 
 def _worker(node: Data) -> str:
     name = node["metadata"]["name"]
-    return f"Delete its nfd-worker pod: `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector spec.nodeName={name}`."
+    return (
+        "Delete its nfd-worker pod: `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector "
+        f"spec.nodeName={name}`."
+    )
 
 
 def _kernel(node: Data, found: System) -> Misfit | None:
@@ -186,7 +194,10 @@ def _tag(found: System, images: t.Mapping[str, str]) -> Misfit | None:
         return None
     there = f"it has {', '.join(sorted(images))}" if images else "it has none at all"
     what = f"ImageStream openshift/driver-toolkit has no tag {found.ostree} ({there})"
-    remedy = "Compare `oc get imagestream driver-toolkit -n openshift -o yaml` with the history of the ClusterVersion, whose release brings the tag."
+    remedy = (
+        "Compare `oc get imagestream driver-toolkit -n openshift -o yaml` with the history of the "
+        "ClusterVersion, whose release brings the tag."
+    )
     return Misfit("toolkit", "GPU-DTK-STREAM", what, remedy)
 
 
@@ -202,7 +213,8 @@ def _daemonset(
     log = "Look at the log of the GPU operator."
     if live is None:
         others = [one for one in every if operands.is_operand(one) and operands.component(one) == "driver"]
-        # On a first start there is none anywhere yet, and on a node that the operator does not know none is to be expected.
+        # On a first start there is none anywhere yet, and on a node that the operator does not know none is
+        # to be expected.
         if not others or not source or labels(node).get(operands.DEPLOY + "driver") != "true":
             return None
         wanted = (
@@ -218,7 +230,10 @@ def _daemonset(
     if source != toolkit.BY_TOOLKIT or not found.ostree:
         return None
     if marks.get(toolkit.USED) != "true":
-        what = f"DaemonSet {live['metadata']['name']} builds the driver without the Driver Toolkit, which needs RHEL entitlements"
+        what = (
+            f"DaemonSet {live['metadata']['name']} builds the driver without the Driver Toolkit, which "
+            "needs RHEL entitlements"
+        )
         return Misfit(
             "daemonset",
             "GPU-DRV-NODTK",
@@ -238,7 +253,10 @@ def _daemonset(
 
 def _image(found: System, daemonset: Data, pod: Data | None) -> Misfit | None:
     image = toolkit.driver_image(daemonset)
-    remedy = f"Build and push {image}, or set driver.use_precompiled to false; `skopeo inspect docker://{image}` has to find it."
+    remedy = (
+        f"Build and push {image}, or set driver.use_precompiled to false; `skopeo inspect "
+        f"docker://{image}` has to find it."
+    )
     if found.kernel and as_label(found.kernel) not in image:
         return Misfit(
             "image",

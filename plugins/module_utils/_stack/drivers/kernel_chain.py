@@ -19,7 +19,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.driv
 
 
 class KernelChain:
-    """Remembers the kernel that each node had when it was first seen; a node whose kernel is another one now has a chain to go through."""
+    """Remembers the kernel that each node had when it was first seen; a node whose kernel is another one now
+    has a chain to go through.
+    """
 
     def __init__(self) -> None:
         self._first: dict[str, str] = {}

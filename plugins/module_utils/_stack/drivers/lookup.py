@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Whether images are there: the question to OpenShift's API server, which asks the registries as the cluster would, and what its answer means."""
+"""Whether images are there: the question to OpenShift's API server, which asks the registries as the cluster
+would, and what its answer means.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ API_VERSION: t.Final = "image.openshift.io/v1"
 KIND: t.Final = "ImageStreamImport"
 # No image stream of this name has to be there, and none is made.
 NAME: t.Final = "accelerators-image-lookup"
-# What is known of an image. Refused: the registry, or the cluster, does not let us see it, which says nothing about its being there.
+# What is known of an image. Refused: the registry, or the cluster, does not let us see it, which says nothing
+# about its being there.
 THERE, MISSING, REFUSED, UNREACHABLE, NOT_ASKED = (
     "there",
     "missing",
@@ -41,7 +44,10 @@ class Answer(t.NamedTuple):
 
 
 def question(images: t.Sequence[str], namespace: str) -> Data:
-    """Nothing is imported. Every architecture's manifest stays as it is, so that no image is refused for want of one."""
+    """Nothing is imported.
+
+    Every architecture's manifest stays as it is, so that no image is refused for want of one.
+    """
     policy = {"importMode": "PreserveOriginal"}
     wanted = [{"from": {"kind": "DockerImage", "name": image}, "importPolicy": policy} for image in images]
     return {
@@ -66,7 +72,9 @@ def not_asked(images: t.Iterable[str], words: str) -> dict[str, Answer]:
 
 
 def best(images: t.Sequence[str], known: t.Mapping[str, Answer]) -> Answer:
-    """Of images any of which would do: one that is there; missing only when every one of them is; else what is not known."""
+    """Of images any of which would do: one that is there; missing only when every one of them is; else what
+    is not known.
+    """
     told = [known.get(image) or Answer(image, NOT_ASKED, words="nobody asked") for image in images]
     there = next((one for one in told if one.verdict == THERE), None)
     return there or next((one for one in told if one.verdict != MISSING), told[0])

@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Images of the GPU stack from a registry that mirrors them: every operand's and the driver's alike, tag or digest kept."""
+"""Images of the GPU stack from a registry that mirrors them: every operand's and the driver's alike, tag or
+digest kept.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ import typing as t
 
 Data = dict[str, t.Any]
 
-# Option -> the operator's own names of the image: in relatedImages of its CSV, and in the environment of its Deployment.
+# Option -> the operator's own names of the image: in relatedImages of its CSV, and in the environment of its
+# Deployment.
 _NAMES: t.Final = {
     "driver": ("driver-image", "DRIVER_IMAGE"),
     "toolkit": ("container-toolkit-image", "CONTAINER_TOOLKIT_IMAGE"),
@@ -37,14 +40,20 @@ _MANAGER: t.Final = ("k8s-driver-manager-image", "DRIVER_MANAGER_IMAGE")
 
 
 class Source(t.NamedTuple):
-    """Who sends a source's images elsewhere: by which set those with a digest go, and by which those with a tag."""
+    """Who sends a source's images elsewhere: by which set those with a digest go, and by which those with a
+    tag.
+    """
 
     digests: str = ""
     tags: str = ""
 
 
 class Mirrored(t.NamedTuple):
-    """The options with images of the registry. kept: images that the cluster's mirror sets send elsewhere already. unknown: options without a known image."""
+    """The options with images of the registry.
+
+    kept: images that the cluster's mirror sets send elsewhere already. unknown: options without a known
+    image.
+    """
 
     params: Data
     kept: list[str]
@@ -71,7 +80,10 @@ def images(csvs: t.Iterable[Data]) -> dict[str, str]:
 
 
 def sources(mirror_sets: t.Iterable[Data]) -> dict[str, Source]:
-    """What mirror sets send elsewhere; an entry without a mirror other than its source does nothing. mirrorSourcePolicy says what follows when all fail."""
+    """What mirror sets send elsewhere; an entry without a mirror other than its source does nothing.
+
+    mirrorSourcePolicy says what follows when all fail.
+    """
     found: dict[str, Source] = {}
     for one in mirror_sets:
         key, by = SETS[one["kind"]], f"{one['kind']} {one['metadata']['name']}"
@@ -88,7 +100,10 @@ def sources(mirror_sets: t.Iterable[Data]) -> dict[str, Source]:
 
 
 def mirrored(
-    params: Data, registry: str, known: t.Mapping[str, str], elsewhere: t.Mapping[str, Source]
+    params: t.Mapping[str, t.Any],
+    registry: str,
+    known: t.Mapping[str, str],
+    elsewhere: t.Mapping[str, Source],
 ) -> Mirrored:
     """known: the operator's own images; elsewhere: what mirror sets cover, from `sources`."""
     found, kept, unknown = dict(params), [], []
@@ -150,7 +165,9 @@ def moved_to(repository: str, registry: str) -> str:
 
 
 def _covered(triple: Data, elsewhere: t.Mapping[str, Source]) -> str:
-    """A node looks at the most specific source alone, also where that has mirrors for digests only and the image has a tag."""
+    """A node looks at the most specific source alone, also where that has mirrors for digests only and the
+    image has a tag.
+    """
     whole = f"{triple['repository']}/{triple['image']}"
     nearest = max((one for one in elsewhere if _lies_in(whole, one)), key=len, default="")
     by = elsewhere.get(nearest, Source())

@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The Driver Toolkit: which image of it OpenShift has for which version of RHCOS, and where a driver comes from."""
+"""The Driver Toolkit: which image of it OpenShift has for which version of RHCOS, and where a driver comes
+from.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,15 @@ USED: t.Final = "openshift.driver-toolkit"
 WITHOUT_IMAGE: t.Final = "openshift.driver-toolkit.rhcos-image-missing"
 PRECOMPILED: t.Final = "nvidia.com/precompiled"
 CONTAINER: t.Final = "nvidia-driver-ctr"
-# Where a driver comes from: built beside the toolkit, taken from an image made for the kernel, built with packages of the distribution, or the host's own.
+# Where a driver comes from: built beside the toolkit, taken from an image made for the kernel, built with
+# packages of the distribution, or the host's own.
 BY_TOOLKIT, BY_IMAGE, BY_PACKAGES, BY_HOST = "toolkit", "precompiled", "packages", "host"
 
 
 def images(streams: t.Iterable[Data]) -> dict[str, str]:
-    """Version of RHCOS -> image; the operator reads the stream's specification, whose images the release brings."""
+    """Version of RHCOS -> image; the operator reads the stream's specification, whose images the release
+    brings.
+    """
     found: dict[str, str] = {}
     for stream in streams:
         if stream["metadata"]["name"] != STREAM:
@@ -38,7 +43,10 @@ def images(streams: t.Iterable[Data]) -> dict[str, str]:
 
 
 def source(spec: t.Mapping[str, t.Any], daemonset: Data | None = None) -> str:
-    """By the ClusterPolicy's specification; what NVIDIADrivers say is seen on their DaemonSets. Empty where nothing tells it yet."""
+    """By the ClusterPolicy's specification; what NVIDIADrivers say is seen on their DaemonSets.
+
+    Empty where nothing tells it yet.
+    """
     driver = spec.get("driver") or {}
     if driver.get("enabled") is False:
         return BY_HOST

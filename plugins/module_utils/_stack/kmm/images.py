@@ -2,27 +2,26 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""How a node's image of a KMM Module comes about: a pod that pulls it, else Builds (or, without OpenShift, pods) that build and sign it."""
+"""Images of a KMM Module: a pod pulls one, else Builds (without OpenShift: pods) build and sign it."""
 
 from __future__ import annotations
 
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import kernels
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import trouble
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
 
-Data = dict[str, t.Any]
 PREFIX: t.Final = "kmm.node.kubernetes.io"
 OWNER: t.Final = f"{PREFIX}/image-owner"
 POD_OF_BUILD: t.Final = "openshift.io/build.pod-name"
-# On OpenShift and elsewhere.
+# The label on OpenShift, then the one elsewhere.
 _TYPES: t.Final = ("kmm.openshift.io/build.type", f"{PREFIX}/resource-type")
 _KERNEL: t.Final = f"{PREFIX}/target-kernel"
-# A pod that looks once whether the image is there, before it is built or signed, may fail.
+# A pod that checks once whether the image exists, before KMM builds or signs it; it may fail.
 _PULL: t.Final = f"{PREFIX}/pull-pod-type"
 _ONCE: t.Final = "one-time-pull"
 STEPS: t.Final = {"BuildImage": ("build", "GPU-KMM-BUILD"), "SignImage": ("signing", "GPU-KMM-SIGN")}
@@ -30,7 +29,7 @@ _ENDED: t.Final = ("Failed", "Error", "Cancelled")
 
 
 class Trouble(t.NamedTuple):
-    """step: image, build or signing."""
+    """A trouble with an image. step: image, build or signing. what: the API's own words."""
 
     step: str
     code: str
@@ -39,22 +38,23 @@ class Trouble(t.NamedTuple):
 
 
 def label_of(kernel: str) -> str:
-    """KMM writes a kernel so in labels."""
+    """Return a kernel as KMM writes it in labels."""
     return re.sub(r"[^a-z0-9]", "-", kernel.lower()).strip("-")
 
 
-def step_of(one: Data) -> tuple[str, str] | None:
-    """Of a Build, or a pod that builds."""
+def step_of(one: KubeObject) -> tuple[str, str] | None:
+    """Return the step of a Build or of a pod that builds, and the step's code; None for any other pod."""
     marks = one["metadata"].get("labels") or {}
     return next((STEPS[marks[key]] for key in _TYPES if marks.get(key) in STEPS), None)
 
 
-def is_for(one: Data, kernel: str) -> bool:
+def is_for(one: KubeObject, kernel: str) -> bool:
+    """Return whether a Build or a pod makes the image for this kernel."""
     return (one["metadata"].get("labels") or {}).get(_KERNEL) in (kernel, label_of(kernel))
 
 
-def troubles(kernel: str, module: Data, snapshot: Snapshot) -> list[Trouble]:
-    """Of the image for this kernel, the first step first."""
+def troubles(kernel: str, module: KubeObject, snapshot: Snapshot) -> list[Trouble]:
+    """Return the troubles with the image for this kernel, in the order of its steps."""
     image = kernels.image_for(module, kernel)
     pulls = [
         pod
@@ -67,43 +67,34 @@ def troubles(kernel: str, module: Data, snapshot: Snapshot) -> list[Trouble]:
     return [one for one in found if one is not None]
 
 
-def _pull(pod: Data) -> Trouble | None:
+def _pull(pod: KubeObject) -> Trouble | None:
     found = trouble(pod)
     if found is None or (pod["metadata"].get("labels") or {}).get(_PULL) == _ONCE:
         return None
     metadata = pod["metadata"]
     remedy = _remedy(found.message, f"oc describe pod -n {metadata['namespace']} {metadata['name']}")
-    return Trouble(
-        "image", "GPU-IMAGE", f"image: pod {metadata['name']} is in {found.reason}: {found.message}", remedy
-    )
+    what = f"image: pod {metadata['name']} is in {found.reason}: {found.message}"
+    return Trouble("image", "GPU-IMAGE", what, remedy)
 
 
-def _build(build: Data) -> Trouble | None:
+def _build(build: KubeObject) -> Trouble | None:
     metadata, status = build["metadata"], build.get("status") or {}
     step = step_of(build)
     if step is None or status.get("phase") not in _ENDED:
         return None
     said = str(status.get("message") or status.get("reason") or "").rstrip(".")
     what = f"{step[0]}: Build {metadata['name']} is {status['phase']}: {said}"
-    return Trouble(
-        *step,
-        what,
-        _remedy(
-            status.get("logSnippet") or "", f"oc logs -n {metadata['namespace']} build/{metadata['name']}"
-        ),
-    )
+    command = f"oc logs -n {metadata['namespace']} build/{metadata['name']}"
+    return Trouble(*step, what, _remedy(status.get("logSnippet") or "", command))
 
 
-def _pod(pod: Data) -> Trouble | None:
+def _pod(pod: KubeObject) -> Trouble | None:
     found, step = trouble(pod), step_of(pod)
     if found is None or step is None:
         return None
     name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
-    return Trouble(
-        *step,
-        f"{step[0]}: pod {name} is in {found.reason}: {found.message}",
-        _remedy(found.message, f"oc logs -n {namespace} {name}"),
-    )
+    what = f"{step[0]}: pod {name} is in {found.reason}: {found.message}"
+    return Trouble(*step, what, _remedy(found.message, f"oc logs -n {namespace} {name}"))
 
 
 def _remedy(said: str, otherwise: str) -> str:
@@ -112,7 +103,7 @@ def _remedy(said: str, otherwise: str) -> str:
 
 
 def progress(kernel: str, snapshot: Snapshot) -> str:
-    """What KMM is doing about the image, in brackets."""
+    """Return, in brackets, what KMM does now to make the image; empty if it makes none."""
     mine = _making(kernel, snapshot)
     steps = [
         f"{step[0]} {one['metadata']['name']} is {(one.get('status') or {}).get('phase', 'New')}"
@@ -122,7 +113,7 @@ def progress(kernel: str, snapshot: Snapshot) -> str:
     return f" ({steps[-1]})" if steps else ""
 
 
-def _making(kernel: str, snapshot: Snapshot) -> list[Data]:
+def _making(kernel: str, snapshot: Snapshot) -> list[KubeObject]:
     return [
         one
         for one in (*snapshot.get("builds", ()), *snapshot["pods"])
@@ -131,18 +122,15 @@ def _making(kernel: str, snapshot: Snapshot) -> list[Data]:
 
 
 def current(kernel: str, snapshot: Snapshot) -> str:
-    """build or signing; empty while the image is only looked for."""
+    """Return the step under way, build or signing; empty while KMM only looks for the image."""
     found = [step[0] for one in _making(kernel, snapshot) if (step := step_of(one))]
     return found[-1] if found else ""
 
 
-def steps(module: Data, kernel: str) -> list[str]:
-    """What the Module asks for where there is no image for this kernel."""
-    container = ((module.get("spec") or {}).get("moduleLoader") or {}).get("container") or {}
-    mapping = next(
-        (one for one in container.get("kernelMappings") or [] if kernels.fits(one, kernel)),
-        dict[str, t.Any](),
-    )
+def steps(module: KubeObject, kernel: str) -> list[str]:
+    """Return the steps (build, signing) that make the image for this kernel if it is missing."""
+    container = kernels.container(module)
+    mapping = next((one for one in kernels.mappings(module) if kernels.fits(one, kernel)), {})
     return [
         title
         for key, title in (("build", "build"), ("sign", "signing"))
@@ -150,7 +138,8 @@ def steps(module: Data, kernel: str) -> list[str]:
     ]
 
 
-def as_part(node: str, found: Trouble) -> Readiness:
+def on_node(node: str, found: Trouble) -> Readiness:
+    """Return the trouble as a judgement of one node."""
     message = f"Node {node}: {found.what}."
     return pending(
         f"Pod:{found.step}:{node}",
@@ -161,8 +150,8 @@ def as_part(node: str, found: Trouble) -> Readiness:
     )
 
 
-def pods_of_builds(builds: t.Iterable[Data]) -> list[tuple[str, str]]:
-    """Namespace and name of the pods whose logs tell why a Build failed."""
+def pods_of_builds(builds: t.Iterable[KubeObject]) -> list[tuple[str, str]]:
+    """Return namespace and name of the pods whose logs tell why a Build failed."""
     ended = [one["metadata"] for one in builds if (one.get("status") or {}).get("phase") in _ENDED]
     return [
         (one["namespace"], (one.get("annotations") or {}).get(POD_OF_BUILD) or f"{one['name']}-build")
@@ -170,11 +159,7 @@ def pods_of_builds(builds: t.Iterable[Data]) -> list[tuple[str, str]]:
     ]
 
 
-def are_made(module: Data) -> bool:
-    """Whether an image may be built or signed in the cluster."""
-    container = ((module.get("spec") or {}).get("moduleLoader") or {}).get("container") or {}
-    return any(
-        place.get(key)
-        for place in (container, *(container.get("kernelMappings") or []))
-        for key in ("build", "sign")
-    )
+def are_made(module: KubeObject) -> bool:
+    """Return whether KMM may build or sign an image in the cluster."""
+    places = (kernels.container(module), *kernels.mappings(module))
+    return any(place.get(key) for place in places for key in ("build", "sign"))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Kernel mappings of a KMM Module: which image a node's kernel gets."""
+"""Kernel mappings of a KMM Module: which image a kernel gets."""
 
 from __future__ import annotations
 
@@ -10,26 +10,29 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 
-Data = dict[str, t.Any]
-# Go's regular expressions have neither; Python would take them.
+# A kernel mapping, as the options or the API have it.
+Mapping = t.Mapping[str, t.Any]
+# Look-around and back-references: Python knows them, Go's regular expressions do not.
 _NOT_GO: t.Final = re.compile(r"\(\?(?:[=!]|<[=!])|\\[1-9]|\(\?P=")
 
 
 class Fit(t.NamedTuple):
-    """A node, its kernel, and the places of the mappings that fit it; KMM takes the first."""
+    """A node, its kernel, and the indexes of the mappings that fit it; KMM uses the first."""
 
     node: str
     kernel: str
     mappings: tuple[int, ...]
 
 
-def kernel_of(node: Data) -> str:
-    """As KMM compares it."""
+def kernel_of(node: KubeObject) -> str:
+    """Return the node's kernel without the trailing plus, as KMM compares it."""
     return str((node.get("status", {}).get("nodeInfo") or {}).get("kernelVersion") or "").removesuffix("+")
 
 
-def check(mappings: t.Sequence[Data], path: str) -> None:
+def check(mappings: t.Sequence[Mapping], path: str) -> None:
+    """Raise InputError if a mapping lacks literal or regexp, has both, or has a regexp that Go rejects."""
     for index, mapping in enumerate(mappings):
         here = f"{path}[{index}]"
         if bool(mapping.get("literal")) == bool(mapping.get("regexp")):
@@ -48,18 +51,22 @@ def check(mappings: t.Sequence[Data], path: str) -> None:
                     "Correct it; KMM reads Go's syntax.",
                 ) from exc
             if found := _NOT_GO.search(pattern):
-                message = f"{here}.regexp {pattern!r} has {found.group(0)!r}, which Go's regular expressions do not know."
+                message = (
+                    f"{here}.regexp {pattern!r} has {found.group(0)!r}, "
+                    "which Go's regular expressions do not know."
+                )
                 raise InputError("INPUT-VALUE", message, "Write it without look-around and back-references.")
 
 
-def fits(mapping: Data, kernel: str) -> bool:
-    """mapping: as the API has it."""
+def fits(mapping: Mapping, kernel: str) -> bool:
+    """Return whether the mapping fits the kernel."""
     if mapping.get("literal"):
         return bool(mapping["literal"] == kernel)
     return bool(mapping.get("regexp") and re.search(mapping["regexp"], kernel))
 
 
-def survey(nodes: t.Iterable[Data], mappings: t.Sequence[Data]) -> list[Fit]:
+def survey(nodes: t.Iterable[KubeObject], mappings: t.Sequence[Mapping]) -> list[Fit]:
+    """Return the mappings that fit each node, sorted by the name of the node."""
     kernels = [(str(node["metadata"]["name"]), kernel_of(node)) for node in nodes]
     return [
         Fit(name, kernel, tuple(at for at, one in enumerate(mappings) if fits(one, kernel)))
@@ -67,9 +74,22 @@ def survey(nodes: t.Iterable[Data], mappings: t.Sequence[Data]) -> list[Fit]:
     ]
 
 
-def image_for(module: Data, kernel: str) -> str:
-    """The image that a node with this kernel is to load from; empty where no mapping fits, or where it holds a variable that only KMM knows."""
-    container = ((module.get("spec") or {}).get("moduleLoader") or {}).get("container") or {}
-    images = [one.get("containerImage") for one in container.get("kernelMappings") or [] if fits(one, kernel)]
+def container(module: KubeObject) -> dict[str, t.Any]:
+    """Return the Module's container with the kernel module, or an empty dict."""
+    loader = (module.get("spec") or {}).get("moduleLoader") or {}
+    return loader.get("container") or {}
+
+
+def mappings(module: KubeObject) -> list[dict[str, t.Any]]:
+    """Return the Module's kernel mappings, as the API has them."""
+    return container(module).get("kernelMappings") or []
+
+
+def image_for(module: KubeObject, kernel: str) -> str:
+    """Return the image for this kernel.
+
+    Empty if no mapping fits, or if the image has a variable that only KMM knows.
+    """
+    images = [one.get("containerImage") for one in mappings(module) if fits(one, kernel)]
     image = str(images[0] if images else "").replace("${KERNEL_FULL_VERSION}", kernel)
     return "" if "$" in image else image

@@ -2,45 +2,49 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A KMM Module: from options to the object, and what has to be there beside it."""
+"""Manifest of a KMM Module: the options checked, and the object that they describe."""
 
 from __future__ import annotations
 
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
-    merge,
-    merge_tolerations,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, merge
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import merge_tolerations
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import camel
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import devices, kernels
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
-Data = dict[str, t.Any]
+# The value of option kmm, or of one of its suboptions.
+Options = dict[str, t.Any]
 API_VERSION: t.Final = "kmm.sigs.x-k8s.io/v1beta1"
-# Label of the objects that are made for a Module, so that they can go with it.
+# Label of the objects that we create for a Module, so that we can delete them with it.
 PART_OF: t.Final = "accelerators.openshift/module"
 PREFIX: t.Final = "kmm.node.kubernetes.io"
-# Namespace and name become part of node labels whose names are limited.
+# Characters: namespace and name become part of node labels, whose names are limited.
 _LONGEST: t.Final = 39
 
 
 def version_label(namespace: str, name: str) -> str:
+    """Return the node label that says which version of the Module the node gets."""
     return f"{PREFIX}/version-module.{namespace}.{name}"
 
 
 def ready_label(namespace: str, name: str) -> str:
+    """Return the node label that KMM sets once the kernel module is loaded."""
     return f"{PREFIX}/{namespace}.{name}.ready"
 
 
-def is_preflight_only(params: Data) -> bool:
+def is_preflight_only(params: StackParams) -> bool:
+    """Return whether the task only verifies Modules for a kernel, and applies none."""
     kmm = params["kmm"] or {}
     return bool(kmm.get("preflight")) and not (
         kmm.get("module_name") or kmm.get("kernel_mappings") or params["spec"]
     )
 
 
-def check(params: Data) -> None:
+def check(params: StackParams) -> None:
+    """Raise InputError for options that cannot work, before the first request."""
     kmm = params["kmm"] or {}
     if kmm.get("preflight") and is_preflight_only(params):
         return
@@ -60,7 +64,10 @@ def check(params: Data) -> None:
         )
     length = len(params["namespace"]) + len(params["name"])
     if kmm.get("version") and length > _LONGEST:
-        message = f"namespace and name have {length} characters, and with kmm.version they may have {_LONGEST}: they become part of a label's name."
+        message = (
+            f"namespace and name have {length} characters, and with kmm.version they may have {_LONGEST}: "
+            "they become part of a label's name."
+        )
         raise InputError("INPUT-VALUE", message, "Shorten the name.")
     devices.check(params)
     if not selector(params):
@@ -72,7 +79,7 @@ def check(params: Data) -> None:
         raise InputError("INPUT-REQUIRED", message, "Give labels that all nodes of the pools have.")
 
 
-def _check_images(kmm: Data, loader: Data) -> None:
+def _check_images(kmm: Options, loader: Options) -> None:
     if not kmm.get("kernel_mappings") and not loader.get("kernelMappings"):
         raise InputError(
             "INPUT-REQUIRED",
@@ -96,8 +103,8 @@ def _check_images(kmm: Data, loader: Data) -> None:
             )
 
 
-def _check_signing(kmm: Data) -> None:
-    """KMM's webhook wants the files; without a build there has to be an image to sign."""
+def _check_signing(kmm: Options) -> None:
+    """Raise InputError if nothing says which files to sign, or which image has them."""
     root = str(kmm.get("dir_name") or "/opt").rstrip("/")
     for path, sign in _each(kmm, "sign"):
         if not sign.get("files_to_sign"):
@@ -115,7 +122,7 @@ def _check_signing(kmm: Data) -> None:
     for index, mapping in enumerate(kmm.get("kernel_mappings") or []):
         sign = {**(kmm.get("sign") or {}), **(mapping.get("sign") or {})}
         if sign and not (mapping.get("build") or kmm.get("build") or sign.get("unsigned_image")):
-            message = f"kmm.kernel_mappings[{index}] is to be signed, and has neither build nor sign.unsigned_image."
+            message = f"kmm.kernel_mappings[{index}] has sign, and neither build nor sign.unsigned_image."
             raise InputError(
                 "INPUT-REQUIRED",
                 message,
@@ -123,8 +130,8 @@ def _check_signing(kmm: Data) -> None:
             )
 
 
-def _each(kmm: Data, key: str) -> list[tuple[str, Data]]:
-    """An option that stands once for all mappings, and in each of them, with its path."""
+def _each(kmm: Options, key: str) -> list[tuple[str, Options]]:
+    """Return an option of all mappings, and of each single one, with its path."""
     found = [
         (f"kmm.{key}", kmm.get(key)),
         *(
@@ -135,8 +142,8 @@ def _each(kmm: Data, key: str) -> list[tuple[str, Data]]:
     return [(path, one) for path, one in found if one]
 
 
-def selector(params: Data) -> dict[str, str]:
-    """As given, else the labels that all pools' selectors share."""
+def selector(params: StackParams) -> dict[str, str]:
+    """Return the Module's selector: as given, else the labels that the selectors of all pools share."""
     given = (params["kmm"] or {}).get("selector") or params["spec"].get("selector")
     if given or not params["pools"]:
         return dict(given or {})
@@ -146,8 +153,8 @@ def selector(params: Data) -> dict[str, str]:
     }
 
 
-def tolerations(params: Data) -> list[Data]:
-    """What the user gives, and the taints of the pools."""
+def tolerations(params: StackParams) -> list[dict[str, t.Any]]:
+    """Return the user's tolerations, and one for each taint of the pools."""
     taints = [taint for pool in params["pools"] for taint in pool.get("taints") or []]
     own = [
         {
@@ -161,7 +168,8 @@ def tolerations(params: Data) -> list[Data]:
     return merge_tolerations(params["tolerations"], own)
 
 
-def build(params: Data) -> Data:
+def build(params: StackParams) -> KubeObject:
+    """Return the Module to apply: the options, with the raw spec merged over them."""
     kmm, name, namespace = params["kmm"] or {}, params["name"], params["namespace"]
     modprobe = {
         "moduleName": kmm.get("module_name"),
@@ -182,7 +190,7 @@ def build(params: Data) -> Data:
             for at, one in enumerate(kmm.get("kernel_mappings") or [])
         ],
     }
-    spec: Data = {
+    spec: dict[str, t.Any] = {
         "selector": selector(params),
         "tolerations": tolerations(params),
         "imageRepoSecret": {"name": kmm["image_repo_secret"]} if kmm.get("image_repo_secret") else None,
@@ -200,11 +208,12 @@ def build(params: Data) -> Data:
     }
 
 
-def _given(values: Data) -> Data:
+def _given(values: Options) -> dict[str, t.Any]:
+    """Return the values without those that are empty."""
     return {key: value for key, value in values.items() if value not in (None, {}, [])}
 
 
-def _tls(values: Data | None) -> Data:
+def _tls(values: Options | None) -> dict[str, t.Any]:
     return _given(
         {
             "insecure": (values or {}).get("insecure"),
@@ -213,7 +222,7 @@ def _tls(values: Data | None) -> Data:
     )
 
 
-def _build(values: Data | None, own: str) -> Data:
+def _build(values: Options | None, own: str) -> dict[str, t.Any]:
     if not values:
         return {}
     arguments = [
@@ -228,7 +237,7 @@ def _build(values: Data | None, own: str) -> Data:
     return _given({**found, "baseImageRegistryTLS": _tls(values.get("base_image_registry_tls"))})
 
 
-def _sign(values: Data | None) -> Data:
+def _sign(values: Options | None) -> dict[str, t.Any]:
     if not values:
         return {}
     names = {"keySecret": {"name": values["key_secret"]}, "certSecret": {"name": values["cert_secret"]}}
@@ -238,7 +247,7 @@ def _sign(values: Data | None) -> Data:
     )
 
 
-def _mapping(values: Data, image: str | None, own: str) -> Data:
+def _mapping(values: Options, image: str | None, own: str) -> dict[str, t.Any]:
     plain = {camel(key): values.get(key) for key in ("literal", "regexp", "in_tree_modules_to_remove")}
     plain |= {
         "containerImage": values.get("container_image") or image,
@@ -247,7 +256,7 @@ def _mapping(values: Data, image: str | None, own: str) -> Data:
     return _given({**plain, "build": _build(values.get("build"), own), "sign": _sign(values.get("sign"))})
 
 
-def _plugin(values: Data | None) -> Data:
+def _plugin(values: Options | None) -> dict[str, t.Any]:
     if not values:
         return {}
     container = _given(

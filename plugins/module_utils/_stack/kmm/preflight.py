@@ -2,13 +2,14 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""KMM's check of all Modules against a kernel to come: the object, and its verdict in both versions of the API."""
+"""PreflightValidation of KMM, which verifies Modules for a future kernel, in both versions of the API."""
 
 from __future__ import annotations
 
 import re
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
@@ -16,23 +17,25 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
 )
 
-Data = dict[str, t.Any]
-# What v1beta1 says by the same words in other clothes.
-# KMM before 2.4, whichever version of the API it serves: one word for "not yet" and "no".
+# The value of kmm.preflight.
+Options = dict[str, t.Any]
+# KMM before 2.4 says Requeued for "not yet" and for "no".
 _REQUEUED: t.Final = "Requeued"
 _WAITING: t.Final = "Waiting for "
 
 
-def kind_of(asked: Data) -> str:
-    """Red Hat's KMM has a kind of its own that also takes the Driver Toolkit's image."""
+def kind_of(asked: Options) -> str:
+    """Return the kind to create: Red Hat's own kind also takes the image of the Driver Toolkit."""
     return "PreflightValidationOCP" if asked.get("dtk_image") else "PreflightValidation"
 
 
-def name_of(asked: Data) -> str:
+def name_of(asked: Options) -> str:
+    """Return the object's name, made from the kernel's."""
     return "accelerators-" + re.sub(r"[^a-z0-9.-]+", "-", str(asked["kernel_version"]).lower()).strip("-.")
 
 
-def build(asked: Data, api_version: str) -> Data:
+def build(asked: Options, api_version: str) -> KubeObject:
+    """Return the PreflightValidation to apply. asked: kmm.preflight."""
     spec = {
         "kernelVersion": asked["kernel_version"],
         "dtkImage": asked.get("dtk_image"),
@@ -47,8 +50,11 @@ def build(asked: Data, api_version: str) -> Data:
     }
 
 
-def modules(live: Data) -> list[Data]:
-    """A list in v1beta2. In v1beta1 a map by name, which from KMM 2.1 on has every Module by namespace/name, too."""
+def modules(live: KubeObject) -> list[dict[str, str]]:
+    """Return name, namespace, status, stage and reason of each Module.
+
+    v1beta2 has a list. v1beta1 has a map by name, which since KMM 2.1 has each Module by namespace/name too.
+    """
     status = live.get("status") or {}
     if isinstance(status.get("modules"), list):
         entries = status["modules"]
@@ -72,8 +78,11 @@ def modules(live: Data) -> list[Data]:
     ]
 
 
-def _status(one: Data) -> str:
-    """Before 2.4 what failed is queued again; a build or a signing that is under way is, too, and says so."""
+def _status(one: dict[str, t.Any]) -> str:
+    """Return Success, Failure or InProgress.
+
+    Before 2.4 KMM queues again what failed, and also a build or a signing under way, which its reason says.
+    """
     said = str(one.get("verificationStatus", ""))
     if said == "False":
         given_up = one.get("verificationStage") == _REQUEUED and not str(
@@ -83,68 +92,63 @@ def _status(one: Data) -> str:
     return "Success" if said == "True" else said
 
 
-def failures(live: Data) -> list[Data]:
+def failures(live: KubeObject) -> list[dict[str, str]]:
+    """Return the Modules whose verification failed."""
     return [one for one in modules(live) if one["status"] == "Failure"]
 
 
+def summarize(asked: Options, snapshot: Snapshot) -> dict[str, t.Any]:
+    """Return the kernel and what KMM says of each Module. asked: kmm.preflight."""
+    found = [one for live in snapshot.get("preflights", ()) for one in modules(live)]
+    return {"kernel_version": asked["kernel_version"], "modules": found}
+
+
 class Judge:
-    """Every Module that there is has to be verified; the name of one limits it to that."""
+    """Judge whether every Module is verified, or only the one with this name. seen: the last snapshot."""
 
     def __init__(self, name: str, namespace: str) -> None:
         self._only = (namespace, name) if name else None
-        self.seen: t.Mapping[str, t.Sequence[Data]] = {}
+        self.seen: Snapshot = {}
 
-    def __call__(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Readiness:
+    def __call__(self, snapshot: Snapshot) -> Readiness:
         self.seen = snapshot
         if not snapshot["preflights"]:
-            return pending(
-                "Missing",
-                "The PreflightValidation is not there.",
-                code="GPU-KMM-PENDING",
-                remedy="See who deletes it.",
-            )
+            message, remedy = "The PreflightValidation does not exist.", "Find out who deletes it."
+            return pending("Missing", message, code="GPU-KMM-PENDING", remedy=remedy)
         live = snapshot["preflights"][0]
+        entries = self._entries(live, snapshot["modules"])
+        if self._only and not entries:
+            message = f"There is no Module {'/'.join(self._only)} to verify."
+            remedy = "Leave name out to verify every Module."
+            return failed("Missing", message, code="GPU-KMM-PREFLIGHT", remedy=remedy)
+        return _verdict(entries, live["spec"]["kernelVersion"])
+
+    def _entries(self, live: KubeObject, wanted: t.Iterable[KubeObject]) -> dict[str, dict[str, str] | None]:
+        """Return what KMM says of each Module, by namespace/name; None if it says nothing yet."""
         said = {(one["namespace"], one["name"]): one for one in modules(live)}
-        places = [(one["metadata"]["namespace"], one["metadata"]["name"]) for one in snapshot["modules"]]
-        entries = {
-            place: said.get(place) or said.get(("", place[1]))
+        places = [(one["metadata"]["namespace"], one["metadata"]["name"]) for one in wanted]
+        return {
+            f"{place[0]}/{place[1]}": said.get(place) or said.get(("", place[1]))
             for place in places
             if self._only in (None, place)
         }
-        bad = [
-            f"{place[0]}/{place[1]}: {one['reason']}"
-            for place, one in entries.items()
-            if one and one["status"] == "Failure"
-        ]
-        open_ones = [
-            f"{place[0]}/{place[1]}: {(one or {}).get('reason') or 'not looked at yet'}"
-            for place, one in entries.items()
-            if not one or one["status"] == "InProgress"
-        ]
-        kernel = live["spec"]["kernelVersion"]
-        if self._only and not entries:
-            message = f"There is no Module {'/'.join(self._only)} to be verified."
-            return failed(
-                "Missing", message, code="GPU-KMM-PREFLIGHT", remedy="Leave name out to verify every Module."
-            )
-        if open_ones:
-            message = f"{len(open_ones)} of {len(entries)} Modules are being verified for kernel {kernel}."
-            return pending(
-                "Verifying",
-                message,
-                code="GPU-KMM-PENDING",
-                remedy="Look at KMM's log.",
-                details=tuple(open_ones),
-            )
-        if bad:
-            message = (
-                f"{len(bad)} of {len(entries)} Modules would not load on kernel {kernel}: {'; '.join(bad)}."
-            )
-            return failed(
-                "Failure",
-                message,
-                code="GPU-KMM-PREFLIGHT",
-                remedy="Add a mapping and an image for that kernel before the update.",
-                details=tuple(bad),
-            )
-        return ready("Verified", f"Every Module has what kernel {kernel} needs.")
+
+
+def _verdict(entries: t.Mapping[str, dict[str, str] | None], kernel: str) -> Readiness:
+    bad = [
+        f"{place}: {one['reason']}" for place, one in entries.items() if one and one["status"] == "Failure"
+    ]
+    open_ones = [
+        f"{place}: {(one or {}).get('reason') or 'not looked at yet'}"
+        for place, one in entries.items()
+        if not one or one["status"] == "InProgress"
+    ]
+    if open_ones:
+        message = f"{len(open_ones)} of {len(entries)} Modules are being verified for kernel {kernel}."
+        remedy, code = "Look at KMM's log.", "GPU-KMM-PENDING"
+        return pending("Verifying", message, code=code, remedy=remedy, details=tuple(open_ones))
+    if bad:
+        message = f"{len(bad)} of {len(entries)} Modules would not load on kernel {kernel}: {'; '.join(bad)}."
+        remedy, code = "Add a mapping and an image for that kernel before the update.", "GPU-KMM-PREFLIGHT"
+        return failed("Failure", message, code=code, remedy=remedy, details=tuple(bad))
+    return ready("Verified", f"Every Module has what kernel {kernel} needs.")

@@ -2,31 +2,32 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A KMM Module stage by stage: its operator, the Module, and on each node the selector, the image, the kernel module, the plugin, the devices."""
+"""Result of a KMM Module, stage by stage: operator, Module, and on each node from selector to devices."""
 
 from __future__ import annotations
 
 import typing as t
 from dataclasses import replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages, table
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, as_finding
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
     devices,
     images,
     judge as kmm_judge,
     kernels,
+    node as kmm_node,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Chain, Stage
 
-Data = dict[str, t.Any]
 PACKAGE: t.Final = "kernel-module-management"
 SELECTOR, IMAGE, BUILD, SIGNING = "selector", "image", "build", "signing"
 _MAKING: t.Final = (IMAGE, BUILD, SIGNING)
-_UNASKED: t.Final = "nothing of it is asked for"
 _OF_CODE: t.Final = {
     "GPU-NODES": SELECTOR,
     "GPU-NODE-NOTREADY": SELECTOR,
@@ -44,8 +45,11 @@ _OF_CODE: t.Final = {
 }
 
 
-def chain(params: Data) -> Chain:
-    """Every later stage of a node waits for every earlier one. The device plugin's place is the DRA driver's where there is one."""
+def chain(params: StackParams) -> Chain:
+    """Return the stages.
+
+    A node's stage waits for every earlier one; a DRA driver replaces the device plugin.
+    """
     order = (
         SELECTOR,
         *_MAKING,
@@ -56,94 +60,84 @@ def chain(params: Data) -> Chain:
     return stages.chain({one: (*reversed(order[:at]), stages.CRD) for at, one in enumerate(order)}, PACKAGE)
 
 
-def summarize(params: Data, snapshot: Snapshot, failed: str = "") -> Data:
-    """pools, stages and lines, as of every stack. failed: the code that lasted for too long."""
-    live = next(iter(snapshot.get("modules") or ()), dict[str, t.Any]())
+def summarize(params: StackParams, snapshot: Snapshot, failed: str = "") -> dict[str, t.Any]:
+    """Return pools, stages and lines. failed: the code that lasted too long."""
+    live: KubeObject = next(iter(snapshot.get("modules") or ()), {})
     full = {"nodes": (), "configs": (), "pods": (), **snapshot}
-    found, parts = chain(params), judge(params, live, full) if live else []
-    parts = [replace(one, verdict=FAILED) if failed and one.code == failed else one for one in parts]
+    found, findings = chain(params), judge(params, live, full) if live else []
+    findings = [replace(one, verdict=FAILED) if failed and one.code == failed else one for one in findings]
     return table.summarize(
-        found, full, live, params["pools"], parts, lambda node: seen(node, live, full, found)
+        found, full, live, params["pools"], findings, lambda node: seen(node, live, full, found)
     )
 
 
-def judge(params: Data, live: Data, snapshot: Snapshot) -> list[Part]:
-    parts, name = [], devices.driver(params)
+def judge(params: StackParams, live: KubeObject, snapshot: Snapshot) -> list[Finding]:
+    """Return what is found of the Module, placed in its stages. live: the Module."""
+    findings, name = [], devices.driver(params)
     for pool in params["pools"]:
-        parts.append(_part(pool_nodes.judge_size(snapshot["nodes"], pool), SELECTOR, pool["name"]))
+        findings.append(_finding(pool_nodes.judge_size(snapshot["nodes"], pool), SELECTOR, pool["name"]))
         for node in pool_nodes.nodes_of(snapshot["nodes"], pool):
             at, where = pool["name"], str(node["metadata"]["name"])
             now = _current(node, live, snapshot)
-            own = kmm_judge.judge_node(node, live, snapshot)
+            own = kmm_node.judge_node(node, live, snapshot)
             causes = [one for one in own if one.code != "GPU-KMM-PENDING"] or own
-            parts += [_part(one, _OF_CODE.get(one.code, now), at, where) for one in causes]
-            parts += [
-                _part(one, _OF_CODE[one.code], at, where)
+            findings += [_finding(one, _OF_CODE.get(one.code, now), at, where) for one in causes]
+            findings += [
+                _finding(one, _OF_CODE[one.code], at, where)
                 for one in devices.judge([node], pool, name, snapshot.get("slices", ()))
             ]
-    parts.append(_part(kmm_judge.judge_numbers(live), stages.CRD))
+    findings.append(_finding(kmm_judge.judge_numbers(live), stages.CRD))
     plugin = stages.DRA if name else stages.PLUGIN
-    return [one if one.stage != stages.PLUGIN else _part(one, plugin, one.pool, one.node) for one in parts]
+    return [
+        one if one.stage != stages.PLUGIN else _finding(one, plugin, one.pool, one.node) for one in findings
+    ]
 
 
-def _part(one: Readiness, stage: str, pool: str = "", node: str = "") -> Part:
-    """What merely is not there yet, and numbers and devices, may be the consequence of something earlier."""
+def _finding(one: Readiness, stage: str, pool: str = "", node: str = "") -> Finding:
+    """Return a judgement with its stage.
+
+    What is only pending, and devices, may follow from an earlier stage.
+    """
     waits = one.code in ("GPU-KMM-PENDING", "GPU-ALLOC", "GPU-DRA-SLICES") and not one.is_failed
-    return Part(
-        one.verdict,
-        one.reason,
-        one.message,
-        one.code,
-        one.remedy,
-        one.details,
-        stage,
-        pool,
-        node,
-        waits=waits,
-    )
+    return as_finding(one, stage, pool, node, waits=waits)
 
 
-def _current(node: Data, live: Data, snapshot: Snapshot) -> str:
-    """Where the kernel module is on its way to a node."""
-    if not kmm_judge.behind(node, live, snapshot):
+def _current(node: KubeObject, live: KubeObject, snapshot: Snapshot) -> str:
+    """Return the stage at which a node's kernel module is."""
+    if not kmm_node.behind(node, live, snapshot):
         return stages.DRIVER
     return images.current(kernels.kernel_of(node), snapshot) or IMAGE
 
 
-def seen(node: Data, live: Data, snapshot: Snapshot, of: Chain) -> dict[str, Stage]:
-    """What is not asked for, and what has not begun."""
+def seen(node: KubeObject, live: KubeObject, snapshot: Snapshot, of: Chain) -> dict[str, Stage]:
+    """Return the stages of a node that are not wanted, and those that have not begun."""
     if not live:
         return stages.waiting(of)
     made = images.steps(live, kernels.kernel_of(node))
-    unasked = [one for one in (BUILD, SIGNING) if one not in made]
+    not_wanted = [one for one in (BUILD, SIGNING) if one not in made]
     spec = live.get("spec") or {}
-    unasked += [
+    not_wanted += [
         one
         for one in (stages.PLUGIN, stages.DRA)
         if one in of.needs and not (spec.get("devicePlugin") or spec.get("dra"))
     ]
-    found = {one: Stage(one, evidence=(_UNASKED,)) for one in unasked}
+    found = {one: Stage(one, evidence=(table.NOT_WANTED,)) for one in not_wanted}
     now = _current(node, live, snapshot)
     is_loaded = now == stages.DRIVER and not any(
-        one.code == "GPU-KMM-PENDING" for one in kmm_judge.judge_node(node, live, snapshot)
+        one.code == "GPU-KMM-PENDING" for one in kmm_node.judge_node(node, live, snapshot)
     )
-    open_ones = (
-        of.of_nodes[of.of_nodes.index(now) :]
-        if not is_loaded
-        else ()
-        if _runs(node, snapshot)
-        else of.of_nodes[-2:-1]
-    )
+    open_ones = of.of_nodes[of.of_nodes.index(now) :]
+    if is_loaded:
+        open_ones = () if _runs(node, snapshot) else of.of_nodes[-2:-1]
     return {one: Stage(one, stages.WAITING) for one in open_ones} | found
 
 
-def _runs(node: Data, snapshot: Snapshot) -> bool:
-    """Whether the plugin's pod on the node is Ready."""
+def _runs(node: KubeObject, snapshot: Snapshot) -> bool:
+    """Return whether the plugin's pod on the node is Ready."""
     here = [
         pod
         for pod in snapshot["pods"]
         if pod["spec"].get("nodeName") == node["metadata"]["name"]
-        and kmm_judge.ROLE in (pod["metadata"].get("labels") or {})
+        and kmm_node.ROLE in (pod["metadata"].get("labels") or {})
     ]
-    conditions = [one for pod in here for one in (pod.get("status") or {}).get("conditions") or []]
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+    return any(conditions.is_true(pod, "Ready") for pod in here)

@@ -2,19 +2,21 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Backend kmm: a Module of Kernel Module Management, and its check of a kernel to come."""
+"""Steps of backend kmm: a Module of Kernel Module Management, and its verification for a future kernel."""
 
 from __future__ import annotations
 
 import contextlib
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import Foreign
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     KindNotServedError,
     NotReadyError,
     WaitTimeoutError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import (
     keep,
@@ -30,52 +32,59 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import diagnose
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
+    dependencies,
     devices,
     images,
     judge as kmm_judge,
     kernels,
     manifest as kmm_manifest,
-    parts,
     preflight as kmm_preflight,
     result as kmm_result,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm.verification import verify
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm.versions import (
     Versions,
     refuse_claimed,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import trouble
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
 
-Data = dict[str, t.Any]
 NAME: t.Final = ""
 NAMESPACE: t.Final = "openshift-kmm"
 MODULE: t.Final = known("Module")
-# A Module has no observedGeneration: numbers and nodes may be those of before for a moment.
+# Seconds: a Module has no observedGeneration, so for a moment numbers and nodes may be those of before.
 _REACTION: t.Final = 2.0
 BUILD: t.Final = known("Build")
 _OF_IMAGES: t.Final = ("GPU-KMM-BUILD", "GPU-KMM-SIGN")
 _SECURE_BOOT: t.Final = (
-    "Set kmm.sign, with a key whose certificate the nodes' firmware trusts (mokutil --import), and another container_image, as KMM signs none that is"
-    " there already; or turn Secure Boot off."
+    "Set kmm.sign, with a key whose certificate the nodes' firmware trusts (mokutil --import), and another "
+    "container_image, since KMM does not sign one that exists; or turn Secure Boot off."
 )
+# Code -> fields of somebody else's Module that may be its cause.
+_CAUSES: t.Final = {
+    "GPU-TAINT": ("spec.tolerations",),
+    "GPU-KMM-": ("spec.",),
+    "GPU-ALLOC": ("spec.devicePlugin",),
+}
 
 
-def check(params: Data) -> None:
+def check(params: StackParams) -> None:
+    """Raise InputError for options that cannot work."""
     check_pools(params["pools"])
     kmm_manifest.check(params)
 
 
-def present(api: Api, params: Data) -> Data:
-    done: Data = {"name": params["name"], "state": "ready", "reason": "", "nodes": []}
+def present(api: Api, params: StackParams) -> dict[str, t.Any]:
+    """Load the kernel module on all nodes of the pools, verify a future kernel, and return both results."""
+    done: dict[str, t.Any] = {"name": params["name"], "state": "ready", "reason": "", "nodes": []}
     if not kmm_manifest.is_preflight_only(params):
         done = _load(api, params)
     if (params["kmm"] or {}).get("preflight"):
-        done["preflight"] = verify(api, params)
+        done["preflight"] = _verify(api, params)
     return done
 
 
-def _load(api: Api, params: Data) -> Data:
+def _load(api: Api, params: StackParams) -> dict[str, t.Any]:
     wanted, options = kmm_manifest.build(params), params["kmm"] or {}
     if devices.driver(params):
         from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.steps import (
@@ -94,44 +103,43 @@ def _load(api: Api, params: Data) -> Data:
     ours = live is None or owned(live) or params["adopt"] == "take"
     versions = Versions(api, params, nodes if ours else [])
     versions.begin()
-    for one in parts.own(options, params["name"], params["namespace"]) if ours else ():
+    for one in dependencies.own(options, params["name"], params["namespace"]) if ours else ():
         api.apply(one, force_conflicts=True)
-    stranger = keep(api, MODULE, wanted, params["adopt"], live)
+    foreign = keep(api, MODULE, wanted, params["adopt"], live)
+
+    def wait_for(node: str) -> None:
+        _wait(api, params, wanted, kmm_judge.Judge(params, api.clock, node), f"node {node}")
+
+    rolled = versions.roll(wait_for)
+    return {**_settled(api, params, wanted, live, foreign), "rolled": rolled}
+
+
+def _settled(
+    api: Api,
+    params: StackParams,
+    wanted: KubeObject,
+    live: KubeObject | None,
+    foreign: Foreign | None,
+) -> dict[str, t.Any]:
+    """Wait until the Module is ready on all nodes, and return the result. live: the Module of before."""
     judge = kmm_judge.Judge(params, api.clock)
-    rolled = versions.roll(
-        lambda name: _wait(api, params, wanted, kmm_judge.Judge(params, api.clock, name), f"node {name}")
-    )
     settle = max(params["settle"], _REACTION if live is not None and api.changes else 0)
     try:
         snapshot = _wait(api, params, wanted, judge, f"Module {params['name']}", settle)
     except (NotReadyError, WaitTimeoutError) as exc:
-        exc.facts["special_resource"] |= told(stranger)
-        if stranger:
-            stranger.blame(
-                exc,
-                {
-                    "GPU-TAINT": ("spec.tolerations",),
-                    "GPU-KMM-": ("spec.",),
-                    "GPU-ALLOC": ("spec.devicePlugin",),
-                },
-            )
+        exc.facts["special_resource"] |= told(foreign)
+        if foreign:
+            foreign.blame(exc, _CAUSES)
         raise
-    return {
-        **judge.summarize(snapshot),
-        **kmm_result.summarize(params, snapshot),
-        **told(stranger),
-        "rolled": rolled,
-    }
+    return {**judge.summarize(snapshot), **kmm_result.summarize(params, snapshot), **told(foreign)}
 
 
-def _survey(api: Api, params: Data, wanted: Data, nodes: list[Data]) -> None:
-    """Every kernel that runs now has to have its mapping before anything is written."""
-    mappings = ((wanted["spec"].get("moduleLoader") or {}).get("container") or {}).get("kernelMappings") or []
-    pooled = (
-        [node for pool in params["pools"] for node in nodes_of(nodes, pool)] if params["pools"] else nodes
-    )
+def _survey(api: Api, params: StackParams, wanted: KubeObject, nodes: list[KubeObject]) -> None:
+    """Raise NotReadyError, before the first write, if no mapping fits the kernel of a node of the pools."""
+    pooled = [node for pool in params["pools"] for node in nodes_of(nodes, pool)]
+    pooled = pooled if params["pools"] else nodes
     ours = {node["metadata"]["name"] for node in pooled}
-    fits = kernels.survey(nodes, mappings)
+    fits = kernels.survey(nodes, kernels.mappings(wanted))
     lacking = [f"{one.node} (kernel {one.kernel})" for one in fits if not one.mappings and one.node in ours]
     if lacking:
         message = f"No kernel mapping fits {len(lacking)} of {len(ours)} nodes: {', '.join(lacking[:5])}."
@@ -144,32 +152,37 @@ def _survey(api: Api, params: Data, wanted: Data, nodes: list[Data]) -> None:
     for one in fits:
         if not one.mappings:
             api.warn(
-                f"Node {one.node} is selected, and no kernel mapping fits its kernel {one.kernel}: KMM leaves it out. It is in none of the pools."
+                f"Node {one.node} is selected, and no kernel mapping fits its kernel {one.kernel}: "
+                "KMM leaves it out. It is in none of the pools."
             )
         elif one.mappings[1:]:
             places = ", ".join(f"kmm.kernel_mappings[{at}]" for at in one.mappings)
-            api.warn(f"Node {one.node}: {places} fit its kernel {one.kernel}; KMM takes the first.")
+            api.warn(f"Node {one.node}: {places} fit its kernel {one.kernel}; KMM uses the first.")
 
 
-def _require(api: Api, params: Data) -> None:
-    """Metadata is all that is read of Secrets."""
-    for need in parts.needs(params["kmm"] or {}):
+def _require(api: Api, params: StackParams) -> None:
+    """Raise NotReadyError if an object that an option names is missing. Of Secrets only metadata is read."""
+    for need in dependencies.needs(params["kmm"] or {}):
         if api.list(known(need.kind), params["namespace"], fields=by_name(need.name), metadata_only=True):
             continue
         message = f"{need.path}: there is no {need.kind} {need.name} in namespace {params['namespace']}."
-        remedy = (
-            "Create it first."
-            if need.kind != "ServiceAccount"
-            else "Create it first, or set kmm.create_service_accounts."
-        )
+        remedy = "Create it first."
+        if need.kind == "ServiceAccount":
+            remedy = "Create it first, or set kmm.create_service_accounts."
         if not api.check_mode:
             raise NotReadyError("GPU-KMM-MISSING", message, remedy)
         api.warn(f"{message} {remedy}")
 
 
 def _wait(
-    api: Api, params: Data, wanted: Data, judge: kmm_judge.Judge, stage: str, settle: float = 0.0
-) -> dict[str, list[Data]]:
+    api: Api,
+    params: StackParams,
+    wanted: KubeObject,
+    judge: kmm_judge.Judge,
+    stage: str,
+    settle: float = 0.0,
+) -> dict[str, list[KubeObject]]:
+    """Wait until the judge says ready, and return the last snapshot; a failed wait carries the result."""
     name, namespace = params["name"], params["namespace"]
     queries = {
         "modules": Query(MODULE, namespace, name),
@@ -195,13 +208,14 @@ def _wait(
         raise
 
 
-def _explain(api: Api, exc: AcceleratorError, seen: t.Mapping[str, t.Sequence[Data]]) -> None:
-    """Logs of up to three pods that failed, of the step that is the cause first; a known text brings its code and remedy."""
+def _explain(api: Api, exc: AcceleratorError, seen: Snapshot) -> None:
+    """Add the logs of up to three broken pods to the error, those of the cause first.
+
+    A text that we know in the log of the cause replaces the error's code and remedy.
+    """
     broken = [pod["metadata"] for pod in (*seen.get("pods", ()), *seen.get("pulls", ())) if trouble(pod)]
-    made, others = (
-        images.pods_of_builds(seen.get("builds", ())),
-        [(one["namespace"], one["name"]) for one in broken],
-    )
+    made = images.pods_of_builds(seen.get("builds", ()))
+    others = [(one["namespace"], one["name"]) for one in broken]
     cause = [*made, *(place for place in others if not made)] if exc.code in _OF_IMAGES else others
     for place in dict.fromkeys([*cause, *made, *others][:3]):
         with contextlib.suppress(AcceleratorError):
@@ -214,8 +228,32 @@ def _explain(api: Api, exc: AcceleratorError, seen: t.Mapping[str, t.Sequence[Da
                 exc.code, exc.remedy = text.code, _SECURE_BOOT if text.code == "GPU-DRV-SIGN" else text.remedy
 
 
-def absent(api: Api, params: Data) -> Data:
-    """The kernel module is unloaded everywhere before the Module is gone; what was made for it goes after it."""
+def _verify(api: Api, params: StackParams) -> dict[str, t.Any]:
+    """Let KMM verify the Modules for a future kernel, in the API version that the cluster serves."""
+    asked = (params["kmm"] or {})["preflight"]
+    kind = known(kmm_preflight.kind_of(asked))
+    if not api.served(kind):
+        kind = kind._replace(api_version=kmm_manifest.API_VERSION)
+    wanted = kmm_preflight.build(asked, kind.api_version)
+    live = look(api, kind, wanted)
+    # KMM does not verify again what it has verified once, so another attempt needs a new object.
+    is_stale = live is not None and bool(kmm_preflight.failures(live))
+    if is_stale:
+        api.delete(kind, wanted["metadata"]["name"])
+    if not (is_stale and api.check_mode):
+        api.apply(wanted, force_conflicts=True)
+    judge = kmm_preflight.Judge(params["name"], params["namespace"])
+    queries = {"preflights": Query(kind, None, wanted["metadata"]["name"]), "modules": Query(MODULE)}
+    try:
+        snapshot = api.wait(queries, judge, f"preflight of kernel {asked['kernel_version']}")
+    except (NotReadyError, WaitTimeoutError) as exc:
+        exc.facts["special_resource"] = {"preflight": kmm_preflight.summarize(asked, judge.seen)}
+        raise
+    return kmm_preflight.summarize(asked, snapshot)
+
+
+def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
+    """Delete the Module, which unloads the kernel module everywhere, then what we created for it."""
     asked = (params["kmm"] or {}).get("preflight")
     gone = {"name": params["name"], "state": "absent", "reason": "", "nodes": []}
     with contextlib.suppress(KindNotServedError):

@@ -2,13 +2,14 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Ordered upgrades of a KMM Module: a label per node says which version it is to have, and nodes follow one after the other."""
+"""Ordered upgrades of a KMM Module: a label on each node says its version; one node follows the other."""
 
 from __future__ import annotations
 
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import slices as node_slices
@@ -16,28 +17,31 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm 
     devices,
     manifest as kmm_manifest,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
-Data = dict[str, t.Any]
 NODE: t.Final = known("Node")
 
 
 class Versions:
-    """wait_for: brings one node's name to readiness, or raises."""
+    """The version labels of the nodes. nodes: those that the Module selects."""
 
-    def __init__(self, api: Api, params: Data, nodes: t.Sequence[Data]) -> None:
+    def __init__(self, api: Api, params: StackParams, nodes: t.Sequence[KubeObject]) -> None:
         self._api, self._params = api, params
         self._label = kmm_manifest.version_label(params["namespace"], params["name"])
         self._version = (params["kmm"] or {}).get("version")
         self._nodes = sorted(nodes, key=lambda node: str(node["metadata"]["name"]))
 
     def begin(self) -> None:
-        """Nodes that never had a version get the new one before the Module has it: nothing is loaded there, or all of it is to be replaced."""
+        """Label the nodes without a version before the Module gets its new one."""
         for node in self._nodes if self._version else ():
             if self._of(node) is None:
-                self._set(node)
+                self._set(node, self._version)
 
     def roll(self, wait_for: t.Callable[[str], t.Any]) -> list[str]:
-        """Names of the nodes that went from one version to the other."""
+        """Move the nodes to the version one after the other, and return the names of those that moved.
+
+        wait_for: waits until the node of this name is ready. Raises NotReadyError for a node in use.
+        """
         rolled = []
         for node in self._nodes if self._version else ():
             if self._of(node) in (None, self._version):
@@ -45,29 +49,26 @@ class Versions:
             name = str(node["metadata"]["name"])
             self._refuse_busy(name)
             self._api.progress(f"node {name}: {self._of(node)} -> {self._version}")
-            self._set(node)
+            self._set(node, self._version)
             rolled.append(name)
             if self._api.wait_wanted and not self._api.check_mode:
                 wait_for(name)
         return rolled
 
     def forget(self) -> None:
-        """Labels of a Module that is gone."""
+        """Remove the labels from all nodes: the Module is gone."""
         for node in self._api.list(NODE, labels=self._label):
-            self._api.merge_patch(
-                NODE, node["metadata"]["name"], None, {"metadata": {"labels": {self._label: None}}}
-            )
+            self._set(node, None)
 
-    def _of(self, node: Data) -> str | None:
+    def _of(self, node: KubeObject) -> str | None:
         return (node["metadata"].get("labels") or {}).get(self._label)
 
-    def _set(self, node: Data) -> None:
-        self._api.merge_patch(
-            NODE, node["metadata"]["name"], None, {"metadata": {"labels": {self._label: self._version}}}
-        )
+    def _set(self, node: KubeObject, version: str | None) -> None:
+        changes = {"metadata": {"labels": {self._label: version}}}
+        self._api.merge_patch(NODE, node["metadata"]["name"], None, changes)
 
     def _refuse_busy(self, node: str) -> None:
-        """A kernel module that is in use cannot be unloaded, and nobody's pod is moved unasked."""
+        """Raise NotReadyError if pods or claims use the node's devices: KMM cannot unload the module then."""
         resources = {name for pool in self._params["pools"] for name in pool.get("expected") or {}}
         pods = self._api.list(known("Pod"), fields=f"spec.nodeName={node}") if resources else []
         busy = [
@@ -82,27 +83,33 @@ class Versions:
             )
             busy += [f"claim {one}" for one in devices.claims_on(node, name, slices, claims)]
         if busy:
-            message = f"Node {node} cannot get version {self._version} while pods hold its devices: {', '.join(busy[:5])}."
-            remedy = f"End them, or `oc adm cordon {node}` and move them, then run this again: nodes that are done stay done."
+            message = (
+                f"Node {node} cannot get version {self._version} while pods hold its devices: "
+                f"{', '.join(busy[:5])}."
+            )
+            remedy = (
+                f"End them, or `oc adm cordon {node}` and move them; then run this again. "
+                "Nodes that have the version keep it."
+            )
             raise NotReadyError("GPU-KMM-INUSE", message, remedy, evidence=busy)
 
 
-def refuse_claimed(api: Api, module: Data) -> None:
-    """Without its DRA driver a pod that holds a claim could not end."""
+def refuse_claimed(api: Api, module: KubeObject) -> None:
+    """Raise NotReadyError if pods hold claims of the Module's DRA driver: without it they could not end."""
     driver = (module["spec"].get("dra") or {}).get("driverName")
-    used = (
-        node_slices.held(api.list(known("ResourceClaim")), driver)
-        if driver and api.served(known("ResourceClaim"))
-        else []
-    )
+    if not driver or not api.served(known("ResourceClaim")):
+        return
+    used = node_slices.held(api.list(known("ResourceClaim")), driver)
     if used:
-        message = f"Pods use devices of driver {driver} by {len(used)} ResourceClaims: {', '.join(used[:5])}. Without the driver they could not end."
-        raise NotReadyError(
-            "GPU-DRA-BUSY", message, "Delete those pods first: `oc get resourceclaims -A`.", used
+        message = (
+            f"Pods use devices of driver {driver} by {len(used)} ResourceClaims: {', '.join(used[:5])}. "
+            "Without the driver they could not end."
         )
+        remedy = "Delete those pods first: `oc get resourceclaims -A`."
+        raise NotReadyError("GPU-DRA-BUSY", message, remedy, used)
 
 
-def _holds(pod: Data, resources: t.Collection[str]) -> bool:
+def _holds(pod: KubeObject, resources: t.Collection[str]) -> bool:
     if (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
         return False
     return any(

@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""NVIDIADriver: one driver for the nodes that its selector finds. Wishes to manifests, and selectors that overlap."""
+"""NVIDIADriver: one driver for the nodes that its selector finds.
+
+From options to manifests; selectors that overlap.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
     NotReadyError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    KubeObject,
+    merge,
+    name,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    manifest as clusterpolicy_manifest,
+    manifest as policy_manifest,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
     release,
@@ -25,13 +33,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import (
     spec as fields,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
-    options as nvidiadriver_options,
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import options
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
+    StackParams,
+    StackPool,
+    Values,
 )
 
-Data = dict[str, t.Any]
 API_VERSION: t.Final = "nvidia.com/v1alpha1"
-# What a driver needs to be pulled and built: kept from the policy while nodes go over to NVIDIADriver objects.
+# What a driver needs to be pulled and built: kept from the policy while nodes go over to NVIDIADriver
+# objects.
 IDENTITY: t.Final = ("repository", "image", "version", "kernelModuleType")
 # Fields of the ClusterPolicy's driver section that an NVIDIADriver has under another name, or not at all.
 _RENAMED: t.Final = {
@@ -41,129 +52,96 @@ _RENAMED: t.Final = {
 _POLICY_ONLY: t.Final = ("enabled", "useNvidiaDriverCRD", "useOpenKernelModules", "hostNetwork", *_RENAMED)
 
 
-def check(params: Data) -> None:
+def check(params: StackParams) -> None:
+    """Raise InputError for options that cannot work, before the first request."""
     if (params.get("driver") or {}).get("use_nvidia_driver_crd") is False:
-        remedy = "Remove it, or set backend to clusterpolicy."
-        raise InputError(
-            "INPUT-VALUE",
-            "driver.use_nvidia_driver_crd is false, and NVIDIADriver objects would be disabled.",
-            remedy,
-        )
+        message = "driver.use_nvidia_driver_crd is false, and NVIDIADriver objects would be disabled."
+        raise InputError("INPUT-VALUE", message, "Remove it, or set backend to clusterpolicy.")
     for index, pool in enumerate(params["pools"]):
-        clusterpolicy_manifest.check_image(
-            pool.get("driver") or {}, f"pools[{index}].driver", "INPUT-DRIVER-IMAGE"
-        )
-        clusterpolicy_manifest.check_branch(
-            (pool.get("driver") or {}).get("version"), [pool], f"pools[{index}].driver"
-        )
+        path, driver = f"pools[{index}].driver", pool.get("driver") or {}
+        policy_manifest.check_image(driver, path, "INPUT-DRIVER-IMAGE")
+        policy_manifest.check_branch(driver.get("version"), [pool], path)
     entries = params.get("nvidia_drivers") or []
-    pools = {pool.get("name"): pool for pool in params["pools"]}
     for index, entry in enumerate(entries):
-        path = f"nvidia_drivers[{index}]"
-        clusterpolicy_manifest.check_image(entry, path, "INPUT-DRIVER-IMAGE")
-        clusterpolicy_manifest.check_driver(entry, path)
-        clusterpolicy_manifest.check_branch(
-            entry.get("version"),
-            [pool for pool in params["pools"] if pool.get("name") == entry["name"]],
-            path,
-        )
-        if [one["name"] for one in entries].count(entry["name"]) > 1:
-            raise InputError(
-                "INPUT-VALUE", f"{path}.name {entry['name']} is there twice.", "Name each driver once."
-            )
-        if entry.get("default") and entry.get("node_selector"):
-            raise InputError(
-                "INPUT-VALUE",
-                f"{path} has default and node_selector: the API refuses that.",
-                "Keep one of the two.",
-            )
-        if entry["state"] == "present" and not (
-            entry.get("default") or entry.get("node_selector") or entry["name"] in pools
-        ):
-            message = f"{path} has no node_selector, and no pool is named {entry['name']}: it would be for every GPU node."
-            raise InputError(
-                "INPUT-REQUIRED",
-                message,
-                f"Give {path}.node_selector, or default: true for all nodes that no other driver selects.",
-            )
-        if entry.get("use_precompiled") and any(
-            (entry.get(key) or {}).get("enabled") for key in ("gds", "gdrcopy")
-        ):
-            raise InputError(
-                "INPUT-VALUE",
-                f"{path} has use_precompiled with gds or gdrcopy: the operator refuses that.",
-                "Keep one of the two.",
-            )
+        _check_entry(entry, f"nvidia_drivers[{index}]", entries, params["pools"])
     if not entries and not params["pools"] and params["state"] == "present":
-        raise InputError(
-            "INPUT-REQUIRED",
-            "There are neither nvidia_drivers nor pools, so no node would have a driver.",
-            "Give one of the two.",
+        message = "There are neither nvidia_drivers nor pools, so no node would have a driver."
+        raise InputError("INPUT-REQUIRED", message, "Give one of the two.")
+
+
+def _check_entry(entry: Values, path: str, entries: t.Sequence[Values], pools: t.Sequence[StackPool]) -> None:
+    title, is_default = entry["name"], entry.get("default")
+    own = [pool for pool in pools if pool.get("name") == title]
+    policy_manifest.check_image(entry, path, "INPUT-DRIVER-IMAGE")
+    policy_manifest.check_driver(entry, path)
+    policy_manifest.check_branch(entry.get("version"), own, path)
+    if [one["name"] for one in entries].count(title) > 1:
+        raise InputError("INPUT-VALUE", f"{path}.name {title} is there twice.", "Name each driver once.")
+    if is_default and entry.get("node_selector"):
+        message = f"{path} has default and node_selector: the API refuses that."
+        raise InputError("INPUT-VALUE", message, "Keep one of the two.")
+    if entry["state"] == "present" and not (is_default or entry.get("node_selector") or own):
+        message = (
+            f"{path} has no node_selector, and no pool is named {title}: it would be for every GPU node."
         )
+        remedy = f"Give {path}.node_selector, or default: true for all nodes that no other driver selects."
+        raise InputError("INPUT-REQUIRED", message, remedy)
+    storage = [(entry.get(key) or {}).get("enabled") for key in ("gds", "gdrcopy")]
+    if entry.get("use_precompiled") and any(storage):
+        message = f"{path} has use_precompiled with gds or gdrcopy: the operator refuses that."
+        raise InputError("INPUT-VALUE", message, "Keep one of the two.")
 
 
-def selector(pools: t.Sequence[Data], name: str) -> dict[str, str]:
-    """What all parts of a pool have in common: nodes of a pool may be of several instance types."""
-    parts = [pool["node_selector"].items() for pool in pools if pool["name"] == name]
+def selector(pools: t.Sequence[StackPool], title: str) -> dict[str, str]:
+    """Return the labels that all parts of a pool share: its nodes may be of several instance types."""
+    parts = [pool["node_selector"].items() for pool in pools if pool["name"] == title]
     return dict(sorted(set.intersection(*map(set, parts)))) if parts else {}
 
 
-def build(params: Data, driver: Data, example: Data) -> list[Data]:
-    """The wanted objects. driver: the ClusterPolicy's driver section; example: the installed operator's."""
-    base = clusterpolicy_manifest.merge(example, from_policy(driver))
-    pools = list(params["pools"])
+def build(params: StackParams, driver: dict[str, t.Any], example: dict[str, t.Any]) -> list[KubeObject]:
+    """Return the wanted objects.
+
+    driver: the ClusterPolicy's driver section. example: the installed operator's.
+    """
+    base = merge(example, from_policy(driver))
     given = params.get("nvidia_drivers") or []
     entries = [entry for entry in given if entry["state"] == "present"]
     if not entries:
-        leaving = {entry["name"] for entry in given}
-        entries = [
-            {"name": name} for name in dict.fromkeys(pool["name"] for pool in pools) if name not in leaving
-        ]
-    return [_manifest(entry, base, pools, params) for entry in entries]
+        absent = {entry["name"] for entry in given}
+        names = dict.fromkeys(pool["name"] for pool in params["pools"])
+        entries = [{"name": title} for title in names if title not in absent]
+    return [_manifest(entry, base, params) for entry in entries]
 
 
-def _manifest(entry: Data, base: Data, pools: t.Sequence[Data], params: Data) -> Data:
-    name = entry["name"]
-    of_pool: Data = next(
-        (pool["driver"] for pool in pools if pool["name"] == name and pool.get("driver")), {}
-    )
-    wishes = clusterpolicy_manifest.merge(
-        fields(of_pool, nvidiadriver_options.FIELDS), fields(entry, nvidiadriver_options.FIELDS)
-    )
-    spec = clusterpolicy_manifest.merge(base, clusterpolicy_manifest.merge(wishes, entry.get("spec") or {}))
-    clusterpolicy_manifest.count_unavailable(spec)
+def _manifest(entry: Values, base: dict[str, t.Any], params: StackParams) -> KubeObject:
+    title = entry["name"]
+    own = [pool for pool in params["pools"] if pool["name"] == title]
+    of_pool: Values = next((found for pool in own if (found := pool.get("driver"))), {})
+    wishes = merge(fields(of_pool, options.FIELDS), fields(entry, options.FIELDS))
+    raw = entry.get("spec") or {}
+    spec: dict[str, t.Any] = merge(base, merge(wishes, raw))
+    policy_manifest.count_unavailable(spec)
     spec["driverType"] = spec.get("driverType") or "gpu"
     spec.pop("nodeSelector", None)
     if not spec.get("default"):
-        spec["nodeSelector"] = (
-            wishes.get("nodeSelector")
-            or (entry.get("spec") or {}).get("nodeSelector")
-            or selector(pools, name)
-        )
-    spec["tolerations"] = clusterpolicy_manifest.wanted_tolerations(params, None)
+        wanted = wishes.get("nodeSelector") or raw.get("nodeSelector")
+        spec["nodeSelector"] = wanted or selector(own, title)
+    spec["tolerations"] = policy_manifest.wanted_tolerations(params, None)
     if wrong := driver_modules.storage(spec.get("gds") or {}, spec.get("kernelModuleType") or "auto"):
-        raise InputError(
-            "INPUT-VALUE",
-            f"NVIDIADriver {name}: {wrong}; the operator refuses that.",
-            "Set its kernel_module_type to open.",
-        )
-    models = [model for pool in pools if pool["name"] == name for model in pool.get("gpu_models") or []]
+        message = f"NVIDIADriver {title}: {wrong}; the operator refuses that."
+        raise InputError("INPUT-VALUE", message, "Set its kernel_module_type to open.")
+    models = [model for pool in own for model in pool.get("gpu_models") or []]
     if wrong := driver_modules.outgrown(spec.get("version"), models):
-        raise InputError(
-            "INPUT-VALUE",
-            f"NVIDIADriver {name} would have version {spec['version']}, and {wrong}.",
-            "Give that pool a driver of branch 580.",
-        )
-    return {"apiVersion": API_VERSION, "kind": "NVIDIADriver", "metadata": {"name": name}, "spec": spec}
+        message = f"NVIDIADriver {title} would have version {spec['version']}, and {wrong}."
+        raise InputError("INPUT-VALUE", message, "Give that pool a driver of branch 580.")
+    return {"apiVersion": API_VERSION, "kind": "NVIDIADriver", "metadata": {"name": title}, "spec": spec}
 
 
-def from_policy(driver: Data) -> Data:
-    """The ClusterPolicy's driver section as an NVIDIADriver says it, without what is empty."""
-    spec: Data = _filled({key: value for key, value in driver.items() if key not in _POLICY_ONLY})
-    for key, (old, new) in _RENAMED.items():
-        if found := (driver.get(key) or {}).get(old):
-            spec[new] = {"name": found}
-    return spec
+def from_policy(driver: dict[str, t.Any]) -> dict[str, t.Any]:
+    """Return the ClusterPolicy's driver section as an NVIDIADriver has it, without what is empty."""
+    kept = _filled({key: value for key, value in driver.items() if key not in _POLICY_ONLY})
+    found = {new: (driver.get(key) or {}).get(old) for key, (old, new) in _RENAMED.items()}
+    return {**kept, **{new: {"name": title} for new, title in found.items() if title}}
 
 
 def _filled(value: t.Any) -> t.Any:
@@ -173,46 +151,52 @@ def _filled(value: t.Any) -> t.Any:
     return {key: one for key, one in inner.items() if one not in ("", None, {}, [])}
 
 
-def as_before(wanted: Data, driver: Data) -> Data:
-    """The same object with the driver that the ClusterPolicy brings, so that going over changes no node's driver."""
+def as_before(wanted: KubeObject, driver: dict[str, t.Any]) -> KubeObject:
+    """Return the object with the driver of the ClusterPolicy, so that going over changes no node's driver."""
     kept = {key: driver[key] for key in IDENTITY if driver.get(key)}
-    if "version" not in kept:
-        return wanted
-    return {**wanted, "spec": {**wanted["spec"], **kept}}
+    return {**wanted, "spec": {**wanted["spec"], **kept}} if "version" in kept else wanted
 
 
-def refuse_release(csvs: t.Iterable[Data]) -> None:
-    """Before 26.7 no label says whose a node is, and the switch ends the policy's driver pods on all nodes at once (the operator's source, 2026-11)."""
+def refuse_release(csvs: t.Iterable[KubeObject]) -> None:
+    """Raise NotReadyError before GPU operator 26.7 (its source, 2026-11).
+
+    No label says there whose a node is, and the switch ends the policy's driver pods on all nodes at once.
+    """
     found = release(csvs)
     if found and found < (26, 7):
-        installed = f"GPU operator {'.'.join(map(str, found))} is installed"
-        message = f"{installed}: before 26.7 it takes the ClusterPolicy's driver from all nodes at once when NVIDIADriver objects take over."
-        raise NotReadyError(
-            "GPU-NVD-RELEASE", message, "Upgrade it first (olm_operator), or use backend clusterpolicy."
+        message = (
+            f"GPU operator {'.'.join(map(str, found))} is installed: before 26.7 it takes the "
+            "ClusterPolicy's driver "
+            "from all nodes at once when NVIDIADriver objects take over."
         )
+        remedy = "Upgrade it first (olm_operator), or use backend clusterpolicy."
+        raise NotReadyError("GPU-NVD-RELEASE", message, remedy)
 
 
-def clashing(wanted: t.Sequence[Data], leaving: t.Sequence[Data], nodes: t.Sequence[Data]) -> list[str]:
-    """Those of the leaving ones that have to go before any wanted one comes."""
+def clashing(
+    wanted: t.Sequence[KubeObject], leaving: t.Sequence[KubeObject], nodes: t.Sequence[KubeObject]
+) -> list[str]:
+    """Return the leaving drivers to delete before any wanted one is created."""
     return [name(one) for one in leaving if any(_shared(one, other, nodes) is not None for other in wanted)]
 
 
-def unlisted(params: Data, wanted: t.Sequence[Data], live: t.Sequence[Data]) -> list[Data]:
-    """Drivers of ours that nothing asks for any more, as when their pool left the list."""
-    told = {name(one) for one in wanted} | {entry["name"] for entry in params.get("nvidia_drivers") or []}
-    return [one for one in live if owned(one) and name(one) not in told]
+def unlisted(
+    params: StackParams, wanted: t.Sequence[KubeObject], live: t.Sequence[KubeObject]
+) -> list[KubeObject]:
+    """Return drivers of this collection that no option lists any more, as when their pool left the list."""
+    listed = {name(one) for one in wanted} | {one["name"] for one in params.get("nvidia_drivers") or []}
+    return [one for one in live if owned(one) and name(one) not in listed]
 
 
-def refuse_overlap(wanted: t.Sequence[Data], others: t.Sequence[Data], nodes: t.Sequence[Data]) -> None:
-    """Two drivers for one node stop every driver. Judged on the nodes there are, and on selectors of which one holds the other."""
-    drivers = [
-        *wanted,
-        *(
-            one
-            for one in others
-            if one["metadata"]["name"] not in {own["metadata"]["name"] for own in wanted}
-        ),
-    ]
+def refuse_overlap(
+    wanted: t.Sequence[KubeObject], others: t.Sequence[KubeObject], nodes: t.Sequence[KubeObject]
+) -> None:
+    """Raise NotReadyError if two drivers are for one node: that stops every driver.
+
+    Judged on the existing nodes, and on selectors where one includes the other.
+    """
+    ours = {name(one) for one in wanted}
+    drivers = [*wanted, *(one for one in others if name(one) not in ours)]
     for index, one in enumerate(drivers):
         for other in drivers[index + 1 :]:
             both = _shared(one, other, nodes)
@@ -220,57 +204,49 @@ def refuse_overlap(wanted: t.Sequence[Data], others: t.Sequence[Data], nodes: t.
                 _refuse(one, other, both)
     defaults = [name(one) for one in drivers if one["spec"].get("default")]
     if len(defaults) > 1:
-        message = (
-            f"NVIDIADrivers {' and '.join(sorted(defaults))} are both for all nodes that no other selects."
-        )
+        names = " and ".join(sorted(defaults))
+        message = f"NVIDIADrivers {names} are both for all nodes that no other selects."
         raise NotReadyError("GPU-NVD-OVERLAP", message, "Keep one of them.", defaults)
 
 
-def _shared(one: Data, other: Data, nodes: t.Sequence[Data]) -> list[str] | None:
-    """Nodes of both, whether they have a GPU or not; none, but a list, where one selector holds the other."""
+def _shared(one: KubeObject, other: KubeObject, nodes: t.Sequence[KubeObject]) -> list[str] | None:
+    """Return nodes of both, with a GPU or not; an empty list where one selector includes the other; else
+    None.
+    """
     if one["spec"].get("default") or other["spec"].get("default"):
         return None
-    mine, theirs = one["spec"].get("nodeSelector") or {}, other["spec"].get("nodeSelector") or {}
+    mine, theirs = (_selector_of(driver) for driver in (one, other))
     both = sorted(
         name(node) for node in nodes if matches(mine, labels(node)) and matches(theirs, labels(node))
     )
     return both if both or mine.items() <= theirs.items() or theirs.items() <= mine.items() else None
 
 
-def _refuse(one: Data, other: Data, nodes: list[str]) -> t.NoReturn:
-    written = " and ".join(
-        f"{name(driver)} ({_written(driver['spec'].get('nodeSelector') or {})})" for driver in (one, other)
-    )
-    where = (
-        f"node {nodes[0]}{f' and {len(nodes) - 1} more' if nodes[1:] else ''}"
-        if nodes
-        else "every node that one of them selects"
-    )
+def _selector_of(driver: KubeObject) -> dict[str, str]:
+    return driver["spec"].get("nodeSelector") or {}
+
+
+def _refuse(one: KubeObject, other: KubeObject, nodes: list[str]) -> t.NoReturn:
+    written = " and ".join(f"{name(driver)} ({_written(_selector_of(driver))})" for driver in (one, other))
+    where = "every node that one of them selects"
+    if nodes:
+        where = f"node {nodes[0]}{f' and {len(nodes) - 1} more' if nodes[1:] else ''}"
     message = f"NVIDIADrivers {written} are both for {where}: the operator would go on with none at all."
-    raise NotReadyError(
-        "GPU-NVD-OVERLAP",
-        message,
-        "Give them selectors of which no node has both, or delete one of them.",
-        nodes,
-    )
+    remedy = "Give them selectors of which no node has both, or delete one of them."
+    raise NotReadyError("GPU-NVD-OVERLAP", message, remedy, nodes)
 
 
-def undecided(wanted: t.Sequence[Data]) -> list[str]:
-    """Remarks on selectors that no node matches both of today, although one could."""
+def undecided(wanted: t.Sequence[KubeObject]) -> list[str]:
+    """Return remarks on selectors that no node matches both of today, although one could."""
     remarks = []
     for index, one in enumerate(wanted):
         for other in wanted[index + 1 :]:
-            mine, theirs = (driver["spec"].get("nodeSelector") or {} for driver in (one, other))
+            mine, theirs = (_selector_of(driver) for driver in (one, other))
             if mine and theirs and all(mine[key] == theirs[key] for key in mine.keys() & theirs.keys()):
-                remarks.append(
-                    f"A node could have the labels of NVIDIADrivers {name(one)} and {name(other)} both; it would get no driver."
-                )
+                both = f"NVIDIADrivers {name(one)} and {name(other)}"
+                remarks.append(f"A node could have the labels of {both} both; it would get no driver.")
     return remarks
 
 
-def name(obj: Data) -> str:
-    return str(obj["metadata"]["name"])
-
-
-def _written(wanted: Data) -> str:
+def _written(wanted: dict[str, str]) -> str:
     return ",".join(f"{key}={value}" for key, value in sorted(wanted.items())) or "all nodes"

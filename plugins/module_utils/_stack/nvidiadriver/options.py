@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Options of special_resource that are an NVIDIADriver's own: those of the ClusterPolicy's driver, and which nodes it is for."""
+"""Options of special_resource that are an NVIDIADriver's own: those of the ClusterPolicy's driver, and which
+nodes it is for.
+"""
 
 from __future__ import annotations
 
@@ -44,8 +46,10 @@ TABLE: t.Final = {
         "type": "list",
         "elements": "dict",
         "description": [
-            "NVIDIADriver objects, each with its own nodes. By default each of O(pools) has one, with the name of the pool.",
-            "An option that an entry does not set comes from O(driver), then from the ClusterPolicy and the installed operator's example.",
+            "NVIDIADriver objects, each with its own nodes. By default each of O(pools) has one, with the "
+            "name of the pool.",
+            "An option that an entry does not set comes from O(driver), then from the ClusterPolicy and "
+            "the installed operator's example.",
         ],
         "options": {
             "name": {"type": "str", "required": True, "description": "Name of the NVIDIADriver."},
@@ -53,7 +57,10 @@ TABLE: t.Final = {
                 "type": "str",
                 "choices": ["present", "absent"],
                 "default": "present",
-                "description": "V(absent) deletes it if this collection created it. Its nodes have no driver then, unless another one selects them.",
+                "description": (
+                    "V(absent) deletes it if this collection created it. Its nodes have no "
+                    "driver then, unless another one selects them."
+                ),
             },
             **FIELDS,
             "spec": {

@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Backend nvidiadriver: a ClusterPolicy for the stack, and NVIDIADriver objects that bring each pool a driver of its own."""
+"""Backend nvidiadriver: a ClusterPolicy for the stack, and NVIDIADriver objects that bring each pool its
+driver.
+"""
 
 from __future__ import annotations
 
@@ -10,212 +12,234 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import Foreign
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    KubeObject,
+    Snapshot,
+    name,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import blamed, told
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import preconditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    judge as stack,
-    steps as clusterpolicy_steps,
+    preconditions,
+    steps as policy_steps,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
     example_driver,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import precompiled
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.result import (
+    summarize,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.image import Change
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.mirrored import mirrored
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.steps import (
+    mirrored,
+    refuse_missing,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
-    judge as nvidiadriver_judge,
-    manifest as nvidiadriver_manifest,
+    judge as driver_judge,
+    manifest,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver.result import (
+    summarize as summarize_drivers,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.steps import (
+    installed_csvs,
+    settle_foreign,
 )
 
-Data = dict[str, t.Any]
-NAME: t.Final = clusterpolicy_steps.NAME
-NAMESPACE: t.Final = clusterpolicy_steps.NAMESPACE
+NAME: t.Final = policy_steps.NAME
+NAMESPACE: t.Final = policy_steps.NAMESPACE
 DRIVER: t.Final = known("NVIDIADriver")
 
 
-def check(params: Data) -> None:
-    clusterpolicy_steps.check(params)
-    nvidiadriver_manifest.check(params)
+def check(params: StackParams) -> None:
+    """Raise InputError for options that cannot work."""
+    policy_steps.check(params)
+    manifest.check(params)
 
 
-def present(api: Api, params: Data) -> Data:
-    params = {**params, "driver": {**(params.get("driver") or {}), "use_nvidia_driver_crd": True}}
-    policy = clusterpolicy_steps.look(api, params)
-    params = mirrored(api, params, lambda: clusterpolicy_steps.versions(api, params))
-    theirs = _policy_serves(params, policy)
+def present(api: Api, params: StackParams) -> dict[str, t.Any]:
+    """Apply policy and drivers, wait until each node has its driver, and return what was seen.
+
+    Nodes that the ClusterPolicy drives go over with the driver that they have; another one comes when each
+    has its owner.
+    """
+    params = _switched_on(params)
+    policy = policy_steps.look(api, params)
+    params = mirrored(api, params, lambda: installed_csvs(api, params["namespace"]))
+    theirs = _refuse_disabled(params, policy)
     live = [] if api.check_mode and not api.served(DRIVER) else api.list(DRIVER)
     section, base = _section(api, params, policy)
-    wanted = nvidiadriver_manifest.build(params, section, base)
+    wanted = manifest.build(params, section, base)
     clashing = settle_selectors(api, wanted, live, params)
     refuse_unmade(api, params, wanted, live)
-    # Nodes that the ClusterPolicy drives go over with the driver that they have; another one comes when each has its owner.
-    going_over = (
-        policy is not None
-        and not _is_switched(policy)
-        and (policy["spec"].get("driver") or {}).get("enabled") is not False
-    )
-    first = (
-        [nvidiadriver_manifest.as_before(one, policy["spec"]["driver"]) for one in wanted]
-        if policy and going_over
-        else wanted
-    )
-    _leave(api, clashing)
-    foreign = keep(api, params, first, live)
-    stranger = clusterpolicy_steps.keep(api, params, policy)
-    with blamed(stranger or theirs, clusterpolicy_steps.CAUSES):
+    first = _first(wanted, policy)
+    _delete(api, clashing)
+    differs = keep(api, params, first, live)
+    other = policy_steps.keep(api, params, policy)
+    with blamed(other or theirs, policy_steps.CAUSES):
         snapshot = _observe(api, params, first)
         if first != wanted:
-            foreign = keep(api, params, wanted, api.list(DRIVER) if not api.check_mode else live)
+            differs = keep(api, params, wanted, api.list(DRIVER) if not api.check_mode else live)
             snapshot = _observe(api, params, wanted)
-    _leave(api, _leaving(params))
-    found = {**stack.summarize(snapshot, params["name"], params["pools"]), **told(stranger)}
+    _delete(api, _absent_names(params))
+    found = {**summarize(snapshot, params["name"], params["pools"]), **told(other)}
     return {
         **found,
-        "nvidia_drivers": nvidiadriver_judge.summarize(snapshot, wanted),
-        "nvidia_drivers_unlisted": _unlisted(api, nvidiadriver_manifest.unlisted(params, wanted, live)),
-        "differs": [*found["differs"], *foreign],
+        "nvidia_drivers": summarize_drivers(snapshot, wanted),
+        "nvidia_drivers_unlisted": _unlisted(api, manifest.unlisted(params, wanted, live)),
+        "differs": [*found["differs"], *differs],
     }
 
 
-def _unlisted(api: Api, drivers: list[Data]) -> list[Data]:
-    """They stay: another playbook may have them in its list, and its pool may be of no node just now."""
+def _switched_on(params: StackParams) -> StackParams:
+    driver = {**(params.get("driver") or {}), "use_nvidia_driver_crd": True}
+    return {**params, "driver": driver}
+
+
+def _first(wanted: list[KubeObject], policy: KubeObject | None) -> list[KubeObject]:
+    """Return the drivers for the first wait: where the policy still drives nodes, with the policy's own
+    driver.
+    """
+    driver = ((policy or {}).get("spec") or {}).get("driver") or {}
+    if policy is None or driver.get("useNvidiaDriverCRD") or driver.get("enabled") is False:
+        return wanted
+    return [manifest.as_before(one, driver) for one in wanted]
+
+
+def _unlisted(api: Api, drivers: list[KubeObject]) -> list[dict[str, t.Any]]:
+    """Return and warn of drivers that no option lists.
+
+    They stay: another playbook may have them in its list.
+    """
     found = []
-    for one in drivers:
-        title = nvidiadriver_manifest.name(one)
-        found += nvidiadriver_judge.summarize(
-            {
-                "drivers": [one],
-                "nodes": api.list(known("Node"), labels=f"{nvidiadriver_judge.OWNER}={title}"),
-            },
-            [one],
-        )
-        nodes = found[-1]["nodes"]
-        where = (
-            f"drives {len(nodes)} nodes ({', '.join(nodes[:5])}{', …' if nodes[5:] else ''})"
-            if nodes
-            else "drives no node"
-        )
+    for title, driver in ((name(one), one) for one in drivers):
+        nodes = api.list(known("Node"), labels=f"{driver_judge.OWNER}={title}")
+        found += summarize_drivers({"drivers": [driver], "nodes": nodes}, [driver])
+        names = found[-1]["nodes"]
+        shown = f"{', '.join(names[:5])}{', …' if names[5:] else ''}"
+        where = f"drives {len(names)} nodes ({shown})" if names else "drives no node"
         api.warn(
-            f"NVIDIADriver {title} was made by this collection and is in neither pools nor nvidia_drivers; it stays and {where}. "
-            f"`nvidia_drivers: [{{name: {title}, state: absent}}]` removes it, and with it the driver of its nodes."
+            f"NVIDIADriver {title} was made by this collection and is in neither pools nor nvidia_drivers; "
+            f"it stays and {where}. `nvidia_drivers: [{{name: {title}, state: absent}}]` removes it, "
+            "and with it the driver of its nodes."
         )
     return found
 
 
-def _is_switched(policy: Data) -> bool:
-    return bool((policy["spec"].get("driver") or {}).get("useNvidiaDriverCRD"))
-
-
-def _policy_serves(params: Data, policy: Data | None) -> Foreign | None:
-    """Somebody else's policy without the switch disables every NVIDIADriver; that is told before one is made."""
+def _refuse_disabled(params: StackParams, policy: KubeObject | None) -> Foreign | None:
+    """Return how a foreign policy differs; raise if it disables every NVIDIADriver and stays so."""
     if policy is None or owned(policy):
         return None
-    stranger = clusterpolicy_steps.compare(params, policy)
-    if not _is_switched(policy) and params["adopt"] == "report":
-        message = f"ClusterPolicy {params['name']} was made by {stranger.manager}, and its driver.useNvidiaDriverCRD is off: NVIDIADriver objects would be disabled."
-        raise NotReadyError(
-            "GPU-NVD-DISABLED", message, "Set adopt: take, or have it switched on where the policy is kept."
+    other = policy_steps.compare(params, policy)
+    is_switched = (policy["spec"].get("driver") or {}).get("useNvidiaDriverCRD")
+    if not is_switched and params["adopt"] == "report":
+        message = (
+            f"ClusterPolicy {params['name']} was made by {other.manager}, and its "
+            "driver.useNvidiaDriverCRD is off: "
+            "NVIDIADriver objects would be disabled."
         )
-    return stranger
+        remedy = "Set adopt: take, or have it switched on where the policy is kept."
+        raise NotReadyError("GPU-NVD-DISABLED", message, remedy)
+    return other
 
 
-def _section(api: Api, params: Data, policy: Data | None) -> tuple[Data, Data]:
-    """The ClusterPolicy's driver section as it will be, and the installed operator's example of an NVIDIADriver."""
-    csvs = clusterpolicy_steps.versions(api, params)
-    nvidiadriver_manifest.refuse_release(csvs)
-    return clusterpolicy_steps.foreseen(params, policy, csvs).get("driver") or {}, example_driver(csvs)
+def _section(
+    api: Api, params: StackParams, policy: KubeObject | None
+) -> tuple[dict[str, t.Any], dict[str, t.Any]]:
+    """Return the policy's driver section as it will be, and the installed operator's example of a driver."""
+    csvs = installed_csvs(api, params["namespace"])
+    manifest.refuse_release(csvs)
+    return policy_steps.predicted_spec(params, policy, csvs).get("driver") or {}, example_driver(csvs)
 
 
-def settle_selectors(api: Api, wanted: list[Data], live: list[Data], params: Data) -> list[str]:
-    """Names of leaving ones that have to go first."""
-    ours, leaving = (
-        {nvidiadriver_manifest.name(one) for one in wanted},
-        [one for one in live if owned(one) and nvidiadriver_manifest.name(one) in _leaving(params)],
-    )
-    others = [one for one in live if nvidiadriver_manifest.name(one) not in ours and one not in leaving]
-    remarks = nvidiadriver_manifest.undecided(wanted)
+def settle_selectors(
+    api: Api, wanted: list[KubeObject], live: list[KubeObject], params: StackParams
+) -> list[str]:
+    """Return drivers to delete before the new ones are created; raise where selectors overlap."""
+    ours, absent = {name(one) for one in wanted}, _absent_names(params)
+    leaving = [one for one in live if owned(one) and name(one) in absent]
+    others = [one for one in live if name(one) not in ours and one not in leaving]
+    remarks = manifest.undecided(wanted)
     nodes = api.list(known("Node")) if others or remarks or leaving else []
-    nvidiadriver_manifest.refuse_overlap(wanted, others, nodes)
+    manifest.refuse_overlap(wanted, others, nodes)
     for remark in remarks:
         api.warn(remark)
-    return nvidiadriver_manifest.clashing(wanted, leaving, nodes)
+    return manifest.clashing(wanted, leaving, nodes)
 
 
-def refuse_unmade(api: Api, params: Data, wanted: list[Data], live: list[Data]) -> None:
-    """Precompiled drivers that nobody has made, of objects that are about to be written."""
-    found = {nvidiadriver_manifest.name(one): one for one in live}
+def refuse_unmade(api: Api, params: StackParams, wanted: list[KubeObject], live: list[KubeObject]) -> None:
+    """Raise NotReadyError for precompiled drivers that nobody has built, of objects about to be written."""
+    found = {name(one): one for one in live}
     selectors = [one["spec"]["nodeSelector"] for one in [*wanted, *live] if one["spec"].get("nodeSelector")]
-    changes = [
-        Change(
-            (there or {}).get("spec") or {},
-            one["spec"],
-            tuple(selectors) if one["spec"].get("default") else (),
-        )
-        for one in wanted
-        if (there := found.get(nvidiadriver_manifest.name(one))) is None
-        or owned(there)
-        or params["adopt"] == "take"
-    ]
-    precompiled.refuse_missing(api, params, changes)
+    changes = []
+    for one in wanted:
+        there = found.get(name(one))
+        if there is None or owned(there) or params["adopt"] == "take":
+            without = tuple(selectors) if one["spec"].get("default") else ()
+            changes.append(Change((there or {}).get("spec") or {}, one["spec"], without))
+    refuse_missing(api, params, changes)
 
 
-def keep(api: Api, params: Data, wanted: list[Data], live: list[Data]) -> list[Data]:
-    """What differs of those that somebody else made."""
-    found = {nvidiadriver_manifest.name(one): one for one in live}
-    differs: list[Data] = []
-    for manifest in wanted:
-        there = found.get(nvidiadriver_manifest.name(manifest))
+def keep(
+    api: Api, params: StackParams, wanted: list[KubeObject], live: list[KubeObject]
+) -> list[dict[str, t.Any]]:
+    """Apply the drivers; return what differs of those that somebody else made."""
+    found = {name(one): one for one in live}
+    differs: list[dict[str, t.Any]] = []
+    for one in wanted:
+        there = found.get(name(one))
         if there is None or owned(there):
-            api.apply(manifest, force_conflicts=there is not None, live=there)
-            continue
-        differs += clusterpolicy_steps.settle_foreign(api, params, DRIVER, manifest["spec"], there)
+            api.apply(one, force_conflicts=there is not None, live=there)
+        else:
+            differs += settle_foreign(api, params, DRIVER, one["spec"], there)
     return differs
 
 
-def _leaving(params: Data) -> list[str]:
-    return [entry["name"] for entry in params.get("nvidia_drivers") or [] if entry["state"] == "absent"]
+def _absent_names(params: StackParams) -> list[str]:
+    return [one["name"] for one in params.get("nvidia_drivers") or [] if one["state"] == "absent"]
 
 
-def _leave(api: Api, names: list[str]) -> None:
+def _delete(api: Api, names: list[str]) -> None:
     for title in names:
         api.delete(DRIVER, title)
 
 
-def _observe(api: Api, params: Data, wanted: list[Data]) -> dict[str, list[Data]]:
-    patience = Patience(api.clock, params["grace"], nvidiadriver_judge.PASSING)
-    also = clusterpolicy_steps.Also(
+def _observe(api: Api, params: StackParams, wanted: list[KubeObject]) -> Snapshot:
+    patience = Grace(api.clock, params["grace"], driver_judge.PASSING)
+    also = policy_steps.Also(
         {"drivers": Query(DRIVER)},
-        lambda snapshot: patience.harden(nvidiadriver_judge.parts(snapshot, wanted, params["pools"])),
+        lambda snapshot: patience.harden(driver_judge.judge(snapshot, wanted, params["pools"])),
     )
-    snapshot = clusterpolicy_steps.observe(api, params, clusterpolicy_steps.settling(api, params), also)
-    return {"drivers": [], **snapshot}
+    return {"drivers": [], **policy_steps.observe_policy(api, params, also)}
 
 
-def absent(api: Api, params: Data) -> Data:
-    """Drivers first: their pods go with them, and the policy's operands after."""
+def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
+    """Delete the drivers, whose pods go with them, then the policy with its operands."""
     remove_drivers(api, preconditions.gpu_cluster)
-    return clusterpolicy_steps.absent(api, params)
+    return policy_steps.absent(api, params)
 
 
 def remove_drivers(api: Api, staying: t.Callable[[Api], str]) -> None:
-    """staying: the GPUCluster that remains, whose devices stand on these drivers too; only asked where there is a driver of ours."""
-    ours = (
-        [nvidiadriver_manifest.name(one) for one in api.list(DRIVER) if owned(one)]
-        if api.served(DRIVER)
-        else []
-    )
-    if ours and (stack := staying(api)):
-        message = f"GPUCluster {stack} stands on {', '.join(f'NVIDIADriver {one}' for one in ours)}: pods that hold its devices would lose the driver."
-        remedy = f"Take that stack away first: special_resource with backend dra and state absent, or, as it may be another's, `oc delete gpucluster {stack}`."
-        raise NotReadyError(
-            "GPU-CP-CONFLICT",
-            message,
-            remedy,
-            [f"gpucluster/{stack}", *(f"nvidiadriver/{one}" for one in ours)],
+    """Delete the drivers that this collection made.
+
+    staying: returns the GPUCluster that stays, asked only where there is a driver of ours. Raises
+    NotReadyError if there is one: its devices need these drivers.
+    """
+    ours = [name(one) for one in api.list(DRIVER) if owned(one)] if api.served(DRIVER) else []
+    if ours and (cluster := staying(api)):
+        drivers = ", ".join(f"NVIDIADriver {one}" for one in ours)
+        message = (
+            f"GPUCluster {cluster} stands on {drivers}: pods that hold its devices would lose the driver."
         )
-    for title in ours:
-        api.delete(DRIVER, title)
+        remedy = (
+            "Take that stack away first: special_resource with backend dra and state absent, or, as it may "
+            "be "
+            f"another's, `oc delete gpucluster {cluster}`."
+        )
+        evidence = [f"gpucluster/{cluster}", *(f"nvidiadriver/{one}" for one in ours)]
+        raise NotReadyError("GPU-CP-CONFLICT", message, remedy, evidence)
+    _delete(api, ours)

@@ -2,15 +2,15 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A SpecialResource of the Special Resource Operator: the pattern of 2019, what it runs, and what takes its place."""
+"""Judge and result of backend sro: conditions, devices, what a SpecialResource runs, steps of a migration."""
 
 from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
@@ -22,141 +22,89 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool
     judge_size,
     summarize_nodes,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
-    merge,
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
+    result as custom_result,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import stages
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
+    StackParams,
+    StackPool,
+)
 
-Data = dict[str, t.Any]
-API_VERSION: t.Final = "sro.openshift.io/v1beta1"
-HISTORY: t.Final = (
-    "The Special Resource Operator rendered Helm charts into driver DaemonSets; its last release was for OpenShift 4.11, and its first API, v1alpha1, cannot"
-    " exist on Kubernetes 1.22 or newer. Kernel Module Management (backend kmm) and the NVIDIA GPU Operator (backend clusterpolicy) do that today."
-)
 _CONDITIONS: t.Final = {"Errored": "GPU-SRO-ERRORED", "Progressing": "GPU-SRO-NOTREADY"}
+# Backend that takes over -> the kind that it needs, and the package of its operator.
+_NEEDS: t.Final = {
+    "kmm": ("Module", "kernel-module-management"),
+    "clusterpolicy": ("ClusterPolicy", "gpu-operator-certified"),
+}
 
 
-def old_name(params: Data) -> str:
-    return str((params["sro"] or {}).get("special_resource") or params["name"] or "")
-
-
-def target(params: Data) -> str:
-    """The backend that takes over; empty without a migration."""
-    return str((params["sro"] or {}).get("migrate_to") or "")
-
-
-def check(params: Data) -> None:
-    sro = params["sro"] or {}
-    if not old_name(params):
-        raise InputError(
-            "INPUT-REQUIRED",
-            "name is missing: a SpecialResource has no usual name.",
-            "Give name, or sro.special_resource.",
-        )
-    if target(params) and sro.get("chart"):
-        raise InputError(
-            "INPUT-OPTION", "sro.chart and sro.migrate_to exclude each other.", "Keep one of the two."
-        )
-    if sro.get("chart") and not params["namespace"]:
-        raise InputError(
-            "INPUT-REQUIRED", "namespace is missing: the chart is installed there.", "Give the namespace."
-        )
-
-
-def build(params: Data) -> Data:
-    sro = params["sro"]
-    spec = {
-        "chart": sro["chart"],
-        "namespace": params["namespace"],
-        "set": {"apiVersion": API_VERSION, "kind": "Values", **sro["set"]} if sro.get("set") else None,
-        "nodeSelector": sro.get("node_selector"),
-        "managementState": sro.get("management_state"),
-    }
-    spec = {key: value for key, value in spec.items() if value}
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "SpecialResource",
-        "metadata": {"name": old_name(params)},
-        "spec": merge(spec, params["spec"]),
-    }
-
-
-def judge(live: Data) -> Readiness:
+def judge(live: KubeObject) -> Readiness:
+    """Return what the conditions say; Errored and Progressing count before Ready."""
     name, status = live["metadata"]["name"], live.get("status") or {}
-    conditions = {one["type"]: one for one in status.get("conditions") or []}
     for kind, code in _CONDITIONS.items():
-        if (conditions.get(kind) or {}).get("status") == "True":
-            said = conditions[kind].get("message") or conditions[kind].get("reason") or ""
+        if conditions.is_true(live, kind):
+            found = conditions.find(live, kind)
+            said = found.get("message") or found.get("reason") or ""
             line = f"{kind}: {said}" if said else kind
             remedy = "Look at the log of the Special Resource Operator, or migrate: sro.migrate_to."
-            return pending(
-                kind, f"SpecialResource {name} is {line}.", code=code, remedy=remedy, details=(line,)
-            )
-    if (conditions.get("Ready") or {}).get("status") == "True":
+            message = f"SpecialResource {name} is {line}."
+            return pending(kind, message, code=code, remedy=remedy, details=(line,))
+    if conditions.is_true(live, "Ready"):
         return ready("Ready", "The Special Resource Operator says so.")
-    line = f"state {status.get('state') or 'unknown'}"
-    return pending(
-        "NotReady",
-        f"SpecialResource {name}: {line}.",
-        code="GPU-SRO-NOTREADY",
-        remedy="See whether its operator runs.",
-        details=(line,),
-    )
+    line, code = f"state {status.get('state') or 'unknown'}", "GPU-SRO-NOTREADY"
+    message, remedy = f"SpecialResource {name}: {line}.", "Check that its operator runs."
+    return pending("NotReady", message, code=code, remedy=remedy, details=(line,))
 
 
 class Judge:
-    """The object, then what the nodes of the pools offer."""
+    """Judge the SpecialResource, then the nodes of the pools. seen: the last snapshot."""
 
-    def __init__(self, params: Data, clock: t.Callable[[], float]) -> None:
+    def __init__(self, params: StackParams, clock: t.Callable[[], float]) -> None:
         self._pools = params["pools"]
-        self._patience = Patience(clock, params["grace"], ("GPU-SRO-ERRORED", "GPU-ALLOC"))
+        self._grace = Grace(clock, params["grace"], ("GPU-SRO-ERRORED", "GPU-ALLOC"))
         self.seen: Snapshot = {}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self.seen = snapshot
         if not snapshot["specials"]:
-            return pending(
-                "Missing",
-                "The SpecialResource is not there.",
-                code="GPU-SRO-NOTREADY",
-                remedy="See who deletes it.",
-            )
+            message, remedy = "The SpecialResource does not exist.", "Find out who deletes it."
+            return pending("Missing", message, code="GPU-SRO-NOTREADY", remedy=remedy)
         own, nodes = judge(snapshot["specials"][0]), snapshot.get("nodes", ())
-        others = [judge_size(nodes, pool) for pool in self._pools] + [
-            part for pool in self._pools for part in judge_devices(nodes, pool)
-        ]
-        return worst(
-            self._patience.harden([own, *others])
-            if own.is_ready
-            else [*self._patience.harden([own]), *others]
-        )
-
-    def summarize(
-        self, name: str, snapshot: Snapshot, daemonsets: t.Iterable[Data], failed: str = ""
-    ) -> Data:
-        """failed: the code that ended the wait."""
-        live = next(iter(snapshot.get("specials") or []), None)
-        verdict = judge(live) if live else pending("Missing")
-        nodes = summarize_nodes(snapshot.get("nodes", ()), self._pools)
-        told = stages.summarize(live, verdict, snapshot.get("nodes", ()), self._pools, failed)
-        return {
-            "name": name,
-            "state": verdict.verdict,
-            "reason": verdict.reason,
-            "nodes": nodes,
-            **told,
-            "runs": runs(live, name, daemonsets),
-        }
+        others = [judge_size(nodes, pool) for pool in self._pools]
+        others += [one for pool in self._pools for one in judge_devices(nodes, pool)]
+        if own.is_ready:
+            return worst(self._grace.harden([own, *others]))
+        return worst([*self._grace.harden([own]), *others])
 
 
-def owned_by(name: str, daemonsets: t.Iterable[Data]) -> list[Data]:
-    """By the owner's kind and name, so that what is left of one that is gone is found, too."""
+def summarize(
+    name: str,
+    pools: t.Sequence[StackPool],
+    snapshot: Snapshot,
+    daemonsets: t.Iterable[KubeObject],
+    failed: str = "",
+) -> dict[str, t.Any]:
+    """Return the result of a SpecialResource. failed: the code that ended the wait."""
+    live, nodes = next(iter(snapshot.get("specials") or []), None), snapshot.get("nodes", ())
+    verdict = judge(live) if live else pending("Missing")
+    return {
+        "name": name,
+        "state": verdict.verdict,
+        "reason": verdict.reason,
+        "nodes": summarize_nodes(nodes, pools),
+        **custom_result.summarize(live, verdict, nodes, pools, failed),
+        "runs": runs(live, name, daemonsets),
+    }
+
+
+def owned_by(name: str, daemonsets: t.Iterable[KubeObject]) -> list[KubeObject]:
+    """Return the SpecialResource's DaemonSets, by their owner's kind and name: it may be gone already."""
     owners = [(one, owner) for one in daemonsets for owner in one["metadata"].get("ownerReferences") or []]
     return [one for one, owner in owners if owner["kind"] == "SpecialResource" and owner["name"] == name]
 
 
-def runs(live: Data | None, name: str, daemonsets: t.Iterable[Data]) -> Data:
-    """What a migration takes away."""
+def runs(live: KubeObject | None, name: str, daemonsets: t.Iterable[KubeObject]) -> dict[str, t.Any]:
+    """Return the chart and the DaemonSets that a migration removes."""
     spec = (live or {}).get("spec") or {}
     chart = spec.get("chart") or {}
     sets = [
@@ -174,10 +122,23 @@ def runs(live: Data | None, name: str, daemonsets: t.Iterable[Data]) -> Data:
     }
 
 
-def needs(params: Data, is_served: t.Callable[[str], bool]) -> list[Data]:
-    """What the backend that takes over wants to find."""
-    kind, package = {
-        "kmm": ("Module", "kernel-module-management"),
-        "clusterpolicy": ("ClusterPolicy", "gpu-operator-certified"),
-    }[target(params)]
+def needs(target: str, is_served: t.Callable[[str], bool]) -> list[dict[str, t.Any]]:
+    """Return what the backend that takes over needs, and whether it is there."""
+    kind, package = _NEEDS[target]
     return [{"what": f"{kind} is served (olm_operator with name={package})", "met": is_served(kind)}]
+
+
+def steps(
+    name: str, target: str, is_there: bool, needed: t.Iterable[dict[str, t.Any]]
+) -> list[dict[str, t.Any]]:
+    """Return the steps of a migration, and which of them are done.
+
+    is_there: anything of the old stack exists.
+    """
+    unloaded = "its DaemonSets and pods are gone, so that its kernel modules are unloaded"
+    return [
+        {"step": f"{target} finds what it needs", "done": all(one["met"] for one in needed)},
+        {"step": f"SpecialResource {name} is removed", "done": not is_there},
+        {"step": unloaded, "done": not is_there},
+        {"step": f"{target} brings the driver", "done": False},
+    ]

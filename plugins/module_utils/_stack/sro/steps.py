@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Backend sro: a SpecialResource that is reported, driven where its CRD is served, or replaced by kmm or clusterpolicy, step by step."""
+"""Steps of backend sro: report a SpecialResource, apply one where the CRD is served, or replace it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
     WaitTimeoutError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import (
     keep,
     look,
@@ -29,28 +30,30 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
     options as clusterpolicy_options,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import options as kmm_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sro import (
     judge as sro_judge,
+    manifest as sro_manifest,
     options as sro_options,
 )
 
-Data = dict[str, t.Any]
 NAME: t.Final = ""
 NAMESPACE: t.Final = ""
 SPECIAL: t.Final = known("SpecialResource")
-# Its conditions do not say of which generation they are: those of before are not believed at once.
+# Seconds: its conditions have no generation, so for a moment they may be those of before.
 _REACTION: t.Final = 2.0
 
 
-def check(params: Data) -> None:
+def check(params: StackParams) -> None:
+    """Raise InputError for options that cannot work, also with the backend that takes over."""
     check_pools(params["pools"])
-    sro_judge.check(params)
-    target = sro_judge.target(params)
+    sro_manifest.check(params)
+    target = sro_manifest.target(params)
     handed_on = {"kmm": set(kmm_options.OPTIONS), "clusterpolicy": set(clusterpolicy_options.OPTIONS)}
     theirs = set[str]().union(*handed_on.values()) - set(sro_options.OPTIONS)
     for option in sorted(theirs - handed_on.get(target, set())):
         if params.get(option) is not None:
-            message = f"{option} is given, and sro_judge.migrate_to is {target or 'not'}."
+            message = f"{option} is given, and sro.migrate_to is {target or 'not'}."
             raise InputError(
                 "INPUT-OPTION", message, f"Remove {option}, or migrate to the backend that has it."
             )
@@ -58,8 +61,8 @@ def check(params: Data) -> None:
         _successor(params).check(_handed_on(params))
 
 
-def _successor(params: Data) -> t.Any:
-    if sro_judge.target(params) == "kmm":
+def _successor(params: StackParams) -> t.Any:
+    if sro_manifest.target(params) == "kmm":
         from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
             steps as kmm_steps,
         )
@@ -72,26 +75,30 @@ def _successor(params: Data) -> t.Any:
     return clusterpolicy_steps
 
 
-def _handed_on(params: Data) -> Data:
-    """The options as the other backend takes them: without a name of its own the object is called as usual, a Module as the SpecialResource was."""
+def _handed_on(params: StackParams) -> dict[str, t.Any]:
+    """Return the options for the backend that takes over.
+
+    Without a name of its own the new object has its usual name; a Module has the SpecialResource's.
+    """
     successor = _successor(params)
     name = params["name"] if (params["sro"] or {}).get("special_resource") else ""
     return {
         **params,
-        "name": name or successor.NAME or sro_judge.old_name(params),
+        "name": name or successor.NAME or sro_manifest.old_name(params),
         "namespace": params["namespace"] or successor.NAMESPACE,
     }
 
 
-def present(api: Api, params: Data) -> Data:
-    if sro_judge.target(params):
+def present(api: Api, params: StackParams) -> dict[str, t.Any]:
+    """Apply or report the SpecialResource, or migrate it, and return the result."""
+    if sro_manifest.target(params):
         return _migrate(api, params)
     _must_be_served(api)
-    stranger = None
+    foreign = None
     if (params["sro"] or {}).get("chart"):
-        wanted = sro_judge.build(params)
-        stranger = keep(api, SPECIAL, wanted, params["adopt"], look(api, SPECIAL, wanted))
-    judge, name = sro_judge.Judge(params, api.clock), sro_judge.old_name(params)
+        wanted = sro_manifest.build(params)
+        foreign = keep(api, SPECIAL, wanted, params["adopt"], look(api, SPECIAL, wanted))
+    judge, name = sro_judge.Judge(params, api.clock), sro_manifest.old_name(params)
     queries = {"specials": Query(SPECIAL, None, name)}
     if params["pools"]:
         queries["nodes"] = Query(
@@ -102,42 +109,44 @@ def present(api: Api, params: Data) -> Data:
         snapshot = api.wait(queries, judge, f"SpecialResource {name}", settle)
     except (NotReadyError, WaitTimeoutError) as exc:
         failed = exc.code if isinstance(exc, NotReadyError) else ""
-        exc.facts["special_resource"] = {
-            **judge.summarize(name, judge.seen, api.list(known("DaemonSet")), failed),
-            **told(stranger),
-        }
+        exc.facts["special_resource"] = {**_result(api, params, judge.seen, failed), **told(foreign)}
         raise
-    return {**judge.summarize(name, snapshot, api.list(known("DaemonSet"))), **told(stranger)}
+    return {**_result(api, params, snapshot), **told(foreign)}
+
+
+def _result(api: Api, params: StackParams, snapshot: Snapshot, failed: str = "") -> dict[str, t.Any]:
+    name, daemonsets = sro_manifest.old_name(params), api.list(known("DaemonSet"))
+    return sro_judge.summarize(name, params["pools"], snapshot, daemonsets, failed)
 
 
 def _must_be_served(api: Api) -> None:
     if not api.served(SPECIAL):
-        message = f"The cluster does not serve specialresources.sro.openshift.io/v1beta1. {sro_judge.HISTORY}"
-        remedy = "Set backend to kmm or clusterpolicy; to take over from a SpecialResource of another cluster, start from its chart and image."
+        message = (
+            f"The cluster does not serve specialresources.sro.openshift.io/v1beta1. {sro_manifest.HISTORY}"
+        )
+        remedy = (
+            "Set backend to kmm or clusterpolicy; to replace a SpecialResource of another cluster, start "
+            "from its chart and image."
+        )
         raise KindNotServedError("GPU-SRO-NOT-SERVED", message, remedy, status=404, reason="NotServed")
 
 
-def _migrate(api: Api, params: Data) -> Data:
-    """Reported first, then removed when that is asked for, then replaced. What an earlier run has done is found done."""
-    name, is_served = sro_judge.old_name(params), api.served(SPECIAL)
-    live = api.get(SPECIAL, name) if is_served else None
+def _migrate(api: Api, params: StackParams) -> dict[str, t.Any]:
+    """Report the SpecialResource, remove it with sro.remove, then replace it; the next run resumes."""
+    name, target = sro_manifest.old_name(params), sro_manifest.target(params)
+    live = api.get(SPECIAL, name) if api.served(SPECIAL) else None
     runs = sro_judge.runs(live, name, api.list(known("DaemonSet")))
-    needs = sro_judge.needs(params, lambda kind: api.served(known(kind)))
-    steps = _steps(name, params, bool(live or runs["daemonsets"]), needs)
+    needs = sro_judge.needs(target, lambda kind: api.served(known(kind)))
+    steps = sro_judge.steps(name, target, bool(live or runs["daemonsets"]), needs)
     if lacking := [one["what"] for one in needs if not one["met"]]:
-        message = (
-            f"SpecialResource {name} stays as it is: {sro_judge.target(params)} lacks {', '.join(lacking)}."
-        )
-        raise NotReadyError(
-            "GPU-SRO-NEEDS",
-            message,
-            "Install that operator first.",
-            facts={"special_resource": {"runs": runs, "steps": steps}},
-        )
+        message = f"SpecialResource {name} stays as it is: {target} lacks {', '.join(lacking)}."
+        facts = {"special_resource": {"runs": runs, "steps": steps}}
+        raise NotReadyError("GPU-SRO-NEEDS", message, "Install that operator first.", facts=facts)
     report = {"runs": runs, "needs": needs, "steps": steps}
-    if live is not None and not params["sro"]["remove"]:
+    if live is not None and not (params["sro"] or {}).get("remove"):
         api.warn(
-            f"SpecialResource {name} stays, and {sro_judge.target(params)} does not begin beside it. Set sro_judge.remove to true, so that it is removed."
+            f"SpecialResource {name} stays, and {target} does not start beside it. "
+            "Set sro.remove to true, so that the module removes it."
         )
         return {"name": name, "state": "waiting", "reason": "RemovalNotAsked", "nodes": [], **report}
     if live is not None:
@@ -146,31 +155,20 @@ def _migrate(api: Api, params: Data) -> Data:
     for step in steps:
         step["done"] |= not api.check_mode
     found = _successor(params).present(api, _handed_on(params))
-    return {**found, "backend": sro_judge.target(params), **report}
-
-
-def _steps(name: str, params: Data, is_there: bool, needs: list[Data]) -> list[Data]:
-    return [
-        {"step": f"{sro_judge.target(params)} finds what it needs", "done": all(one["met"] for one in needs)},
-        {"step": f"SpecialResource {name} is removed", "done": not is_there},
-        {
-            "step": "its DaemonSets and pods are gone, so that its kernel modules are unloaded",
-            "done": not is_there,
-        },
-        {"step": f"{sro_judge.target(params)} brings the driver", "done": False},
-    ]
+    return {**found, "backend": target, **report}
 
 
 def _until_unloaded(api: Api, name: str) -> None:
-    """What is left of a removal that was interrupted is waited for, too."""
+    """Wait until the DaemonSets and pods are gone, also those that an interrupted removal left."""
     left = sro_judge.owned_by(name, api.list(known("DaemonSet")))
     if left and not api.check_mode:
         queries = {"daemonsets": Query(known("DaemonSet")), "pods": Query(known("Pod"))}
         api.wait(queries, daemon_sets.Gone(f"SpecialResource {name}", left), f"SpecialResource {name} leaves")
 
 
-def absent(api: Api, params: Data) -> Data:
-    name = sro_judge.old_name(params)
+def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
+    """Delete the SpecialResource: ours, or with sro.remove anybody's."""
+    name = sro_manifest.old_name(params)
     if api.served(SPECIAL):
         remove(api, SPECIAL, name, None, owned_only=not (params["sro"] or {}).get("remove"))
     return {"name": name, "state": "absent", "reason": "", "nodes": []}

@@ -53,7 +53,7 @@ def test_a_path_under_home_and_one_beside(tmp_path: Path, monkeypatch: pytest.Mo
 def test_of_several_files_the_first_says_what_is_current(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    write(tmp_path / "none-is-current", config("zero", **{"current-context": ""}))
+    write(tmp_path / "none-is-current", config("zero") | {"current-context": ""})
     write(tmp_path / "a", config("a"))
     write(tmp_path / "b", config("b"))
     paths = os.pathsep.join(["~/missing", "", "~/none-is-current", str(tmp_path / "a"), str(tmp_path / "b")])

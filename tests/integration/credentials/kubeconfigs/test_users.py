@@ -138,7 +138,8 @@ def test_an_exec_plugin_is_asked_again_after_a_refusal(tmp_path: Path, pair: t.C
         "status": {"token": "token-NUMBER", "expirationTimestamp": end},
     }
     script.write_text(
-        f"#!/bin/sh\nn=$(($(cat {count}) + 1)); echo $n > {count}\nsed s/NUMBER/$n/ <<END\n{json.dumps(answer)}\nEND\n"
+        f"#!/bin/sh\nn=$(($(cat {count}) + 1)); echo $n > {count}\n"
+        f"sed s/NUMBER/$n/ <<END\n{json.dumps(answer)}\nEND\n"
     )
     script.chmod(0o700)
     connection = credentials.connect(

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""nfd_labels on real OLM and nfd-master: what rules and features give and take along, labels that get lost."""
+"""nfd_labels on real OLM and nfd-master: what rules and features add and remove, and labels that get lost."""
 
 from __future__ import annotations
 
@@ -117,7 +117,10 @@ def test_the_same_by_lookup_and_filter(playbook: Playbook, made: TaskResult) -> 
         labels.format("accelerators.openshift/pool"),
         labels.format("node-role.kubernetes.io/worker,!accelerators.openshift/pool"),
     )
-    difference = f"{{{{ {gpu} | accelerators.openshift.label_difference({cpu}, names=['gpu', 'cpu'], only=['pci']) }}}}"
+    difference = (
+        f"{{{{ {gpu} | accelerators.openshift.label_difference("
+        f"{cpu}, names=['gpu', 'cpu'], only=['pci']) }}}}"
+    )
     run = playbook.tasks(
         {"vars": {"kubeconfig": str(playbook.kubeconfig)}, "ansible.builtin.debug": {"msg": difference}}
     )
@@ -206,7 +209,10 @@ def test_node_features_that_nobody_keeps(
 def test_a_feature_file_s_features_reach_nodes_and_rules(
     cluster: Cluster, playbook: Playbook, sandbox: Sandbox, made: TaskResult
 ) -> None:
-    file = "{{ {'example.com/shell': 'xdma', 'slots': 4} | accelerators.openshift.feature_file(name='fpga', expires='2099-01-31T00:00:00Z', "
+    file = (
+        "{{ {'example.com/shell': 'xdma', 'slots': 4} | accelerators.openshift.feature_file("
+        "name='fpga', expires='2099-01-31T00:00:00Z', "
+    )
     objects = {
         "objects": f"{file}as='daemon_set', node_selector={{'accelerators.openshift/pool': 'it-nfd'}}) }}}}"
     }

@@ -23,7 +23,10 @@ ARGO: t.Final = {
         "argocd.argoproj.io/tracking-id": "gitops:nfd.openshift.io/NodeFeatureDiscovery:openshift-nfd/theirs"
     }
 }
-CONFIG: t.Final = "# by the platform team\nsources: {pci: {deviceClassWhitelist: ['0200', '03'], deviceLabelFields: [class, vendor]}}\n"
+CONFIG: t.Final = (
+    "# by the platform team\n"
+    "sources: {pci: {deviceClassWhitelist: ['0200', '03'], deviceLabelFields: [class, vendor]}}\n"
+)
 
 
 @pytest.fixture
@@ -116,7 +119,10 @@ def test_what_is_wrong_is_refused_before_the_first_request(
 
 def test_a_feature_file_as_a_machine_config(playbook: Playbook, sandbox: Sandbox) -> None:
     """The API server takes what the filter makes; the machine-config operator brings it to nodes."""
-    shell = "{{ {'example.com/shell': 'xdma'} | accelerators.openshift.feature_file(name='fpga', expires='2027-01-31T00:00:00Z', "
+    shell = (
+        "{{ {'example.com/shell': 'xdma'} | accelerators.openshift.feature_file("
+        "name='fpga', expires='2027-01-31T00:00:00Z', "
+    )
     run = playbook.tasks(
         {
             "accelerators.openshift.manifests": {"objects": f"{shell}as='machine_config', pool='fpga') }}}}"},

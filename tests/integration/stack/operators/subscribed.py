@@ -16,7 +16,7 @@ from openshift_sandbox import faults
 
 Data = dict[str, t.Any]
 V1ALPHA1: t.Final = "operators.coreos.com/v1alpha1"
-VIRT: t.Final = {"name": "kubevirt-hyperconverged", "namespace": "openshift-cnv"}
+VIRT: t.Final[Data] = {"name": "kubevirt-hyperconverged", "namespace": "openshift-cnv"}
 
 
 @contextlib.contextmanager

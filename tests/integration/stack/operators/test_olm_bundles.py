@@ -26,7 +26,11 @@ OPERATORS: t.Final = {"nfd": "openshift-nfd"}
 
 V1ALPHA1: t.Final = "operators.coreos.com/v1alpha1"
 MARKET: t.Final = "openshift-marketplace"
-GPU: t.Final = {"name": "gpu-operator-certified", "namespace": "nvidia-gpu-operator", "channel": "stable"}
+GPU: t.Final[Data] = {
+    "name": "gpu-operator-certified",
+    "namespace": "nvidia-gpu-operator",
+    "channel": "stable",
+}
 FIRST, LAST = (f"gpu-operator-certified.v{version}" for version in ("26.3.2", "26.7.0"))
 POOL: t.Final = "accelerators.openshift/pool"
 STACK: t.Final[Data] = {
@@ -202,7 +206,7 @@ def test_a_csv_that_is_held(cluster: Cluster, playbook: Playbook, audit: Audit) 
     foreign = playbook.module("olm_operator", **SRIOV | {"state": "absent", "wait_timeout": 3})
     assert foreign["code"] == "OLM-CSV-HELD"
     assert "(finalizers: example.com/audit)" in foreign["message"]
-    assert "whoever set example.com/audit has to take it off" in foreign["remedy"]
+    assert "the owner of example.com/audit has to remove it" in foreign["remedy"]
     cluster.client.patch(V1ALPHA1, where[0], csv, where[1], {"metadata": {"finalizers": None}})
     gone, again = (playbook.module("olm_operator", **SRIOV, state="absent") for _time in range(2))
     assert (gone.failed, again.failed, again.changed, audit.writes(again)) == (False, False, False, [])

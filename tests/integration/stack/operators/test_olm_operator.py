@@ -21,11 +21,11 @@ SCENARIO: t.Final = "aws"
 
 V1ALPHA1 = "operators.coreos.com/v1alpha1"
 GROUP = {"apiVersion": "operators.coreos.com/v1", "kind": "OperatorGroup"}
-NFD = {"name": "nfd", "namespace": "it-nfd", "channel": "stable"}
+NFD: t.Final[Data] = {"name": "nfd", "namespace": "it-nfd", "channel": "stable"}
 OLDER, NEWER = "nfd.v4.22.0-202607141007", "nfd.v4.22.0-202608111344"
-SRIOV = {"name": "sriov-network-operator", "namespace": "it-sriov"}
-KUEUE = {"name": "kueue-operator", "namespace": "it-kueue"}
-NETWORK = {"name": "nvidia-network-operator", "namespace": "it-network"}
+SRIOV: t.Final[Data] = {"name": "sriov-network-operator", "namespace": "it-sriov"}
+KUEUE: t.Final[Data] = {"name": "kueue-operator", "namespace": "it-kueue"}
+NETWORK: t.Final[Data] = {"name": "nvidia-network-operator", "namespace": "it-network"}
 TROUBLES = [
     ("foreign_csv", {"package": SRIOV["name"], "with_package": "kernel-module-management"}),
     ("resolution_failed", {"package": KUEUE["name"]}),
@@ -207,7 +207,7 @@ def test_an_operator_group_that_is_in_the_way(
 def test_somebody_elses_subscription_is_reported_and_never_deleted(
     cluster: Cluster, playbook: Playbook, audit: Audit
 ) -> None:
-    where = {"name": "sriov-network-operator", "namespace": "it-hand"}
+    where: Data = {"name": "sriov-network-operator", "namespace": "it-hand"}
     spec = {
         "name": where["name"],
         "channel": "stable",
@@ -263,6 +263,9 @@ def test_a_catalogue_that_is_away_is_waited_for(cluster: Cluster, playbook: Play
     ).changed
 
 
+@pytest.mark.long(
+    "OLM itself may rest five minutes after an outage: test_outage.py and test_working_stack.py have outages"
+)
 def test_an_installation_survives_an_api_that_is_away(cluster: Cluster, playbook: Playbook) -> None:
     sandbox = cluster.needs_sandbox()
     away = threading.Timer(3.0, faults.api_down, (sandbox, 20.0))

@@ -10,7 +10,7 @@ import typing as t
 import pytest
 from cluster import Cluster
 from integration.playbook import Playbook
-from integration.stack.operators.subscribed import V1ALPHA1, VIRT, existing, trouble
+from integration.stack.operators.subscribed import V1ALPHA1, VIRT, Data, existing, trouble
 from integration.wire import Audit
 
 SCENARIO: t.Final = "aws"
@@ -31,7 +31,7 @@ def test_an_operator_of_the_cluster_is_looked_at(cluster: Cluster, playbook: Pla
 def test_other_owners_are_found_before_anything_is_written(
     cluster: Cluster, playbook: Playbook, audit: Audit
 ) -> None:
-    sriov = {"name": "sriov-network-operator", "namespace": "it-second"}
+    sriov: Data = {"name": "sriov-network-operator", "namespace": "it-second"}
     source = {"sourceType": "Catalog", "catalog": {"packageName": sriov["name"]}}
     spec = {
         "namespace": "openshift-sriov-network-operator",
@@ -68,7 +68,7 @@ def test_other_owners_are_found_before_anything_is_written(
 
 
 def test_catalogues_that_leave_a_question(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
-    sriov = {"name": "sriov-network-operator", "namespace": "it-twice"}
+    sriov: Data = {"name": "sriov-network-operator", "namespace": "it-twice"}
     with trouble(cluster, "package_twice", package=sriov["name"], catalog="certified-operators"):
         which = playbook.module("olm_operator", **sriov)
         one = playbook.module("olm_operator", **sriov, source="certified-operators", check=True)

@@ -11,12 +11,12 @@ import pytest
 from cluster import Cluster
 from integration.patience import until
 from integration.playbook import Playbook
-from integration.stack.operators.subscribed import V1ALPHA1, VIRT, approved, existing, written
+from integration.stack.operators.subscribed import V1ALPHA1, VIRT, Data, approved, existing, written
 from integration.wire import Audit
 
 SCENARIO: t.Final = "aws"
 POLICIES: t.Final = ("nvidia.com/v1", "clusterpolicies", "gpu-cluster-policy")
-GPU: t.Final = {
+GPU: t.Final[Data] = {
     "name": "gpu-operator-certified",
     "namespace": "nvidia-gpu-operator",
     "source": "certified-operators",

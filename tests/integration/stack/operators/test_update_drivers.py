@@ -12,7 +12,7 @@ import yaml
 from cluster import Cluster
 from integration.patience import until
 from integration.playbook import ROOT, Playbook
-from integration.stack.operators.updates import KERNEL, POOL, RHCOS, said, trouble, verdicts
+from integration.stack.operators.updates import KERNEL, NEXT, POOL, said, trouble, verdicts
 from integration.wire import Audit
 
 from openshift_sandbox.catalogue import crds
@@ -51,14 +51,13 @@ def test_modules_of_kmm(cluster: Cluster, playbook: Playbook) -> None:
         "PreflightValidationOCPs are served",
     )
     client.create(made)
-    asked = {"version": "4.22.9", "kernel": KERNEL, "rhcos": RHCOS}
-    found = playbook.module("preflight_update", **asked)
+    found = playbook.module("preflight_update", **NEXT)
     assert (verdicts(found)["module default/nic"], found.failed) == ("ok", False)
     with trouble(cluster, "kmm_image_missing", image="r.io/nic:1"):
-        missing = playbook.module("preflight_update", **asked)
+        missing = playbook.module("preflight_update", **NEXT)
     assert (missing["code"], "there is no image r.io/nic:1" in missing["message"]) == ("UPDATE-KMM", True)
     with trouble(cluster, "registry_closed", host="r.io"):
-        untried = playbook.module("preflight_update", **asked)
+        untried = playbook.module("preflight_update", **NEXT)
     assert (verdicts(untried)["module default/nic"], untried.failed) == ("unknown", False)
     proof = {
         "apiVersion": f"{group}/v1beta2",
@@ -77,7 +76,7 @@ def test_modules_of_kmm(cluster: Cluster, playbook: Playbook) -> None:
     }
     where = (f"{group}/v1beta2", "preflightvalidationsocp", "next", None)
     client.patch(*where, {"status": {"modules": [result | {"verificationStatus": "Failure"}]}}, "status")
-    failed = playbook.module("preflight_update", **asked)
+    failed = playbook.module("preflight_update", **NEXT)
     assert (failed["code"], "r.io/nic:1 was not found" in failed["message"]) == ("UPDATE-KMM", True)
     client.delete(f"{group}/v1beta1", "modules", "nic", "default")
 
@@ -120,12 +119,12 @@ def test_the_image_of_the_nic_driver(cluster: Cluster, playbook: Playbook) -> No
             "spec": spec,
         }
     )
-    asked, name = {"version": "4.22.9", "kernel": KERNEL, "rhcos": RHCOS}, "NIC driver image"
+    name = "NIC driver image"
     needed = "nvcr.io/nvidia/mellanox/doca-driver:doca3.5.0-rhel9.8-amd64"
     try:
-        there = playbook.module("preflight_update", **asked)
+        there = playbook.module("preflight_update", **NEXT)
         with trouble(cluster, "registry_image_missing", image=needed):
-            missing = playbook.module("preflight_update", **asked)
+            missing = playbook.module("preflight_update", **NEXT)
     finally:
         client.delete(*where)
         client.delete("apps/v1", "daemonsets", "mofed", "default")
@@ -157,16 +156,13 @@ def test_precompiled_drivers_and_the_images_that_are_there(
     )
     assert run.rc == 0, run.output[-3000:]
     needed = f"registry.example.com/nvidia/gpu-driver-rhel9:595-{KERNEL}-rhel9"
-    asked, name = {"version": "4.22.9", "kernel": KERNEL, "rhcos": RHCOS}, "driver (precompiled)"
-    told = [
-        playbook.module("preflight_update", **asked, **more)
-        for more in ({"driver_images": [needed]}, {"driver_images": []})
-    ]
+    name = "driver (precompiled)"
+    told = [playbook.module("preflight_update", **NEXT, driver_images=images) for images in ([needed], [])]
     assert [verdicts(one)[name] for one in told] == ["ok", "blocking"]
     assert (told[1]["code"], needed in told[1]["message"]) == ("UPDATE-DRIVER", True)
     assert not [one for one in audit.of(*told) if one.resource.startswith("imagestreamimports")]
     # The cluster itself looks, in check mode as well, and leaves nothing behind.
-    seen = [playbook.module("preflight_update", check=check, **asked) for check in (False, True)]
+    seen = [playbook.module("preflight_update", check=check, **NEXT) for check in (False, True)]
     assert [verdicts(one)[name] for one in seen] == ["ok", "ok"]
     assert any(
         f"{needed} is sha256:" in line
@@ -178,16 +174,16 @@ def test_precompiled_drivers_and_the_images_that_are_there(
     assert audit.writes(*seen) == []
     assert cluster.client.list("image.openshift.io/v1", "imagestreamimports") == []
     with trouble(cluster, "driver_image_missing", kernel=KERNEL):
-        missing = playbook.module("preflight_update", **asked)
+        missing = playbook.module("preflight_update", **NEXT)
     assert (missing["code"], verdicts(missing)[name]) == ("UPDATE-DRIVER", "blocking")
     assert f'{needed} (dockerimage.image.openshift.io "{needed}" not found)' in missing["message"]
 
 
 def test_what_nobody_can_find_out_stays_unknown(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
-    asked, name = {"version": "4.22.9", "kernel": KERNEL, "rhcos": RHCOS}, "driver (precompiled)"
+    name = "driver (precompiled)"
     host = {"host": "registry.example.com"}
     with trouble(cluster, "registry_closed", **host):
-        closed = playbook.module("preflight_update", **asked)
+        closed = playbook.module("preflight_update", **NEXT)
     with trouble(
         cluster,
         "registry_closed",
@@ -195,9 +191,9 @@ def test_what_nobody_can_find_out_stays_unknown(cluster: Cluster, playbook: Play
         reason="InternalError",
         text='registry.example.com/d: Get "https://registry.example.com/v2/": i/o timeout',
     ):
-        away = playbook.module("preflight_update", **asked)
+        away = playbook.module("preflight_update", **NEXT)
     restricted = cluster.needs_sandbox().directory / "kubeconfig-restricted"
-    reader = playbook.tasks({"accelerators.openshift.preflight_update": asked}, kubeconfig=restricted).tasks[
+    reader = playbook.tasks({"accelerators.openshift.preflight_update": NEXT}, kubeconfig=restricted).tasks[
         -1
     ]
     for result, words in (
@@ -205,7 +201,8 @@ def test_what_nobody_can_find_out_stays_unknown(cluster: Cluster, playbook: Play
         (away, "unreachable: registry.example.com/d: Get"),
         (
             reader,
-            "not asked: the identity lacks the verb create on imagestreamimports.image.openshift.io in namespace nvidia-gpu-operator",
+            "not asked: the identity lacks the verb create on imagestreamimports.image.openshift.io "
+            "in namespace nvidia-gpu-operator",
         ),
     ):
         assert (result.failed, verdicts(result)[name]) == (False, "unknown"), result.result

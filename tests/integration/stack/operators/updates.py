@@ -23,6 +23,7 @@ POOL: t.Final = {
 KERNEL, RHCOS = "5.14.0-611.5.1.el9_7.x86_64", "9.8.20260815-0"
 DRIVER: t.Final = {"repository": "nvcr.io/nvidia", "image": "driver", "version": "595.91.07"}
 GPU: t.Final = "nvidia-gpu-operator"
+NEXT: t.Final[Data] = {"version": "4.22.9", "kernel": KERNEL, "rhcos": RHCOS}
 
 
 def verdicts(result: TaskResult) -> Data:

@@ -37,7 +37,8 @@ def make(name: str, *troubles: Data) -> World:
 def value(name: str, number: int = 0, **more: t.Any) -> Data:
     """Return the provider specification of a worker set, with changes."""
     sets = installer.machine_sets(scenario.load(name).cluster)
-    return copy.deepcopy(sets[number]["spec"]["template"]["spec"]["providerSpec"]["value"]) | more
+    found: Data = sets[number]["spec"]["template"]["spec"]["providerSpec"]["value"]
+    return copy.deepcopy(found) | more
 
 
 def outcome(world: World, provider: Data, name: str = "gpu-1", seconds: float = 6) -> Data:
@@ -69,7 +70,7 @@ def creation(machine: Data) -> Data:
     return found
 
 
-T4 = {"gpus": [{"type": "nvidia-tesla-t4", "count": 1}], "onHostMaintenance": "Terminate"}
+T4: t.Final[Data] = {"gpus": [{"type": "nvidia-tesla-t4", "count": 1}], "onHostMaintenance": "Terminate"}
 
 
 def azure(size: str = "Standard_NC4as_T4_v3", **more: t.Any) -> Data:

@@ -115,7 +115,9 @@ def test_a_write_is_seen_by_the_next_read_and_wakes_the_loop() -> None:
     world.cluster.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "spec": {}})
     assert world.cluster.changed.is_set()
     world.cluster.patch("Node", "a", None, {"spec": {"unschedulable": True}})
-    assert world.cluster.find("Node", "a")["spec"] == {"unschedulable": True}  # type: ignore[index]
+    node = world.cluster.find("Node", "a")
+    assert node is not None
+    assert node["spec"] == {"unschedulable": True}
 
 
 def test_a_transition_time_moves_only_with_the_status() -> None:

@@ -83,7 +83,7 @@ def set_ready(world: World, app: str, ready: bool = True) -> None:
     world.api.patch("v1", "pods", app, NAMESPACE, {"status": {"conditions": conditions(ready)}}, "status")
 
 
-def annotations(world: World, name: str, namespace: str = NAMESPACE) -> Object:
+def pod_annotations(world: World, name: str, namespace: str = NAMESPACE) -> Object:
     return t.cast(Object, world.api.get("Pod", name, namespace)["metadata"].get("annotations", {}))
 
 

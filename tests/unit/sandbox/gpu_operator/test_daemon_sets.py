@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import typing as t
+
 import pytest
 from unit.sandbox.gpu_operator.builders import NAMESPACE, Object, daemon_set, policy
 
@@ -12,6 +14,9 @@ from openshift_sandbox.stand_ins.gpu_operator import (
     daemon_sets,
     operands,
 )
+
+# The specs of a ClusterPolicy: twice the same one, and one that differs.
+SPECS: t.Final[tuple[Object, ...]] = ({}, {}, {"dcgm": {"env": [1]}})
 
 
 class TestDaemonSets:
@@ -71,7 +76,7 @@ class TestDaemonSets:
     def test_the_hash_follows_the_content(self) -> None:
         hashes = [
             daemon_sets.with_hash(daemon_set(**spec))["metadata"]["annotations"][daemon_sets.APPLIED]
-            for spec in ({}, {}, {"dcgm": {"env": [1]}})
+            for spec in SPECS
         ]
         assert hashes[0] == hashes[1] != hashes[2]
 

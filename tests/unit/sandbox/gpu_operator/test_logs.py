@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from unit.sandbox.gpu_operator.builders import NAMESPACE, add_driver, add_operand, annotations, make
+from unit.sandbox.gpu_operator.builders import NAMESPACE, add_driver, add_operand, make, pod_annotations
 
 from openshift_sandbox.stand_ins.gpu_operator.logs import GpuLogs
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import CRASH, OperandPods
@@ -20,12 +20,12 @@ def test_an_operand_that_ends_again_and_again_prints_what_it_was_told_to(tmp_pat
     add_driver(world)
     add_operand(world, app, hold=None, ready=True)
     world.settle(1)
-    assert annotations(world, app) == {CRASH: "true"}
+    assert pod_annotations(world, app) == {CRASH: "true"}
     assert "no NVML" in (tmp_path / "pod-logs" / f"{NAMESPACE}_{app}_one.log").read_text()
     assert "no NVML" not in (tmp_path / "pod-logs" / f"{NAMESPACE}_nvidia-driver-daemonset.log").read_text()
     world.scenario.now.troubles.clear()
     world.settle(1)
-    assert annotations(world, app) == {}
+    assert pod_annotations(world, app) == {}
     assert "no NVML" not in (tmp_path / "pod-logs" / f"{NAMESPACE}_{app}.log").read_text()
 
 

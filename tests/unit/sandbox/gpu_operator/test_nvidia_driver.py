@@ -8,7 +8,8 @@ from __future__ import annotations
 import typing as t
 
 from unit.sandbox.fake_api import World
-from unit.sandbox.gpu_operator.cluster import CLUSTER, GPU, NAMESPACE, put, run_daemon_sets
+from unit.sandbox.gpu_operator.builders import NAMESPACE
+from unit.sandbox.gpu_operator.cluster import CLUSTER, GPU, put, run_daemon_sets
 
 from openshift_sandbox.stand_ins.gpu_operator.driver_owners import OWNER
 from openshift_sandbox.stand_ins.gpu_operator.nvidia_driver import MAJOR, NvidiaDriver
@@ -22,11 +23,11 @@ TRIPLE: t.Final = {
 }
 
 
-def make(*drivers: tuple[str, Object], switched: bool = True, **labels: str | None) -> World:
+def make(*drivers: tuple[str, Object], switched: bool = True, labels: Object | None = None) -> World:
     world = World(NvidiaDriver())
     for one in CLUSTER:
         put(world, *one)
-    found = {**GPU, "nvidia.com/gpu.present": "true", MAJOR: "9", "pool": "a", **labels}
+    found = {**GPU, "nvidia.com/gpu.present": "true", MAJOR: "9", "pool": "a", **(labels or {})}
     marks = {key: value for key, value in found.items() if value is not None}
     world.api.create(
         {
@@ -111,7 +112,7 @@ def test_two_defaults_are_an_error_of_another_name() -> None:
 
 
 def test_a_node_without_its_major_version_is_not_counted() -> None:
-    world = make(("a", {}), **{MAJOR: None})
+    world = make(("a", {}), labels={MAJOR: None})
     assert (state(world), owner(world), world.api.all("DaemonSet")) == (("ready", "Reconciled"), "a", [])
 
 

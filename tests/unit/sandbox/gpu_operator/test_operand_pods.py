@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 from unit.sandbox.fake_api import World
-from unit.sandbox.gpu_operator.builders import add_driver, add_operand, annotations, make, set_ready
+from unit.sandbox.gpu_operator.builders import add_driver, add_operand, make, pod_annotations, set_ready
 
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import CRASH, OperandPods
 
 
 def held(world: World, app: str) -> bool:
-    return HOLD in annotations(world, app)
+    return HOLD in pod_annotations(world, app)
 
 
 class TestOperandPods:
@@ -53,13 +53,13 @@ class TestOperandPods:
         world = make(OperandPods(), troubles=[{"type": "driver_crashloop", "node": "gpu-0"}])
         add_driver(world)
         world.settle(1)
-        assert annotations(world, "nvidia-driver-daemonset") == {CRASH: "true"}
+        assert pod_annotations(world, "nvidia-driver-daemonset") == {CRASH: "true"}
         world.scenario.now.troubles.clear()
         world.settle(1)
-        assert annotations(world, "nvidia-driver-daemonset") == {}
+        assert pod_annotations(world, "nvidia-driver-daemonset") == {}
 
     def test_trouble_elsewhere_does_not_matter(self) -> None:
         world = make(OperandPods(), troubles=[{"type": "driver_crashloop", "pool": "other"}])
         add_driver(world)
         world.settle(3)
-        assert annotations(world, "nvidia-driver-daemonset") == {}
+        assert pod_annotations(world, "nvidia-driver-daemonset") == {}

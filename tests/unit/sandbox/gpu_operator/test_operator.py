@@ -9,7 +9,8 @@ import typing as t
 
 import pytest
 from unit.sandbox.fake_api import World
-from unit.sandbox.gpu_operator.cluster import CLUSTER, FEATURES, GPU, NAMESPACE, Object, put, run_daemon_sets
+from unit.sandbox.gpu_operator.builders import NAMESPACE, Object
+from unit.sandbox.gpu_operator.cluster import CLUSTER, FEATURES, GPU, put, run_daemon_sets
 
 from openshift_sandbox.stand_ins.gpu_operator.operator import GpuOperator
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from unit.sandbox.fake_api import World
-from unit.sandbox.gpu_operator.builders import NAMESPACE, Object, add_driver, annotations, make
+from unit.sandbox.gpu_operator.builders import NAMESPACE, Object, add_driver, make, pod_annotations
 
 from openshift_sandbox.stand_ins.gpu_operator import output, workloads
 from openshift_sandbox.stand_ins.gpu_operator.logs import GpuLogs
@@ -44,7 +44,7 @@ class TestWorkloads:
         for number in range(4):
             add_workload(world, f"pod-{number}")
         world.settle(1)
-        assert sorted(annotations(world, f"pod-{number}", "default")[DEVICES] for number in range(4)) == [
+        assert sorted(pod_annotations(world, f"pod-{number}", "default")[DEVICES] for number in range(4)) == [
             "0",
             "1",
             "2",
@@ -53,17 +53,17 @@ class TestWorkloads:
         logs = [written(tmp_path, f"pod-{number}") for number in range(4)]
         assert len({log[0] for log in logs}) == 4
         assert all(log[1:] == list(output.VECTOR_ADD) for log in logs)
-        assert {annotations(world, f"pod-{number}", "default")[EXIT_CODE] for number in range(4)} == {"0"}
+        assert {pod_annotations(world, f"pod-{number}", "default")[EXIT_CODE] for number in range(4)} == {"0"}
 
     def test_the_log_is_there_before_the_pod_ends(self, tmp_path: Path) -> None:
         world = make(GpuWorkloads(), directory=tmp_path)
         add_workload(world, "pod", phase="Pending")
         world.settle(2)
-        assert EXIT_CODE not in annotations(world, "pod", "default")
+        assert EXIT_CODE not in pod_annotations(world, "pod", "default")
         world.api.patch("v1", "pods", "pod", "default", {"status": {"phase": "Running"}}, "status")
         world.settle()
         assert written(tmp_path, "pod")
-        assert EXIT_CODE not in annotations(world, "pod", "default")
+        assert EXIT_CODE not in pod_annotations(world, "pod", "default")
 
     def test_cuda_that_fails(self, tmp_path: Path) -> None:
         world = make(
@@ -73,7 +73,7 @@ class TestWorkloads:
         )
         add_workload(world, "pod")
         world.settle(1)
-        assert annotations(world, "pod", "default")[EXIT_CODE] == "3"
+        assert pod_annotations(world, "pod", "default")[EXIT_CODE] == "3"
         assert written(tmp_path, "pod")[-1] == "CUDA error"
 
     def test_files_go_with_their_pods(self, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import typing as t
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,11 @@ def test_an_image_is_looked_for_then_built_then_signed(tmp_path: Path) -> None:
         "name": "card-build-5-14-0-570-12-1-el9-6-x86-64",
         "uid": "earlier",
     }
-    left = {"name": f"{earlier['name']}-build", "namespace": SPACE, "ownerReferences": [earlier]}
+    left: dict[str, t.Any] = {
+        "name": f"{earlier['name']}-build",
+        "namespace": SPACE,
+        "ownerReferences": [earlier],
+    }
     made.api.create(
         {
             "apiVersion": "v1",

@@ -10,7 +10,8 @@ import typing as t
 import pytest
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox.hardware.instance_types import NICS, described
+from openshift_sandbox.hardware.gpus import NICS
+from openshift_sandbox.hardware.instance_types import described
 from openshift_sandbox.stand_ins.network_operator.daemon_sets import RDMA, SRIOV
 from openshift_sandbox.stand_ins.network_operator.node import devices
 from openshift_sandbox.stand_ins.network_operator.operator import OPERATOR, NetworkOperator

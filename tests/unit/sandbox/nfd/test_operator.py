@@ -10,7 +10,7 @@ from unit.sandbox.fake_api import World
 from openshift_sandbox.stand_ins.nfd.operator import COPIED_RULES, NfdOperator
 
 NAMESPACE = "openshift-nfd"
-CR = {
+CR: t.Final[dict[str, t.Any]] = {
     "apiVersion": "nfd.openshift.io/v1",
     "kind": "NodeFeatureDiscovery",
     "metadata": {"name": "nfd-instance", "namespace": NAMESPACE},

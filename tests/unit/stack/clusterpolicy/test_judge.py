@@ -17,7 +17,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import check_pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     judge as clusterpolicy_judge,
+    result as clusterpolicy_result,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import judge_gone
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import explain
 
 Snapshot = dict[str, list[dict[str, t.Any]]]
@@ -104,7 +106,7 @@ def broken(one: dict[str, t.Any], reason: str, message: str = "", restarts: int 
 def test_a_stack_that_works(seen: Snapshot) -> None:
     verdict = judge(seen)
     assert verdict.verdict == "ready"
-    facts = clusterpolicy_judge.summarize(seen, "gpu-cluster-policy", [POOL])
+    facts = clusterpolicy_result.summarize(seen, "gpu-cluster-policy", [POOL])
     assert (facts["state"], facts["reason"], facts["driver_version"]) == ("ready", "Reconciled", "595.91.07")
     (entry,) = facts["nodes"]
     assert entry["expected"] == entry["allocatable"] == {"nvidia.com/gpu": 4}
@@ -596,9 +598,9 @@ def test_bad_pools_are_named(pool: dict[str, t.Any], path: str) -> None:
 
 
 def test_absence_means_no_operand_and_no_pod(seen: Snapshot) -> None:
-    assert clusterpolicy_judge.judge_gone({"daemonsets": [], "pods": []}).is_ready
-    assert clusterpolicy_judge.judge_gone({"daemonsets": [], "pods": seen["pods"]}).code == "GPU-LEFTOVER"
-    assert clusterpolicy_judge.judge_gone(seen).details
+    assert judge_gone({"daemonsets": [], "pods": []}).is_ready
+    assert judge_gone({"daemonsets": [], "pods": seen["pods"]}).code == "GPU-LEFTOVER"
+    assert judge_gone(seen).details
 
 
 def test_a_driver_that_was_switched_off_and_stays_is_told_and_is_final_when_it_lasts(seen: Snapshot) -> None:

@@ -14,10 +14,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import references
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     manifest as clusterpolicy_manifest,
     options as clusterpolicy_options,
+    preconditions,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
     DEFAULT,
@@ -251,7 +251,7 @@ def test_secrets_and_maps_that_options_name() -> None:
         mig_manager={"config": {"name": "default-mig-parted-config"}},
         nvidia_drivers=[{"repo_config": {"name": "repos"}}],
     )
-    assert [tuple(one) for one in references.named(given)] == [
+    assert [tuple(one) for one in preconditions.references(given)] == [
         ("driver.licensing_config.secret_name", "Secret", "licence"),
         ("nvidia_drivers[0].repo_config.name", "ConfigMap", "repos"),
     ]

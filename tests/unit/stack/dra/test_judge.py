@@ -9,10 +9,10 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import judge as dra_judge
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.result import summarize
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stage_judge import Judge
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import StackJudge
 
 Data = dict[str, t.Any]
 Snapshot = dict[str, list[Data]]
@@ -150,17 +150,17 @@ def world(**more: list[Data]) -> Snapshot:
     }
 
 
-def judged(snapshot: Snapshot) -> tuple[t.Any, Judge]:
-    judge = Judge(
+def judged(snapshot: Snapshot) -> tuple[t.Any, StackJudge]:
+    judge = StackJudge(
         lambda seen: dra_judge.judge(seen, [POOL], [DRIVER]),
         dra_judge.CHAIN,
-        Patience(lambda: 0.0, 0, dra_judge.PASSING),
+        Grace(lambda: 0.0, 0, dra_judge.PASSING),
     )
     return judge(snapshot), judge
 
 
 def told(snapshot: Snapshot) -> Data:
-    return summarize(snapshot, [POOL], [DRIVER], judged(snapshot)[1].parts)
+    return summarize(snapshot, [POOL], [DRIVER], judged(snapshot)[1].findings)
 
 
 def behind(snapshot: Snapshot) -> dict[str, tuple[str, str]]:
@@ -270,6 +270,6 @@ def test_nodes_of_nobody_hold_nothing_up() -> None:
     snapshot = world(clusters=[waits], nodes=[node(), node("n2", "theirs")], pods=[*pods(), *late])
     verdict, judge = judged(snapshot)
     assert verdict.is_ready
-    assert "outside the pools alone: n2 (dra-driver is not Ready)" in judge.parts[-1].message
+    assert "outside the pools alone: n2 (dra-driver is not Ready)" in judge.findings[-1].message
     assert not judged(world(clusters=[waits]))[0].is_ready
     assert behind(world(clusters=[waits])) == {"crd": ("pending", "")}

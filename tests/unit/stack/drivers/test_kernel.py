@@ -15,6 +15,7 @@ import yaml
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import system, update
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     judge as clusterpolicy_judge,
+    result as clusterpolicy_result,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import (
     kernel as driver_kernel,
@@ -110,7 +111,7 @@ def precompiled(seen: Snapshot, kernel: str = KERNEL) -> None:
 
 
 def facts(seen: Snapshot) -> Data:
-    (found,) = clusterpolicy_judge.summarize(seen, "gpu-cluster-policy", [POOL])["nodes"]
+    (found,) = clusterpolicy_result.summarize(seen, "gpu-cluster-policy", [POOL])["nodes"]
     kernel: Data = found["kernel"]
     return kernel
 

@@ -9,7 +9,7 @@ import pytest
 from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer, status
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.lookup_steps import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.steps import (
     PATIENCE,
     look_up,
 )

@@ -12,7 +12,9 @@ from unit.engine import api_on
 from unit.fake_server import Answer, FakeServer
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import precompiled
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import (
+    steps as driver_steps,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
     steps as nvidiadriver_steps,
 )
@@ -59,13 +61,13 @@ BOTH = ["GET nodes", "POST imagestreamimports"]
 
 def test_a_policy_that_asks_for_other_precompiled_drivers() -> None:
     server = server_with(True, True)
-    precompiled.refuse_unmade(api_on(server), PARAMS, {}, {"driver": DRIVER})
+    driver_steps.refuse_unmade(api_on(server), PARAMS, {}, {"driver": DRIVER})
     assert (asked(server), server.writes()) == (BOTH, [])
     with pytest.raises(
         NotReadyError,
         match=r"Node b: there is no precompiled driver for kernel 5.14.0-b: r.io/n/d:595-5.14.0-b-rhcos4.18",
     ):
-        precompiled.refuse_unmade(api_on(server_with(True, False)), PARAMS, {}, {"driver": DRIVER})
+        driver_steps.refuse_unmade(api_on(server_with(True, False)), PARAMS, {}, {"driver": DRIVER})
 
 
 @pytest.mark.parametrize(
@@ -80,13 +82,13 @@ def test_a_policy_that_asks_for_other_precompiled_drivers() -> None:
 )
 def test_what_asks_nothing(live: Data, spec: Data) -> None:
     server = server_with(False, False)
-    precompiled.refuse_unmade(api_on(server), PARAMS, live, spec)
+    driver_steps.refuse_unmade(api_on(server), PARAMS, live, spec)
     assert server.requests == []
 
 
 def test_nodes_of_no_pool_hold_nothing_up() -> None:
     api = api_on(server_with(True, False))
-    precompiled.refuse_unmade(
+    driver_steps.refuse_unmade(
         api, PARAMS | {"pools": [{"node_selector": {"pool": "one"}}]}, {}, {"driver": DRIVER}
     )
     assert [text.partition(",")[0] for text in api.warnings] == ["Node b is in none of the pools"]

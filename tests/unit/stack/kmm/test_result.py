@@ -1,33 +1,43 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stages of a KMM Module: the cause is named, what comes after it waits."""
+"""Result of a KMM Module: the cause is named, what comes after it waits."""
 
 from __future__ import annotations
 
 import typing as t
 
 import pytest
-from unit.stack.kmm.test_manifest import DRA, ENTRY, build, node, params, pod, published, pull, snapshot
+from unit.stack.kmm.builders import DRA, ENTRY, build, node, params, pod, published, pull, snapshot
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
     manifest as kmm_manifest,
     result as kmm_result,
 )
 
-Data = dict[str, t.Any]
 PLUGIN = {"device_plugin": {"image": "i"}}
+
+
 MAKING = {
     "build": {"dockerfile": "FROM x"},
     "sign": {"key_secret": "k", "cert_secret": "c", "files_to_sign": ["/opt/a.ko"]},
 }
+
+
 OF_NODES = ["selector", "image", "build", "signing", "driver", "device plugin", "allocatable"]
+
+
 ROLE = {"kmm.node.kubernetes.io/role": "device-plugin"}
-READY: Data = {"metadata": {"name": "q", "namespace": "s", "labels": ROLE}, "spec": {"nodeName": "n1"}}
+
+
+READY: KubeObject = {"metadata": {"name": "q", "namespace": "s", "labels": ROLE}, "spec": {"nodeName": "n1"}}
+
+
 READY |= {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
 
 
-def staged(asked: Data, **more: t.Any) -> Data:
+def staged(asked: KubeObject, **more: t.Any) -> KubeObject:
     given = params(kmm=asked)
     numbers = {"nodesMatchingSelectorNumber": 1, "desiredNumber": 1, "availableNumber": 1}
     module = kmm_manifest.build(given) | {
@@ -36,7 +46,7 @@ def staged(asked: Data, **more: t.Any) -> Data:
     return kmm_result.summarize(given, snapshot(**{"modules": [module], "pods": [READY]} | more))
 
 
-def verdicts(found: Data) -> dict[str, str]:
+def verdicts(found: KubeObject) -> dict[str, str]:
     return {one["name"]: one["verdict"] for one in found["stages"] if one["verdict"] != "ready"}
 
 
@@ -69,7 +79,7 @@ def test_a_module_that_is_ready() -> None:
         ({"nodes": [node(devices="1")]}, "allocatable"),
     ],
 )
-def test_the_cause_is_named_and_the_rest_waits(change: Data, cause: str) -> None:
+def test_the_cause_is_named_and_the_rest_waits(change: KubeObject, cause: str) -> None:
     found = staged(PLUGIN | MAKING, **change)
     after = OF_NODES[OF_NODES.index(cause) + 1 :]
     own = "failed" if "kernel" in found["pools"][0]["message"] and cause == "selector" else "pending"

@@ -22,6 +22,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvid
     manifest as nvidiadriver_manifest,
     options as nvidiadriver_options,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver.result import (
+    summarize,
+)
 from openshift_sandbox.catalogue.crds import overlaid
 
 Data = dict[str, t.Any]
@@ -278,7 +281,7 @@ def snapshot(
 
 def test_the_truth() -> None:
     assert nvidiadriver_judge.judge(snapshot(), [driver("a")]) == []
-    (found,) = nvidiadriver_judge.summarize(snapshot(), [driver("a")])
+    (found,) = summarize(snapshot(), [driver("a")])
     assert found == {
         "name": "a",
         "state": "ready",

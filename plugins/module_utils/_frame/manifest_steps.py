@@ -1,0 +1,87 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Apply or delete any number of plain objects, each in its order."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    KindNotServedError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import manifest as manifests
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.manifest import Entry
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import find, known
+
+# One entry of the module's result for each object.
+Results = list[dict[str, t.Any]]
+
+
+def read(objects: t.Any, namespace: str | None) -> list[Entry]:
+    """Return the objects in the order of application; known kinds already have their namespace.
+
+    Raises InputError, before the first request.
+    """
+    return [_placed(entry, namespace) for entry in manifests.read(objects)]
+
+
+def apply(api: Api, entries: t.Sequence[Entry], namespace: str | None, force_conflicts: bool) -> Results:
+    """Apply the objects; wait for new CustomResourceDefinitions before the objects that may need them.
+
+    namespace: for namespaced objects that name none. Raises AcceleratorError with the path of the object.
+    """
+
+    def act(entry: Entry) -> None:
+        api.apply(_placed_by_server(api, entry, namespace).manifest, force_conflicts=force_conflicts)
+
+    results = [_done(api, entry, act) for entry in entries if entry.is_ground]
+    crd = known(manifests.CRD)
+    crds = {entry.name: Query(crd, name=entry.name) for entry in entries if entry.kind == manifests.CRD}
+    if crds:
+        api.wait(crds, manifests.judge_established, "custom resource definitions")
+    return results + [_done(api, entry, act) for entry in entries if not entry.is_ground]
+
+
+def remove(api: Api, entries: t.Sequence[Entry], namespace: str | None) -> Results:
+    """Delete the objects in reverse order. Raises AcceleratorError with the path of the object."""
+
+    def act(entry: Entry) -> None:
+        try:
+            kind = api.resolve(entry.api_version, entry.kind)
+        except KindNotServedError:
+            return
+        api.delete(kind, entry.name, manifests.place(entry, kind.namespaced, namespace).namespace)
+
+    return [_done(api, entry, act) for entry in reversed(entries)]
+
+
+def _placed(entry: Entry, namespace: str | None) -> Entry:
+    kind = find(entry.api_version, entry.kind)
+    return manifests.place(entry, kind.namespaced, namespace) if kind else entry
+
+
+def _placed_by_server(api: Api, entry: Entry, namespace: str | None) -> Entry:
+    """Ask the server about kinds outside the table. In check mode one may not be served yet."""
+    try:
+        kind = api.resolve(entry.api_version, entry.kind)
+    except KindNotServedError:
+        if api.check_mode:
+            return entry
+        raise
+    return manifests.place(entry, kind.namespaced, namespace)
+
+
+def _done(api: Api, entry: Entry, act: t.Callable[[Entry], None]) -> dict[str, t.Any]:
+    """Act on an object. Return what changed; an error's message begins with the object's path."""
+    before = len(api.changes)
+    try:
+        act(entry)
+    except AcceleratorError as exc:
+        if entry.path not in exc.message:
+            exc.message = f"{entry.path} ({entry.kind} {entry.name}): {exc.message}"
+        raise
+    return entry.summarize(len(api.changes) > before)

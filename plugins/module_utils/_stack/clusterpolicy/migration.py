@@ -1,0 +1,148 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""From NVIDIADriver objects back to the policy's driver: what has to hold before, and which pods are left
+over.
+
+GPU operator 26.7 (its source, 2026-11): without the switch an NVIDIADriver is `disabled`, and its DaemonSet
+keeps every node for itself. Deleting it would end all its pods at once. A pod whose DaemonSet is gone is
+replaced, as in an upgrade, once its node's annotation asks for that.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    DRIVER_UPGRADE,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import keeper
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import of_owner
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot, name
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
+    MANAGED_BY,
+    owned,
+    selector,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    Readiness,
+    pending,
+    ready,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
+    state,
+)
+
+Data = dict[str, t.Any]
+COMPONENT: t.Final = "app.kubernetes.io/component=nvidia-driver"
+REQUESTED: t.Final = "nvidia.com/gpu-driver-upgrade-requested"
+_TOOLKIT: t.Final = "openshift.driver-toolkit"
+
+
+def refuse_strangers(drivers: t.Sequence[Data], daemonsets: t.Sequence[Data]) -> list[str]:
+    """Somebody else's that drive nodes would go on doing so. Remarks on those that drive none."""
+    theirs = [one for one in drivers if not owned(one)]
+    driving = [one for one in theirs if of_owner(daemonsets, one["metadata"]["uid"])]
+    if driving:
+        names = " and ".join(name(one) for one in driving)
+        message = (
+            f"NVIDIADriver {names} was made by {keeper(driving[0])} and drives nodes: without the switch "
+            "it is disabled, "
+            "and its DaemonSet still keeps the policy's driver from them."
+        )
+        mark = f"oc label nvidiadriver {' '.join(name(one) for one in driving)} {selector(MANAGED_BY)}"
+        remedy = (
+            f"`{mark}` has it go with ours, node by node. Deleting it takes the driver from all its "
+            "nodes at once."
+        )
+        raise NotReadyError(
+            "GPU-NVD-FOREIGN", message, remedy, [f"nvidiadriver/{name(one)}" for one in driving]
+        )
+    return [
+        f"NVIDIADriver {name(one)} was made by {keeper(one)}; it stays, and is disabled." for one in theirs
+    ]
+
+
+def refuse_unreplaced(spec: Data, daemonsets: t.Iterable[Data]) -> None:
+    """The operator replaces those pods in an upgrade, and an upgrade sees them by the label of the Driver
+    Toolkit alone.
+    """
+    driver = spec.get("driver") or {}
+    plain = [
+        one["metadata"]["name"]
+        for one in daemonsets
+        if labels(one["spec"]["template"]).get(_TOOLKIT) != "true"
+    ]
+    causes = [
+        (driver.get("enabled") is False, "driver.enabled is false"),
+        (
+            not (driver.get("upgradePolicy") or {}).get("autoUpgrade"),
+            "driver.upgrade_policy.auto_upgrade is not true",
+        ),
+        (bool((spec.get("sandboxWorkloads") or {}).get("enabled")), "sandbox_workloads.enabled is true"),
+        (
+            bool(plain),
+            f"DaemonSet {', '.join(plain)} has a precompiled driver, or one without the Driver Toolkit",
+        ),
+    ]
+    if found := [what for is_so, what in causes if is_so]:
+        message = f"The operator would not replace the pods of NVIDIADriver objects: {' and '.join(found)}."
+        remedy = (
+            "Change that for the way back, or have all nodes go without a driver meanwhile: first "
+            "backend nvidiadriver with state absent."
+        )
+        raise NotReadyError("GPU-NVD-BACK", message, remedy, found)
+
+
+def judge_disabled(snapshot: Snapshot) -> Readiness:
+    """Whether the operator has seen the switch: until then it would make a DaemonSet that was taken away
+    anew.
+    """
+    late = [name(one) for one in snapshot["drivers"] if owned(one) and state(one) != "disabled"]
+    if not late:
+        return ready("Disabled", "No NVIDIADriver drives any more.")
+    return pending(
+        "Driving",
+        f"NVIDIADriver {', '.join(late)} still drives.",
+        code="GPU-NVD-NOTREADY",
+        remedy="Look at the log of the GPU operator.",
+    )
+
+
+def left_over(pods: t.Iterable[Data]) -> list[Data]:
+    """Driver pods without a DaemonSet, on a node."""
+    return [pod for pod in pods if not pod["metadata"].get("ownerReferences") and pod["spec"].get("nodeName")]
+
+
+def unasked(pods: t.Iterable[Data], nodes: t.Iterable[Data]) -> list[str]:
+    """Nodes with such a pod on which no upgrade is under way, asked for or failed."""
+    held = {pod["spec"]["nodeName"] for pod in left_over(pods)}
+    idle = [
+        node
+        for node in nodes
+        if name(node) in held and labels(node).get(DRIVER_UPGRADE, "") in ("", "upgrade-done")
+    ]
+    return sorted(
+        name(node) for node in idle if (node["metadata"].get("annotations") or {}).get(REQUESTED) != "true"
+    )
+
+
+def judge_replaced(snapshot: Snapshot) -> Readiness:
+    nodes = sorted(pod["spec"]["nodeName"] for pod in left_over(snapshot["pods"]))
+    if not nodes:
+        return ready("Replaced", "Every node has the policy's driver.")
+    message = (
+        "Driver pods of NVIDIADriver objects still run on "
+        f"{', '.join(nodes[:5])}{', …' if nodes[5:] else ''}."
+    )
+    remedy = f"Look at label {DRIVER_UPGRADE} of the node, and for pods that hold its GPUs."
+    return pending(
+        "Replacing",
+        message,
+        code="GPU-UPG-RUNNING",
+        remedy=remedy,
+        details=tuple(f"{node}: driver pod is still the old one" for node in nodes),
+    )

@@ -1,0 +1,86 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Back from NVIDIADriver objects to the policy's own driver, node by node.
+
+The objects go last: while they are there, the next run goes on.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import is_owned_by
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import name
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import migration
+
+Data = dict[str, t.Any]
+DRIVER: t.Final = known("NVIDIADriver")
+DAEMONSET: t.Final = known("DaemonSet")
+POD: t.Final = known("Pod")
+NODE: t.Final = known("Node")
+
+
+def begin(api: Api, namespace: str, spec: Data) -> DriverReturn | None:
+    """What cannot work is told before the first write.
+
+    spec: the policy's, as it will be; None where no NVIDIADriver of ours is in its way.
+    """
+    drivers = (
+        []
+        if (spec.get("driver") or {}).get("useNvidiaDriverCRD") or not api.served(DRIVER)
+        else api.list(DRIVER)
+    )
+    found = DriverReturn(api, namespace, [one for one in drivers if owned(one)])
+    sets = api.list(DAEMONSET, namespace, labels=migration.COMPONENT) if drivers else []
+    for remark in migration.refuse_strangers(drivers, sets):
+        api.warn(remark)
+    if not found.drivers:
+        return None
+    migration.refuse_unreplaced(spec, found.of_ours(sets))
+    return found
+
+
+class DriverReturn:
+    """The NVIDIADrivers that are ours, on their way out."""
+
+    def __init__(self, api: Api, namespace: str, drivers: t.Sequence[Data]) -> None:
+        self._api, self._namespace, self.drivers = api, namespace, drivers
+
+    def of_ours(self, daemonsets: t.Iterable[Data]) -> list[Data]:
+        uids = [one["metadata"]["uid"] for one in self.drivers]
+        return [one for one in daemonsets if is_owned_by(one, uids)]
+
+    def release(self) -> None:
+        """The DaemonSets go without their pods, as the operator does it on the way there; then each node's
+        upgrade is asked for.
+        """
+        api, namespace = self._api, self._namespace
+        if not api.wait_wanted:
+            api.warn(
+                "NVIDIADriver objects go in a run that waits; until then their pods keep the policy's "
+                "driver from their nodes."
+            )
+            return
+        api.wait({"drivers": Query(DRIVER)}, migration.judge_disabled, "NVIDIADriver objects stop")
+        for one in self.of_ours(api.list(DAEMONSET, namespace, labels=migration.COMPONENT)):
+            api.delete(DAEMONSET, name(one), namespace, owned_only=False, orphan=True)
+        for node in migration.unasked(api.list(POD, namespace, labels=migration.COMPONENT), api.list(NODE)):
+            api.merge_patch(NODE, node, None, {"metadata": {"annotations": {migration.REQUESTED: "true"}}})
+
+    def finish(self) -> None:
+        """Delete the objects once no pod uses what they brought, such as its service account."""
+        api = self._api
+        if not api.wait_wanted:
+            return
+        api.wait(
+            {"pods": Query(POD, self._namespace, labels=migration.COMPONENT)},
+            migration.judge_replaced,
+            "policy's driver",
+        )
+        for one in self.drivers:
+            api.delete(DRIVER, name(one))

@@ -1,0 +1,112 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What has to hold before the first write of a GPU stack: no other stack, and every Secret and ConfigMap
+exists.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    ForbiddenError,
+    KindNotServedError,
+    NotReadyError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import name
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
+
+_DRIVER: t.Final = {
+    "licensing_config.secret_name": "Secret",
+    "secret_env": "Secret",
+    "cert_config.name": "ConfigMap",
+    "kernel_module_config.name": "ConfigMap",
+    "repo_config.config_map_name": "ConfigMap",
+    "repo_config.name": "ConfigMap",
+    "virtual_topology.config": "ConfigMap",
+    "virtual_topology_config.name": "ConfigMap",
+}
+_POLICY: t.Final = {
+    **{f"driver.{path}": kind for path, kind in _DRIVER.items()},
+    "device_plugin.config.name": "ConfigMap",
+    "dcgm_exporter.config.name": "ConfigMap",
+    "mig_manager.config.name": "ConfigMap",
+    "mig_manager.gpu_clients_config.name": "ConfigMap",
+    "vgpu_manager.kernel_module_config.name": "ConfigMap",
+    "vgpu_device_manager.config.name": "ConfigMap",
+}
+# ConfigMaps that the operator makes.
+_OPERATORS: t.Final = ("default-mig-parted-config", "default-gpu-clients", "default-vgpu-devices-config")
+
+
+class Reference(t.NamedTuple):
+    """A Secret or ConfigMap that an option names. path: of the option."""
+
+    path: str
+    kind: str
+    name: str
+
+
+def refuse_other_stack(api: Api, title: str) -> None:
+    """Raise NotReadyError beside a GPUCluster: the operator would reconcile neither of the two."""
+    if other := gpu_cluster(api):
+        message = (
+            f"GPUCluster {other} exists (the stack for dynamic resource allocation); "
+            f"with it ClusterPolicy {title} would be a conflicting resource."
+        )
+        remedy = (
+            "Use backend dra, or take that stack away first: special_resource with backend dra and state "
+            "absent, "
+            f"or `oc delete gpucluster {other}`."
+        )
+        raise NotReadyError("GPU-CP-CONFLICT", message, remedy, [f"gpucluster/{other}"])
+
+
+def gpu_cluster(api: Api) -> str:
+    """Return the name of the GPUCluster, or an empty string without one."""
+    with contextlib.suppress(KindNotServedError):
+        return next((name(one) for one in api.list(known("GPUCluster"))), "")
+    return ""
+
+
+def check_references(api: Api, params: StackParams) -> None:
+    """Raise NotReadyError if a Secret or ConfigMap that an option names is missing: an operand would wait for
+    it.
+
+    In check mode this is a warning: the namespace may be empty before the operator is installed.
+    """
+    for path, kind, title in references(params):
+        try:
+            found = api.get(known(kind), title, params["namespace"])
+        except ForbiddenError:
+            where = f"{kind} {title} exists in namespace {params['namespace']}"
+            api.warn(f"{path}: whether {where} may not be looked at.")
+            continue
+        if found:
+            continue
+        message = f"{path} names {kind} {title}, and namespace {params['namespace']} has none."
+        if api.check_mode:
+            api.warn(message)
+        else:
+            remedy = f"Make it there (module manifests), or correct {path}."
+            raise NotReadyError("GPU-CP-REFERENCE", message, remedy)
+
+
+def references(params: t.Mapping[str, t.Any]) -> list[Reference]:
+    """Return the Secrets and ConfigMaps that the options name, but for those that the operator makes."""
+    places = [(path, kind, _at(params, path)) for path, kind in _POLICY.items()]
+    for index, entry in enumerate(params.get("nvidia_drivers") or []):
+        here = f"nvidia_drivers[{index}]"
+        places += [(f"{here}.{path}", kind, _at(entry, path)) for path, kind in _DRIVER.items()]
+    return [Reference(path, kind, str(one)) for path, kind, one in places if one and one not in _OPERATORS]
+
+
+def _at(values: t.Any, path: str) -> t.Any:
+    for key in path.split("."):
+        values = values.get(key) if isinstance(values, t.Mapping) else None
+    return values

@@ -1,0 +1,91 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Manifest of backend custom: the user's object and expressions, checked and completed."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.expression import Expression
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, merge
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
+    StackParams,
+    StackPool,
+)
+
+_AVAILABLE: t.Final = "status.conditions[?type=='Available'].status | [0] == 'True'"
+
+
+class Expressions(t.NamedTuple):
+    """The user's expressions about the object; only C(ready) is required."""
+
+    ready: Expression
+    failed: Expression | None
+    says: Expression | None
+
+
+def check(params: StackParams) -> None:
+    """Raise InputError for options that cannot work; take name and namespace from the definition."""
+    custom = params.get("custom")
+    if not custom:
+        message = "custom is missing, and backend is custom."
+        raise InputError("INPUT-REQUIRED", message, "Give custom.definition and custom.ready.")
+    _check_definition(custom["definition"])
+    metadata = custom["definition"]["metadata"]
+    for option in ("name", "namespace"):
+        written = metadata.get(option)
+        if params[option] and written and params[option] != written:
+            message = f"{option} is {params[option]}, and custom.definition.metadata.{option} is {written}."
+            raise InputError("INPUT-VALUE", message, f"Leave {option} out.")
+        params[option] = params[option] or written
+    if params["tolerations"]:
+        message = "tolerations are given, and backend custom does not know where its object keeps them."
+        raise InputError("INPUT-OPTION", message, "Write them into custom.definition.spec.")
+    if params["state"] == "present":
+        if not custom.get("ready"):
+            message = "custom.ready is missing: without it the task cannot know when the object is ready."
+            raise InputError("INPUT-REQUIRED", message, f'For most operators it is "{_AVAILABLE}".')
+        expressions(params)
+
+
+def _check_definition(definition: KubeObject) -> None:
+    metadata = definition.get("metadata") if isinstance(definition.get("metadata"), dict) else {}
+    for path, value in (
+        ("apiVersion", definition.get("apiVersion")),
+        ("kind", definition.get("kind")),
+        ("metadata.name", (metadata or {}).get("name")),
+    ):
+        if not value or not isinstance(value, str):
+            message = f"custom.definition.{path} is missing."
+            remedy = "Write the object as `oc get -o yaml` shows it, without its status."
+            raise InputError("INPUT-REQUIRED", message, remedy)
+
+
+def expressions(params: StackParams) -> Expressions:
+    """Return the compiled expressions; raise InputError for one that is no JMESPath."""
+    custom = params["custom"] or {}
+    failed, says = (
+        Expression(f"custom.{key}", custom[key]) if custom.get(key) else None for key in ("failed", "says")
+    )
+    return Expressions(Expression("custom.ready", custom["ready"]), failed, says)
+
+
+def build(params: StackParams, namespaced: bool) -> KubeObject:
+    """Return the object to apply: the definition, with the raw spec merged over it."""
+    definition = (params["custom"] or {})["definition"]
+    metadata = {key: value for key, value in definition["metadata"].items() if key != "namespace"}
+    if namespaced and params["namespace"]:
+        metadata["namespace"] = params["namespace"]
+    wanted = {**definition, "metadata": metadata}
+    if params["spec"]:
+        wanted["spec"] = merge(definition.get("spec") or {}, params["spec"])
+    return wanted
+
+
+def pools(params: StackParams) -> list[StackPool]:
+    """Return the pools; one that expects nothing of its own expects custom.expected."""
+    common = (params["custom"] or {}).get("expected") or {}
+    return [{**pool, "expected": pool.get("expected") or common} for pool in params["pools"]]

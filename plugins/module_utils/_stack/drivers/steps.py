@@ -1,0 +1,126 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Steps about driver images: look them up, refuse missing ones, take them from a mirror."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import typing as t
+from dataclasses import replace
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    ApiError,
+    ForbiddenError,
+    KindNotServedError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, name
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
+    has_nvidia_pci,
+    labels,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
+    StackParams,
+    StackPool,
+)
+
+if t.TYPE_CHECKING:
+    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import image, lookup
+
+# What only precompiled drivers or a mirror need is imported for them alone.
+# A registry that does not answer holds the API server up for half a minute; a second look tells nothing new.
+PATIENCE: t.Final = 40.0
+
+
+def look_up(api: Api, images: t.Iterable[str], namespace: str) -> dict[str, lookup.Answer]:
+    """Return image -> whether it exists, asked in one request as pods of the namespace would pull it.
+
+    This never fails: where nobody may ask, each answer says so. It is a dry run of a request that stores
+    nothing anyway, so check mode sends it too, and it is repeated like a read.
+    """
+    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import lookup
+
+    wanted = sorted(set(images))
+    if not wanted:
+        return {}
+    try:
+        told = _patient(api).dry_run_create(lookup.question(wanted, namespace))
+    except KindNotServedError:
+        return lookup.not_asked(wanted, "this cluster has no API that looks images up")
+    except ForbiddenError as exc:
+        verb = "the identity lacks the verb create on imagestreamimports.image.openshift.io"
+        lacking = f"{verb} in namespace {namespace}"
+        return lookup.not_asked(wanted, lacking if exc.code == "API-FORBIDDEN" else exc.message)
+    except ApiError as exc:
+        return lookup.not_asked(wanted, exc.message)
+    return lookup.answers(wanted, told)
+
+
+def _patient(api: Api) -> Api:
+    """Return the same connection, which waits longer for an answer and does not repeat a request for long."""
+    http = copy.copy(api.http)
+    http.limits = http.limits._replace(first_read=PATIENCE, outage=PATIENCE)
+    return replace(api, http=http)
+
+
+def refuse_missing(api: Api, params: StackParams, drivers: t.Iterable[image.Change]) -> None:
+    """Raise NotReadyError if no precompiled driver exists for the kernel of a node; warn where nobody knows.
+
+    Nothing is asked where no precompiled driver changes: what is there already is judged where it runs.
+    """
+    new = [one for one in drivers if one.is_new]
+    if not new:
+        return
+    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import image
+
+    nodes = api.list(known("Node"), keep=lambda node: node if has_nvidia_pci(labels(node)) else None)
+    needs = [need for one in new for need in image.precompiled(one.after, filter(one.is_for, nodes))]
+    told = look_up(api, (one for need in needs for one in need.images), params["namespace"])
+    every: StackPool = {"name": "", "node_selector": {}}
+    ours = {name(node) for pool in params["pools"] or [every] for node in nodes_of(nodes, pool)}
+    for text in image.judge(needs, told, ours):
+        api.warn(text)
+
+
+def refuse_unmade(api: Api, params: StackParams, live: KubeObject, spec: t.Mapping[str, t.Any]) -> None:
+    """Do the same for a ClusterPolicy that is about to have this spec, unless NVIDIADriver objects bring
+    drivers.
+    """
+    before, after = ((one.get("driver") or {}) for one in (live.get("spec") or {}, spec))
+    if after.get("usePrecompiled") and not after.get("useNvidiaDriverCRD"):
+        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import image
+
+        refuse_missing(api, params, [image.Change(before, after)])
+
+
+def mirrored(api: Api, params: StackParams, csvs: t.Callable[[], list[KubeObject]]) -> StackParams:
+    """Return the options with images of the mirror that option registry names, or as they are without it.
+
+    csvs: returns the installed operators.
+    """
+    mirror = params.get("registry")
+    if not mirror:
+        return params
+    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import registry
+
+    sets: list[KubeObject] = []
+    for kind in registry.SETS:
+        with contextlib.suppress(KindNotServedError):
+            sets += [{"kind": kind, **one} for one in api.list(known(kind))]
+    found = registry.mirrored(params, mirror, registry.images(csvs()), registry.sources(sets))
+    if found.kept:
+        api.warn(
+            f"registry: nothing was rewritten for {', '.join(found.kept)}, "
+            "since the cluster sends those images to a mirror already."
+        )
+    if found.unknown:
+        api.warn(
+            f"registry: the operator does not say which images it takes for {', '.join(found.unknown)}; "
+            "give version, repository and image there."
+        )
+    return t.cast(StackParams, found.params)

@@ -1,0 +1,126 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What the judges of all stacks share: the walk over pools and nodes, and the memory of a wait."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import replace
+from itertools import compress
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    KubeObject,
+    Snapshot,
+    name,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    Readiness,
+    pending,
+    ready,
+    worst,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import update
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.node import short
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import (
+    judge_size,
+    nodes_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import (
+    Finding,
+    is_consequence,
+    placed,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Chain
+
+# Judges one node of a pool; the snapshot holds only the pods of that node.
+NodeJudge = t.Callable[[KubeObject, StackPool, Snapshot], t.Iterable[Readiness | None]]
+_OFFERED: t.Final = ("GPU-ALLOC", "GPU-MIG-RUNNING")
+
+
+class StackJudge:
+    """Judges each snapshot of a wait, and remembers the last one and how long each trouble has lasted."""
+
+    def __init__(
+        self, judge: t.Callable[[Snapshot], t.Sequence[Finding]], chain: Chain, patience: Grace
+    ) -> None:
+        """judge: returns causes before consequences. patience: when a trouble that lasts becomes final."""
+        self._judge, self._patience, self.chain = judge, patience, chain
+        self.seen: Snapshot = {}
+        self.findings: list[Finding] = []
+        self.looks = 0
+
+    def __call__(self, snapshot: Snapshot) -> Readiness:
+        """Return the verdict on the whole stack."""
+        self.seen, self.looks = snapshot, self.looks + 1
+        self.findings = self.harden(self._judge(snapshot))
+        return self.verdict(snapshot)
+
+    def harden(self, findings: t.Sequence[Finding]) -> list[Finding]:
+        """Return the findings, failed where they lasted too long; a consequence has the patience of its
+        cause.
+        """
+        causes = [not is_consequence(one, findings, self.chain) for one in findings]
+        return harden_some(self._patience, findings, causes)
+
+    def verdict(self, snapshot: Snapshot) -> Readiness:
+        """Return the worst finding, with a line for each node that is not ready."""
+        lines = one_line_each(one for one in self.findings if not one.is_ready)
+        return replace(worst(self.findings), details=lines)
+
+
+def harden_some(patience: Grace, findings: t.Sequence[Finding], chosen: t.Sequence[bool]) -> list[Finding]:
+    """Return all findings; only the chosen ones become failed when they last."""
+    hardened = iter(patience.harden(compress(findings, chosen)))
+    return [next(hardened) if is_one else one for one, is_one in zip(findings, chosen, strict=True)]
+
+
+def judge_pools(snapshot: Snapshot, pools: t.Sequence[StackPool], judge_node: NodeJudge) -> list[Finding]:
+    """Return what is found of the size of each pool, then of each of its nodes.
+
+    A node that the machine-config operator is updating has no other finding: its pods come and go.
+    """
+    findings = [placed(judge_size(snapshot["nodes"], pool), pool["name"]) for pool in pools]
+    view = operands.view_of(snapshot)
+    for pool in pools:
+        for node in nodes_of(snapshot["nodes"], pool):
+            updating = update.judge(node)
+            found = [updating] if updating else judge_node(node, pool, view(node))
+            findings += [placed(one, pool["name"], name(node)) for one in found if one is not None]
+    return findings
+
+
+def judge_gone(snapshot: Snapshot) -> Readiness:
+    """Return ready once no operand of the GPU operator is left; only then may the operator go."""
+    daemonsets = [one for one in snapshot["daemonsets"] if operands.is_operand(one)]
+    pods = [
+        pod
+        for pod in snapshot["pods"]
+        if any(owner["kind"] == "DaemonSet" for owner in pod["metadata"].get("ownerReferences") or [])
+    ]
+    if not daemonsets and not pods:
+        return ready("Gone", "No operand is left.")
+    names = [*(f"daemonset/{name(one)}" for one in daemonsets), *(f"pod/{name(pod)}" for pod in pods)]
+    message = f"{len(daemonsets)} DaemonSets and {len(pods)} pods of the stack are left."
+    line = f"{len(names)} left: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
+    remedy = "Look for finalizers and for pods that do not end."
+    return pending("Leaving", message, code="GPU-LEFTOVER", remedy=remedy, details=(line,))
+
+
+def one_line_each(findings: t.Iterable[Readiness]) -> tuple[str, ...]:
+    """Return a line for each node: its first trouble (causes come first) and the devices it lacks."""
+    causes: dict[str, str] = {}
+    devices: dict[str, str] = {}
+    for found in findings:
+        for line in found.details:
+            node, _colon, phrase = line.partition(": ")
+            (devices if found.code in _OFFERED else causes).setdefault(node, phrase)
+    lines = []
+    for node in dict.fromkeys([*causes, *devices]):
+        phrases = [causes.get(node, ""), devices.get(node, "").removeprefix("offers ")]
+        lines.append(f"{short(node)}: {'; '.join(filter(None, phrases))}")
+    return tuple(lines)

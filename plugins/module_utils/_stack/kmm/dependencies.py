@@ -1,0 +1,102 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Dependencies of a KMM Module: objects that we create before it, and objects that must exist."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm.manifest import PART_OF
+
+# The value of option kmm, or of one of its suboptions.
+Options = dict[str, t.Any]
+_PRIVILEGED: t.Final = "system:openshift:scc:privileged"
+
+
+class Need(t.NamedTuple):
+    """An object that must exist. path: the option that names it."""
+
+    kind: str
+    name: str
+    path: str
+
+
+def accounts(kmm: Options) -> dict[str, str]:
+    """Return the ServiceAccounts and the option that names each; every namespace has `default`."""
+    found = {"kmm.service_account": kmm.get("service_account")}
+    found |= {
+        f"kmm.{key}.service_account": (kmm.get(key) or {}).get("service_account")
+        for key in ("device_plugin", "dra")
+    }
+    return {name: path for path, name in found.items() if name and name != "default"}
+
+
+def needs(kmm: Options) -> list[Need]:
+    """Return the objects that the options name and that must exist before the Module."""
+    found = (
+        [Need("Secret", kmm["image_repo_secret"], "kmm.image_repo_secret")]
+        if kmm.get("image_repo_secret")
+        else []
+    )
+    for path, place in _places(kmm):
+        build, sign = place.get("build") or {}, place.get("sign") or {}
+        found += [Need("Secret", name, f"{path}build.secrets") for name in build.get("secrets") or []]
+        found += (
+            [Need("ConfigMap", build["dockerfile_config_map"], f"{path}build.dockerfile_config_map")]
+            if build.get("dockerfile_config_map")
+            else []
+        )
+        found += [
+            Need("Secret", sign[key], f"{path}sign.{key}")
+            for key in ("key_secret", "cert_secret")
+            if sign.get(key)
+        ]
+    if not kmm.get("create_service_accounts"):
+        found += [Need("ServiceAccount", name, path) for name, path in accounts(kmm).items()]
+    return found
+
+
+def _places(kmm: Options) -> list[tuple[str, Options]]:
+    return [
+        ("kmm.", kmm),
+        *((f"kmm.kernel_mappings[{at}].", one) for at, one in enumerate(kmm.get("kernel_mappings") or [])),
+    ]
+
+
+def own(kmm: Options, name: str, namespace: str) -> list[KubeObject]:
+    """Return the objects to create before the Module.
+
+    Workers load kernel modules, so their ServiceAccount gets the privileged SecurityContextConstraints.
+    """
+    texts = {f"{name}-dockerfile": (kmm.get("build") or {}).get("dockerfile")}
+    texts |= {
+        f"{name}-{at}-dockerfile": (one.get("build") or {}).get("dockerfile")
+        for at, one in enumerate(kmm.get("kernel_mappings") or [])
+    }
+    objects = [
+        {**_object("v1", "ConfigMap", title, name, namespace), "data": {"dockerfile": text}}
+        for title, text in texts.items()
+        if text
+    ]
+    for account in accounts(kmm) if kmm.get("create_service_accounts") else ():
+        role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": _PRIVILEGED}
+        subject = {"kind": "ServiceAccount", "name": account, "namespace": namespace}
+        binding = _object(
+            "rbac.authorization.k8s.io/v1", "RoleBinding", f"{account}-privileged", name, namespace
+        )
+        objects += [
+            _object("v1", "ServiceAccount", account, name, namespace),
+            {**binding, "roleRef": role, "subjects": [subject]},
+        ]
+    return objects
+
+
+def _object(api_version: str, kind: str, title: str, module: str, namespace: str) -> KubeObject:
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {"name": title, "namespace": namespace, "labels": {PART_OF: module}},
+    }

@@ -1,0 +1,176 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Nodes of a KMM Module: what keeps KMM off a node, its image, its pods, and whether the module is loaded."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import diff
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    Readiness,
+    failed,
+    pending,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import untolerated
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
+    images,
+    kernels,
+    manifest as kmm_manifest,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
+
+ACTION: t.Final = f"{kmm_manifest.PREFIX}/worker-action"
+ROLE: t.Final = f"{kmm_manifest.PREFIX}/role"
+_ROLES: t.Final = {"dra": "DRA driver"}
+
+
+def entry(node: KubeObject, section: str, module: KubeObject, snapshot: Snapshot) -> KubeObject | None:
+    """Return the Module's entry in the node's NodeModulesConfig, or None. section: spec or status."""
+    name, metadata = node["metadata"]["name"], module["metadata"]
+    config = next((one for one in snapshot["configs"] if one["metadata"]["name"] == name), {})
+    entries: list[KubeObject] = (config.get(section) or {}).get("modules") or []
+    place = (metadata["namespace"], metadata["name"])
+    return next((one for one in entries if (one["namespace"], one["name"]) == place), None)
+
+
+def summarize(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> dict[str, str]:
+    """Return the node's kernel, and the image and version of the module that it has loaded."""
+    loaded = entry(node, "status", module, snapshot) or {}
+    return {
+        "kernel": kernels.kernel_of(node),
+        "image": (loaded.get("config") or {}).get("containerImage", ""),
+        "version": loaded.get("version", ""),
+    }
+
+
+def judge_node(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> list[Readiness]:
+    """Return what is wrong on the node, causes first: labels and taints, image, pods, loading."""
+    found = [_judge_reach(node, module), _judge_version(node, module), *_judge_image(node, module, snapshot)]
+    found += [*_judge_pods(node, module, snapshot), _judge_loaded(node, module, snapshot)]
+    return [part for part in found if part is not None]
+
+
+def _on_node(
+    make: t.Callable[..., Readiness], node: KubeObject, reason: str, what: str, code: str, remedy: str
+) -> Readiness:
+    name = node["metadata"]["name"]
+    return make(
+        f"{reason}:{name}", f"Node {name}: {what}.", code=code, remedy=remedy, details=(f"{name}: {what}",)
+    )
+
+
+def _judge_reach(node: KubeObject, module: KubeObject) -> Readiness | None:
+    name, marks, kernel = node["metadata"]["name"], labels(node), kernels.kernel_of(node)
+    lacking = [
+        f"{key}={value}" for key, value in module["spec"]["selector"].items() if marks.get(key) != value
+    ]
+    if lacking:
+        what = f"lacks {', '.join(lacking)}, which the Module selects by"
+        remedy = "Change kmm.selector, or look at what sets that label."
+        return _on_node(pending, node, "Selector", what, "GPU-KMM-SELECTOR", remedy)
+    if taints := untolerated(node, module["spec"].get("tolerations") or []):
+        what = (
+            f"taint {', '.join(taints)} is not tolerated by the Module, "
+            "and KMM leaves such nodes out of its numbers"
+        )
+        remedy = f"Add it to tolerations of special_resource, or remove it from node {name}."
+        return _on_node(failed, node, "Taint", what, "GPU-TAINT", remedy)
+    mappings = kernels.mappings(module)
+    if not mappings or any(kernels.fits(one, kernel) for one in mappings):
+        return None
+    what = f"no kernel mapping fits its kernel {kernel}"
+    remedy = "Add a mapping for that kernel to kmm.kernel_mappings."
+    return _on_node(failed, node, "Kernel", what, "GPU-KMM-KERNEL", remedy)
+
+
+def _judge_version(node: KubeObject, module: KubeObject) -> Readiness | None:
+    version, metadata = kernels.container(module).get("version"), module["metadata"]
+    label = kmm_manifest.version_label(metadata["namespace"], metadata["name"])
+    there = labels(node).get(label)
+    if not version or there == version:
+        return None
+    what = f"has no label {label}, without which KMM loads nothing there"
+    if there:
+        what = f"is to have version {there}, the Module is at {version}"
+    remedy = f"oc label node {node['metadata']['name']} {label}={version} --overwrite"
+    return _on_node(pending, node, "Version", what, "GPU-KMM-VERSION", remedy)
+
+
+def _judge_image(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> list[Readiness]:
+    """Return the troubles of the node's image; none once the node has it, whatever went wrong before."""
+    kernel, wanted = kernels.kernel_of(node), entry(node, "spec", module, snapshot)
+    if wanted is not None and wanted["config"]["containerImage"] == kernels.image_for(module, kernel):
+        return []
+    name = node["metadata"]["name"]
+    return [images.on_node(name, one) for one in images.troubles(kernel, module, snapshot)]
+
+
+def _judge_pods(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> t.Iterator[Readiness]:
+    """Yield the node's broken pods.
+
+    Until KMM has passed a change on, its worker may still fail at the old state.
+    """
+    is_late = bool(behind(node, module, snapshot))
+    for pod in snapshot["pods"]:
+        found, marks = trouble(pod), labels(pod)
+        if found is None or pod["spec"].get("nodeName") != node["metadata"]["name"] or images.step_of(pod):
+            continue
+        if is_late and marks.get(ACTION) == "Load":
+            continue
+        step, code = _ROLES.get(marks.get(ROLE, ""), "device plugin"), "GPU-KMM-PLUGIN"
+        if ACTION in marks:
+            step, code = "loading", "GPU-KMM-LOAD"
+        if "Image" in found.reason:
+            step, code = "image", "GPU-IMAGE"
+        name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
+        known = recognise(found.message)
+        remedy = known.remedy if known else f"oc logs -n {namespace} {name}"
+        what = f"{step}: pod {name} is in {found.reason}: {found.message}"
+        yield _on_node(pending, node, f"Pod:{step}", what, code, remedy)
+
+
+def behind(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> str:
+    """Return what KMM has not passed on to the node's configuration yet, or an empty text."""
+    wanted, kernel = entry(node, "spec", module, snapshot), kernels.kernel_of(node)
+    image = kernels.image_for(module, kernel)
+    # KMM leaves these two out of the node's configuration.
+    modprobe = {
+        key: value
+        for key, value in (kernels.container(module).get("modprobe") or {}).items()
+        if key not in ("args", "rawArgs")
+    }
+    if wanted is None:
+        return f"waits for the image of its kernel{images.progress(kernel, snapshot)}"
+    config = wanted["config"]
+    if config["kernelVersion"] != kernel:
+        what = f"is prepared for kernel {config['kernelVersion']}, and runs {kernel}"
+        return f"{what}{images.progress(kernel, snapshot)}"
+    if (image and config["containerImage"] != image) or not diff.covers(config.get("modprobe"), modprobe):
+        return f"does not have the Module's change yet{images.progress(kernel, snapshot)}"
+    return ""
+
+
+def _judge_loaded(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> Readiness | None:
+    boot = (node.get("status", {}).get("nodeInfo") or {}).get("bootID", "")
+    wanted, there = entry(node, "spec", module, snapshot), entry(node, "status", module, snapshot)
+    metadata = module["metadata"]
+    ready_label = kmm_manifest.ready_label(metadata["namespace"], metadata["name"])
+    what = behind(node, module, snapshot)
+    if what or wanted is None:
+        pass
+    elif there is None or any(there.get(key) != wanted.get(key) for key in ("config", "version")):
+        what = "the kernel module is being loaded"
+    elif there.get("bootId", boot) != boot:
+        what = "was rebooted, and the kernel module is not loaded again yet"
+    elif ready_label not in labels(node):
+        what = "KMM has not labelled it ready"
+    if not what:
+        return None
+    remedy = "Look at the pods of the Module and at KMM's log."
+    return _on_node(pending, node, "Loading", what, "GPU-KMM-PENDING", remedy)

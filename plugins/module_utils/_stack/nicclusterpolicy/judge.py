@@ -1,0 +1,171 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Judge the network adapters' stack stage by stage; `ready` of the policy alone proves nothing."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.conditions import since
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import of_owner
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    KubeObject,
+    Snapshot,
+    name,
+    named,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    PENDING,
+    Readiness,
+    pending,
+    ready,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, on_object
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import (
+    StackJudge,
+    judge_pools,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import manifest
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.manifest import (
+    NAME,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.node import (
+    DRIVER,
+    PLUGINS,
+    SECONDARY,
+    judge_node,
+    key_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.outside_nodes import (
+    late_outside,
+    with_status,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
+    StackParams,
+    StackPool,
+)
+
+_NEEDED: t.Final = (stages.DRIVER, stages.CRD, stages.LABELS)
+CHAIN: t.Final = stages.chain(
+    {
+        stages.LABELS: (),
+        stages.DRIVER: (stages.CRD, stages.LABELS),
+        stages.PLUGIN: _NEEDED,
+        SECONDARY: _NEEDED,
+        stages.ALLOCATABLE: (stages.PLUGIN, *_NEEDED),
+    },
+    "nvidia-network-operator",
+)
+_OPERATOR: t.Final = ("nvidia-network-operator-controller-manager",)
+# Stage -> starts of names of the pods that know why it is not ready.
+PODS: t.Final = {
+    stages.CRD: _OPERATOR,
+    stages.LABELS: _OPERATOR,
+    stages.DRIVER: ("mofed-",),
+    stages.PLUGIN: tuple(PLUGINS),
+    SECONDARY: ("nv-ipam-", "nic-feature-discovery"),
+    stages.ALLOCATABLE: tuple(PLUGINS),
+}
+# Seen in the first moments of every healthy start, and final when they last.
+PASSING: t.Final = (
+    "NIC-LABEL",
+    "NIC-DRV-CRASH",
+    "NIC-OPERAND-CRASH",
+    "NIC-IMAGE",
+    "NIC-ALLOC",
+    "NIC-DRV-OUTDATED",
+)
+
+
+def judging(params: StackParams, clock: t.Callable[[], float]) -> StackJudge:
+    """Return the judge of a wait."""
+    offered = manifest.offered(params)
+    patience = Grace(clock, params["grace"], PASSING)
+    return StackJudge(lambda snapshot: judge(snapshot, params["pools"], offered), CHAIN, patience)
+
+
+def judge(snapshot: Snapshot, pools: t.Sequence[StackPool], offered: t.Sequence[str]) -> list[Finding]:
+    """Return the findings, causes before consequences; the last is what the operator says of itself.
+
+    offered: resources that the plugins make nodes offer.
+    """
+    policy = named(snapshot["policies"], NAME)
+    if not policy:
+        message, remedy = f"NicClusterPolicy {NAME} is not there yet.", "Look at the events of the operator."
+        return [on_object(PENDING, "NoPolicy", message, "NIC-STATE", remedy, waits=True)]
+
+    def of_node(node: KubeObject, pool: StackPool, view: Snapshot) -> t.Iterable[Readiness | None]:
+        expected = {one: number for one, number in (pool.get("expected") or {}).items() if one in offered}
+        return judge_node(node, policy, view, expected or dict.fromkeys(offered, 0))
+
+    findings = [*judge_pools(snapshot, pools, of_node), *_judge_rollout(policy, snapshot)]
+    late = late_outside(snapshot, pools, own_daemonsets(snapshot, policy))
+    return with_status(findings, _judge_status(policy), late, f"NicClusterPolicy {NAME}")
+
+
+def own_daemonsets(snapshot: Snapshot, policy: KubeObject) -> list[KubeObject]:
+    """Return the DaemonSets that the operator made for the policy."""
+    return of_owner(snapshot["daemonsets"], str(policy["metadata"].get("uid")))
+
+
+def _judge_rollout(policy: KubeObject, snapshot: Snapshot) -> list[Finding]:
+    """The operator compares no generations: after a change it may call ready what is still old."""
+    late = []
+    for one in own_daemonsets(snapshot, policy):
+        version = str((policy["spec"].get(key_of(one)) or {}).get("version") or "")
+        has_containers = bool(one["spec"]["template"]["spec"].get("containers"))
+        if version and has_containers and not operands.runs_version(one, version):
+            late.append(f"{name(one)} (version {version})")
+    if not late:
+        return []
+    message = f"The operator has not yet brought the policy to {', '.join(sorted(late)[:3])}."
+    remedy = "Look at the log of the NVIDIA Network Operator."
+    return [on_object(PENDING, "Rollout", message, "NIC-STATE", remedy)]
+
+
+def _judge_status(policy: KubeObject) -> Finding:
+    """Return what the operator says of itself: a consequence of its components, unless it is an error."""
+    found = manifest.judge(policy)
+    more: dict[str, t.Any] = {
+        "since": since(policy, "Ready"),
+        "waits": not found.is_ready and not found.is_failed,
+    }
+    return on_object(found.verdict, found.reason, found.message, found.code, found.remedy, **more)
+
+
+def judge_gone(snapshot: Snapshot) -> Readiness:
+    """Return ready once the garbage collector has deleted what the policy owned."""
+    left = [
+        name(one)
+        for one in snapshot["daemonsets"]
+        if any(owner["kind"] == "NicClusterPolicy" for owner in one["metadata"].get("ownerReferences") or [])
+    ]
+    if not left:
+        return ready("Gone")
+    message = f"{len(left)} DaemonSets are left: {', '.join(left)}."
+    remedy = "Look for finalizers and for pods that do not end."
+    return pending("Leaving", message, code="NIC-LEFTOVER", remedy=remedy)
+
+
+def outlived(
+    nodes: t.Collection[str], pods: t.Iterable[KubeObject], drivers: t.Iterable[KubeObject]
+) -> list[str]:
+    """Return nodes whose GPU driver, with nvidia-peermem in it, is older than the NIC driver that runs now.
+
+    pods: those of the NIC operator. drivers: those of the GPU driver.
+    """
+    newest = {
+        pod["spec"].get("nodeName"): pod["metadata"]["creationTimestamp"]
+        for pod in pods
+        if DRIVER in (pod["metadata"].get("labels") or {})
+    }
+    old = {
+        pod["spec"].get("nodeName")
+        for pod in drivers
+        if pod["metadata"]["creationTimestamp"] < newest.get(pod["spec"].get("nodeName"), "")
+    }
+    return sorted(node for node in nodes if node in old)

@@ -1,0 +1,232 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""NicClusterPolicy: from options to a manifest, and what its status says, in both forms that releases of the
+operator write.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, merge
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    Readiness,
+    failed,
+    pending,
+    ready,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import merge_tolerations
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import camel
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
+
+Data = dict[str, t.Any]
+
+API_VERSION: t.Final = "mellanox.com/v1alpha1"
+NAME: t.Final = "nic-cluster-policy"
+VENDOR: t.Final = "15b3"
+# Option -> (key of the spec, name of its image).
+COMPONENTS: t.Final = {
+    "ofed_driver": ("ofedDriver", "doca-driver"),
+    "rdma_shared_device_plugin": ("rdmaSharedDevicePlugin", "k8s-rdma-shared-dev-plugin"),
+    "sriov_device_plugin": ("sriovDevicePlugin", "sriov-network-device-plugin"),
+    "nv_ipam": ("nvIpam", "nvidia-k8s-ipam"),
+    "nic_feature_discovery": ("nicFeatureDiscovery", "nic-feature-discovery"),
+}
+PREFIXES: t.Final = {"rdma_shared_device_plugin": "rdma", "sriov_device_plugin": "nvidia.com"}
+_NAME: t.Final = re.compile(r"[A-Za-z0-9_.]+")
+_OWN_KEYS: t.Final = ("resources", "cert_config", "repo_config")
+
+
+def check(params: StackParams) -> None:
+    """What cannot work is refused before the first request."""
+    if params["name"] != NAME:
+        raise InputError(
+            "INPUT-VALUE",
+            f"name is {params['name']!r}: the operator ignores every NicClusterPolicy but {NAME}.",
+            f"Leave name out, or set {NAME}.",
+        )
+    asked = params.get("nic_cluster_policy") or {}
+    if (
+        params["state"] == "present"
+        and not any(asked.get(option) is not None for option in COMPONENTS)
+        and not params["spec"]
+    ):
+        names = ", ".join(COMPONENTS)
+        raise InputError(
+            "INPUT-REQUIRED", "nic_cluster_policy has no component.", f"Give one of {names}, or a raw spec."
+        )
+    for option in PREFIXES:
+        part = asked.get(option)
+        if (
+            part is not None
+            and not part.get("resources")
+            and not ((params["spec"].get(COMPONENTS[option][0]) or {}).get("config"))
+        ):
+            raise InputError(
+                "INPUT-REQUIRED",
+                f"nic_cluster_policy.{option}.resources is empty: the plugin would offer nothing.",
+                "Name at least one resource.",
+            )
+        for index, entry in enumerate((part or {}).get("resources") or []):
+            if not _NAME.fullmatch(entry["name"]):
+                path = f"nic_cluster_policy.{option}.resources[{index}].name"
+                raise InputError(
+                    "INPUT-VALUE",
+                    f"{path} is {entry['name']!r}.",
+                    "Allowed are letters, digits, underscores and dots.",
+                )
+
+
+def offered(params: StackParams) -> list[str]:
+    """Resources that the plugins will make nodes offer."""
+    asked = params.get("nic_cluster_policy") or {}
+    return [
+        f"{one.get('prefix') or prefix}/{one['name']}"
+        for option, prefix in PREFIXES.items()
+        for one in (asked.get(option) or {}).get("resources") or []
+    ]
+
+
+def wished(params: StackParams, images: t.Mapping[str, Data]) -> Data:
+    """The spec that is asked for. images: name -> {repository, version} of the installed operator."""
+    asked = params.get("nic_cluster_policy") or {}
+    spec: Data = {}
+    for option, (key, image) in COMPONENTS.items():
+        part = asked.get(option)
+        if part is not None:
+            spec[key] = {**_image(option, part, image, images), **_plain(part), **_config(option, part)}
+    if asked.get("node_affinity"):
+        spec["nodeAffinity"] = asked["node_affinity"]
+    return t.cast(Data, merge(spec, params["spec"]))
+
+
+def build(params: StackParams, images: t.Mapping[str, Data], live: KubeObject | None) -> Data:
+    """The whole manifest. Nobody's toleration is taken away."""
+    spec = wished(params, images)
+    theirs = ((live or {}).get("spec") or {}).get("tolerations")
+    if tolerations := merge_tolerations(theirs, params["tolerations"], spec.get("tolerations")):
+        spec["tolerations"] = tolerations
+    return {"apiVersion": API_VERSION, "kind": "NicClusterPolicy", "metadata": {"name": NAME}, "spec": spec}
+
+
+def images_of(csvs: t.Iterable[Data]) -> dict[str, Data]:
+    """Images that installed operators bring, from their lists of related images."""
+    found: dict[str, Data] = {}
+    for csv in csvs:
+        for entry in (csv.get("spec") or {}).get("relatedImages") or []:
+            path, mark, digest = str(entry.get("image", "")).partition("@")
+            path, colon, tag = (path, ":", digest) if mark else path.rpartition(":")
+            repository, slash, name = path.rpartition("/")
+            if colon and slash:
+                found[name] = {"repository": repository, "version": digest if mark else tag}
+    return found
+
+
+def _image(option: str, part: Data, name: str, images: t.Mapping[str, Data]) -> Data:
+    """Image, repository and version, all three: releases before 26.4 know no shared ones."""
+    name = part.get("image") or name
+    own = images.get(name) or {}
+    found = {
+        "image": name,
+        "repository": part.get("repository") or own.get("repository"),
+        "version": part.get("version") or own.get("version"),
+    }
+    if missing := [key for key, value in found.items() if not value]:
+        paths = " and ".join(f"nic_cluster_policy.{option}.{key}" for key in missing)
+        message = f"{paths} must be given: the installed operator does not say where its image {name} is."
+        raise InputError(
+            "INPUT-DRIVER-IMAGE", message, f"Set {paths}, as the release notes of the operator have it."
+        )
+    return found
+
+
+def _plain(part: Data) -> Data:
+    kept = {
+        camel(key): value
+        for key, value in part.items()
+        if value not in (None, {}) and key not in (*_OWN_KEYS, "image", "repository", "version")
+    }
+    return kept | {camel(key): {"name": part[key]} for key in ("cert_config", "repo_config") if part.get(key)}
+
+
+def _config(option: str, part: Data) -> Data:
+    """The plugins take their configuration as JSON in a string; ours is written the same way every time."""
+    entries = part.get("resources")
+    if not entries:
+        return {}
+    if option == "rdma_shared_device_plugin":
+        listed = [
+            _entry(one, {"rdmaHcaMax": one.get("hca_max", 63)}, ("drivers", "if_names", "link_types"))
+            for one in entries
+        ]
+        return {"config": json.dumps({"configList": listed}, sort_keys=True)}
+    listed = [_entry(one, {}, ("drivers", "pf_names", "is_rdma")) for one in entries]
+    return {"config": json.dumps({"resourceList": listed}, sort_keys=True)}
+
+
+def _entry(one: Data, more: Data, keys: t.Sequence[str]) -> Data:
+    selectors = {"vendors": one.get("vendors") or [VENDOR]} | (
+        {"deviceIDs": one["device_ids"]} if one.get("device_ids") else {}
+    )
+    selectors |= {camel(key): one[key] for key in keys if one.get(key)}
+    prefix = {"resourcePrefix": one["prefix"]} if one.get("prefix") else {}
+    return {"resourceName": one["name"], **prefix, **more, "selectors": selectors}
+
+
+def state(policy: Data) -> str:
+    return str((policy.get("status") or {}).get("state") or "")
+
+
+def components(policy: Data) -> list[Data]:
+    """Return name, state and message of each deployed component; every release has appliedStates."""
+    applied = (policy.get("status") or {}).get("appliedStates") or []
+    return [
+        {"name": one["name"].removeprefix("state-"), "state": one["state"], "message": one.get("message", "")}
+        for one in applied
+        if one["state"] != "ignore"
+    ]
+
+
+def judge(policy: Data) -> Readiness:
+    """What the operator says of itself."""
+    status, found = policy.get("status") or {}, state(policy)
+    if found == "ignore":
+        return failed(
+            "Ignored",
+            f"NicClusterPolicy {NAME} is ignored: {status.get('reason')}",
+            code="NIC-IGNORED",
+            remedy="Delete the other NicClusterPolicy.",
+        )
+    own = next((one for one in status.get("conditions") or [] if one["type"] == "Ready"), Data())
+    seen, now = own.get("observedGeneration") or 0, policy["metadata"].get("generation") or 0
+    if found == "ready" and 0 < seen < now:
+        message = (
+            f"NicClusterPolicy {NAME} is {found} as it was before its last change (generation {seen} "
+            f"of {now})."
+        )
+        return pending(
+            "StatusOfBefore",
+            message,
+            code="NIC-STATE",
+            remedy="Look at the log of the NVIDIA Network Operator.",
+        )
+    if found == "ready" and own.get("status", "True") == "True":
+        return ready("AllComponentsReady")
+    late = [one for one in components(policy) if one["state"] != "ready"]
+    said = "; ".join(
+        f"{one['name']} is {one['state']}" + (f": {one['message']}" if one["message"] else "") for one in late
+    )
+    said = said or str(status.get("reason") or "it has not said why")
+    make = failed if any(one["state"] == "error" for one in late) else pending
+    remedy = "Look at `oc describe nicclusterpolicy` and at the log of the NVIDIA Network Operator."
+    return make(
+        "ComponentsNotReady",
+        f"NicClusterPolicy {NAME} is {found or 'without a state'}: {said}.",
+        code="NIC-STATE",
+        remedy=remedy,
+    )

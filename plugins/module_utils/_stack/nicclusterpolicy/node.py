@@ -1,0 +1,203 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Judge one node with network adapters: its labels, driver, plugins and what it offers, causes first."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import of_owner
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    KubeObject,
+    Snapshot,
+    name,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    FAILED,
+    PENDING,
+    Readiness,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, on_node
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.manifest import (
+    VENDOR,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.node import (
+    judge_alive,
+    judge_taints,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import (
+    IMAGE_REASONS,
+    as_words,
+    how_to_look,
+    trouble,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
+
+PRESENT: t.Final = f"feature.node.kubernetes.io/pci-{VENDOR}.present"
+WAITS: t.Final = "network.nvidia.com/operator.mofed.wait"
+UPGRADE: t.Final = "nvidia.com/ofed-driver-upgrade-state"
+DRIVER: t.Final = "nvidia.com/ofed-driver"
+SECONDARY: t.Final = "secondary"
+# Start of a DaemonSet's name -> key of the policy's spec that asks for it; all others are secondary.
+PLUGINS: t.Final = {
+    "rdma-shared-dp": "rdmaSharedDevicePlugin",
+    "network-operator-sriov-device-plugin": "sriovDevicePlugin",
+}
+
+
+def is_driver(daemonset: KubeObject) -> bool:
+    """Return whether the DaemonSet brings the NIC driver."""
+    return DRIVER in (daemonset["metadata"].get("labels") or {})
+
+
+def key_of(daemonset: KubeObject) -> str:
+    """Return the key of the policy's spec that asks for the DaemonSet; empty for secondary ones."""
+    if is_driver(daemonset):
+        return "ofedDriver"
+    return next((key for start, key in PLUGINS.items() if name(daemonset).startswith(start)), "")
+
+
+def stage_of(key: str) -> str:
+    """Return the stage of a key of the policy's spec."""
+    return stages.DRIVER if key == "ofedDriver" else stages.PLUGIN if key else SECONDARY
+
+
+class Here(t.NamedTuple):
+    """What the operator has for one node.
+
+    daemonsets: those that select it, the driver's first. found: what of each runs. pods: those of the node.
+    lacking: keys of the spec that no DaemonSet serves.
+    """
+
+    daemonsets: list[KubeObject]
+    found: list[operands.Operand]
+    pods: list[KubeObject]
+    lacking: list[str]
+
+
+def here(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> Here:
+    """Return what the operator has for the node."""
+    ours = of_owner(snapshot["daemonsets"], str(policy["metadata"].get("uid")))
+    wanted = [one for one in ours if matches(operands.selector(one), labels(node))]
+    wanted.sort(key=lambda one: (not is_driver(one), name(one)))
+    pods = [pod for pod in snapshot["pods"] if pod["spec"].get("nodeName") == node["metadata"]["name"]]
+    revisions, served = operands.current_revisions(snapshot["revisions"]), {key_of(one) for one in wanted}
+    asked = [key for key in ("ofedDriver", *PLUGINS.values()) if (policy.get("spec") or {}).get(key)]
+    found = [operands.of_daemonset(one, pods, revisions) for one in wanted]
+    return Here(wanted, found, pods, [key for key in asked if key not in served])
+
+
+def judge_node(
+    node: KubeObject, policy: KubeObject, snapshot: Snapshot, wanted: t.Mapping[str, int]
+) -> list[Readiness | None]:
+    """Return what is wrong with the node, causes first; None where a look found nothing.
+
+    wanted: resource -> number; 0 where any number will do.
+    """
+    of_node, upgrade = here(node, policy, snapshot), _judge_upgrade(node)
+    late = _judge_operands(node, of_node)
+    if upgrade:
+        late = [one for one in late if one.code != "NIC-DRV-OUTDATED"]
+    remedy = "Add it to tolerations of special_resource."
+    first = stage_of(key_of(of_node.daemonsets[0])) if of_node.daemonsets else SECONDARY
+    tainted = judge_taints(node, of_node.daemonsets, "NIC-TAINT", remedy, first)
+    found: list[Finding | None] = [judge_alive(node), _judge_label(node), upgrade, tainted, *late]
+    is_explained = any(one and one.stage == stages.DRIVER for one in found)
+    if labels(node).get(WAITS) == "true" and not is_explained:
+        what, remedy = "its NIC driver is not loaded yet", "Look at the log of the node's mofed pod."
+        found.append(on_node(PENDING, node, "Driver", what, "NIC-DRV", remedy, stage=stages.DRIVER))
+    found += [_judge_devices(node, resource, number) for resource, number in wanted.items()]
+    return list(found)
+
+
+def _judge_label(node: KubeObject) -> Finding | None:
+    if labels(node).get(PRESENT) == "true":
+        return None
+    what = f"label {PRESENT} is missing, so the operator leaves the node out"
+    remedy = (
+        "Run nfd_labels with pci_classes that hold 02 (0200 misses InfiniBand) and label_fields [vendor]; "
+        "the adapter has to be in the machine."
+    )
+    return on_node(PENDING, node, "Label", what, "NIC-LABEL", remedy, stage=stages.LABELS)
+
+
+def _judge_upgrade(node: KubeObject) -> Finding | None:
+    state = labels(node).get(UPGRADE, "")
+    if state in ("", "upgrade-done"):
+        return None
+    if state == "upgrade-failed":
+        what = "the upgrade of its NIC driver failed, the node stays cordoned"
+        label = f"oc label node {name(node)} {UPGRADE}=upgrade-required --overwrite"
+        remedy = f"Look at its mofed pod, then `{label}`."
+        return on_node(FAILED, node, "Upgrade", what, "NIC-UPG", remedy, stage=stages.DRIVER)
+    what = f"the upgrade of its NIC driver is at {state}"
+    remedy = f"Look at the pods on the node: `oc adm drain {name(node)} --dry-run=client`."
+    return on_node(PENDING, node, "Upgrade", what, "NIC-UPG", remedy, stage=stages.DRIVER)
+
+
+def _judge_operands(node: KubeObject, of_node: Here) -> list[Finding]:
+    """Return components that should run on the node and do not, the driver first: the others wait for it."""
+    findings = []
+    if "ofedDriver" in of_node.lacking:
+        what = "no NIC driver's DaemonSet is made for its kernel"
+        remedy = (
+            "Look at the node's labels kernel-version.full and system-os_release.*, and at the "
+            "operator's log."
+        )
+        more: dict[str, t.Any] = {"stage": stages.DRIVER, "waits": True}
+        findings.append(on_node(PENDING, node, "Driver", what, "NIC-DRV", remedy, **more))
+    pods = {name(pod): pod for pod in of_node.pods}
+    for one, found in zip(of_node.daemonsets, of_node.found, strict=True):
+        if not found.ready:
+            findings.append(_judge_operand(node, one, found, pods.get(found.pod)))
+    for key in of_node.lacking:
+        if key != "ofedDriver":
+            reason, what = f"Lacking:{key}", f"no DaemonSet selects it for {key}"
+            remedy = (
+                f"The plugins wait for label {WAITS}=false; look at node_affinity and at the operator's log."
+            )
+            more = {"stage": stages.PLUGIN, "waits": True}
+            findings.append(on_node(PENDING, node, reason, what, "NIC-OPERAND", remedy, **more))
+    return findings
+
+
+def _judge_operand(
+    node: KubeObject, daemonset: KubeObject, found: operands.Operand, pod: KubeObject | None
+) -> Finding:
+    wrong, driver = trouble(pod) if pod else None, is_driver(daemonset)
+    title, reason = "the NIC driver" if driver else found.daemonset, f"Operand:{found.daemonset}"
+    more: dict[str, t.Any] = {"stage": stage_of(key_of(daemonset)), "since": found.since}
+    if driver and found.note == operands.OUTDATED:
+        what = f"pod {found.pod} of the NIC driver is of an older revision"
+        label = f"oc label node {name(node)} {UPGRADE}=upgrade-required --overwrite"
+        remedy = f"Set ofed_driver.upgrade_policy to {{autoUpgrade: true}}, or `{label}`."
+        return on_node(PENDING, node, reason, what, "NIC-DRV-OUTDATED", remedy, **more)
+    if pod is None or wrong is None:
+        code, remedy = "NIC-DRV" if driver else "NIC-OPERAND", "Look at the events of that pod."
+        return on_node(PENDING, node, reason, f"{title} {found.note}", code, remedy, waits=True, **more)
+    code = "NIC-DRV-CRASH" if driver else "NIC-OPERAND-CRASH"
+    if wrong.reason in IMAGE_REASONS:
+        code = "NIC-IMAGE"
+    known = recognise(wrong.message)
+    remedy = known.remedy if known else how_to_look(pod, wrong)
+    return on_node(PENDING, node, reason, f"{title}: {as_words(wrong, found.pod)}", code, remedy, **more)
+
+
+def _judge_devices(node: KubeObject, resource: str, number: int) -> Finding | None:
+    found = devices.offered(node, resource)
+    if found == number if number else found > 0:
+        return None
+    what = f"it offers {found} of {number or 'at least 1'} {resource}"
+    remedy = (
+        "Compare the resource's selectors (vendors, device_ids, link_types, if_names) with the adapters of "
+        "the "
+        "node; the plugin's log says what it found."
+    )
+    more: dict[str, t.Any] = {"stage": stages.ALLOCATABLE, "waits": True}
+    return on_node(PENDING, node, f"Devices:{resource}", what, "NIC-ALLOC", remedy, **more)

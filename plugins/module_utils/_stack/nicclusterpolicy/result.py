@@ -1,0 +1,98 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The result of the network adapters' stack: its components, nodes and stages, and which pools are ready."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    KubeObject,
+    Snapshot,
+    named,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages, table
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import manifest
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.judge import (
+    CHAIN,
+    judge,
+    own_daemonsets,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.manifest import (
+    NAME,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.node import (
+    PRESENT,
+    SECONDARY,
+    WAITS,
+    here,
+    key_of,
+    stage_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.outside_nodes import (
+    as_result,
+    late_outside,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Stage
+
+
+def summarize(
+    snapshot: Snapshot,
+    pools: t.Sequence[StackPool],
+    offered: t.Sequence[str],
+    findings: t.Sequence[Finding] | None = None,
+) -> dict[str, t.Any]:
+    """Return the result. findings: those of a judge with a memory; without them the snapshot is judged anew.
+
+    offered: resources that the plugins make nodes offer.
+    """
+    if findings is None:
+        findings = judge(snapshot, pools, offered)
+    policy, view = named(snapshot["policies"], NAME), operands.view_of(snapshot)
+
+    def seen(node: KubeObject) -> t.Mapping[str, Stage]:
+        if not policy:
+            is_labelled = labels(node).get(PRESENT) == "true"
+            return table.before_object(CHAIN, node, is_labelled, f"no label {PRESENT}")
+        return _seen(node, policy, view(node), offered)
+
+    late = late_outside(snapshot, pools, own_daemonsets(snapshot, policy)) if policy else {}
+    return {
+        "name": NAME,
+        "state": manifest.state(policy),
+        "reason": manifest.judge(policy).reason if policy else "",
+        "components": manifest.components(policy),
+        "nodes": [_node(node, pool, offered) for pool in pools for node in nodes_of(snapshot["nodes"], pool)],
+        "others": as_result(late),
+        **table.summarize(CHAIN, snapshot, policy, pools, findings, seen),
+    }
+
+
+def _node(node: KubeObject, pool: StackPool, offered: t.Sequence[str]) -> dict[str, t.Any]:
+    return {
+        "name": node["metadata"]["name"],
+        "pool": pool["name"],
+        "expected": {one: number for one, number in (pool.get("expected") or {}).items() if one in offered},
+        "allocatable": {one: devices.offered(node, one) for one in offered},
+        "driver_loaded": labels(node).get(WAITS) == "false",
+    }
+
+
+def _seen(
+    node: KubeObject, policy: KubeObject, snapshot: Snapshot, offered: t.Sequence[str]
+) -> dict[str, Stage]:
+    found = here(node, policy, snapshot)
+    keys = {one["metadata"]["name"]: key_of(one) for one in found.daemonsets}
+    lacking = operands.by_stage(found.lacking, stage_of)
+    shown = operands.shown_stages(node, found.found, lacking, lambda one: stage_of(keys[one.daemonset]))
+    missing = [one for one in (stages.DRIVER, stages.PLUGIN, SECONDARY) if one not in shown]
+    if not offered:
+        missing.append(stages.ALLOCATABLE)
+    return {one: Stage(one, evidence=(table.NOT_WANTED,)) for one in missing} | shown

@@ -1,0 +1,111 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Backend nicclusterpolicy: the stack of NVIDIA's network adapters.
+
+The order is NFD, then this, then the GPU driver, which builds nvidia-peermem against it.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot, name
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import (
+    blamed,
+    keep,
+    look,
+    told,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import (
+    check_pools,
+    nodes_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import manifest
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.judge import (
+    CHAIN,
+    PODS,
+    judge_gone,
+    judging,
+    outlived,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.result import (
+    summarize,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.steps import (
+    Wait,
+    installed_csvs,
+    observe,
+    stack_queries,
+)
+
+NAME: t.Final = manifest.NAME
+NAMESPACE: t.Final = "nvidia-network-operator"
+POLICY: t.Final = known("NicClusterPolicy")
+_GPU_DRIVER: t.Final = "app.kubernetes.io/component=nvidia-driver"
+# Start of a code -> fields of a foreign policy that may cause it.
+CAUSES: t.Final = {
+    "NIC-TAINT": ("spec.tolerations",),
+    "NIC-ALLOC": ("spec.rdmaSharedDevicePlugin", "spec.sriovDevicePlugin"),
+    "NIC-": ("spec.",),
+}
+
+
+def check(params: StackParams) -> None:
+    """Raise InputError for options that cannot work."""
+    manifest.check(params)
+    check_pools(params["pools"])
+
+
+def present(api: Api, params: StackParams) -> dict[str, t.Any]:
+    """Apply the NicClusterPolicy, wait until its stack works, and return what was seen."""
+    try:
+        live = look(api, POLICY, {"metadata": {"name": NAME}})
+    except KindNotServedError as exc:
+        from ansible_collections.accelerators.openshift.plugins.module_utils._stack import diagnose
+
+        diagnose.explain_absent(api, NAME, params["namespace"], CHAIN, exc)
+        raise
+    images = manifest.images_of(installed_csvs(api, params["namespace"]))
+    other = keep(api, POLICY, manifest.build(params, images, live), params["adopt"], live)
+    pools, offered = params["pools"], manifest.offered(params)
+    wait = Wait(
+        "NIC stack",
+        {"policies": Query(POLICY), **stack_queries(params)},
+        judging(params, api.clock),
+        PODS,
+        lambda seen, findings: summarize(seen, pools, offered, findings),
+    )
+    with blamed(other, CAUSES):
+        snapshot = observe(api, params, wait)
+    rebuild = _nodes_to_rebuild(api, params, snapshot)
+    return {**summarize(snapshot, pools, offered), "rebuild": rebuild, **told(other)}
+
+
+def _nodes_to_rebuild(api: Api, params: StackParams, snapshot: Snapshot) -> list[str]:
+    """Return nodes whose GPU driver has to be built again, and warn; only after a change of ours."""
+    if not api.changes or api.check_mode:
+        return []
+    nodes = {name(node) for pool in params["pools"] for node in nodes_of(snapshot["nodes"], pool)}
+    found = outlived(nodes, snapshot["pods"], api.list(known("Pod"), labels=_GPU_DRIVER))
+    if found:
+        label = "nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite"
+        api.warn(
+            f"The GPU driver of {', '.join(found)} was built before the NIC driver that runs now, "
+            "so nvidia-peermem may not load: rebuild it node by node, "
+            f"`oc label node {found[0]} {label}`."
+        )
+    return found
+
+
+def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
+    """Delete the policy if this collection made it, and wait until its DaemonSets are gone."""
+    if api.delete(POLICY, NAME):
+        queries = {"daemonsets": Query(known("DaemonSet"), params["namespace"])}
+        api.wait(queries, judge_gone, "NIC stack leaves")
+    return {"name": NAME, "state": "absent", "reason": "", "components": [], "nodes": []}

@@ -1,0 +1,96 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What the judges of several stacks find of one node: is it Ready, upgraded, paused, opted out, tainted?"""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    DRIVER_UPGRADE,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    KubeObject,
+    Snapshot,
+    name,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, PENDING
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.node import is_ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import untolerated
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, on_node
+
+# While the driver is replaced, its manager writes this over the labels that call for the other operands.
+PAUSED: t.Final = "paused-"
+
+
+def judge_alive(node: KubeObject) -> Finding | None:
+    """Return a finding if the node is not Ready."""
+    if is_ready(node):
+        return None
+    what, remedy = "the node is not Ready", f"Look at `oc describe node {name(node)}`."
+    more = {"stage": stages.LABELS, "since": conditions.since(node, "Ready")}
+    return on_node(PENDING, node, "NotReady", what, "GPU-NODE-NOTREADY", remedy, **more)
+
+
+def judge_upgrade(node: KubeObject) -> Finding | None:
+    """Return a finding if the operator upgrades the GPU driver of the node, or failed to."""
+    state = labels(node).get(DRIVER_UPGRADE, "")
+    if state in ("", "upgrade-done"):
+        return None
+    if state == "upgrade-failed":
+        label = f"oc label node {name(node)} {DRIVER_UPGRADE}=upgrade-required --overwrite"
+        remedy = f"Look at the driver pod of the node, then `{label}`."
+        what = "the driver upgrade failed, the node stays cordoned"
+        return on_node(FAILED, node, "UpgradeFailed", what, "GPU-UPG-FAILED", remedy, stage=stages.DRIVER)
+    what, remedy = f"the driver upgrade is at {state}", "Look for pods that hold a GPU on the node."
+    return on_node(PENDING, node, "Upgrading", what, "GPU-UPG-RUNNING", remedy, stage=stages.DRIVER)
+
+
+def judge_paused(node: KubeObject, snapshot: Snapshot, upgrade: Finding | None) -> Finding | None:
+    """Return a finding if operands are still paused although the driver runs again.
+
+    No DaemonSet wants a paused operand, so the operator calls it ready. upgrade: from judge_upgrade.
+    """
+    marks = labels(node)
+    paused = [
+        key.removeprefix(operands.DEPLOY)
+        for key, value in sorted(marks.items())
+        if key.startswith(operands.DEPLOY) and value.startswith(PAUSED)
+    ]
+    if not paused or upgrade is not None:
+        return None
+    if not any(one.component == "driver" and one.ready for one in operands.on_node(node, snapshot, {})):
+        return None
+    label = f"{operands.DEPLOY}{paused[0]}={marks[operands.DEPLOY + paused[0]]}"
+    what = f"its driver runs, and label {label} still keeps {', '.join(paused)} away"
+    wanted = " ".join(f"{operands.DEPLOY}{one}=true" for one in paused)
+    remedy = f"oc label node {name(node)} --overwrite {wanted}"
+    stage = operands.stage_of(paused[0])
+    return on_node(PENDING, node, "Paused", what, "GPU-PAUSED", remedy, stage=stage)
+
+
+def judge_opt_out(node: KubeObject, components: t.Iterable[str]) -> Finding | None:
+    """Return a finding if a label keeps one of the components away from the node."""
+    off = [one for one in components if labels(node).get(operands.DEPLOY + one) == "false"]
+    if not off:
+        return None
+    what = f"label {operands.DEPLOY}{off[0]}=false keeps {' and '.join(off)} away"
+    remedy = f"oc label node {name(node)} {' '.join(f'{operands.DEPLOY}{one}-' for one in off)}"
+    stage = operands.stage_of(off[0])
+    return on_node(PENDING, node, "OptedOut", what, "GPU-OPTED-OUT", remedy, stage=stage)
+
+
+def judge_taints(
+    node: KubeObject, daemonsets: t.Iterable[KubeObject], code: str, remedy: str, stage: str
+) -> Finding | None:
+    """Return a finding if a taint keeps pods of these DaemonSets away; they are ready all the same."""
+    blocked = {taint for one in daemonsets for taint in untolerated(node, operands.tolerations(one))}
+    if not blocked:
+        return None
+    what = f"taint {', '.join(sorted(blocked))} is not tolerated by the operator's pods"
+    return on_node(PENDING, node, "Taint", what, code, remedy, stage=stage)

@@ -1,0 +1,42 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The result of NVIDIADriver objects: what each says of itself, and the nodes that it owns."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    KubeObject,
+    Snapshot,
+    name,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
+    reason,
+    state,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver.judge import OWNER
+
+
+def summarize(snapshot: Snapshot, wanted: t.Sequence[KubeObject]) -> list[dict[str, t.Any]]:
+    """Return the wanted drivers as the cluster holds them, and as they are wanted where it has none."""
+    live = {name(one): one for one in snapshot["drivers"]}
+    found = []
+    for one in wanted:
+        driver = live.get(name(one), {"metadata": one["metadata"]})
+        spec = driver.get("spec") or one["spec"]
+        nodes = (node for node in snapshot["nodes"] if labels(node).get(OWNER) == name(one))
+        found.append(
+            {
+                "name": name(one),
+                "state": state(driver),
+                "reason": reason(driver),
+                "version": spec.get("version") or "",
+                "node_selector": spec.get("nodeSelector") or {},
+                "nodes": sorted(map(name, nodes)),
+            }
+        )
+    return found

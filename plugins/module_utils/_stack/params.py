@@ -1,0 +1,89 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Parameters of special_resource as types. A value of a table's options is a map of those options."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import StateParams
+
+# What the options of a table hold: option -> value, None where the user says nothing.
+Values = dict[str, t.Any]
+
+
+class StackPool(t.TypedDict):
+    """A pool as the stack sees it, from gpu_plan. expected: resource -> number per node."""
+
+    name: str
+    node_selector: dict[str, str]
+    expected: t.NotRequired[dict[str, int] | None]
+    replicas: t.NotRequired[int]
+    min_replicas: t.NotRequired[int]
+    min_nodes: t.NotRequired[int]
+    taints: t.NotRequired[list[KubeObject] | None]
+    gpu_models: t.NotRequired[list[str] | None]
+    driver: t.NotRequired[Values | None]
+
+
+class ClusterPolicyOptions(t.TypedDict):
+    """The options of a ClusterPolicy."""
+
+    driver: Values | None
+    toolkit: Values | None
+    device_plugin: Values | None
+    dcgm: Values | None
+    dcgm_exporter: Values | None
+    gfd: Values | None
+    mig: Values | None
+    mig_manager: Values | None
+    node_status_exporter: Values | None
+    validator: Values | None
+    cdi: Values | None
+    gds: Values | None
+    gdrcopy: Values | None
+    sandbox_workloads: Values | None
+    vgpu_manager: Values | None
+    vgpu_device_manager: Values | None
+    vfio_manager: Values | None
+    sandbox_device_plugin: Values | None
+    kata_sandbox_device_plugin: Values | None
+    kata_manager: Values | None
+    cc_manager: Values | None
+    host_paths: Values | None
+    operator: Values | None
+    daemonsets: Values | None
+    registry: str | None
+
+
+class _Options(ClusterPolicyOptions, StateParams):
+    backend: t.Literal["clusterpolicy", "nvidiadriver", "dra", "nicclusterpolicy", "custom", "kmm", "sro"]
+    tolerations: list[KubeObject]
+    spec: dict[str, t.Any]
+    pools: list[StackPool]
+    adopt: t.Literal["report", "take"]
+    settle: float
+    grace: float
+    nvidia_drivers: list[Values] | None
+    gpu_cluster: Values | None
+    nic_cluster_policy: Values | None
+    custom: Values | None
+    kmm: Values | None
+    sro: Values | None
+
+
+class SpecialResourceParams(_Options):
+    """The options of special_resource as the user gives them. settle, grace: seconds."""
+
+    name: str | None
+    namespace: str | None
+
+
+class StackParams(_Options):
+    """The same once the backend has completed them: its object has a name and a namespace, maybe empty."""
+
+    name: str
+    namespace: str

@@ -1,0 +1,63 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Manifest of backend sro: the options checked, and the SpecialResource that they describe."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, merge
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
+
+API_VERSION: t.Final = "sro.openshift.io/v1beta1"
+HISTORY: t.Final = (
+    "The Special Resource Operator rendered Helm charts into driver DaemonSets; its last release was for "
+    "OpenShift 4.11, and its first API, v1alpha1, cannot exist on Kubernetes 1.22 or newer. Kernel Module "
+    "Management (backend kmm) and the NVIDIA GPU Operator (backend clusterpolicy) do that today."
+)
+
+
+def old_name(params: StackParams) -> str:
+    """Return the name of the SpecialResource, or an empty text."""
+    return str((params["sro"] or {}).get("special_resource") or params["name"] or "")
+
+
+def target(params: StackParams) -> str:
+    """Return the backend that replaces the SpecialResource; empty without a migration."""
+    return str((params["sro"] or {}).get("migrate_to") or "")
+
+
+def check(params: StackParams) -> None:
+    """Raise InputError for options that cannot work."""
+    sro = params["sro"] or {}
+    if not old_name(params):
+        message = "name is missing: a SpecialResource has no usual name."
+        raise InputError("INPUT-REQUIRED", message, "Give name, or sro.special_resource.")
+    if target(params) and sro.get("chart"):
+        message = "sro.chart and sro.migrate_to exclude each other."
+        raise InputError("INPUT-OPTION", message, "Keep one of the two.")
+    if sro.get("chart") and not params["namespace"]:
+        message = "namespace is missing: the chart is installed there."
+        raise InputError("INPUT-REQUIRED", message, "Give the namespace.")
+
+
+def build(params: StackParams) -> KubeObject:
+    """Return the SpecialResource to apply: the options, with the raw spec merged over them."""
+    sro = params["sro"] or {}
+    spec = {
+        "chart": sro["chart"],
+        "namespace": params["namespace"],
+        "set": {"apiVersion": API_VERSION, "kind": "Values", **sro["set"]} if sro.get("set") else None,
+        "nodeSelector": sro.get("node_selector"),
+        "managementState": sro.get("management_state"),
+    }
+    spec = {key: value for key, value in spec.items() if value}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "SpecialResource",
+        "metadata": {"name": old_name(params)},
+        "spec": merge(spec, params["spec"]),
+    }

@@ -1,0 +1,114 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Steps that several backends take: keep the object of somebody else, wait, and explain a failed wait."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import difference, foreign
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    KindNotServedError,
+    NotReadyError,
+    WaitTimeoutError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    KubeObject,
+    Snapshot,
+    name,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import common_selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import StackJudge
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
+    StackParams,
+    StackPool,
+)
+
+# The operator sees a change at once; what cannot be compared is in its status after this many seconds.
+REACTION: t.Final = 5.0
+
+
+def installed_csvs(api: Api, namespace: str) -> list[KubeObject]:
+    """Return the installed operators; their annotations hold examples. A cluster without OLM has none."""
+    with contextlib.suppress(KindNotServedError):
+        return api.list(known("ClusterServiceVersion"), namespace)
+    return []
+
+
+def settle_seconds(api: Api, params: StackParams) -> float:
+    """Return how long a verdict has to hold: the status of a changed object may still be that of before."""
+    return float(max(params["settle"], REACTION if any(one.before for one in api.changes) else 0))
+
+
+def settle_foreign(
+    api: Api, params: StackParams, kind: Kind, wanted: KubeObject, live: KubeObject
+) -> list[dict[str, t.Any]]:
+    """Report or take over (adopt) the fields of somebody else's object; return what still differs."""
+    found = foreign(live, wanted, f"{kind.kind} {name(live)}")
+    if params["adopt"] == "take":
+        if found.differs:
+            changes = {"spec": difference(wanted, live.get("spec") or {})}
+            api.merge_patch(kind, name(live), None, changes)
+        return []
+    if found.warning:
+        api.warn(found.warning)
+    return found.differs
+
+
+def nodes_query(pools: t.Sequence[StackPool]) -> Query:
+    """Return the query for the nodes of the pools."""
+    return Query(known("Node"), labels=common_selector([pool["node_selector"] for pool in pools]))
+
+
+def stack_queries(params: StackParams) -> dict[str, Query]:
+    """Return what every operator's stack is judged by, besides its custom resource."""
+    namespace = params["namespace"]
+    return {
+        "nodes": nodes_query(params["pools"]),
+        "daemonsets": Query(known("DaemonSet"), namespace),
+        "pods": Query(known("Pod"), namespace),
+        "revisions": Query(known("ControllerRevision"), namespace),
+    }
+
+
+def toolkit_query() -> Query:
+    """Return the query for the images of the Driver Toolkit."""
+    return Query(known("ImageStream"), "openshift", "driver-toolkit")
+
+
+class Wait(t.NamedTuple):
+    """What a backend waits for.
+
+    pods: stage -> starts of names of the pods whose logs know why it is not ready.
+    """
+
+    title: str
+    queries: dict[str, Query]
+    judge: StackJudge
+    pods: t.Mapping[str, t.Sequence[str]]
+    summarize: t.Callable[[Snapshot, list[Finding]], dict[str, t.Any]]
+
+
+def observe(
+    api: Api, params: StackParams, wait: Wait, verdict: t.Callable[[Snapshot], t.Any] | None = None
+) -> dict[str, list[KubeObject]]:
+    """Wait until the judge says ready, and return what it saw last; warn of nodes outside the pools.
+
+    verdict: judges in place of wait.judge. A failed wait has logs, events and how far OLM is as its evidence.
+    """
+    try:
+        snapshot = api.wait(wait.queries, verdict or wait.judge, wait.title, settle_seconds(api, params))
+    except (NotReadyError, WaitTimeoutError) as exc:
+        from ansible_collections.accelerators.openshift.plugins.module_utils._stack import diagnose
+
+        diagnose.explain(api, params["namespace"], wait.judge, exc, wait.pods, wait.summarize)
+        raise
+    if note := next((one for one in wait.judge.findings if one.reason == "OthersNotReady"), None):
+        api.warn(note.message)
+    return snapshot
