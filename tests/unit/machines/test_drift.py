@@ -141,7 +141,9 @@ def test_what_is_written(on_change: str, size: int, remark: str) -> None:
 
 def test_what_others_wrote_into_a_reported_template_is_not_sent() -> None:
     live = machine_set({"deviceIndex": 0})
-    fields = {"f:spec": {"f:template": {"f:spec": {"f:providerSpec": {"f:value": {"f:instanceType": {}}}}}}}
+    fields: Data = {
+        "f:spec": {"f:template": {"f:spec": {"f:providerSpec": {"f:value": {"f:instanceType": {}}}}}}
+    }
     live["metadata"]["managedFields"] = [
         {"manager": "accelerators.openshift", "operation": "Apply", "fieldsV1": fields}
     ]

@@ -39,7 +39,7 @@ TAINTS = [{"key": "nvidia.com/gpu", "value": "t4", "effect": "NoSchedule"}]
 
 
 def worker(zone: str = "us-east-2a", **provider: t.Any) -> Data:
-    one = copy.deepcopy(WORKER)
+    one: Data = copy.deepcopy(WORKER)
     one["metadata"]["name"] = f"demo-x7k2p-worker-{zone}"
     value = one["spec"]["template"]["spec"]["providerSpec"]["value"]
     value["placement"]["availabilityZone"] = zone

@@ -12,7 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines i
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import health
 
 Data = dict[str, t.Any]
-POOL = {
+POOL: t.Final[Data] = {
     "name": "t4",
     "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
     "replicas": 1,
@@ -23,7 +23,7 @@ OURS = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
 
 
 def planned(value: t.Any, **more: t.Any) -> Data:
-    return pool_builders.plan([{**POOL, "health": value, **more}])["pools"][0]
+    return dict(pool_builders.plan([{**POOL, "health": value, **more}])["pools"][0])
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def deleted(name: str, node: str = "", at: str = "2026-11-22T02:00:00Z", **times
 
 
 def test_what_events_remember_of_machines_that_a_check_deleted() -> None:
-    newer = {"eventTime": "2026-11-22T02:10:00.123456Z", "lastTimestamp": None}
+    newer: Data = {"eventTime": "2026-11-22T02:10:00.123456Z", "lastTimestamp": None}
     events = [
         deleted("demo-t4-a-22222", **newer),
         event("demo-t4-a-22222", "FailedCreate", "no\n  room", "2026-11-22T02:05:00Z", "Warning"),

@@ -98,7 +98,8 @@ def test_somebody_else_s_autoscaler_is_named() -> None:
 def test_scaled_is_when_operator_and_autoscaler_are_at_it() -> None:
     judge = machine_autoscaler.Judge([machine_autoscaler.build(machine_set("a"), 0, 4)])
     running = {"status": {"conditions": [{"type": "Available", "status": "True"}]}}
-    taken = machine_set("a", **{machine_autoscaler.MIN_SIZE: "0", machine_autoscaler.MAX_SIZE: "4"})
+    bounded: Data = {machine_autoscaler.MIN_SIZE: "0", machine_autoscaler.MAX_SIZE: "4"}
+    taken = machine_set("a", **bounded)
     assert judge({"machine_sets": [taken], "deployments": [running]}).is_ready
     assert judge({"machine_sets": [machine_set("a")], "deployments": [running]}).reason == "NoBounds"
     waiting = judge({"machine_sets": [taken], "deployments": []})
@@ -140,7 +141,7 @@ def merged(obj: Data, wanted: Data) -> Data:
 
 
 def sizes(obj: Data) -> dict[str, int]:
-    return {one["type"]: one["max"] for one in limits.limits(obj)}
+    return {one["type"]: one["max"] for one in gpu_limits.limits(obj)}
 
 
 def test_a_limit_is_added_beside_the_others_and_taken_away_again() -> None:
@@ -155,12 +156,12 @@ def test_a_limit_is_added_beside_the_others_and_taken_away_again() -> None:
     assert limits.holds(after, "t4")
     back = limits.merged(after, {"t4": {}})
     assert back["metadata"]["annotations"] == {limits.RECORD: None}
-    assert limits.limits(limits.with_patch(after, back)) == limits.limits(before)
+    assert gpu_limits.limits(limits.with_patch(after, back)) == gpu_limits.limits(before)
 
 
 def test_a_low_limit_is_raised_and_put_back() -> None:
     after = merged(live(("nvidia-t4", 2, 3)), SHARE)
-    assert limits.limits(after) == [{"type": "nvidia-t4", "min": 2, "max": 8}]
+    assert gpu_limits.limits(after) == [{"type": "nvidia-t4", "min": 2, "max": 8}]
     assert sizes(merged(after, {"t4": {}})) == {"nvidia-t4": 3}
 
 
@@ -253,7 +254,7 @@ def test_ours_goes_with_the_last_pool_unless_somebody_uses_it() -> None:
 def test_who_keeps_the_limits(metadata: Data, named: str) -> None:
     one = live(("nvidia-a100", 0, 8))
     one["metadata"] |= metadata
-    assert limits.manager(one) == named
+    assert gpu_limits.manager(one) == named
     assert gpu_limits.fixed_types(one) == (["nvidia-a100"] if named else None)
     if named:
         error = limits.foreign(one, limits.merged(one, SHARE))

@@ -50,7 +50,7 @@ def client(request: str = "client", name: str = "csr-a", created: str = SINCE, *
 
 
 def serving(request: str = "serving", **spec: t.Any) -> Data:
-    usual = {
+    usual: Data = {
         "signerName": requests.SERVING,
         "usages": ["digital signature", "server auth"],
         "username": NODE,
@@ -259,7 +259,7 @@ def test_a_second_request_behind_the_first_is_nothing() -> None:
 
 def test_without_the_package_the_option_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     csr_subject.require()
-    monkeypatch.setattr(csr_subject.importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     with pytest.raises(InputError) as caught:
         csr_subject.require()
     assert (caught.value.code, caught.value.remedy) == ("INPUT-CRYPTOGRAPHY", "pip install cryptography")
