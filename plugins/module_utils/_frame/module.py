@@ -64,22 +64,26 @@ def connect(
 
     def open_connection() -> Connection:
         connection = credentials.connect(params, remaining=deadline.remaining)
-        if not connection.verified:
-            api.warn(
-                f"The certificate of {connection.host} is not checked (validate_certs is off): "
-                "anyone in between can read the token."
-            )
-        if connection.ends:
-            what, end = connection.ends
-            if warning := credentials.expiry_warning(
-                what, end, datetime.datetime.now(datetime.UTC), deadline.remaining()
-            ):
-                api.warn(warning)
+        for warning in _warnings(connection, deadline):
+            api.warn(warning)
         return connection
 
     http = Http(open_connection, deadline, f"accelerators.openshift/{agent}", progress)
     api = Api(http, check_mode=check_mode, wait_wanted=bool(params.get("wait", True)), progress=progress)
     return api
+
+
+def _warnings(connection: Connection, deadline: Deadline) -> t.Iterator[str]:
+    if not connection.verified:
+        yield (
+            f"The certificate of {connection.host} is not checked (validate_certs is off): "
+            "anyone in between can read the token."
+        )
+    if connection.ends:
+        what, end = connection.ends
+        now = datetime.datetime.now(datetime.UTC)
+        if warning := credentials.expiry_warning(what, end, now, deadline.remaining()):
+            yield warning
 
 
 def disconnect(api: Api, agent: str) -> None:

@@ -62,16 +62,7 @@ def connect(
     wanted = settings(params, os.environ if environ is None else environ)
     package = _package()
     configuration = _read(package, wanted, remaining())
-    try:
-        pool = package.pool(configuration)
-        fast_pool(pool, tls_context(configuration))
-        ends = _ends(configuration)
-    except (OSError, ValueError, TypeError) as exc:
-        raise _unusable(exc) from exc
-    finally:
-        package.forget()
-    if not configuration.verify_ssl:
-        quiet()
+    pool, ends = _opened(package, configuration)
     login: Login | None = None
     if "username" in wanted and "api_key" not in wanted:
         # Most tasks have no password, and Ansible compiles again whatever a task loads.
@@ -94,15 +85,23 @@ def connect(
             configuration.api_key = {"authorization": f"Bearer {login.token()}"}
         return _headers(configuration, wanted)
 
-    return Connection(
-        str(configuration.host).rstrip("/"),
-        pool,
-        bool(configuration.verify_ssl),
-        headers,
-        renew,
-        lambda: login.tokens if login else [],
-        ends,
-    )
+    host, verified = str(configuration.host).rstrip("/"), bool(configuration.verify_ssl)
+    return Connection(host, pool, verified, headers, renew, lambda: login.tokens if login else [], ends)
+
+
+def _opened(package: t.Any, configuration: t.Any) -> tuple[t.Any, tuple[str, datetime.datetime] | None]:
+    """Return a pool of connections, none open yet, and which of the credentials expires first, and when."""
+    try:
+        pool = package.pool(configuration)
+        fast_pool(pool, tls_context(configuration))
+        ends = _ends(configuration)
+    except (OSError, ValueError, TypeError) as exc:
+        raise _unusable(exc) from exc
+    finally:
+        package.forget()
+    if not configuration.verify_ssl:
+        quiet()
+    return pool, ends
 
 
 def preload() -> str:

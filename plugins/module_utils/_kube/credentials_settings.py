@@ -36,6 +36,20 @@ def variables(option: str) -> list[str]:
     )
 
 
+class _Sources(t.NamedTuple):
+    """Where each option comes from. given: options of the task. found: of the environment."""
+
+    given: dict[str, t.Any]
+    found: dict[str, t.Any]
+    environ: Environment
+
+    def place(self, name: str) -> str:
+        """Return in words where an option is from."""
+        if name in self.given:
+            return f"the task's option {name}"
+        return f"the environment variable {_variable(name, self.environ)}"
+
+
 def settings(params: Params, environ: Environment) -> dict[str, t.Any]:
     """Return the effective options: the task's, else the environment's.
 
@@ -50,41 +64,45 @@ def settings(params: Params, environ: Environment) -> dict[str, t.Any]:
         *secrets.in_kubeconfig(given.get("kubeconfig")),
         *secrets.strings([given.get(_PROXY_HEADERS), found.get(_PROXY_HEADERS)]),
     )
-    ours, theirs = ([name for name in _IDENTITY if name in source] for source in (given, found))
-    if ours and theirs:
-        raise _mixed(
-            f"the task's option {ours[0]}", f"the environment variable {_variable(theirs[0], environ)}"
-        )
     merged = {**found, **given}
+    sources = _Sources(given, found, environ)
+    _refuse_mixed(merged, sources)
+    _refuse_halves(merged, sources)
+    return merged
 
-    def place(name: str) -> str:
-        return (
-            f"the task's option {name}"
-            if name in given
-            else f"the environment variable {_variable(name, environ)}"
-        )
 
+def _refuse_mixed(merged: Params, sources: _Sources) -> None:
+    """Raise CredentialsError if the options name two clusters, or a cluster and an identity of another."""
+    ours, theirs = (
+        [name for name in _IDENTITY if name in source] for source in (sources.given, sources.found)
+    )
+    if ours and theirs:
+        variable = _variable(theirs[0], sources.environ)
+        raise _mixed(f"the task's option {ours[0]}", f"the environment variable {variable}")
     others = [name for name in _IDENTITY[2:] if name in merged]
     for first in ("kubeconfig", "context"):
         second = "host" if "host" in merged else others[0] if others and first == "kubeconfig" else ""
         if first in merged and second:
-            raise _mixed(place(first), place(second))
+            raise _mixed(sources.place(first), sources.place(second))
     if others and "host" not in merged:
         raise _mixed(
-            place(others[0]), "the kubeconfig or service account that says which cluster, as there is no host"
+            sources.place(others[0]),
+            "the kubeconfig or service account that says which cluster, as there is no host",
         )
+
+
+def _refuse_halves(merged: Params, sources: _Sources) -> None:
+    """Raise CredentialsError for an option without the one that it needs, and for a host that is no URL."""
     for one, other in (("username", "password"), ("password", "username"), ("client_key", "client_cert")):
         if one in merged and other not in merged:
-            raise CredentialsError(
-                "CRED-INVALID", f"There is {place(one)}, and no {other}.", f"Set {other} as well, or neither."
-            )
+            message = f"There is {sources.place(one)}, and no {other}."
+            raise CredentialsError("CRED-INVALID", message, f"Set {other} as well, or neither.")
     if "host" in merged and not str(merged["host"]).lower().startswith(("https://", "http://")):
         raise CredentialsError(
             "CRED-INVALID",
-            f"{place('host')} is {merged['host']!r}, which is no URL.",
+            f"{sources.place('host')} is {merged['host']!r}, which is no URL.",
             "Write it as https://NAME:6443 (oc whoami --show-server).",
         )
-    return merged
 
 
 def _from_environment(option: str, environ: Environment) -> t.Any:

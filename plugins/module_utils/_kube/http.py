@@ -229,7 +229,7 @@ class _Tries:
         return None
 
     def _broken(self, exc: Exception) -> str:
-        """Return what broke the connection, or "" to try again at once. Raises ApiError if that cannot help."""
+        """Return what broke the connection, or "" to try again at once. Raises ApiError if no try helps."""
         host = self._http.connection.host
         if refusal := http_errors.proxy_problem(exc):
             raise http_errors.no_way(host, refusal) from exc

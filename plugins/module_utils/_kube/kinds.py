@@ -102,91 +102,130 @@ _PROVIDERS: t.Final = {
     "monitoring": "OpenShift's monitoring",
     "-": "",
 }
-# apiVersion, kind, plural, n for namespaced, what brings it.
+# Each apiVersion, and below it: kind, plural, n for namespaced, what brings it.
 _TABLE = """
-v1                                   Node                      nodes                      - -
-v1                                   Namespace                 namespaces                 - -
-v1                                   Pod                       pods                       n -
-v1                                   ConfigMap                 configmaps                 n -
-v1                                   Secret                    secrets                    n -
-v1                                   Service                   services                   n -
-v1                                   ServiceAccount            serviceaccounts            n -
-v1                                   Event                     events                     n -
-v1                                   ResourceQuota             resourcequotas             n -
-v1                                   LimitRange                limitranges                n -
-v1                                   PersistentVolumeClaim     persistentvolumeclaims     n -
-apps/v1                              Deployment                deployments                n -
-apps/v1                              DaemonSet                 daemonsets                 n -
-apps/v1                              StatefulSet               statefulsets               n -
-apps/v1                              ReplicaSet                replicasets                n -
-apps/v1                              ControllerRevision        controllerrevisions        n -
-batch/v1                             Job                       jobs                       n -
-batch/v1                             CronJob                   cronjobs                   n -
-scheduling.k8s.io/v1                 PriorityClass             priorityclasses            - -
-policy/v1                            PodDisruptionBudget       poddisruptionbudgets       n -
-networking.k8s.io/v1                 NetworkPolicy             networkpolicies            n -
-rbac.authorization.k8s.io/v1         Role                      roles                      n -
-rbac.authorization.k8s.io/v1         RoleBinding               rolebindings               n -
-rbac.authorization.k8s.io/v1         ClusterRole               clusterroles               - -
-rbac.authorization.k8s.io/v1         ClusterRoleBinding        clusterrolebindings        - -
-apiextensions.k8s.io/v1              CustomResourceDefinition  customresourcedefinitions  - -
-certificates.k8s.io/v1               CertificateSigningRequest certificatesigningrequests - -
-authorization.k8s.io/v1              SelfSubjectAccessReview   selfsubjectaccessreviews   - -
-config.openshift.io/v1               Infrastructure            infrastructures            - openshift
-config.openshift.io/v1               ClusterVersion            clusterversions            - openshift
-config.openshift.io/v1               ClusterOperator           clusteroperators           - openshift
-config.openshift.io/v1               Proxy                     proxies                    - openshift
-config.openshift.io/v1               DNS                       dnses                      - openshift
-config.openshift.io/v1               OperatorHub               operatorhubs               - openshift
-config.openshift.io/v1               ImageDigestMirrorSet      imagedigestmirrorsets      - openshift
-config.openshift.io/v1               ImageTagMirrorSet         imagetagmirrorsets         - openshift
-operator.openshift.io/v1alpha1       ImageContentSourcePolicy  imagecontentsourcepolicies - openshift
-image.openshift.io/v1                ImageStream               imagestreams               n openshift
-build.openshift.io/v1                Build                     builds                     n build
-image.openshift.io/v1                ImageStreamImport         imagestreamimports         n openshift
-machine.openshift.io/v1beta1         Machine                   machines                   n machines
-machine.openshift.io/v1beta1         MachineSet                machinesets                n machines
-metal3.io/v1alpha1                   BareMetalHost             baremetalhosts             n metal
-machine.openshift.io/v1beta1         MachineHealthCheck        machinehealthchecks        n machines
-autoscaling.openshift.io/v1beta1     MachineAutoscaler         machineautoscalers         n machines
-autoscaling.openshift.io/v1          ClusterAutoscaler         clusterautoscalers         - machines
-machineconfiguration.openshift.io/v1 MachineConfigPool         machineconfigpools         - config
-machineconfiguration.openshift.io/v1 MachineConfig             machineconfigs             - config
-machineconfiguration.openshift.io/v1 KubeletConfig             kubeletconfigs             - config
-operators.coreos.com/v1              OperatorGroup             operatorgroups             n olm
-operators.coreos.com/v1alpha1        Subscription              subscriptions              n olm
-operators.coreos.com/v1alpha1        InstallPlan               installplans               n olm
-operators.coreos.com/v1alpha1        ClusterServiceVersion     clusterserviceversions     n olm
-operators.coreos.com/v1alpha1        CatalogSource             catalogsources             n olm
-olm.operatorframework.io/v1          ClusterExtension          clusterextensions          - olm-v1
-packages.operators.coreos.com/v1     PackageManifest           packagemanifests           n olm
-nfd.openshift.io/v1                  NodeFeatureDiscovery      nodefeaturediscoveries     n nfd
-nfd.k8s-sigs.io/v1alpha1             NodeFeature               nodefeatures               n nfd
-nvidia.com/v1                        ClusterPolicy             clusterpolicies            - gpu
-nvidia.com/v1alpha1                  NVIDIADriver              nvidiadrivers              - gpu
-nvidia.com/v1alpha1                  GPUCluster                gpuclusters                - gpu-26.7
-resource.k8s.io/v1                   ResourceSlice             resourceslices             - 4.21
-resource.k8s.io/v1                   ResourceClaim             resourceclaims             n 4.21
-resource.k8s.io/v1                   ResourceClaimTemplate     resourceclaimtemplates     n 4.21
-resource.k8s.io/v1                   DeviceClass               deviceclasses              - 4.21
-mellanox.com/v1alpha1                NicClusterPolicy          nicclusterpolicies         - network
-kmm.sigs.x-k8s.io/v1beta1            Module                    modules                    n kmm
-kmm.sigs.x-k8s.io/v1beta1            NodeModulesConfig         nodemodulesconfigs         - kmm
-kmm.sigs.x-k8s.io/v1beta2            PreflightValidation       preflightvalidations       - kmm
-kmm.sigs.x-k8s.io/v1beta2            PreflightValidationOCP    preflightvalidationsocp    - kmm
-sro.openshift.io/v1beta1             SpecialResource           specialresources           - sro
-quota.openshift.io/v1                ClusterResourceQuota      clusterresourcequotas      - openshift
-tuned.openshift.io/v1                Tuned                     tuneds                     n tuning
-tuned.openshift.io/v1                Profile                   profiles                   n tuning
-monitoring.coreos.com/v1             ServiceMonitor            servicemonitors            n monitoring
-monitoring.coreos.com/v1             PrometheusRule            prometheusrules            n monitoring
+v1
+  Node                      nodes                      - -
+  Namespace                 namespaces                 - -
+  Pod                       pods                       n -
+  ConfigMap                 configmaps                 n -
+  Secret                    secrets                    n -
+  Service                   services                   n -
+  ServiceAccount            serviceaccounts            n -
+  Event                     events                     n -
+  ResourceQuota             resourcequotas             n -
+  LimitRange                limitranges                n -
+  PersistentVolumeClaim     persistentvolumeclaims     n -
+apps/v1
+  Deployment                deployments                n -
+  DaemonSet                 daemonsets                 n -
+  StatefulSet               statefulsets               n -
+  ReplicaSet                replicasets                n -
+  ControllerRevision        controllerrevisions        n -
+batch/v1
+  Job                       jobs                       n -
+  CronJob                   cronjobs                   n -
+scheduling.k8s.io/v1
+  PriorityClass             priorityclasses            - -
+policy/v1
+  PodDisruptionBudget       poddisruptionbudgets       n -
+networking.k8s.io/v1
+  NetworkPolicy             networkpolicies            n -
+rbac.authorization.k8s.io/v1
+  Role                      roles                      n -
+  RoleBinding               rolebindings               n -
+  ClusterRole               clusterroles               - -
+  ClusterRoleBinding        clusterrolebindings        - -
+apiextensions.k8s.io/v1
+  CustomResourceDefinition  customresourcedefinitions  - -
+certificates.k8s.io/v1
+  CertificateSigningRequest certificatesigningrequests - -
+authorization.k8s.io/v1
+  SelfSubjectAccessReview   selfsubjectaccessreviews   - -
+config.openshift.io/v1
+  Infrastructure            infrastructures            - openshift
+  ClusterVersion            clusterversions            - openshift
+  ClusterOperator           clusteroperators           - openshift
+  Proxy                     proxies                    - openshift
+  DNS                       dnses                      - openshift
+  OperatorHub               operatorhubs               - openshift
+  ImageDigestMirrorSet      imagedigestmirrorsets      - openshift
+  ImageTagMirrorSet         imagetagmirrorsets         - openshift
+operator.openshift.io/v1alpha1
+  ImageContentSourcePolicy  imagecontentsourcepolicies - openshift
+image.openshift.io/v1
+  ImageStream               imagestreams               n openshift
+  ImageStreamImport         imagestreamimports         n openshift
+build.openshift.io/v1
+  Build                     builds                     n build
+machine.openshift.io/v1beta1
+  Machine                   machines                   n machines
+  MachineSet                machinesets                n machines
+  MachineHealthCheck        machinehealthchecks        n machines
+metal3.io/v1alpha1
+  BareMetalHost             baremetalhosts             n metal
+autoscaling.openshift.io/v1beta1
+  MachineAutoscaler         machineautoscalers         n machines
+autoscaling.openshift.io/v1
+  ClusterAutoscaler         clusterautoscalers         - machines
+machineconfiguration.openshift.io/v1
+  MachineConfigPool         machineconfigpools         - config
+  MachineConfig             machineconfigs             - config
+  KubeletConfig             kubeletconfigs             - config
+operators.coreos.com/v1
+  OperatorGroup             operatorgroups             n olm
+operators.coreos.com/v1alpha1
+  Subscription              subscriptions              n olm
+  InstallPlan               installplans               n olm
+  ClusterServiceVersion     clusterserviceversions     n olm
+  CatalogSource             catalogsources             n olm
+olm.operatorframework.io/v1
+  ClusterExtension          clusterextensions          - olm-v1
+packages.operators.coreos.com/v1
+  PackageManifest           packagemanifests           n olm
+nfd.openshift.io/v1
+  NodeFeatureDiscovery      nodefeaturediscoveries     n nfd
+nfd.k8s-sigs.io/v1alpha1
+  NodeFeature               nodefeatures               n nfd
+nvidia.com/v1
+  ClusterPolicy             clusterpolicies            - gpu
+nvidia.com/v1alpha1
+  NVIDIADriver              nvidiadrivers              - gpu
+  GPUCluster                gpuclusters                - gpu-26.7
+resource.k8s.io/v1
+  ResourceSlice             resourceslices             - 4.21
+  ResourceClaim             resourceclaims             n 4.21
+  ResourceClaimTemplate     resourceclaimtemplates     n 4.21
+  DeviceClass               deviceclasses              - 4.21
+mellanox.com/v1alpha1
+  NicClusterPolicy          nicclusterpolicies         - network
+kmm.sigs.x-k8s.io/v1beta1
+  Module                    modules                    n kmm
+  NodeModulesConfig         nodemodulesconfigs         - kmm
+kmm.sigs.x-k8s.io/v1beta2
+  PreflightValidation       preflightvalidations       - kmm
+  PreflightValidationOCP    preflightvalidationsocp    - kmm
+sro.openshift.io/v1beta1
+  SpecialResource           specialresources           - sro
+quota.openshift.io/v1
+  ClusterResourceQuota      clusterresourcequotas      - openshift
+tuned.openshift.io/v1
+  Tuned                     tuneds                     n tuning
+  Profile                   profiles                   n tuning
+monitoring.coreos.com/v1
+  ServiceMonitor            servicemonitors            n monitoring
+  PrometheusRule            prometheusrules            n monitoring
 """
 
 
 def _read(table: str) -> dict[tuple[str, str], Kind]:
     kinds: dict[tuple[str, str], Kind] = {}
+    api_version = ""
     for line in table.strip().splitlines():
-        api_version, kind, plural, scope, provider = line.split()
+        if not line.startswith(" "):
+            api_version = line
+            continue
+        kind, plural, scope, provider = line.split()
         kinds[api_version, kind] = Kind(api_version, kind, plural, scope == "n", _PROVIDERS[provider])
     return kinds
 

@@ -100,7 +100,7 @@ def list_all(
     first page's version. When that version has expired (410), the list begins again, since pages of two
     versions are no list.
     """
-    path = kind.path(namespace)
+    path, accept = kind.path(namespace), _PARTIAL if metadata_only else "application/json"
     query: dict[str, t.Any] = {"limit": SIFTED_PAGE if keep else PAGE}
     if labels:
         query["labelSelector"] = labels
@@ -109,9 +109,7 @@ def list_all(
     items: list[KubeObject] = []
     pause = Pause(session.http.limits)
     while True:
-        answer = session.http.request(
-            "GET", path, query, accept=_PARTIAL if metadata_only else "application/json"
-        )
+        answer = session.http.request("GET", path, query, accept=accept)
         if answer.status == 410 and "continue" in query and not session.deadline.passed:
             del query["continue"]
             items = []
@@ -119,19 +117,22 @@ def list_all(
             continue
         if answer.status != 200:
             raise error(answer, "GET", path, kind, None, namespace)
-        page = (
-            {"apiVersion": kind.api_version, "kind": kind.kind, **item}
-            for item in answer.body.get("items") or ()
-        )
-        items += page if keep is None else (kept for item in page if (kept := keep(item)) is not None)
+        items += _sifted(answer.body.get("items") or (), kind, keep)
         metadata = answer.body.get("metadata") or {}
         if not metadata.get("continue"):
-            if metadata_only:
-                items = [{**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in items]
             return Listed(items, str(metadata.get("resourceVersion", "")))
         query["continue"] = metadata["continue"]
         # Otherwise this page would stay in memory beside the next.
-        del answer, page, metadata
+        del answer, metadata
+
+
+def _sifted(page: t.Iterable[KubeObject], kind: Kind, keep: Keep | None) -> t.Iterator[KubeObject]:
+    """Yield what is wanted of each item. Items of a list have no kind, or that of their metadata alone."""
+    for item in page:
+        whole = {**item, "apiVersion": kind.api_version, "kind": kind.kind}
+        wanted = whole if keep is None else keep(whole)
+        if wanted is not None:
+            yield wanted
 
 
 def query_once(session: Session, query: Query) -> Listed:

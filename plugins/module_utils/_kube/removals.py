@@ -56,26 +56,13 @@ def delete(
     if owned_only and not owned(live):
         session.warn(f"{diff.title(live)} was not created by this collection and stays.")
         return False
-    options: KubeObject = {
-        "propagationPolicy": "Orphan" if orphan else "Background",
-        "preconditions": {"uid": live["metadata"]["uid"]},
-    }
-    if grace is not None:
-        options["gracePeriodSeconds"] = grace
-    if session.check_mode:
-        # A DELETE with a body is read from its body alone: `?dryRun=All` beside it would really delete.
-        options["dryRun"] = ["All"]
+    options, dry_run = _options(session, live, grace, orphan), session.check_mode
     try:
-        write(
-            session, "DELETE", kind, name, namespace, options, {}, dry_run=session.check_mode, absent_ok=True
-        )
+        write(session, "DELETE", kind, name, namespace, options, {}, dry_run=dry_run, absent_ok=True)
     except ConflictError:
         now = reads.get(session, kind, name, namespace)
-        if (
-            now is not None
-            and now["metadata"]["uid"] != live["metadata"]["uid"]
-            and not session.deadline.passed
-        ):
+        is_new = now is not None and now["metadata"]["uid"] != live["metadata"]["uid"]
+        if is_new and not session.deadline.passed:
             # Another client deleted what we saw and made a new object, which must be judged by itself.
             return delete(session, kind, name, namespace, owned_only, wait, grace, orphan)
         if now is not None and "deletionTimestamp" not in now["metadata"]:
@@ -84,6 +71,19 @@ def delete(
     if wait:
         wait_gone(session, kind, live)
     return True
+
+
+def _options(session: Session, live: KubeObject, grace: int | None, orphan: bool) -> KubeObject:
+    options: KubeObject = {
+        "propagationPolicy": "Orphan" if orphan else "Background",
+        "preconditions": {"uid": live["metadata"]["uid"]},
+    }
+    if grace is not None:
+        options["gracePeriodSeconds"] = grace
+    if session.check_mode:
+        # The server reads the options of a DELETE from its body alone: with `?dryRun=All` it would delete.
+        options["dryRun"] = ["All"]
+    return options
 
 
 def _shown_of_deleted(live: KubeObject) -> KubeObject:

@@ -98,7 +98,7 @@ class Waiting:
         return snapshot
 
     def is_ready(self, snapshot: Seen) -> bool:
-        """Ask the judge, show what is new. Return True if it was ready for long enough; raise if it failed."""
+        """Ask the judge and show what is new. Return True if it was ready long enough; raise if it failed."""
         self._last = self._judge(snapshot)
         self._say(self._last)
         if self._last.is_failed:

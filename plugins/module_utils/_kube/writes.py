@@ -164,20 +164,13 @@ def write(
     answer = session.http.request(
         method, path, {**query, **({"dryRun": "All"} if dry_run else {})}, body, content_type
     )
-    for text in answer.warnings:
-        if "unknown field" not in text.lower():
-            session.warn(text)
-    if unknown := [text for text in answer.warnings if "unknown field" in text.lower()]:
+    if unknown := _unknown_fields(session, answer.warnings):
         message = f"{kind.resource} {name or ''}: {', '.join(unknown)}"
         if answer.status < 300 and not dry_run:
             _record(session, before, answer.body, body)
             message += "; the rest has been stored"
-        raise ApiError(
-            "API-UNKNOWN-FIELD",
-            message,
-            "Correct or remove the field; the server would have ignored it.",
-            status=400,
-        )
+        remedy = "Correct or remove the field; the server would have ignored it."
+        raise ApiError("API-UNKNOWN-FIELD", message, remedy, status=400)
     if answer.status < 300:
         return t.cast(KubeObject, answer.body)
     if absent_ok and answer.status == 404:
@@ -189,6 +182,17 @@ def write(
         if live is not None and diff.is_written_by_us(live) and diff.covers(live, body):
             return live
     raise reads.error(answer, method, path, kind, name, namespace)
+
+
+def _unknown_fields(session: Session, warnings: t.Iterable[str]) -> list[str]:
+    """Return the warnings about unknown fields; the others become warnings of the task."""
+    unknown = []
+    for text in warnings:
+        if "unknown field" in text.lower():
+            unknown.append(text)
+        else:
+            session.warn(text)
+    return unknown
 
 
 def _kind_of(session: Session, manifest: KubeObject) -> Kind:

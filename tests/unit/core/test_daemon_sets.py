@@ -1,17 +1,33 @@
-# Copyright: Contributors to the accelerators.openshift collection
-# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-"""DaemonSets of a deleted object: the wait ends when they and their pods are gone."""
+"""DaemonSets of an object: which they are, and whether they and their pods are gone."""
 
 from __future__ import annotations
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import Gone
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import daemon_sets
 
 
-def test_daemon_sets_and_their_pods_are_waited_for() -> None:
-    one = {"metadata": {"name": "plugin", "uid": "u1"}}
-    pod = {"metadata": {"name": "plugin-x", "ownerReferences": [{"uid": "u1"}]}}
-    gone = Gone("FpgaStack fpga", [one])
-    assert gone({"daemonsets": [one], "pods": []}).code == "GPU-LEFTOVER"
-    assert "pod/plugin-x" in gone({"daemonsets": [], "pods": [pod]}).message
-    assert gone({"daemonsets": [], "pods": []}).is_ready
+def obj(name: str, uid: str, *owners: str) -> dict[str, t.Any]:
+    references = [{"uid": owner} for owner in owners]
+    return {"metadata": {"name": name, "uid": uid, "ownerReferences": references}}
+
+
+def test_those_of_an_owner() -> None:
+    ours, theirs, lone = obj("a", "1", "policy"), obj("b", "2", "other"), {"metadata": {"name": "c"}}
+    assert daemon_sets.of_owner([ours, theirs, lone], "policy") == [ours]
+
+
+def test_they_are_gone_only_with_their_pods() -> None:
+    ours = obj("driver", "1", "policy")
+    gone = daemon_sets.Gone("ClusterPolicy x", [ours])
+    pods = [obj(f"driver-{number}", f"p{number}", "1") for number in range(6)]
+    other = obj("driver", "9", "policy")
+
+    found = gone({"daemonsets": [ours, other], "pods": pods})
+    assert (found.verdict, found.code) == ("pending", "GPU-LEFTOVER")
+    assert found.details == (
+        "7 left: daemonset/driver, pod/driver-0, pod/driver-1, pod/driver-2, pod/driver-3, …",
+    )
+    assert "ClusterPolicy x" in found.message
+    assert gone({"daemonsets": [other], "pods": pods[:1]}).details == ("1 left: pod/driver-0",)
+    assert gone({"daemonsets": [other], "pods": [obj("else", "p9", "9")]}).is_ready

@@ -10,7 +10,10 @@ from ansible.errors import AnsibleLookupError
 from ansible.parsing.dataloader import DataLoader
 
 from ansible_collections.accelerators.openshift.plugins.lookup import gpu_instance_types
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.catalogue import CLOUDS
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.catalogue import (
+    BUILT_IN,
+    CLOUDS,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import (
     ENTRY,
     OWN_CLOUDS,
@@ -172,7 +175,7 @@ def test_the_documentation_names_what_exists() -> None:
     assert set(OPTIONS["vendor"]["choices"]) == set(VENDORS)
     described = " ".join(OPTIONS["catalogue"]["description"])
     assert all(f"C({key})" in described for key in ENTRY)
-    assert set(ENTRY) <= set(InstanceType.to_dict(gpu_instance_types.BUILT_IN.everything()[0]))
+    assert set(ENTRY) <= set(InstanceType.to_dict(BUILT_IN.everything()[0]))
 
 
 def test_types_of_ones_own_are_found_by_their_model() -> None:

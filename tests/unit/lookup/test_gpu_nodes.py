@@ -13,11 +13,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.expre
 Data = dict[str, t.Any]
 
 
-def node(name: str = "n", allocatable: Data | None = None, **labels: str) -> Data:
+def node(labels: dict[str, str] | None = None, allocatable: Data | None = None) -> Data:
     return {
         "metadata": {
-            "name": name,
-            "labels": {key.replace("__", "/"): value for key, value in labels.items()},
+            "name": "n",
+            "labels": {key.replace("__", "/"): value for key, value in (labels or {}).items()},
         },
         "spec": {"unschedulable": True},
         "status": {"allocatable": allocatable or {}, "conditions": [{"type": "Ready", "status": "True"}]},
@@ -28,9 +28,9 @@ def node(name: str = "n", allocatable: Data | None = None, **labels: str) -> Dat
     ("one", "found"),
     [
         (node(), False),
-        (node(**{"accelerators.openshift/pool": "t4"}), True),
-        (node(**{"feature.node.kubernetes.io/pci-10de.present": "true"}), True),
-        (node(**{"nvidia.com/gpu.present": "false"}), False),
+        (node({"accelerators.openshift/pool": "t4"}), True),
+        (node({"feature.node.kubernetes.io/pci-10de.present": "true"}), True),
+        (node({"nvidia.com/gpu.present": "false"}), False),
         (node(allocatable={"nvidia.com/gpu": "1"}), True),
         (node(allocatable={"cpu": "1"}), False),
     ],
@@ -45,9 +45,7 @@ def test_summary() -> None:
         "node.kubernetes.io/instance-type": "g4dn.xlarge",
         "nvidia.com/gpu.product": "Tesla-T4",
     }
-    found = gpu_nodes.summary(
-        node(allocatable={"nvidia.com/gpu": "2", "cpu": "4"}, **marks), with_labels=False
-    )
+    found = gpu_nodes.summary(node(marks, {"nvidia.com/gpu": "2", "cpu": "4"}), with_labels=False)
     assert (
         found
         | {
@@ -60,7 +58,7 @@ def test_summary() -> None:
     )
     assert (found["ready"], found["schedulable"]) == (True, False)
     assert "labels" not in found
-    assert gpu_nodes.summary(node(**marks), with_labels=True)["labels"] == {
+    assert gpu_nodes.summary(node(marks), with_labels=True)["labels"] == {
         key.replace("__", "/"): value for key, value in marks.items()
     }
 

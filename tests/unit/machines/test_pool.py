@@ -97,7 +97,7 @@ def test_present(machines: list[Data], nodes: list[Data], verdict: str, words: s
     assert words in found.message
 
 
-MARKED: t.Final[dict[str, t.Any]] = {"annotations": {DELETE_FIRST: "true"}}
+MARKED: t.Final[Data] = {"annotations": {DELETE_FIRST: "true"}}
 
 
 def test_a_machine_that_its_set_is_to_lose_is_waited_for() -> None:

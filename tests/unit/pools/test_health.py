@@ -23,7 +23,8 @@ OURS = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
 
 
 def planned(value: t.Any, **more: t.Any) -> Data:
-    return dict(pool_builders.plan([{**POOL, "health": value, **more}])["pools"][0])
+    found: Data = pool_builders.plan([{**POOL, "health": value, **more}])["pools"][0]
+    return found
 
 
 @pytest.mark.parametrize(
@@ -247,7 +248,10 @@ def event(name: str, reason: str, message: str, at: str, kind: str = "Normal", *
 
 
 def deleted(name: str, node: str = "", at: str = "2026-11-22T02:00:00Z", **times: t.Any) -> Data:
-    text = f"Machine openshift-machine-api/demo-t4/{name}/{node} has been remediated by requesting to delete Machine object"
+    text = (
+        f"Machine openshift-machine-api/demo-t4/{name}/{node} has been remediated by requesting to delete "
+        "Machine object"
+    )
     return event(name, "MachineDeleted", text, at, **times)
 
 

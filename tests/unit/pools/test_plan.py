@@ -41,7 +41,7 @@ DRIVER: t.Final = {"version": "595.91.07", "repository": "nvcr.io/nvidia", "imag
 NOBODY: t.Final[Data] = {"candidates": None, "replicas": None}
 
 
-def existing(expected: int = 1, **selector: str) -> Data:
+def existing(expected: int = 1, /, **selector: str) -> Data:
     return {"name": "old", "existing": {"node_selector": selector, "expected": {"nvidia.com/gpu": expected}}}
 
 

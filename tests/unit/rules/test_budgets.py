@@ -37,15 +37,12 @@ LONG = {
     "tests/unit/fake_server.py",
     "tests/unit/machines/test_machine.py",
     "tests/unit/machines/test_plan.py",
-    "tests/unit/nfd/test_instance.py",
-    "tests/unit/olm/test_subscription.py",
     "tests/unit/platforms/test_elsewhere.py",
     "tests/unit/pools/test_plan.py",
     "tests/unit/pools/test_report.py",
     "tests/unit/stack/clusterpolicy/test_judge.py",
     "tests/unit/stack/clusterpolicy/test_manifest.py",
     "tests/unit/stack/drivers/test_kernel.py",
-    "tests/unit/stack/kmm/test_manifest.py",
     "tests/unit/stack/nicclusterpolicy/test_judge.py",
     "tests/unit/stack/nvidiadriver/test_manifest.py",
     "tests/unit/stack/test_stages.py",
@@ -71,21 +68,12 @@ LONG_FUNCTIONS: dict[str, set[str]] = {
     "plugins/module_utils/_machines/plan.py": {"plan"},
     "plugins/module_utils/_machines/steps/autoscaling.py": {"present"},
     "plugins/module_utils/_machines/steps/removal.py": {"prepare"},
-    "plugins/module_utils/_nfd/files.py": {"daemon_set"},
-    "plugins/module_utils/_nfd/removal.py": {"_chosen"},
-    "plugins/module_utils/_olm/catalogue.py": {"missing"},
-    "plugins/module_utils/_olm/progress.py": {"_installed"},
     "plugins/module_utils/_platforms/aws.py": {"_check_market"},
     "plugins/module_utils/_platforms/azure.py": {"_check_disks"},
     "plugins/module_utils/_pools/report.py": {"_table"},
     "plugins/module_utils/_pools/rules.py": {"_sizes"},
-    "plugins/module_utils/_stack/backend.py": {"backend"},
-    "plugins/module_utils/_stack/clusterpolicy/judge.py": {"_judge_status", "judge"},
-    "plugins/module_utils/_stack/dra/judge.py": {"judge"},
+    "plugins/module_utils/_stack/clusterpolicy/result.py": {"summarize"},
     "plugins/module_utils/_stack/drivers/kernel.py": {"_daemonset"},
-    "plugins/module_utils/_stack/nvidiadriver/judge.py": {"_judge_node"},
-    "plugins/module_utils/_stack/nvidiadriver/manifest.py": {"check"},
-    "plugins/module_utils/_stack/pods.py": {"judge_pods"},
     "tests/faults/wire/test_answers.py": {
         "test_a_wait_of_three_queries_asks_a_server_that_is_away_as_often_as_one"
     },
@@ -150,9 +138,7 @@ LONG_FUNCTIONS: dict[str, set[str]] = {
     "tests/unit/pools/test_report.py": {"test_a_pool_that_changes"},
     "tests/unit/stack/drivers/test_kernel.py": {"test_an_update_is_followed_link_by_link"},
 }
-CROWDED = {
-    "plugins/module_utils/_olm",
-}
+CROWDED = set[str]()
 
 
 def name(path: Path) -> str:

@@ -98,8 +98,8 @@ def test_somebody_else_s_autoscaler_is_named() -> None:
 def test_scaled_is_when_operator_and_autoscaler_are_at_it() -> None:
     judge = machine_autoscaler.Judge([machine_autoscaler.build(machine_set("a"), 0, 4)])
     running = {"status": {"conditions": [{"type": "Available", "status": "True"}]}}
-    bounded: Data = {machine_autoscaler.MIN_SIZE: "0", machine_autoscaler.MAX_SIZE: "4"}
-    taken = machine_set("a", **bounded)
+    sizes: Data = {machine_autoscaler.MIN_SIZE: "0", machine_autoscaler.MAX_SIZE: "4"}
+    taken = machine_set("a", **sizes)
     assert judge({"machine_sets": [taken], "deployments": [running]}).is_ready
     assert judge({"machine_sets": [machine_set("a")], "deployments": [running]}).reason == "NoBounds"
     waiting = judge({"machine_sets": [taken], "deployments": []})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib.util
 import json
 import sys
 import typing as t
@@ -259,7 +260,7 @@ def test_a_second_request_behind_the_first_is_nothing() -> None:
 
 def test_without_the_package_the_option_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     csr_subject.require()
-    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(InputError) as caught:
         csr_subject.require()
     assert (caught.value.code, caught.value.remedy) == ("INPUT-CRYPTOGRAPHY", "pip install cryptography")

@@ -1,4 +1,7 @@
-"""ClusterPolicy: never an empty spec, options over examples, raw spec over options, nobody's toleration taken away."""
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""ClusterPolicy: from options to a complete manifest, and what is refused."""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ import typing as t
 from pathlib import Path
 
 import pytest
-import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import difference
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
@@ -16,26 +18,31 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     manifest as clusterpolicy_manifest,
-    options as clusterpolicy_options,
-    preconditions,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
     DEFAULT,
-    REQUIRED,
-    example,
 )
-from openshift_sandbox.catalogue.crds import overlaid
 
 GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+
+
 CRDS = Path(__file__).resolve().parents[4] / ".build/crds/gpu-operator-certified.json"
+
+
 NEWEST = {"version": "595.91.07", "repository": "nvcr.io/nvidia", "image": "driver"}
+
+
 GDS = {
     "enabled": True,
     "version": "2.20.5",
     "repository": "nvcr.io/nvidia/cloud-native",
     "image": "nvidia-fs",
 }
+
+
 REFERENCE = Path(__file__).resolve().parents[5] / "shared/crds/gpu-operator-clusterpolicies.yaml"
+
+
 # Fields that no option stands for: what the API itself calls deprecated, or reads no more, and tolerations, which have an option of their own.
 RAW = {
     "daemonsets.tolerations",
@@ -45,6 +52,8 @@ RAW = {
     "psa.enabled",
     "psp.enabled",
 }
+
+
 TEAM = {"key": "team", "operator": "Equal", "value": "a", "effect": "NoSchedule"}
 
 
@@ -59,31 +68,6 @@ def version(examples: t.Any) -> dict[str, t.Any]:
             "annotations": {"alm-examples": examples if isinstance(examples, str) else json.dumps(examples)},
         }
     }
-
-
-def test_the_default_is_complete() -> None:
-    spec = clusterpolicy_manifest.build(params(), DEFAULT, None)["spec"]
-    assert set(REQUIRED) <= set(spec)
-    assert spec["daemonsets"]["tolerations"] == [GPU]
-    assert DEFAULT["daemonsets"].get("tolerations") is None
-
-
-def test_the_installed_operator_gives_the_base() -> None:
-    installed = version(
-        [
-            {"kind": "NVIDIADriver", "spec": {"a": 1}},
-            {"kind": "ClusterPolicy", "spec": {"driver": {"enabled": True}, "mig": {"strategy": "mixed"}}},
-        ]
-    )
-    base = example([version([]), installed])
-    assert base["mig"] == {"strategy": "mixed"}
-    assert set(REQUIRED) <= set(base)
-
-
-@pytest.mark.parametrize("examples", ["no json", "{}", "[1]", [], [{"kind": "ClusterPolicy", "spec": {}}]])
-def test_a_useless_example_falls_back_to_the_default(examples: t.Any) -> None:
-    assert example([version(examples)]) is DEFAULT
-    assert example([]) is DEFAULT
 
 
 def test_options_become_camel_case_and_lose_to_the_raw_spec() -> None:
@@ -242,64 +226,6 @@ def test_the_switch_back_is_asked_for_by_name() -> None:
     assert caught.value.code == "GPU-NVD-MODE"
     clusterpolicy_manifest.refuse_switch(params(driver={"use_nvidia_driver_crd": False}), live, built)
     clusterpolicy_manifest.refuse_switch(params(), None, built)
-
-
-def test_secrets_and_maps_that_options_name() -> None:
-    driver = {"licensing_config": {"secret_name": "licence", "nls_enabled": None}, "cert_config": None}
-    given = params(
-        driver=driver,
-        mig_manager={"config": {"name": "default-mig-parted-config"}},
-        nvidia_drivers=[{"repo_config": {"name": "repos"}}],
-    )
-    assert [tuple(one) for one in preconditions.references(given)] == [
-        ("driver.licensing_config.secret_name", "Secret", "licence"),
-        ("nvidia_drivers[0].repo_config.name", "ConfigMap", "repos"),
-    ]
-
-
-def paths(options: t.Mapping[str, t.Any], prefix: str = "") -> t.Iterator[tuple[str, str]]:
-    for name, one in options.items():
-        path = f"{prefix}.{clusterpolicy_options.camel(name)}"
-        yield path, one["type"]
-        yield from paths(one.get("options") or {}, path)
-
-
-@pytest.mark.skipif(
-    not CRDS.is_file(), reason="the CRDs of the GPU operator were not built yet (sandbox build)"
-)
-def test_every_option_is_a_field_of_the_api() -> None:
-    crd = overlaid(
-        next(
-            one
-            for one in json.loads(CRDS.read_text())
-            if one["metadata"]["name"] == "clusterpolicies.nvidia.com"
-        )
-    )
-    schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
-    kinds = {"dict": "object", "str": "string", "bool": "boolean", "int": "integer", "list": "array"}
-    for path, kind in paths(clusterpolicy_options.FIELDS):
-        field = schema
-        for key in path[1:].split("."):
-            field = (field.get("properties") or {}).get(key) or pytest.fail(f"{path} is not there")
-        assert field.get("type", "string") == kinds[kind], path
-
-
-@pytest.mark.skipif(not REFERENCE.is_file(), reason="no reference CRD is here")
-def test_every_field_of_the_newest_api_is_an_option_or_has_a_reason() -> None:
-    (version,) = yaml.safe_load(REFERENCE.read_text())["spec"]["versions"]
-    typed = {path[1:] for path, _kind in paths(clusterpolicy_options.FIELDS)}
-    assert set(untyped(version["schema"]["openAPIV3Schema"]["properties"]["spec"], "", typed)) == RAW
-
-
-def untyped(schema: dict[str, t.Any], path: str, typed: set[str]) -> t.Iterator[str]:
-    """Fields that are neither an option nor inside one that takes a whole map."""
-    below = schema.get("properties") or {}
-    if path in typed and not any(one.startswith(f"{path}.") for one in typed):
-        return
-    if not below and path not in typed:
-        yield path
-    for name, inner in below.items():
-        yield from untyped(inner, f"{path}.{name}" if path else name, typed)
 
 
 @pytest.mark.parametrize(

@@ -9,19 +9,19 @@ import typing as t
 
 import pytest
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import pending, ready
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
     result as custom_result,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
 
-Data = dict[str, t.Any]
-LIVE: Data = {"metadata": {"name": "x", "creationTimestamp": "2026-11-22T01:00:00Z"}}
+LIVE: KubeObject = {"metadata": {"name": "x", "creationTimestamp": "2026-11-22T01:00:00Z"}}
 POOL: StackPool = {"name": "cards", "node_selector": {"pool": "cards"}, "expected": {"example.com/card": 2}}
 LATE = pending("NotReady", "x is not ready.", code="GPU-CR-NOTREADY", remedy="Wait.", details=("not ready",))
 
 
-def node(devices: str = "2", is_ready: str = "True") -> Data:
+def node(devices: str = "2", is_ready: str = "True") -> KubeObject:
     status = {
         "conditions": [{"type": "Ready", "status": is_ready}],
         "allocatable": {"example.com/card": devices},
@@ -72,7 +72,9 @@ def node(devices: str = "2", is_ready: str = "True") -> Data:
         (None, LATE, [], "GPU-CR-NOTREADY", ["crd FAILED: not ready"]),
     ],
 )
-def test_stages(live: Data | None, own: t.Any, nodes: list[Data], failed: str, lines: list[str]) -> None:
+def test_stages(
+    live: KubeObject | None, own: t.Any, nodes: list[KubeObject], failed: str, lines: list[str]
+) -> None:
     found = custom_result.summarize(live, own, nodes, [POOL], failed)
     assert found["lines"][: len(lines)] == lines
     assert [one["name"] for one in found["pools"]] == ["cards"]

@@ -1,12 +1,14 @@
-"""NVIDIADriver: one a pool, its fields from the ClusterPolicy on, selectors that overlap, and `ready` that is said of nothing."""
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""NVIDIADriver: from options to manifests, and selectors that overlap."""
 
 from __future__ import annotations
 
-import json
-import typing as t
 from pathlib import Path
 
 import pytest
+from unit.stack.nvidiadriver.builders import POOL, Data, driver, entry, node, params, pool
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
     DRIVER_UPGRADE,
@@ -16,43 +18,18 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import camel
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
     judge as nvidiadriver_judge,
     manifest as nvidiadriver_manifest,
-    options as nvidiadriver_options,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver.result import (
-    summarize,
-)
-from openshift_sandbox.catalogue.crds import overlaid
 
-Data = dict[str, t.Any]
 CRDS = Path(__file__).resolve().parents[4] / ".build/crds/gpu-operator-certified.json"
-POOL = "accelerators.openshift/pool"
-PCI = {"feature.node.kubernetes.io/pci-10de.present": "true"}
+
+
 TRIPLE = {"repository": "nvcr.io/nvidia", "image": "driver", "version": "595.91.07"}
+
+
 OLDER = TRIPLE | {"version": "580.82.07"}
-
-
-def pool(name: str, **more: t.Any) -> Data:
-    return {"name": name, "node_selector": {POOL: name}, **more}
-
-
-def params(*pools: Data, **given: t.Any) -> Data:
-    return {"state": "present", "tolerations": [], "spec": {}, "pools": list(pools), **given}
-
-
-def entry(name: str, **more: t.Any) -> Data:
-    return {"name": name, "state": "present", **more}
-
-
-def driver(name: str, **selector: str) -> Data:
-    return {"metadata": {"name": name}, "spec": {"nodeSelector": selector}}
-
-
-def node(name: str, **labels: str) -> Data:
-    return {"metadata": {"name": name, "labels": PCI | labels}}
 
 
 def test_one_for_each_pool() -> None:
@@ -242,113 +219,3 @@ OWNED = {
     nvidiadriver_judge.MAJOR: "9",
     DRIVER_UPGRADE: "upgrade-done",
 }
-
-
-def snapshot(
-    state: str = "ready",
-    error: str = "",
-    image: str = "nvcr.io/nvidia/driver:595.91.07",
-    **labels: str | None,
-) -> dict[str, list[Data]]:
-    conditions = [
-        {
-            "type": "Ready",
-            "status": "False" if error else "True",
-            "reason": "Error" if error else "Reconciled",
-        }
-    ]
-    conditions += [
-        {
-            "type": "Error",
-            "status": "True" if error else "False",
-            "reason": error or "Ready",
-            "message": error,
-        }
-    ]
-    live = {
-        "metadata": {"name": "a"},
-        "spec": TRIPLE | {"nodeSelector": {POOL: "a"}},
-        "status": {"state": state, "conditions": conditions},
-    }
-    template = {"spec": {"nodeSelector": {nvidiadriver_judge.OWNER: "a"}, "containers": [{"image": image}]}}
-    daemonset = {
-        "metadata": {"name": "d", "ownerReferences": [{"kind": "NVIDIADriver", "name": "a"}]},
-        "spec": {"template": template},
-    }
-    marks = {key: value for key, value in {**OWNED, **labels}.items() if value is not None}
-    return {"drivers": [live], "nodes": [node("n", **marks)], "daemonsets": [daemonset] if image else []}
-
-
-def test_the_truth() -> None:
-    assert nvidiadriver_judge.judge(snapshot(), [driver("a")]) == []
-    (found,) = summarize(snapshot(), [driver("a")])
-    assert found == {
-        "name": "a",
-        "state": "ready",
-        "reason": "Reconciled",
-        "version": "595.91.07",
-        "node_selector": {POOL: "a"},
-        "nodes": ["n"],
-    }
-
-
-@pytest.mark.parametrize(
-    ("seen", "verdict", "code", "text"),
-    [
-        (snapshot("notReady", "ConflictingNodeSelector"), "failed", "GPU-NVD-OVERLAP", "notReady"),
-        (snapshot("notReady", "ReconcileFailed"), "pending", "GPU-NVD-FAILED", "ReconcileFailed"),
-        (snapshot("notReady", "DriverNotReady"), "pending", "GPU-NVD-NOTREADY", "DriverNotReady"),
-        (
-            snapshot(image="", **{nvidiadriver_judge.MAJOR: None}),
-            "pending",
-            "GPU-NVD-EMPTY",
-            "a is ready all the same",
-        ),
-        (snapshot(image=""), "pending", "GPU-NVD-EMPTY", "has no DaemonSet"),
-        (snapshot(**{nvidiadriver_judge.OWNER: "b"}), "pending", "GPU-NVD-OWNER", "owner is b"),
-        (snapshot(**{nvidiadriver_judge.OWNER: None}), "pending", "GPU-NVD-OWNER", "does not own it yet"),
-        (
-            snapshot(image="nvcr.io/nvidia/driver:580.82.07"),
-            "pending",
-            "GPU-NVD-NOTREADY",
-            "version 595.91.07",
-        ),
-        (
-            snapshot(**{DRIVER_UPGRADE: "cordon-required"}),
-            "pending",
-            "GPU-UPG-RUNNING",
-            "cordon-required",
-        ),
-        ({**snapshot(), "drivers": []}, "pending", "GPU-NVD-NOTREADY", "is not there"),
-    ],
-)
-def test_every_way_not_to_be_ready(seen: dict[str, list[Data]], verdict: str, code: str, text: str) -> None:
-    part = nvidiadriver_judge.judge(seen, [driver("a")])[0]
-    assert (part.verdict, part.code) == (verdict, code)
-    assert text in part.message
-    assert part.remedy
-
-
-def paths(options: t.Mapping[str, t.Any], prefix: str = "") -> t.Iterator[str]:
-    for name, one in options.items():
-        path = f"{prefix}.{camel(name)}"
-        yield path
-        yield from paths(one.get("options") or {}, path)
-
-
-@pytest.mark.skipif(
-    not CRDS.is_file(), reason="the CRDs of the GPU operator were not built yet (sandbox build)"
-)
-def test_every_option_is_a_field_of_the_api() -> None:
-    crd = overlaid(
-        next(
-            one
-            for one in json.loads(CRDS.read_text())
-            if one["metadata"]["name"] == "nvidiadrivers.nvidia.com"
-        )
-    )
-    schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
-    for path in paths(nvidiadriver_options.FIELDS):
-        field = schema
-        for key in path[1:].split("."):
-            field = (field.get("properties") or {}).get(key) or pytest.fail(f"{path} is not there")

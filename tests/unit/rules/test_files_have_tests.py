@@ -1,0 +1,204 @@
+"""Every file of plugins/module_utils has its unit tests under its own name, or stands here with a reason."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from pathlib import Path
+
+import pytest
+from unit.rules.test_layers import FILES, ROOT, STEPS, own, package
+
+UNIT = ROOT / "tests/unit"
+
+# The tests of their own package run them, through the files that these tests are named after.
+WITH_THEIR_PACKAGE = {
+    "_catalogue/catalogue",
+    "_catalogue/gpus",
+    "_catalogue/models",
+    "_catalogue/types",
+    "_core/errors",
+    "_kube/connection",
+    "_kube/credentials_kubeconfig",
+    "_kube/deadline",
+    "_kube/reads",
+    "_kube/watch",
+    "_kube/writes",
+    "_machines/autoscaler/limits",
+    "_machines/csr/subject",
+    "_machines/csr/wait",
+    "_machines/machine_set",
+    "_machines/mirror",
+    "_machines/placement",
+    "_machines/pool_options",
+    "_machines/provider_errors",
+    "_machines/source_set",
+    "_machines/trouble",
+    "_nfd/config",
+    "_nfd/expectation",
+    "_nfd/features",
+    "_nfd/report",
+    "_nodes/cordon",
+    "_nodes/node",
+    "_nodes/taints",
+    "_olm/bundle",
+    "_olm/cluster_operator",
+    "_olm/csv",
+    "_olm/group",
+    "_olm/helm_values",
+    "_olm/plans",
+    "_olm/removal",
+    "_olm/trouble",
+    "_platforms/baremetal",
+    "_platforms/ibm",
+    "_platforms/nutanix",
+    "_platforms/openstack",
+    "_platforms/other",
+    "_platforms/patch_values",
+    "_platforms/platform",
+    "_platforms/refusals",
+    "_platforms/registry",
+    "_platforms/shape",
+    "_platforms/vsphere",
+    "_pools/attached",
+    "_pools/autoscale",
+    "_pools/candidates",
+    "_pools/claims",
+    "_pools/conflicts",
+    "_pools/gpu_limits",
+    "_pools/markets",
+    "_pools/model",
+    "_pools/outputs",
+    "_pools/platform_options",
+    "_pools/provider_limits",
+    "_pools/rules",
+    "_stack/clusterpolicy/default_spec",
+    "_stack/clusterpolicy/node",
+    "_stack/clusterpolicy/options",
+    "_stack/clusterpolicy/result",
+    "_stack/dra/node",
+    "_stack/dra/result",
+    "_stack/drivers/kernel_chain",
+    "_stack/drivers/toolkit",
+    "_stack/finding",
+    "_stack/kmm/dependencies",
+    "_stack/kmm/devices",
+    "_stack/kmm/images",
+    "_stack/kmm/judge",
+    "_stack/kmm/kernels",
+    "_stack/kmm/node",
+    "_stack/kmm/preflight",
+    "_stack/logs",
+    "_stack/nicclusterpolicy/manifest",
+    "_stack/nicclusterpolicy/node",
+    "_stack/nicclusterpolicy/result",
+    "_stack/nvidiadriver/judge",
+    "_stack/nvidiadriver/result",
+    "_stack/olm_stages",
+    "_stack/operands",
+    "_stack/outside_nodes",
+    "_stack/pods",
+    "_stack/signatures",
+    "_stack/table",
+    "_workload/benchmarks/devices",
+    "_workload/benchmarks/matmul",
+    "_workload/benchmarks/nvidia_smi",
+    "_workload/benchmarks/vectoradd",
+}
+# Small nouns that the tests of another package run: the first one that needs them.
+WITH_ANOTHER_PACKAGE = {
+    "_catalogue/device_class": "quota",
+    "_core/conditions": "stack/clusterpolicy",
+    "_core/daemon_sets": "stack/nicclusterpolicy",
+    "_core/expression": "stack/custom",
+    "_core/grace": "stack/clusterpolicy",
+    "_core/input": "platforms",
+    "_core/names": "pools",
+    "_core/objects": "stack/clusterpolicy",
+    "_core/ownership": "platforms",
+    "_core/readiness": "nodes",
+    "_core/secrets": "kube",
+    "_frame/predicted": "pools",
+    "_machines/bare_metal": "platforms",
+    "_machines/events": "pools",
+    "_machines/removal": "nodes",
+    "_machines/replicas": "machines/autoscaler",
+    "_nodes/claims": "workload",
+    "_nodes/devices": "stack/clusterpolicy",
+    "_nodes/labels": "stack/clusterpolicy",
+    "_nodes/pool_nodes": "stack/clusterpolicy",
+    "_nodes/system": "stack/clusterpolicy",
+    "_nodes/update": "stack/clusterpolicy",
+    "_stack/judge": "stack/dra",
+    "_stack/node": "stack/dra",
+}
+# No unit test runs them.
+WITHOUT = {
+    "_core/codes/code": "a declaration of a code: rules/test_error_codes.py reads every one",
+    "_frame/adopt_or_apply": "it works on an Api: the twelve steps of every module run it on a cluster",
+    "_frame/argspec": "options that all modules share: rules/test_params.py reads them",
+    "_frame/manifest_steps": "it works on an Api: tests/integration/test_manifests.py runs it on a cluster",
+    "_stack/dra/manifest": "tests/integration/stack/test_enable_gpus_dra.py applies what it builds",
+    "_stack/kmm/options": "options of a module, made by one helper: rules/test_params.py reads them",
+    "_stack/nicclusterpolicy/options": "options of a module, made by two helpers: rules/test_params.py reads them",
+}
+
+
+def folder(name: str) -> Path:
+    """Return where the tests of a file lie: the path of its package, without underscores."""
+    return UNIT.joinpath(*(part.lstrip("_") for part in package(name).split("/")))
+
+
+def is_data(name: str) -> bool:
+    """Return whether a file only declares: constants, types, options."""
+    return not any(isinstance(node, ast.FunctionDef) for node in ast.walk(ast.parse(FILES[name].read_text())))
+
+
+def named(name: str) -> set[str]:
+    """Return the test files that have the name of a file, or its name and a subject."""
+    stems = {other.rpartition("/")[2].lstrip("_") for other in FILES if package(other) == package(name)}
+    stem = name.rpartition("/")[2].lstrip("_")
+    longer = tuple(f"test_{one}" for one in stems if one.startswith(f"{stem}_"))
+    return {
+        path.name
+        for path in folder(name).glob("test_*.py")
+        if (path.stem == f"test_{stem}" or path.stem.startswith(f"test_{stem}_"))
+        and not path.stem.startswith(longer)
+    }
+
+
+@functools.cache
+def reached(tests: Path) -> frozenset[str]:
+    """Return the files that the tests in a folder import, and all that these import."""
+    found: set[str] = set()
+    ahead = {name for path in tests.glob("test_*.py") for name in own(path)}
+    while ahead:
+        found |= ahead
+        ahead = {other for name in ahead for other in own(FILES[name])} - found
+    return frozenset(found)
+
+
+NEED_TESTS = [name for name in FILES if name not in STEPS and not is_data(name)]
+
+
+@pytest.mark.parametrize("name", NEED_TESTS)
+def test_a_file_has_its_tests(name: str) -> None:
+    """Files of STEPS are left out: integration tests run them on a cluster."""
+    excused = {*WITH_THEIR_PACKAGE, *WITH_ANOTHER_PACKAGE, *WITHOUT}
+    assert bool(named(name)) != (name in excused), f"{folder(name)}: {named(name) or 'no test of that name'}"
+
+
+def test_the_lists_name_files_that_need_tests() -> None:
+    assert {*WITH_THEIR_PACKAGE, *WITH_ANOTHER_PACKAGE, *WITHOUT} <= set(NEED_TESTS)
+    assert not WITH_THEIR_PACKAGE & set(WITH_ANOTHER_PACKAGE)
+    assert all(reason for reason in WITHOUT.values())
+
+
+@pytest.mark.parametrize("name", sorted(WITH_THEIR_PACKAGE))
+def test_the_tests_of_its_package_reach_it(name: str) -> None:
+    assert name in reached(folder(name))
+
+
+@pytest.mark.parametrize("name", sorted(WITH_ANOTHER_PACKAGE))
+def test_the_tests_of_another_package_reach_it(name: str) -> None:
+    assert name in reached(UNIT / WITH_ANOTHER_PACKAGE[name])

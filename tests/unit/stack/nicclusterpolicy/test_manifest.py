@@ -1,0 +1,160 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""NicClusterPolicy: from options to a manifest, and what its status says."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from unit.stack.nicclusterpolicy.builders import IMAGES, Data, params, policy
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import (
+    manifest as nic_manifest,
+)
+
+
+def test_images_are_written_out() -> None:
+    spec = nic_manifest.wished(params(), IMAGES)
+    assert spec["ofedDriver"] == {
+        "image": "doca-driver",
+        "repository": "nvcr.io/nvidia/mellanox",
+        "version": "doca3.5.0",
+    }
+    config = json.loads(spec["rdmaSharedDevicePlugin"]["config"])
+    assert config == {
+        "configList": [
+            {
+                "resourceName": "rdma_a",
+                "rdmaHcaMax": 63,
+                "selectors": {"vendors": ["15b3"], "linkTypes": ["infiniband"]},
+            }
+        ]
+    }
+
+
+def test_options_reach_their_fields() -> None:
+    driver = {
+        "repository": "mirror.example.com/nvidia",
+        "version": "1",
+        "force_precompiled": True,
+        "cert_config": "ca",
+        "upgrade_policy": {"autoUpgrade": True},
+    }
+    sriov = {
+        "image": "plugin",
+        "repository": "r",
+        "version": "v",
+        "resources": [{"name": "vf", "pf_names": ["ens2f0"], "is_rdma": True, "device_ids": ["101e"]}],
+    }
+    spec = nic_manifest.wished(
+        params(nic_cluster_policy={"ofed_driver": driver, "sriov_device_plugin": sriov}), IMAGES
+    )
+    assert spec["ofedDriver"] == {
+        "image": "doca-driver",
+        "repository": "mirror.example.com/nvidia",
+        "version": "1",
+        "forcePrecompiled": True,
+        "certConfig": {"name": "ca"},
+        "upgradePolicy": {"autoUpgrade": True},
+    }
+    (entry,) = json.loads(spec["sriovDevicePlugin"]["config"])["resourceList"]
+    assert entry["selectors"] == {
+        "vendors": ["15b3"],
+        "deviceIDs": ["101e"],
+        "pfNames": ["ens2f0"],
+        "isRdma": True,
+    }
+
+
+def test_the_raw_spec_has_the_last_word_and_tolerations_are_joined() -> None:
+    mine, theirs = {"key": "a", "operator": "Exists"}, {"key": "b", "operator": "Exists"}
+    built = nic_manifest.build(
+        params(spec={"ofedDriver": {"version": "raw"}}, tolerations=[mine]),
+        IMAGES,
+        {"spec": {"tolerations": [theirs]}},
+    )
+    assert built["spec"]["ofedDriver"]["version"] == "raw"
+    assert built["spec"]["tolerations"] == [theirs, mine]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"name": "mine"}, "name is 'mine'"),
+        ({"nic_cluster_policy": {}}, "no component"),
+        (
+            {"nic_cluster_policy": {"rdma_shared_device_plugin": {}}},
+            "rdma_shared_device_plugin.resources is empty",
+        ),
+        (
+            {"nic_cluster_policy": {"sriov_device_plugin": {"resources": [{"name": "a-b"}]}}},
+            "sriov_device_plugin.resources[0].name",
+        ),
+    ],
+)
+def test_bad_input_names_its_option(changes: Data, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        nic_manifest.check(params(**changes))
+    assert said in caught.value.message
+
+
+def test_an_image_from_nowhere_names_what_to_give() -> None:
+    with pytest.raises(InputError) as caught:
+        nic_manifest.wished(params(), {})
+    assert caught.value.message.startswith(
+        "nic_cluster_policy.ofed_driver.repository and nic_cluster_policy.ofed_driver.version must be given"
+    )
+
+
+@pytest.mark.parametrize(
+    ("image", "expected"),
+    [
+        ("nvcr.io/nvidia/mellanox/doca-driver:1", {"repository": "nvcr.io/nvidia/mellanox", "version": "1"}),
+        (
+            "r.example.com:5000/x/doca-driver@sha256:ab",
+            {"repository": "r.example.com:5000/x", "version": "sha256:ab"},
+        ),
+    ],
+)
+def test_images_of_the_installed_operator(image: str, expected: Data) -> None:
+    assert nic_manifest.images_of([{"spec": {"relatedImages": [{"name": "any", "image": image}]}}]) == {
+        "doca-driver": expected
+    }
+
+
+@pytest.mark.parametrize(
+    ("state", "status", "expected"),
+    [
+        ("ready", {}, ("ready", "")),
+        ("ready", {"conditions": [{"type": "Ready", "status": "True"}]}, ("ready", "")),
+        ("ready", {"conditions": [{"type": "Ready", "status": "False"}]}, ("pending", "NIC-STATE")),
+        (
+            "ready",
+            {"conditions": [{"type": "Ready", "status": "True", "observedGeneration": 2}]},
+            ("ready", ""),
+        ),
+        (
+            "ready",
+            {"conditions": [{"type": "Ready", "status": "True", "observedGeneration": 1}]},
+            ("pending", "NIC-STATE"),
+        ),
+        (
+            "notReady",
+            {"appliedStates": [{"name": "state-OFED", "state": "notReady"}]},
+            ("pending", "NIC-STATE"),
+        ),
+        (
+            "error",
+            {"appliedStates": [{"name": "state-OFED", "state": "error", "message": "no matches for kind"}]},
+            ("failed", "NIC-STATE"),
+        ),
+        ("ignore", {"reason": "Unsupported"}, ("failed", "NIC-IGNORED")),
+        ("", {}, ("pending", "NIC-STATE")),
+    ],
+)
+def test_what_the_policy_says_of_itself(state: str, status: Data, expected: tuple[str, str]) -> None:
+    found = nic_manifest.judge(policy(state, **status))
+    assert (found.verdict, found.code) == expected

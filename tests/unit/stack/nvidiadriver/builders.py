@@ -1,0 +1,36 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pools, options and objects of NVIDIADriver."""
+
+from __future__ import annotations
+
+import typing as t
+
+Data = dict[str, t.Any]
+
+
+POOL = "accelerators.openshift/pool"
+
+
+PCI = {"feature.node.kubernetes.io/pci-10de.present": "true"}
+
+
+def pool(name: str, **more: t.Any) -> Data:
+    return {"name": name, "node_selector": {POOL: name}, **more}
+
+
+def params(*pools: Data, **given: t.Any) -> Data:
+    return {"state": "present", "tolerations": [], "spec": {}, "pools": list(pools), **given}
+
+
+def entry(name: str, **more: t.Any) -> Data:
+    return {"name": name, "state": "present", **more}
+
+
+def driver(name: str, **selector: str) -> Data:
+    return {"metadata": {"name": name}, "spec": {"nodeSelector": selector}}
+
+
+def node(name: str, **labels: str) -> Data:
+    return {"metadata": {"name": name, "labels": PCI | labels}}

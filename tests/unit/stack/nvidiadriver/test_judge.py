@@ -1,0 +1,105 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge NVIDIADriver objects: every way in which one is not ready on its nodes."""
+
+from __future__ import annotations
+
+import pytest
+from unit.stack.nvidiadriver.builders import POOL, Data, driver, node
+from unit.stack.nvidiadriver.test_manifest import OWNED, TRIPLE
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    DRIVER_UPGRADE,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
+    judge as nvidiadriver_judge,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver.result import (
+    summarize,
+)
+
+
+def snapshot(
+    state: str = "ready",
+    error: str = "",
+    image: str = "nvcr.io/nvidia/driver:595.91.07",
+    **labels: str | None,
+) -> dict[str, list[Data]]:
+    conditions = [
+        {
+            "type": "Ready",
+            "status": "False" if error else "True",
+            "reason": "Error" if error else "Reconciled",
+        }
+    ]
+    conditions += [
+        {
+            "type": "Error",
+            "status": "True" if error else "False",
+            "reason": error or "Ready",
+            "message": error,
+        }
+    ]
+    live = {
+        "metadata": {"name": "a"},
+        "spec": TRIPLE | {"nodeSelector": {POOL: "a"}},
+        "status": {"state": state, "conditions": conditions},
+    }
+    template = {"spec": {"nodeSelector": {nvidiadriver_judge.OWNER: "a"}, "containers": [{"image": image}]}}
+    daemonset = {
+        "metadata": {"name": "d", "ownerReferences": [{"kind": "NVIDIADriver", "name": "a"}]},
+        "spec": {"template": template},
+    }
+    marks = {key: value for key, value in {**OWNED, **labels}.items() if value is not None}
+    return {"drivers": [live], "nodes": [node("n", **marks)], "daemonsets": [daemonset] if image else []}
+
+
+def test_the_truth() -> None:
+    assert nvidiadriver_judge.judge(snapshot(), [driver("a")]) == []
+    (found,) = summarize(snapshot(), [driver("a")])
+    assert found == {
+        "name": "a",
+        "state": "ready",
+        "reason": "Reconciled",
+        "version": "595.91.07",
+        "node_selector": {POOL: "a"},
+        "nodes": ["n"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("seen", "verdict", "code", "text"),
+    [
+        (snapshot("notReady", "ConflictingNodeSelector"), "failed", "GPU-NVD-OVERLAP", "notReady"),
+        (snapshot("notReady", "ReconcileFailed"), "pending", "GPU-NVD-FAILED", "ReconcileFailed"),
+        (snapshot("notReady", "DriverNotReady"), "pending", "GPU-NVD-NOTREADY", "DriverNotReady"),
+        (
+            snapshot(image="", **{nvidiadriver_judge.MAJOR: None}),
+            "pending",
+            "GPU-NVD-EMPTY",
+            "a is ready all the same",
+        ),
+        (snapshot(image=""), "pending", "GPU-NVD-EMPTY", "has no DaemonSet"),
+        (snapshot(**{nvidiadriver_judge.OWNER: "b"}), "pending", "GPU-NVD-OWNER", "owner is b"),
+        (snapshot(**{nvidiadriver_judge.OWNER: None}), "pending", "GPU-NVD-OWNER", "does not own it yet"),
+        (
+            snapshot(image="nvcr.io/nvidia/driver:580.82.07"),
+            "pending",
+            "GPU-NVD-NOTREADY",
+            "version 595.91.07",
+        ),
+        (
+            snapshot(**{DRIVER_UPGRADE: "cordon-required"}),
+            "pending",
+            "GPU-UPG-RUNNING",
+            "cordon-required",
+        ),
+        ({**snapshot(), "drivers": []}, "pending", "GPU-NVD-NOTREADY", "is not there"),
+    ],
+)
+def test_every_way_not_to_be_ready(seen: dict[str, list[Data]], verdict: str, code: str, text: str) -> None:
+    part = nvidiadriver_judge.judge(seen, [driver("a")])[0]
+    assert (part.verdict, part.code) == (verdict, code)
+    assert text in part.message
+    assert part.remedy

@@ -1,0 +1,46 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What all judges share: a line for each node, and when nothing of a stack is left."""
+
+from __future__ import annotations
+
+from unit.stack.builders import Snapshot, node
+from unit.stack.clusterpolicy.troubles import (
+    judge,
+    no_daemonset,
+    no_devices,
+    status,
+)
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import judge_gone
+
+
+def test_consequences_stand_in_one_line(seen: Snapshot) -> None:
+    for one in seen["pods"]:
+        one["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
+    assert judge(seen).details == ("gpu-0: driver is not Ready, 6 operands wait for it",)
+
+
+def test_a_node_has_one_line_that_changes_only_with_what_it_waits_for(seen: Snapshot) -> None:
+    """What was not made yet and what is not Ready yet both wait for the driver; the exporter that waits for nobody does not count."""
+    node(seen)["metadata"]["name"] = "gpu-0.example.com"
+    for one in seen["pods"]:
+        one["spec"]["nodeName"] = "gpu-0.example.com"
+        one["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
+    no_devices(seen)
+    status(seen, "notReady", "OperandNotReady")
+    expected = ("gpu-0…: driver is not Ready, 6 operands wait for it; nvidia.com/gpu 0 of 4",)
+    assert judge(seen).details == expected
+    no_daemonset(seen)
+    assert judge(seen).details == expected
+    next(one for one in seen["pods"] if "node-status-exporter" in one["metadata"]["name"])["status"][
+        "conditions"
+    ] = [{"type": "Ready", "status": "True"}]
+    assert judge(seen).details == expected
+
+
+def test_absence_means_no_operand_and_no_pod(seen: Snapshot) -> None:
+    assert judge_gone({"daemonsets": [], "pods": []}).is_ready
+    assert judge_gone({"daemonsets": [], "pods": seen["pods"]}).code == "GPU-LEFTOVER"
+    assert judge_gone(seen).details

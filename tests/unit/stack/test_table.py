@@ -1,0 +1,71 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pools of a result: each is judged by itself, also by what another judge finds."""
+
+from __future__ import annotations
+
+from unit.stack.builders import OTHER, POOL, Snapshot, node, second_node
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import (
+    table as stack_table,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
+    judge as clusterpolicy_judge,
+    result as clusterpolicy_result,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.steps import Also
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import (
+    on_object,
+)
+
+
+def test_what_another_judge_finds_is_told_in_its_stage(seen: Snapshot) -> None:
+    """Backend nvidiadriver looks at its objects besides."""
+    found = on_object(
+        "pending",
+        "Owner:gpu-0",
+        "Node gpu-0: nobody owns it.",
+        code="GPU-NVD-OWNER",
+        stage="driver",
+        pool="training",
+        node="gpu-0",
+    )
+    judge = clusterpolicy_judge.Judge(
+        {"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0
+    )
+    verdict = Also({}, lambda _snapshot: [found]).over(judge)(seen)
+    told = clusterpolicy_result.summarize(seen, "gpu-cluster-policy", [POOL], judge.findings)
+    assert (verdict.code, told["pools"][0]["ready"]) == ("GPU-NVD-OWNER", False)
+    assert told["lines"][-1] == "driver PENDING on 1 of 1 nodes: Node gpu-0: nobody owns it."
+
+
+def test_each_pool_is_judged_by_itself(seen: Snapshot) -> None:
+    second_node(seen)
+    node(seen)["metadata"]["labels"]["nvidia.com/mig.config.state"] = "failed"
+    wanted = [POOL, OTHER]
+    parts = clusterpolicy_judge.judge(seen, "gpu-cluster-policy", wanted)
+    sick, well = stack_table.pools_of(seen, wanted, parts)
+    assert (sick["name"], sick["ready"], sick["code"], sick["nodes"], sick["nodes_ready"]) == (
+        "training",
+        False,
+        "GPU-MIG-FAILED",
+        1,
+        0,
+    )
+    assert "gpu-0" in sick["message"]
+    assert well == {
+        "name": "other",
+        "ready": True,
+        "nodes": 1,
+        "nodes_ready": 1,
+        "code": "",
+        "message": "",
+        "remedy": "",
+    }
+
+
+def test_a_policy_that_does_not_count_makes_no_pool_ready(seen: Snapshot) -> None:
+    seen["policies"][0]["status"] = {"state": "ignored", "conditions": []}
+    parts = clusterpolicy_judge.judge(seen, "gpu-cluster-policy", [POOL])
+    assert [one["ready"] for one in stack_table.pools_of(seen, [POOL], parts)] == [False]
