@@ -12,9 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     ConflictError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-    kinds as kube_kinds,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds as kube_kinds
 from openshift_sandbox import audit
 
 

@@ -11,19 +11,9 @@ import re
 import typing as t
 from dataclasses import dataclass, replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import (
-    aws,
-    azure,
-    gcp,
-    ibm,
-    oci,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.gpus import GPUS
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.types import (
-    InstanceType,
-    marked,
-    read_table,
-)
+from . import aws, azure, gcp, ibm, oci
+from .gpus import GPUS
+from .types import InstanceType, marked, read_table
 
 _TABLES: t.Final = {"aws": aws, "azure": azure, "gcp": gcp, "ibm": ibm, "oci": oci}
 CLOUDS: t.Final = tuple(_TABLES)

@@ -8,13 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.catalogue import (
-    AS_OF,
-    BUILT_IN,
-    CLOUDS,
-    Catalogue,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.types import InstanceType
+from .catalogue import AS_OF, BUILT_IN, CLOUDS, Catalogue
+from .types import InstanceType
 
 __all__ = [
     "AS_OF",

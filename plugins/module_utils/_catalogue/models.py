@@ -10,8 +10,8 @@ import difflib
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.types import InstanceType
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from .._core.errors import InputError
+from .types import InstanceType
 
 _MAKERS: t.Final = re.compile(r"\b(nvidia|tesla|amd|intel)\b")
 

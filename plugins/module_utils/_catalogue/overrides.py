@@ -11,18 +11,11 @@ import typing as t
 from dataclasses import replace
 from fractions import Fraction
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.catalogue import (
-    BUILT_IN,
-    CLOUDS,
-    Catalogue,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.gpus import GPUS, Gpu
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.types import (
-    FABRICS,
-    InstanceType,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems, read
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import value_fault
+from .._core.input import Field, Problems, read
+from .._core.names import value_fault
+from .catalogue import BUILT_IN, CLOUDS, Catalogue
+from .gpus import GPUS, Gpu
+from .types import FABRICS, InstanceType
 
 Data = t.Mapping[str, t.Any]
 

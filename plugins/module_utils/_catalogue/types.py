@@ -10,7 +10,7 @@ import math
 import typing as t
 from dataclasses import dataclass, replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.gpus import GPUS, Gpu
+from .gpus import GPUS, Gpu
 
 FABRICS: t.Final = ("efa", "infiniband", "roce")
 

@@ -11,12 +11,9 @@ import re
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.models import (
-    known_model,
-    model_named,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.types import InstanceType
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from .._core.errors import InputError
+from .models import known_model, model_named
+from .types import InstanceType
 
 _SHARE: t.Final = re.compile(r"^1\s*/\s*(\d+)\s+(?:of\s+)?(?:an?\s+)?")
 _COUNT: t.Final = re.compile(r"^(\d+)\s*x\s*|^(\d+)\s+(?!g(?:i?b)?\b)(?=\S)")

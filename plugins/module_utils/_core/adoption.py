@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGER
+from .errors import AcceleratorError
+from .objects import KubeObject
+from .other_manager import other_manager
+from .ownership import MANAGER
 
 OPTION: t.Final[dict[str, t.Any]] = {
     "adopt": {"type": "str", "choices": ["report", "take"], "default": "report"}

@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    pending,
-    ready,
-)
+from .objects import KubeObject, Snapshot
+from .readiness import Readiness, pending, ready
 
 
 def is_owned_by(obj: KubeObject, uids: t.Collection[str]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGER
+from .ownership import MANAGER
 
 Object = t.Mapping[str, t.Any]
 _HIDDEN = "<hidden>"

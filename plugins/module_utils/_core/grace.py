@@ -9,11 +9,7 @@ from __future__ import annotations
 import dataclasses
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    FAILED,
-    PENDING,
-    Readiness,
-)
+from .readiness import FAILED, PENDING, Readiness
 
 Judged = t.TypeVar("Judged", bound=Readiness)
 

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
-    MANAGED_BY,
-    MANAGER,
-)
+from .ownership import MANAGED_BY, MANAGER
 
 # Start of a label's or annotation's key -> the tool. The tool puts back what it created the object with.
 _MARKS: t.Final = {

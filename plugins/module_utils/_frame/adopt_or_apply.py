@@ -9,17 +9,13 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import daemon_sets
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import Foreign, foreign
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    KindNotServedError,
-    NotReadyError,
-    WaitTimeoutError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
+from .._core import daemon_sets
+from .._core.adoption import Foreign, foreign
+from .._core.errors import KindNotServedError, NotReadyError, WaitTimeoutError
+from .._core.objects import KubeObject
+from .._core.ownership import owned
+from .._kube.client import Api, Query
+from .._kube.kinds import Kind, known
 
 
 def look(api: Api, kind: Kind, wanted: KubeObject) -> KubeObject | None:

@@ -9,14 +9,10 @@ from __future__ import annotations
 import datetime
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    pending,
-    ready,
-)
+from .._core import conditions
+from .._core.errors import InputError
+from .._core.objects import KubeObject, Snapshot
+from .._core.readiness import Readiness, pending, ready
 
 try:
     import yaml

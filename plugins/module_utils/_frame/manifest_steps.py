@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    KindNotServedError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame import manifest as manifests
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.manifest import Entry
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import find, known
+from .._core.errors import AcceleratorError, KindNotServedError
+from .._kube.client import Api, Query
+from .._kube.kinds import find, known
+from . import manifest as manifests
+from .manifest import Entry
 
 # One entry of the module's result for each object.
 Results = list[dict[str, t.Any]]

@@ -13,17 +13,14 @@ import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    InputError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Http
+from .._core import secrets
+from .._core.errors import AcceleratorError, InputError
+from .._kube import credentials
+from .._kube.client import Api
+from .._kube.connection import Connection
+from .._kube.deadline import Deadline
+from .._kube.http import Http
+from .argspec import ArgumentSpec
 
 Params = dict[str, t.Any]
 Result = dict[str, t.Any]
@@ -90,7 +87,7 @@ def disconnect(api: Api, agent: str) -> None:
     """End an Api that C(connect) made: revoke the tokens of its login. A failure of that is a warning."""
     if not api.http.tokens():
         return
-    from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_login
+    from .._kube import credentials_login
 
     try:
         problems = credentials_login.revoke(api.http, f"accelerators.openshift/{agent}")
@@ -134,7 +131,7 @@ def execute(
             for one in api.changes
         ]
     if check_mode and api is not None:
-        from ansible_collections.accelerators.openshift.plugins.module_utils._frame.predicted import foreseen
+        from .predicted import foreseen
 
         result["foreseen"] = foreseen(api.changes, api.kept)
     censored: Result = secrets.censor(result)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from .._core.objects import KubeObject
 
 CREATE, CHANGE, DELETE, KEEP = "create", "change", "delete", "keep"
 

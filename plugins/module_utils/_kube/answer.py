@@ -12,7 +12,7 @@ import json
 import typing as t
 import zlib
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import http_errors
+from . import http_errors
 
 _PIECE = 1 << 18
 _LONG = 1 << 19

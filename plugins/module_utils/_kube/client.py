@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import reads, writes
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import Query, Session
+from .._core.objects import KubeObject
+from .._core.readiness import Readiness
+from . import reads, writes
+from .kinds import Kind
+from .session import Query, Session
 
 __all__ = ["Api", "Query"]
 
@@ -129,7 +129,7 @@ class Api(Session):
         owned_only: an object without our label stays, with a warning. wait: until the object is gone.
         grace: seconds for a pod to end. orphan: objects that it owns stay, without an owner.
         """
-        from ansible_collections.accelerators.openshift.plugins.module_utils._kube import removals
+        from . import removals
 
         return removals.delete(self, kind, name, namespace, owned_only, wait, grace, orphan)
 
@@ -138,7 +138,7 @@ class Api(Session):
 
         Return what a disruption budget says against it, in its own words, or "" if the pod ends or is gone.
         """
-        from ansible_collections.accelerators.openshift.plugins.module_utils._kube import removals
+        from . import removals
 
         return removals.evict(self, pod)
 
@@ -156,12 +156,12 @@ class Api(Session):
         with no write since, is not read again. Raises NotReadyError on a failed verdict, WaitTimeoutError at
         the deadline.
         """
-        from ansible_collections.accelerators.openshift.plugins.module_utils._kube import wait
+        from . import wait
 
         return wait.wait(self, queries, judge, stage, settle, on_timeout_code)
 
     def wait_gone(self, kind: Kind, deleted: KubeObject) -> None:
         """Wait until the deleted object has disappeared. Raises WaitTimeoutError."""
-        from ansible_collections.accelerators.openshift.plugins.module_utils._kube import removals
+        from . import removals
 
         removals.wait_gone(self, kind, deleted)

@@ -18,7 +18,7 @@ import weakref
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from .._core import secrets
 
 try:
     import urllib3

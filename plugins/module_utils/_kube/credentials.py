@@ -15,24 +15,13 @@ import re
 import ssl
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    CredentialsError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import (
-    Connection,
-    fast_pool,
-    quiet,
-    tls_context,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.credentials_settings import (
-    Params,
-    settings,
-)
+from .._core import secrets
+from .._core.errors import AcceleratorError, CredentialsError
+from .connection import Connection, fast_pool, quiet, tls_context
+from .credentials_settings import Params, settings
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._kube.credentials_login import Login
+    from .credentials_login import Login
 
 _PEM = "-----BEGIN CERTIFICATE-----"
 _VERSION, _UTC_TIME = 0xA0, 0x17
@@ -66,9 +55,7 @@ def connect(
     login: Login | None = None
     if "username" in wanted and "api_key" not in wanted:
         # Most tasks have no password, and Ansible compiles again whatever a task loads.
-        from ansible_collections.accelerators.openshift.plugins.module_utils._kube.credentials_login import (
-            Login,
-        )
+        from .credentials_login import Login
 
         login = Login(lambda: str(package.login(configuration, wanted, remaining())))
 
@@ -108,14 +95,14 @@ def preload() -> str:
     """Load, before a fork, what every worker would load again. Return which package is missing, or ""."""
     # The first context of a process takes OpenSSL some milliseconds.
     ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_package
+    from . import credentials_package
 
     return credentials_package.MISSING
 
 
 def _package() -> t.Any:
     """Return the file that imports the package kubernetes, which takes a quarter of a second."""
-    from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_package
+    from . import credentials_package
 
     if credentials_package.MISSING:
         raise credentials_package.absent("kubernetes", credentials_package.MISSING)

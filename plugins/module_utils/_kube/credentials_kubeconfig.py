@@ -19,9 +19,9 @@ import ssl
 import subprocess
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import within
+from .._core import secrets
+from .._core.errors import CredentialsError
+from .deadline import within
 
 EXEC_SECONDS = 60.0
 _SECRET = frozenset(

@@ -11,15 +11,12 @@ import dataclasses
 import hashlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    CredentialsError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import http_errors
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Http
+from .._core import secrets
+from .._core.errors import AcceleratorError, CredentialsError
+from . import http_errors
+from .connection import Connection
+from .deadline import Deadline
+from .http import Http
 
 SECONDS = 10.0
 _PREFIX = "sha256~"

@@ -13,12 +13,9 @@ import sys
 import traceback
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-    credentials_kubeconfig,
-    credentials_login,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import within
+from .._core.errors import CredentialsError
+from . import credentials_kubeconfig, credentials_login
+from .deadline import within
 
 try:
     import kubernetes.client

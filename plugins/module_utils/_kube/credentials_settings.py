@@ -15,8 +15,8 @@ from ansible_collections.kubernetes.core.plugins.module_utils.args_common import
     AUTH_PROXY_HEADERS_SPEC,
 )
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
+from .._core import secrets
+from .._core.errors import CredentialsError
 
 Params = t.Mapping[str, t.Any]
 Environment = t.Mapping[str, str]

@@ -20,23 +20,11 @@ import typing as t
 from dataclasses import replace
 from urllib.parse import urlencode
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-    answer as kube_answer,
-    http_errors,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.answer import Answer
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import (
-    TRANSPORT_ERRORS,
-    Connection,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry import (
-    LOOK,
-    USUAL,
-    Limits,
-    Pause,
-    Trouble,
-)
+from . import answer as kube_answer, http_errors
+from .answer import Answer
+from .connection import TRANSPORT_ERRORS, Connection
+from .deadline import Deadline
+from .retry import LOOK, USUAL, Limits, Pause, Trouble
 
 # How often a write is sent again after the server's own optimistic lock failed.
 RACES = 10

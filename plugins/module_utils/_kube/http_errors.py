@@ -10,11 +10,7 @@ import re
 import ssl
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    ApiError,
-    ConflictError,
-    ForbiddenError,
-)
+from .._core.errors import ApiError, ConflictError, ForbiddenError
 
 _WARNING = re.compile(r'^\d{3} \S+ "(.*)"( "[^"]*")?$', re.DOTALL)
 _NO_TUNNEL = re.compile(r"Tunnel connection failed: (4\d\d[\w ]*)")

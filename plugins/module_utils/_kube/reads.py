@@ -8,20 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    ApiError,
-    KindNotServedError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import http_errors, kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Response
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry import Pause
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import (
-    Listed,
-    Query,
-    Session,
-)
+from .._core.errors import ApiError, KindNotServedError
+from .._core.objects import KubeObject
+from . import http_errors, kinds
+from .http import Response
+from .kinds import Kind
+from .retry import Pause
+from .session import Listed, Query, Session
 
 Keep = t.Callable[[KubeObject], "KubeObject | None"]
 PAGE = 500

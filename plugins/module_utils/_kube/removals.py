@@ -8,27 +8,16 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import diff
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    ConflictError,
-    KindNotServedError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGER, owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    pending,
-    ready,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import http_errors, reads
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import (
-    Change,
-    Query,
-    Session,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.wait import wait as kube_wait
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.writes import write
+from .._core import diff
+from .._core.errors import ConflictError, KindNotServedError
+from .._core.objects import KubeObject, Snapshot
+from .._core.ownership import MANAGER, owned
+from .._core.readiness import Readiness, pending, ready
+from . import http_errors, reads
+from .kinds import Kind, known
+from .session import Change, Query, Session
+from .wait import wait as kube_wait
+from .writes import write
 
 _SHOWN_OF_DELETED: t.Final = {"metadata": {"name": None, "namespace": None, "labels": None}}
 _SHOWN_OF_EVICTED: t.Final = {"metadata": {"name": None, "namespace": None}, "spec": {"nodeName": None}}

@@ -11,7 +11,7 @@ import random
 import threading
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Clock
+from .deadline import Clock
 
 # Seconds between two looks of a thread that waits for its turn, whether another thread's try was answered.
 LOOK: t.Final = 0.05

@@ -10,10 +10,10 @@ import re
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Http
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Discovery, Kind
+from .._core.objects import KubeObject
+from .deadline import Deadline
+from .http import Http
+from .kinds import Discovery, Kind
 
 # A list that is older says too little about now: requests in between were retried, or the task slept.
 FRESH_SECONDS: t.Final = 5.0

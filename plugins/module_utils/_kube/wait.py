@@ -13,16 +13,13 @@ from __future__ import annotations
 import queue
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    NotReadyError,
-    WaitTimeoutError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import reads
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import Query, Session
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.watch import News, Watch
+from .._core.errors import NotReadyError, WaitTimeoutError
+from .._core.objects import KubeObject
+from .._core.readiness import Readiness, pending
+from . import reads
+from .deadline import Deadline
+from .session import Query, Session
+from .watch import News, Watch
 
 # What each query found last.
 Seen = dict[str, list[KubeObject]]

@@ -20,16 +20,12 @@ import queue
 import threading
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import http_errors, kinds, reads
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import TRANSPORT_ERRORS
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry import LOOK, Pause
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import (
-    Listed,
-    Query,
-    Session,
-)
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject
+from . import http_errors, kinds, reads
+from .connection import TRANSPORT_ERRORS
+from .retry import LOOK, Pause
+from .session import Listed, Query, Session
 
 Objects = dict[tuple[str, str], KubeObject]
 News = tuple[str, "list[KubeObject] | BaseException"]

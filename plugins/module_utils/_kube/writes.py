@@ -8,21 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import diff
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    ApiError,
-    InputError,
-    KindNotServedError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
-    MANAGED_BY,
-    MANAGER,
-    owned,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import reads
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import Change, Session
+from .._core import diff
+from .._core.errors import ApiError, InputError, KindNotServedError
+from .._core.objects import KubeObject
+from .._core.ownership import MANAGED_BY, MANAGER, owned
+from . import reads
+from .kinds import Kind
+from .session import Change, Session
 
 _APPLY = "application/apply-patch+yaml"
 _MERGE = "application/merge-patch+json"

@@ -9,25 +9,10 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field, replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    NotReadyError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.placement import (
-    Zones,
-    adjusted,
-    at_least,
-    grown,
-    spread,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.provider_errors import (
-    WHOLE_CANDIDATE,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import (
-    Candidate,
-    JsonObject,
-    Pool,
-)
+from .._core.errors import AcceleratorError, NotReadyError
+from .._pools.model import Candidate, JsonObject, Pool
+from .placement import Zones, adjusted, at_least, grown, spread
+from .provider_errors import WHOLE_CANDIDATE
 
 # What comes after a refusal: the same candidate in its other zones; the next candidate; content with what
 # there is; nothing left to ask.

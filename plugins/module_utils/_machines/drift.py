@@ -8,25 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.diff import (
-    covers,
-    managed_fields,
-    project,
-    shape_of,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import phase, set_name
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
-    name_of,
-    provider_of,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.mirror import (
-    MachineError,
-    mirrored,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.propagation import of_template
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import CHOSEN
+from .._core.diff import covers, managed_fields, project, shape_of
+from .._core.objects import KubeObject
+from .._core.ownership import owned
+from .._platforms.registry import CHOSEN
+from .machine import phase, set_name
+from .machine_set import name_of, provider_of
+from .mirror import MachineError, mirrored
+from .propagation import of_template
 
 _PROVIDER: t.Final = "providerSpec."
 # Boot images and first boots: the machine-config operator writes these into sets as well.

@@ -11,13 +11,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
-    name_of,
-    provider_of,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.mirror import MachineError
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import CHOSEN, IMAGES
+from .._core.objects import KubeObject
+from .._platforms.registry import CHOSEN, IMAGES
+from .machine_set import name_of, provider_of
+from .mirror import MachineError
 
 _VALUE: t.Final = ".spec.template.spec.providerSpec.value."
 

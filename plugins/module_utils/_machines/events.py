@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from .._core.objects import KubeObject
 
 # Deleted by a MachineHealthCheck; what was wrong with the Machine is in its last words.
 CODE: t.Final = "MACH-REMEDIATED"

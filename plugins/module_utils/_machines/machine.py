@@ -9,18 +9,10 @@ from __future__ import annotations
 import typing as t
 from datetime import UTC, datetime
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    failed,
-    pending,
-    ready,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
-    provider_errors,
-    trouble as machine_trouble,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.trouble import Trouble
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
+from .._core.readiness import Readiness, failed, pending, ready
+from .._nodes import node as node_facts
+from . import provider_errors, trouble as machine_trouble
+from .trouble import Trouble
 
 Machine = t.Mapping[str, t.Any]
 

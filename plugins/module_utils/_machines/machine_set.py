@@ -9,24 +9,13 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, pool_label
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    failed,
-    ready,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import SET
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.propagation import (
-    NOTE,
-    of_template,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.removal import HOOK
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import (
-    ACCELERATOR,
-    Candidate,
-    Pool,
-)
+from .._core.objects import KubeObject
+from .._core.ownership import owned, pool_label
+from .._core.readiness import Readiness, failed, ready
+from .._pools.model import ACCELERATOR, Candidate, Pool
+from .machine import SET
+from .propagation import NOTE, of_template
+from .removal import HOOK
 
 API_VERSION: t.Final = "machine.openshift.io/v1beta1"
 CLUSTER: t.Final = "machine.openshift.io/cluster-api-cluster"

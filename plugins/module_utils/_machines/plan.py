@@ -9,31 +9,17 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field, replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, pool_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
-    drift,
-    machine,
-    machine_set,
-    source_set,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import (
-    Held,
-    Share,
-    is_of,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.propagation import of_template
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
-    registry as platforms,
-    scale_from_zero,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
-    Infrastructure,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Platform
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import platform_options
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
+from .._core.errors import InputError
+from .._core.objects import KubeObject
+from .._core.ownership import owned, pool_of
+from .._platforms import registry as platforms, scale_from_zero
+from .._platforms.infrastructure import Infrastructure
+from .._platforms.platform import Platform
+from .._pools import platform_options
+from .._pools.model import Pool
+from . import drift, machine, machine_set, source_set
+from .candidates import Held, Share, is_of
+from .propagation import of_template
 
 
 @dataclass(frozen=True)

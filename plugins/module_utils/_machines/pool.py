@@ -9,22 +9,13 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    pending,
-    ready,
-    worst,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
-    machine as machine_facts,
-    machine_set,
-    trouble,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Candidate
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject, Snapshot
+from .._core.readiness import Readiness, pending, ready, worst
+from .._nodes import node as node_facts
+from .._pools.model import Candidate
+from . import machine as machine_facts, machine_set, trouble
+from .plan import MachinePlan
 
 
 @dataclass

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import name_fault
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import StateParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.options import (
-    JOINING,
-    ChangeParams,
-    JoiningParams,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import BY_KEY
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.draft import Draft, single
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import PATCH
+from .._core.errors import InputError
+from .._core.names import name_fault
+from .._frame.argspec import ArgumentSpec
+from .._frame.params import StateParams
+from .._platforms.registry import BY_KEY
+from .._pools.draft import Draft, single
+from .._pools.model import PATCH
+from .options import JOINING, ChangeParams, JoiningParams
 
 MACHINES: t.Final = ArgumentSpec(
     options={

@@ -15,7 +15,7 @@ import json
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from .._core.objects import KubeObject
 
 Mark = tuple[str, str, str]
 NOTE: t.Final = "accelerators.openshift/handed-down"

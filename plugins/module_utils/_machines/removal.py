@@ -8,16 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import (
-    DELETE_FIRST,
-    is_given_up,
-    name,
-    node_name,
-    phase,
-    set_name,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
+from .._core.objects import KubeObject
+from .._nodes import drain
+from .machine import DELETE_FIRST, is_given_up, name, node_name, phase, set_name
 
 # In the template of a pool with pre_drain_hook: the Machine API drains no Machine that has it, whoever
 # deletes it, until we have taken it away.

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import replicas_of
+from .._core.objects import KubeObject
+from .machine_set import replicas_of
 
 _FIELD: t.Final = ".spec.replicas"
 # Who scales by hand; what a person did is a conflict that a person settles.

@@ -8,23 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
-    arch_of,
-    is_worker,
-    name_of,
-    provider_of,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.mirror import MachineError
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
-    Infrastructure,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Platform
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
-    OTHER,
-    PLATFORMS,
-    on,
-)
+from .._core.objects import KubeObject
+from .._platforms.infrastructure import Infrastructure
+from .._platforms.platform import Platform
+from .._platforms.registry import OTHER, PLATFORMS, on
+from .machine_set import arch_of, is_worker, name_of, provider_of
+from .mirror import MachineError
 
 
 def platform_of(infrastructure: Infrastructure) -> Platform:

@@ -10,7 +10,7 @@ import re
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import provider_errors
+from . import provider_errors
 
 Machine = t.Mapping[str, t.Any]
 

@@ -9,10 +9,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    InputError,
-)
+from .._core.errors import AcceleratorError, InputError
 
 try:
     import yaml

@@ -8,22 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    failed,
-    pending,
-    ready,
-    worst,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import instance as nfd_instance
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import (
-    Expectation,
-    NfdLabelsParams,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import untolerated
+from .._core.grace import Grace
+from .._core.objects import KubeObject, Snapshot
+from .._core.readiness import Readiness, failed, pending, ready, worst
+from .._nodes import labels
+from .._nodes.taints import untolerated
+from . import instance as nfd_instance
+from .params import Expectation, NfdLabelsParams
 
 # Fails only after the grace period: the operator reports Degraded during the rollout of its DaemonSet.
 PASSING: t.Final = ("NFD-DEGRADED",)

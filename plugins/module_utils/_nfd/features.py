@@ -8,20 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import FEATURE
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import (
-    key_fault,
-    name_fault,
-    value_fault,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import FeatureEntry
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.rules import Given, full
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
-    labels,
-    text,
-)
+from .._catalogue.well_known import FEATURE
+from .._core.errors import InputError
+from .._core.names import key_fault, name_fault, value_fault
+from .._core.objects import KubeObject
+from .._nodes.labels import labels, text
+from .params import FeatureEntry
+from .rules import Given, full
 
 API_VERSION: t.Final = "nfd.k8s-sigs.io/v1alpha1"
 # Label by which nfd-master finds the node of a NodeFeature.

@@ -11,9 +11,9 @@ import datetime
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import key_fault, value_fault
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import text
+from .._core.errors import InputError
+from .._core.names import key_fault, value_fault
+from .._nodes.labels import text
 
 FOLDER: t.Final = "/etc/kubernetes/node-feature-discovery/features.d"
 LARGEST: t.Final = 65536

@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY, owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import rules
+from .._core.errors import KindNotServedError
+from .._core.objects import KubeObject
+from .._core.ownership import MANAGED_BY, owned
+from .._kube.client import Api
+from .._kube.kinds import Kind, known
+from . import rules
 
 NEWER, OLDER = rules.GROUPS
 FEATURE: t.Final = known("NodeFeature")

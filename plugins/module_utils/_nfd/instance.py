@@ -8,25 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    KindNotServedError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    pending,
-    ready,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import rules
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.config import (
-    merge_config,
-    pci_of,
-    with_fields,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import NfdLabelsParams
+from .._core import conditions
+from .._core.errors import AcceleratorError, KindNotServedError
+from .._core.objects import KubeObject
+from .._core.other_manager import other_manager
+from .._core.readiness import Readiness, pending, ready
+from . import rules
+from .config import merge_config, pci_of, with_fields
+from .params import NfdLabelsParams
 
 API_VERSION: t.Final = "nfd.openshift.io/v1"
 # Labels that the Helm chart of upstream's NFD sets.

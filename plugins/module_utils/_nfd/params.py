@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import StateParams
+from .._frame.params import StateParams
 
 Labels = dict[str, t.Any]
 

@@ -8,36 +8,17 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
-    MANAGED_BY,
-    owned,
-    selector,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    pending,
-    ready,
-    worst,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import (
-    features as nfd_features,
-    groups,
-    instance,
-    rules as nfd_rules,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import NfdLabelsParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.rules import Given
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.steps import (
-    INSTANCE,
-    NODE,
-    found_instances,
-    upstream,
-)
+from .._core.errors import KindNotServedError
+from .._core.grace import Grace
+from .._core.objects import KubeObject
+from .._core.ownership import MANAGED_BY, owned, selector
+from .._core.readiness import Readiness, pending, ready, worst
+from .._kube.client import Api, Query
+from .._kube.kinds import Kind
+from . import features as nfd_features, groups, instance, rules as nfd_rules
+from .params import NfdLabelsParams
+from .rules import Given
+from .steps import INSTANCE, NODE, found_instances, upstream
 
 
 class Removal(t.NamedTuple):

@@ -8,27 +8,16 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
-    CONTROL_PLANE,
-    FEATURE,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGER, owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import (
-    config,
-    expectation,
-    features,
-    instance as nfd_instance,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import NfdLabelsParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
-    label_difference,
-    labels as node_labels,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
+from .._catalogue.well_known import CONTROL_PLANE, FEATURE
+from .._core import conditions
+from .._core.errors import InputError
+from .._core.objects import KubeObject, Snapshot
+from .._core.other_manager import other_manager
+from .._core.ownership import MANAGER, owned
+from .._nodes import label_difference, labels as node_labels
+from .._nodes.labels import labels
+from . import config, expectation, features, instance as nfd_instance
+from .params import NfdLabelsParams
 
 _CONTROL_PLANE: t.Final = (CONTROL_PLANE, "node-role.kubernetes.io/master")
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import FEATURE
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import key_fault, value_fault
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import RuleEntry
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import text
+from .._catalogue.well_known import FEATURE
+from .._core.errors import InputError
+from .._core.names import key_fault, value_fault
+from .._core.objects import KubeObject
+from .._nodes.labels import text
+from .params import RuleEntry
 
 # API groups of the CRD: from OpenShift 4.19 on, and up to 4.18.
 GROUPS: t.Final = ("nfd.k8s-sigs.io", "nfd.openshift.io")

@@ -8,25 +8,15 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    KindNotServedError,
-    NotReadyError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import (
-    features as nfd_features,
-    groups,
-    instance,
-    report,
-    rules,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.expectation import Judge
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import NfdLabelsParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import labels as node_labels
+from .._core.errors import AcceleratorError, KindNotServedError, NotReadyError
+from .._core.objects import KubeObject
+from .._core.ownership import owned, selector
+from .._kube.client import Api, Query
+from .._kube.kinds import Kind, known
+from .._nodes import labels as node_labels
+from . import features as nfd_features, groups, instance, report, rules
+from .expectation import Judge
+from .params import NfdLabelsParams
 
 INSTANCE: t.Final = known("NodeFeatureDiscovery")
 NODE: t.Final = known("Node")

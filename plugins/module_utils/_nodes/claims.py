@@ -8,17 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_class import GPU_CLASS
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
-    DRIVER_VERSION,
-    GPU,
-    NVIDIA,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
-    slices as node_slices,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
+from .._catalogue.device_class import GPU_CLASS
+from .._catalogue.well_known import DRIVER_VERSION, GPU, NVIDIA
+from .._core.objects import KubeObject
+from . import slices as node_slices
+from .labels import labels
 
 API_VERSION: t.Final = "resource.k8s.io/v1"
 # Name of the claim in the spec of a pod.

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import (
-    UNSCHEDULABLE,
-    taints,
-)
+from .._core.objects import KubeObject
+from .taints import UNSCHEDULABLE, taints
 
 # On nodes that this collection has cordoned; the value says why. A later run removes cordons that an earlier
 # one left.

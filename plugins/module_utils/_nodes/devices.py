@@ -8,14 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
-    DRIVER_VERSION,
-    GPU,
-    GPU_COUNT,
-    GPU_REPLICAS,
-    VENDORS,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
+from .._catalogue.well_known import DRIVER_VERSION, GPU, GPU_COUNT, GPU_REPLICAS, VENDORS
+from .labels import labels
 
 _DRIVER_PARTS: t.Final = (
     "nvidia.com/cuda.driver.major",

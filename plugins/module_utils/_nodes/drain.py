@@ -9,15 +9,11 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import VENDORS
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    pending,
-    ready,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import tolerates_cordon
+from .._catalogue.well_known import VENDORS
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject, Snapshot
+from .._core.readiness import Readiness, pending, ready
+from .taints import tolerates_cordon
 
 MIRROR: t.Final = "kubernetes.io/config.mirror"
 DEVICES: t.Final = (*VENDORS, "habana.ai/")

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
-    cordon,
-    drain as node_drain,
-    node as node_facts,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
+from .._core.objects import KubeObject
+from .._kube.client import Api, Query
+from .._kube.kinds import known
+from . import cordon, drain as node_drain, node as node_facts
+from .drain import Rules
 
 # With more nodes than this, one query reads all pods instead of one query for each node.
 _FEW: t.Final = 8

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 from collections import Counter
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import FEATURE
+from .._catalogue.well_known import FEATURE
 
 Labels = t.Mapping[str, str]
 # Beginning of a label's name, after NFD's prefix -> family. A longer beginning stands before a shorter one.

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
-    FEATURE,
-    NVIDIA_PCI,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
+from .._catalogue.well_known import FEATURE, NVIDIA_PCI
+from .taints import matches
 
 # The longer forms belong to deviceLabelFields: [class, vendor]; the GPU operator accepts all three.
 NVIDIA_PCI_FORMS: t.Final = (NVIDIA_PCI, f"{FEATURE}pci-0302_10de.present", f"{FEATURE}pci-0300_10de.present")

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
-    INSTANCE_TYPE,
-    ZONE,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import taints as taints_of
+from .._catalogue.well_known import INSTANCE_TYPE, ZONE
+from .._core import conditions
+from .labels import labels
+from .taints import taints as taints_of
 
 Node = t.Mapping[str, t.Any]
 

@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    pending,
-    ready,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.node import is_ready
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
+from .._core.errors import InputError
+from .._core.objects import KubeObject
+from .._core.readiness import Readiness, pending, ready
+from . import devices
+from .labels import labels
+from .node import is_ready
+from .taints import matches
 
 # A pool: its name, its node_selector, and the devices that it expects of its nodes.
 Pool = t.Mapping[str, t.Any]

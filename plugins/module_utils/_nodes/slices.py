@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU, NVIDIA
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from .._catalogue.well_known import GPU, NVIDIA
+from .._core.objects import KubeObject
 
 GPU_DRIVER: t.Final = "gpu.nvidia.com"
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import FEATURE
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
+from .._catalogue.well_known import FEATURE
+from .labels import labels
 
 KERNEL: t.Final = f"{FEATURE}kernel-version.full"
 RELEASE: t.Final = f"{FEATURE}system-os_release."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU
+from .._catalogue.well_known import GPU
 
 # On cordoned nodes; a pod that tolerates it can be scheduled there.
 UNSCHEDULABLE: t.Final = "node.kubernetes.io/unschedulable"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.cordon import is_cordoned
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import system
+from .._core.readiness import Readiness, pending
+from .cordon import is_cordoned
+from .system import system
 
 _NAMESPACE: t.Final = "openshift-machine-config-operator"
 _KEYS: t.Final = "machineconfiguration.openshift.io/"

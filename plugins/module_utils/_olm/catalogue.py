@@ -10,9 +10,9 @@ import difflib
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.observed import USABLE
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject
+from .observed import USABLE
 
 # The catalogues of every OpenShift cluster, unless OperatorHub disables them.
 DEFAULT_SOURCES: t.Final = (

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject
 
 # Name of a package that users ask for -> name of its ClusterOperator.
 _PACKAGES: t.Final = {

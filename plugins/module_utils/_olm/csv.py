@@ -8,13 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    failed,
-    pending,
-    ready,
-)
+from .._core.objects import KubeObject
+from .._core.readiness import Readiness, failed, pending, ready
 
 # OLM repairs these by itself, for example after a restart of the operator's pod.
 _PASSING = ("ComponentUnhealthy", "NeedsReinstall", "NeedsCertRotation", "APIServiceResourceIssue")

@@ -14,17 +14,12 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
-    DRIVER_VERSION,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    NotReadyError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import plans
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.helm_values import PACKAGE
+from .._catalogue.well_known import DRIVER_VERSION
+from .._core.errors import AcceleratorError, NotReadyError
+from .._core.objects import KubeObject
+from .._nodes import drain
+from . import plans
+from .helm_values import PACKAGE
 
 DRIVEN: t.Final = "nvidia.com/gpu.deploy.driver=true"
 PIN: t.Final = "pin"

@@ -8,21 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-    csv,
-    driver_change,
-    helm_values,
-    observed,
-    plans,
-    unpack,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
+from .._core.errors import KindNotServedError
+from .._core.objects import KubeObject, Snapshot
+from .._core.ownership import owned
+from .._kube.client import Api
+from .._kube.kinds import known
+from .._nodes import drain
+from . import csv, driver_change, helm_values, observed, plans, unpack
+from .params import OlmOperatorParams
 
 _POLICY: t.Final = known("ClusterPolicy")
 

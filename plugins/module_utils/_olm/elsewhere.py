@@ -8,16 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    KindNotServedError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-    cluster_operator,
-)
+from .._core.errors import AcceleratorError, KindNotServedError
+from .._core.objects import KubeObject
+from .._kube.client import Api
+from .._kube.kinds import known
+from . import cluster_operator
 
 
 def of_the_cluster(api: Api, package: str) -> KubeObject:

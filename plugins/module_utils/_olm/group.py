@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject
 
 OWN: t.Final = "OwnNamespace"
 ALL: t.Final = "AllNamespaces"

@@ -9,9 +9,7 @@ from __future__ import annotations
 import copy
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
-    CONTROL_PLANE,
-)
+from .._catalogue.well_known import CONTROL_PLANE
 
 try:
     import yaml

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
+from .._core import conditions
+from .._core.objects import KubeObject, Snapshot
 
 # States of a catalogue that serves packages. OLM reconnects an idle connection at once and uses the
 # catalogue, but the status can say IDLE for minutes.

@@ -9,23 +9,12 @@ from __future__ import annotations
 import functools
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    KindNotServedError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    pending,
-    ready,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-    catalogue,
-    observed,
-    subscription,
-)
+from .._core.errors import AcceleratorError, KindNotServedError
+from .._core.objects import KubeObject
+from .._core.readiness import Readiness, pending, ready
+from .._kube.client import Api, Query
+from .._kube.kinds import known
+from . import catalogue, observed, subscription
 
 
 def find(

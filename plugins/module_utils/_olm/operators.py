@@ -6,29 +6,15 @@
 
 from __future__ import annotations
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    KindNotServedError,
-    NotReadyError,
-    WaitTimeoutError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-    group as olm_group,
-    observed,
-    plans,
-    progress,
-    subscription as olm_subscription,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.cluster_operator import (
-    cluster_operator_of,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.helm_values import (
-    PACKAGE as GPU_OPERATOR,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
+from .._core.errors import KindNotServedError, NotReadyError, WaitTimeoutError
+from .._core.objects import KubeObject, Snapshot
+from .._core.ownership import owned
+from .._kube.client import Api, Query
+from .._kube.kinds import known
+from . import group as olm_group, observed, plans, progress, subscription as olm_subscription
+from .cluster_operator import cluster_operator_of
+from .helm_values import PACKAGE as GPU_OPERATOR
+from .params import OlmOperatorParams
 
 
 def present(api: Api, params: OlmOperatorParams) -> KubeObject:
@@ -39,15 +25,13 @@ def present(api: Api, params: OlmOperatorParams) -> KubeObject:
     """
     name, namespace, take = params["name"], params["namespace"], params["adopt"] == "take"
     if cluster_operator_of(name):
-        from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-            elsewhere as olm_elsewhere,
-        )
+        from . import elsewhere as olm_elsewhere
 
         return {"operator": olm_elsewhere.of_the_cluster(api, name)}
     try:
         live = olm_subscription.subscribed(api.list(known("Subscription")), name, namespace)
     except KindNotServedError as exc:
-        from ansible_collections.accelerators.openshift.plugins.module_utils._olm import without_olm
+        from . import without_olm
 
         raise without_olm.refusal(api, name, {}) from exc
     group = olm_group.suitable(api.list(known("OperatorGroup"), namespace), namespace, params["install_mode"])
@@ -70,10 +54,7 @@ def _ask(
     """Return what may be installed. Read the catalogue only if OLM has something to resolve."""
     if group and olm_subscription.is_installed(live, params):
         return olm_subscription.ask(params, live, None)
-    from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-        elsewhere as olm_elsewhere,
-        offers,
-    )
+    from . import elsewhere as olm_elsewhere, offers
 
     if live is None:
         olm_elsewhere.refuse_second_owner(api, params["name"])
@@ -132,7 +113,7 @@ def _wait(
     except (NotReadyError, WaitTimeoutError) as exc:
         if exc.code != "OLM-UNPACK":
             raise
-        from ansible_collections.accelerators.openshift.plugins.module_utils._olm import unpack
+        from . import unpack
 
         if (
             not isinstance(exc, WaitTimeoutError)
@@ -157,7 +138,7 @@ def _driver_change(api: Api, plan: KubeObject, seen: Snapshot, params: OlmOperat
     """Return the change of the GPU driver; only an upgrade of the GPU operator can have one."""
     if params["name"] != GPU_OPERATOR or not observed.status(seen, "installedCSV"):
         return []
-    from ansible_collections.accelerators.openshift.plugins.module_utils._olm import driver_change_steps
+    from . import driver_change_steps
 
     return driver_change_steps.decide(api, plan, seen, params)
 

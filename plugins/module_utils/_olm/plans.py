@@ -10,13 +10,8 @@ import fnmatch
 import json
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    failed,
-    pending,
-    ready,
-)
+from .._core.objects import KubeObject
+from .._core.readiness import Readiness, failed, pending, ready
 
 WAITING: t.Final = "RequiresApproval"
 

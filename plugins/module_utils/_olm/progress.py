@@ -10,24 +10,11 @@ import re
 import typing as t
 from dataclasses import replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    PENDING,
-    Readiness,
-    failed,
-    pending,
-    ready,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-    catalogue,
-    csv as olm_csv,
-    observed,
-    plans,
-    subscription as olm_subscription,
-    trouble,
-)
+from .._core.errors import NotReadyError
+from .._core.objects import KubeObject, Snapshot
+from .._core.ownership import owned
+from .._core.readiness import PENDING, Readiness, failed, pending, ready
+from . import catalogue, csv as olm_csv, observed, plans, subscription as olm_subscription, trouble
 
 
 class Judge:

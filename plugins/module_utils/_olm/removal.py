@@ -8,19 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    NotReadyError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    failed,
-    pending,
-    ready,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import csv as olm_csv
+from .._core.errors import AcceleratorError, NotReadyError
+from .._core.objects import KubeObject
+from .._core.ownership import owned
+from .._core.readiness import Readiness, failed, pending, ready
+from . import csv as olm_csv
 
 _EVERYWHERE: t.Final = ("kube-root-ca.crt", "openshift-service-ca.crt")
 # Longest name in a label's key.

@@ -8,21 +8,15 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-    csv as olm_csv,
-    removal,
-    subscription,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.cluster_operator import (
-    cluster_operator_of,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
+from .._core.errors import KindNotServedError
+from .._core.objects import KubeObject
+from .._core.other_manager import other_manager
+from .._core.ownership import owned
+from .._kube.client import Api, Query
+from .._kube.kinds import Kind, known
+from . import csv as olm_csv, removal, subscription
+from .cluster_operator import cluster_operator_of
+from .params import OlmOperatorParams
 
 _CSV: t.Final = known("ClusterServiceVersion")
 _CRD: t.Final = known("CustomResourceDefinition")

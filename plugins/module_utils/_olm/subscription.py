@@ -9,16 +9,11 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-    catalogue,
-    csv as olm_csv,
-    observed,
-    plans,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject, Snapshot
+from .._core.other_manager import other_manager
+from . import catalogue, csv as olm_csv, observed, plans
+from .params import OlmOperatorParams
 
 INSTALL: t.Final = "install"
 UPGRADE: t.Final = "upgrade"

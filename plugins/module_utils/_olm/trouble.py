@@ -8,17 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    failed,
-    pending,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-    observed,
-    plans,
-    subscription as olm_subscription,
-)
+from .._core.objects import KubeObject, Snapshot
+from .._core.readiness import Readiness, failed, pending
+from . import observed, plans, subscription as olm_subscription
 
 UNPACK: t.Final = (
     "The bundle image could not be read: check mirrors and pull secrets, "

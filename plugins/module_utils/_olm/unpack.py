@@ -11,13 +11,13 @@ import binascii
 import gzip
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.progress import ASKED_AGAIN
+from .._core import conditions
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject
+from .._core.ownership import owned
+from .._kube.client import Api
+from .._kube.kinds import known
+from .progress import ASKED_AGAIN
 
 try:
     import yaml

@@ -6,14 +6,11 @@
 
 from __future__ import annotations
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    KindNotServedError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import helm_values
+from .._core.errors import AcceleratorError, KindNotServedError
+from .._core.objects import KubeObject
+from .._kube.client import Api
+from .._kube.kinds import known
+from . import helm_values
 
 
 def refusal(api: Api, package: str, spec: KubeObject) -> AcceleratorError:

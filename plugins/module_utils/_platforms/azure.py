@@ -9,15 +9,11 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.quantity import canonical
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import azure_shape
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
-    Paths,
-    Reports,
-    Wanted,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known, merged
+from .._core.input import Field, Problems
+from .._core.quantity import canonical
+from . import azure_shape
+from .platform import Paths, Reports, Wanted
+from .shape import known, merged
 
 KEY: t.Final = "azure"
 NAME: t.Final = "Azure"

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import key_fault, value_fault
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
-    Paths,
-    Reports,
-    Wanted,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
+from .._core.input import Field, Problems
+from .._core.names import key_fault, value_fault
+from . import refusals
+from .platform import Paths, Reports, Wanted
+from .shape import known
 
 KEY: t.Final = "baremetal"
 NAME: t.Final = "BareMetal"

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
-    Paths,
-    Reports,
-    Wanted,
-)
+from .._core.input import Field, Problems
+from . import refusals
+from .platform import Paths, Reports, Wanted
 
 # The value of a providerSpec, or a part of it.
 Value = dict[str, t.Any]

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.patch_values import (
-    Broken,
-    broken as broken_values,
-)
+from .patch_values import Broken, broken as broken_values
 
 Data = t.Mapping[str, t.Any]
 _IMAGE: t.Final = ("publisher", "offer", "sku", "version")

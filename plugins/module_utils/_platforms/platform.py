@@ -9,8 +9,8 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.types import InstanceType
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems
+from .._catalogue.types import InstanceType
+from .._core.input import Field, Problems
 
 Provider = t.Mapping[str, t.Any]
 # all: size, GPUs and architecture of a machine. size: processors and memory.

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
+from .._core.input import Problems
+from .platform import Paths, Wanted
 
 
 def refuse_markets(wanted: Wanted, name: str, paths: Paths, problems: Problems) -> None:

@@ -8,24 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
-    aws,
-    azure,
-    baremetal,
-    gcp,
-    ibm,
-    nutanix,
-    openstack,
-    other,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
-    Platform,
-    Provider,
-    Reports,
-    Wanted,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import merged, unknown
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.vsphere import VSphere
+from . import aws, azure, baremetal, gcp, ibm, nutanix, openstack, other
+from .platform import Platform, Provider, Reports, Wanted
+from .shape import merged, unknown
+from .vsphere import VSphere
 
 # By the name in the Infrastructure object.
 PLATFORMS: t.Final[dict[str, Platform]] = {

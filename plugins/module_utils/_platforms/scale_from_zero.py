@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Reports
+from .._catalogue.well_known import GPU
+from .platform import Reports
 
 PREFIX: t.Final = "capacity.cluster-autoscaler.kubernetes.io/"
 CPU, MEMORY, GPUS, GPU_TYPE, LABELS = (

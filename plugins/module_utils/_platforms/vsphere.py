@@ -9,14 +9,10 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
-    Paths,
-    Reports,
-    Wanted,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
+from .._core.input import Field, Problems
+from . import refusals
+from .platform import Paths, Reports, Wanted
+from .shape import known
 
 _SHAPE: t.Final[dict[str, t.Any]] = {
     "apiVersion": None,

@@ -9,10 +9,8 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
-    Catalogue,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
+from .._catalogue.instance_types import Catalogue
+from .._core.input import Problems
 
 # A pool, or a part of one, as its user describes it.
 Description = dict[str, t.Any]

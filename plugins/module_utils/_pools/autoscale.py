@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import reports
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.scale_from_zero import (
-    BOOKED,
-    lacks_size,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import renames
+from .._core.input import Problems
+from .._platforms.registry import reports
+from .._platforms.scale_from_zero import BOOKED, lacks_size
+from .geometry import renames
 
 # A pool, or a part of one, as its user describes it.
 Description = dict[str, t.Any]

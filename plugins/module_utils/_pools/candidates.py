@@ -8,32 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
-    BUILT_IN,
-    CLOUDS,
-    Catalogue,
-    InstanceType,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import (
-    FACTS,
-    described,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
-    BY_KEY,
-    OTHER,
-    of_cloud,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import attached
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import (
-    GeometryError,
-    geometry,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import (
-    PATCH,
-    Candidate,
-    Market,
-)
+from .._catalogue.instance_types import BUILT_IN, CLOUDS, Catalogue, InstanceType
+from .._catalogue.overrides import FACTS, described
+from .._core.input import Problems
+from .._platforms.registry import BY_KEY, OTHER, of_cloud
+from . import attached
+from .geometry import GeometryError, geometry
+from .model import PATCH, Candidate, Market
 
 # A pool, or a part of one, as its user describes it.
 Description = dict[str, t.Any]

@@ -8,20 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_class import quota_key
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
-    GPU,
-    GPU_PRESENT,
-    INSTANCE_TYPE,
-    NVIDIA,
-    NVIDIA_PCI,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import pool_label
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import (
-    ACCELERATOR,
-    Candidate,
-)
+from .._catalogue.device_class import quota_key
+from .._catalogue.well_known import GPU, GPU_PRESENT, INSTANCE_TYPE, NVIDIA, NVIDIA_PCI
+from .._core.input import Problems
+from .._core.ownership import pool_label
+from .model import ACCELERATOR, Candidate
 
 # A pool, or a part of one, as its user describes it.
 Description = dict[str, t.Any]

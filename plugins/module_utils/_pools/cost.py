@@ -10,8 +10,8 @@ import typing as t
 from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject, Pool
+from .._core.input import Problems
+from .model import JsonObject, Pool
 
 Prices = t.Mapping[str, Decimal]
 

@@ -9,38 +9,15 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
-    BUILT_IN,
-    Catalogue,
-    InstanceType,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems, read_map
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import pool_label
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import (
-    autoscale as pool_autoscale,
-    health,
-    platform_options,
-    rules,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.attached import conflict
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.candidates import (
-    check_alike,
-    describe_all,
-    resolve,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.markets import read_markets
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import (
-    Autoscale,
-    Candidate,
-    Market,
-    Pool,
-    Priority,
-    Quota,
-    Taint,
-    Validation,
-    is_planned,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.schema import POOL
+from .._catalogue.instance_types import BUILT_IN, Catalogue, InstanceType
+from .._core.input import Problems, read_map
+from .._core.ownership import pool_label
+from . import autoscale as pool_autoscale, health, platform_options, rules
+from .attached import conflict
+from .candidates import check_alike, describe_all, resolve
+from .markets import read_markets
+from .model import Autoscale, Candidate, Market, Pool, Priority, Quota, Taint, Validation, is_planned
+from .schema import POOL
 
 # A pool as its user describes it, read by the table of options. `resolved`: its candidates.
 Description = dict[str, t.Any]

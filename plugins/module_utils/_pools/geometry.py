@@ -9,8 +9,8 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.gpus import Gpu
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU
+from .._catalogue.gpus import Gpu
+from .._catalogue.well_known import GPU
 
 SHARED: t.Final = "nvidia.com/gpu.shared"
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGER
+from .._core.objects import KubeObject
+from .._core.ownership import MANAGER
 
 NAME: t.Final = "default"
 # By which key on an object its manager is recognised.

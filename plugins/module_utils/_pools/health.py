@@ -10,20 +10,12 @@ import difflib
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import (
-    Field,
-    Problems,
-    read_map,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import name_fault
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
-    MANAGER,
-    owned,
-    pool_label,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.markets import read_markets
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import KEYS
+from .._core.input import Field, Problems, read_map
+from .._core.names import name_fault
+from .._core.objects import KubeObject
+from .._core.ownership import MANAGER, owned, pool_label
+from .markets import read_markets
+from .model import KEYS
 
 Health = t.Mapping[str, t.Any]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, Problems, read
+from .._core.input import Field, Problems, read
 
 Description = dict[str, t.Any]
 MARKETS: t.Final = ("on_demand", "spot", "capacity_block")

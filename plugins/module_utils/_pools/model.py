@@ -10,7 +10,7 @@ import dataclasses
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from .._core.errors import InputError
 
 JsonObject = dict[str, t.Any]
 ACCELERATOR: t.Final = "cluster-api/accelerator"

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_class import quota_key
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
-    GPU,
-    INSTANCE_TYPE,
-    NVIDIA_PCI,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import taints
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject, Pool
+from .._catalogue.device_class import quota_key
+from .._catalogue.well_known import GPU, INSTANCE_TYPE, NVIDIA_PCI
+from .._nodes import taints
+from .model import JsonObject, Pool
 
 _REQUESTS: t.Final = "requests."
 

@@ -9,20 +9,11 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
-    BUILT_IN,
-    Catalogue,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import (
-    conflicts,
-    outputs,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.draft import (
-    Description,
-    Draft,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject, Pool
+from .._catalogue.instance_types import BUILT_IN, Catalogue
+from .._core.input import Problems
+from . import conflicts, outputs
+from .draft import Description, Draft
+from .model import JsonObject, Pool
 
 _EXAMPLE: t.Final = """Write a file such as
 {name}:

@@ -9,26 +9,12 @@ from __future__ import annotations
 import difflib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
-    InstanceType,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import patch_relations
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
-    Paths,
-    Platform,
-    Wanted,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
-    BY_KEY,
-    of_cloud,
-    unknown_fields,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import (
-    PATCH,
-    Candidate,
-    Pool,
-)
+from .._catalogue.instance_types import InstanceType
+from .._core.input import Problems
+from .._platforms import patch_relations
+from .._platforms.platform import Paths, Platform, Wanted
+from .._platforms.registry import BY_KEY, of_cloud, unknown_fields
+from .model import PATCH, Candidate, Pool
 
 # A pool, or a part of one, as its user describes it.
 Description = dict[str, t.Any]

@@ -8,11 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import (
-    Candidate,
-    JsonObject,
-    Pool,
-)
+from .model import Candidate, JsonObject, Pool
 
 Counted = tuple[str, bool, str, int]
 # By the letters that an instance type of AWS begins with.

@@ -8,13 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.predicted import (
-    CHANGE,
-    CREATE,
-    DELETE,
-    KEEP,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject
+from .._frame.predicted import CHANGE, CREATE, DELETE, KEEP
+from .model import JsonObject
 
 Plan = t.Mapping[str, t.Any]
 # Objects at whose change an operator of OpenShift restarts nodes. Everything else is taken up by a node

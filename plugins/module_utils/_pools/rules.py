@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import driver_modules
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_class import counted_by
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import POOL
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import BY_KEY
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import renames
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import ACCELERATOR
+from .._catalogue import driver_modules
+from .._catalogue.device_class import counted_by
+from .._core.input import Problems
+from .._core.ownership import POOL
+from .._platforms.registry import BY_KEY
+from .geometry import renames
+from .model import ACCELERATOR
 
 # A pool, or a part of one, as its user describes it.
 Description = dict[str, t.Any]

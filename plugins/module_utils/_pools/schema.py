@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import ENTRY, FACTS
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import (
-    key_fault,
-    name_fault,
-    value_fault,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import BY_KEY
+from .._catalogue.overrides import ENTRY, FACTS
+from .._core.input import Field
+from .._core.names import key_fault, name_fault, value_fault
+from .._platforms.registry import BY_KEY
 
 BENCHMARKS: t.Final = ("vectoradd", "nvidia_smi", "matmul")
 EFFECTS: t.Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")

@@ -8,23 +8,15 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import extended
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    ForbiddenError,
-    KindNotServedError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import WaitParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import (
-    cost,
-    gpu_limits,
-    plan as pool_plan,
-    provider_limits,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.draft import Draft, Place
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject
+from .._catalogue.overrides import extended
+from .._core.errors import ForbiddenError, KindNotServedError
+from .._frame.params import WaitParams
+from .._kube.client import Api
+from .._kube.kinds import known
+from .._platforms import infrastructure
+from . import cost, gpu_limits, plan as pool_plan, provider_limits
+from .draft import Draft, Place
+from .model import JsonObject
 
 PlatformName = t.Literal[
     "aws", "azure", "gcp", "ibm", "oci", "baremetal", "vsphere", "openstack", "nutanix", "other"

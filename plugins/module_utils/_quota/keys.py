@@ -10,10 +10,10 @@ import difflib
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import device_class
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import quantity
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from .._catalogue import device_class
+from .._catalogue.well_known import GPU
+from .._core import quantity
+from .._core.errors import InputError
 
 REQUESTS: t.Final = "requests."
 STANDARD: t.Final = (

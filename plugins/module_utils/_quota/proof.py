@@ -9,15 +9,12 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import device_class
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import quantity
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    InputError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims
-from ansible_collections.accelerators.openshift.plugins.module_utils._quota import keys
+from .._catalogue import device_class
+from .._core import quantity
+from .._core.errors import AcceleratorError, InputError
+from .._core.objects import KubeObject
+from .._nodes import claims
+from . import keys
 
 PATIENCE: t.Final = 10.0  # seconds: admission reads quotas from a cache, and sees a new one late
 _IMAGE: t.Final = "registry.k8s.io/pause:3.10"  # never pulled: the pod is only a dry run

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import quantity
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    pending,
-    ready,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims as node_claims
-from ansible_collections.accelerators.openshift.plugins.module_utils._quota import keys
+from .._core import quantity
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject
+from .._core.readiness import Readiness, pending, ready
+from .._nodes import claims as node_claims
+from . import keys
 
 Limits = t.Mapping[str, str]
 _COUNT_REMEDY: t.Final = (

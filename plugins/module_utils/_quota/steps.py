@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ForbiddenError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._quota import (
-    keys,
-    proof,
-    resource_quota,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._quota.params import GpuQuotaParams
+from .._core.errors import ForbiddenError
+from .._core.objects import KubeObject
+from .._kube.client import Api, Query
+from .._kube.kinds import known
+from . import keys, proof, resource_quota
+from .params import GpuQuotaParams
 
 QUOTA: t.Final = known("ResourceQuota")
 

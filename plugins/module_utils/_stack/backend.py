@@ -10,26 +10,17 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import options
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    options as clusterpolicy,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import options as custom
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import options as dra
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import options as kmm
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import (
-    options as nicclusterpolicy,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
-    options as nvidiadriver,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
-    SpecialResourceParams,
-    StackParams,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sro import options as sro
+from .._core.errors import InputError
+from .._kube.client import Api
+from . import options
+from .clusterpolicy import options as clusterpolicy
+from .custom import options as custom
+from .dra import options as dra
+from .kmm import options as kmm
+from .nicclusterpolicy import options as nicclusterpolicy
+from .nvidiadriver import options as nvidiadriver
+from .params import SpecialResourceParams, StackParams
+from .sro import options as sro
 
 
 class Backend(t.Protocol):
@@ -82,21 +73,19 @@ def backend(title: str) -> Backend:
     """
     steps: t.Any
     if title == "clusterpolicy":
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import steps
+        from .clusterpolicy import steps
     elif title == "nvidiadriver":
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import steps
+        from .nvidiadriver import steps
     elif title == "dra":
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import steps
+        from .dra import steps
     elif title == "nicclusterpolicy":
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import (
-            steps,
-        )
+        from .nicclusterpolicy import steps
     elif title == "custom":
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import steps
+        from .custom import steps
     elif title == "kmm":
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import steps
+        from .kmm import steps
     elif title == "sro":
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sro import steps
+        from .sro import steps
     else:
         raise LookupError(title)
     return t.cast(Backend, steps)

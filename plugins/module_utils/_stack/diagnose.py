@@ -12,17 +12,14 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import by_name, known
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import logs, olm_stages, table
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import (
-    Finding,
-    is_consequence,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import StackJudge
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Chain
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject, Snapshot
+from .._kube.client import Api
+from .._kube.kinds import by_name, known
+from . import logs, olm_stages, table
+from .finding import Finding, is_consequence
+from .judge import StackJudge
+from .stages import Chain
 
 
 def explain(

@@ -9,9 +9,9 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, name
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages
+from .._core.objects import KubeObject, name
+from .._core.readiness import Readiness
+from . import stages
 
 
 @dataclass(frozen=True)

@@ -10,32 +10,16 @@ import typing as t
 from dataclasses import replace
 from itertools import compress
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-    name,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    pending,
-    ready,
-    worst,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import update
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.node import short
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import (
-    judge_size,
-    nodes_of,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import (
-    Finding,
-    is_consequence,
-    placed,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Chain
+from .._core.grace import Grace
+from .._core.objects import KubeObject, Snapshot, name
+from .._core.readiness import Readiness, pending, ready, worst
+from .._nodes import update
+from .._nodes.node import short
+from .._nodes.pool_nodes import judge_size, nodes_of
+from . import operands
+from .finding import Finding, is_consequence, placed
+from .params import StackPool
+from .stages import Chain
 
 # Judges one node of a pool; the snapshot holds only the pods of that node.
 NodeJudge = t.Callable[[KubeObject, StackPool, Snapshot], t.Iterable[Readiness | None]]

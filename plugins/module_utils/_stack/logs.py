@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, name
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.operands import pod_is_ready
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import add, explain, trouble
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import (
-    advice,
-    recognise,
-    reported_xids,
-)
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject, name
+from . import stages
+from .finding import Finding
+from .operands import pod_is_ready
+from .pods import add, explain, trouble
+from .signatures import advice, recognise, reported_xids
 
 MOST: t.Final = 4
 TAIL: t.Final = 60

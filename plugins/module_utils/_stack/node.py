@@ -8,21 +8,15 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
-    DRIVER_UPGRADE,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-    name,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, PENDING
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.node import is_ready
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import untolerated
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, on_node
+from .._catalogue.well_known import DRIVER_UPGRADE
+from .._core import conditions
+from .._core.objects import KubeObject, Snapshot, name
+from .._core.readiness import FAILED, PENDING
+from .._nodes.labels import labels
+from .._nodes.node import is_ready
+from .._nodes.taints import untolerated
+from . import operands, stages
+from .finding import Finding, on_node
 
 # While the driver is replaced, its manager writes this over the labels that call for the other operands.
 PAUSED: t.Final = "paused-"

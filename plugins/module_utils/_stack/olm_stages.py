@@ -10,20 +10,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    FAILED,
-    PENDING,
-    READY,
-    Readiness,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-    csv as olm_csv,
-    observed,
-    plans,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.observed import USABLE
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Stage
+from .._core.readiness import FAILED, PENDING, READY, Readiness
+from .._olm import csv as olm_csv, observed, plans
+from .._olm.observed import USABLE
+from . import stages
+from .stages import Stage
 
 Data = dict[str, t.Any]
 

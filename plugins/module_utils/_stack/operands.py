@@ -9,16 +9,12 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-    name,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Stage
+from .._core import conditions
+from .._core.objects import KubeObject, Snapshot, name
+from .._nodes.labels import labels
+from .._nodes.taints import matches
+from . import stages
+from .stages import Stage
 
 DEPLOY: t.Final = "nvidia.com/gpu.deploy."
 # Which stack a node belongs to, device plugin or DRA; the label may be left over from the other stack.

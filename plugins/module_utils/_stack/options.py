@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import adoption
+from .._core import adoption
 
 OPTIONS: t.Final[dict[str, t.Any]] = {
     "backend": {

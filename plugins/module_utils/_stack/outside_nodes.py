@@ -9,17 +9,13 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-    name,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import READY
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, on_object
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import CRD
+from .._core.objects import KubeObject, Snapshot, name
+from .._core.readiness import READY
+from .._nodes.pool_nodes import nodes_of
+from . import operands
+from .finding import Finding, on_object
+from .params import StackPool
+from .stages import CRD
 
 # Node -> component that is not Ready there -> what is wrong.
 Late = t.Mapping[str, t.Mapping[str, str]]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import StateParams
+from .._core.objects import KubeObject
+from .._frame.params import StateParams
 
 # What the options of a table hold: option -> value, None where the user says nothing.
 Values = dict[str, t.Any]

@@ -8,21 +8,15 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
-    DRIVER_UPGRADE,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, name
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import PENDING
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, on_node
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.operands import (
-    OUTDATED,
-    UNWANTED,
-    Operand,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
+from .._catalogue.well_known import DRIVER_UPGRADE
+from .._core import conditions
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject, name
+from .._core.readiness import PENDING
+from . import stages
+from .finding import Finding, on_node
+from .operands import OUTDATED, UNWANTED, Operand
+from .signatures import recognise
 
 IMAGE_REASONS: t.Final = ("ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull")
 # Between two crashes a container runs for a while; once or twice is no pattern yet.

@@ -14,11 +14,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    FAILED,
-    PENDING,
-    READY,
-)
+from .._core.readiness import FAILED, PENDING, READY
 
 WAITING: t.Final = "waiting"
 ORDER: t.Final = (FAILED, PENDING, WAITING, READY)

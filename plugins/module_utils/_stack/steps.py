@@ -9,26 +9,15 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import difference, foreign
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    KindNotServedError,
-    NotReadyError,
-    WaitTimeoutError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-    name,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import common_selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import StackJudge
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
-    StackParams,
-    StackPool,
-)
+from .._core.adoption import difference, foreign
+from .._core.errors import KindNotServedError, NotReadyError, WaitTimeoutError
+from .._core.objects import KubeObject, Snapshot, name
+from .._kube.client import Api, Query
+from .._kube.kinds import Kind, known
+from .._nodes.labels import common_selector
+from .finding import Finding
+from .judge import StackJudge
+from .params import StackParams, StackPool
 
 # The operator sees a change at once; what cannot be compared is in its status after this many seconds.
 REACTION: t.Final = 5.0
@@ -105,7 +94,7 @@ def observe(
     try:
         snapshot = api.wait(wait.queries, verdict or wait.judge, wait.title, settle_seconds(api, params))
     except (NotReadyError, WaitTimeoutError) as exc:
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack import diagnose
+        from . import diagnose
 
         diagnose.explain(api, params["namespace"], wait.judge, exc, wait.pods, wait.summarize)
         raise

@@ -8,21 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-    name,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    PENDING,
-    READY,
-    worst,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Chain, Place, Stage
+from .._core.objects import KubeObject, Snapshot, name
+from .._core.readiness import PENDING, READY, worst
+from .._nodes.pool_nodes import nodes_of
+from . import stages
+from .finding import Finding
+from .params import StackPool
+from .stages import Chain, Place, Stage
 
 # Returns what a node shows of its stages where no finding speaks of them.
 Seen = t.Callable[[KubeObject], t.Mapping[str, Stage]]
@@ -135,7 +127,7 @@ def _operator(chain: Chain, snapshot: Snapshot) -> dict[str, Stage]:
         return {}
     if "subscriptions" not in snapshot:
         return {one: Stage(one, evidence=(NOT_READ,)) for one in (stages.CATALOGUE, stages.PLAN, stages.CSV)}
-    from ansible_collections.accelerators.openshift.plugins.module_utils._stack import olm_stages
+    from . import olm_stages
 
     return {stage.name: stage for stage in olm_stages.judge(snapshot, chain.package)}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from .._core.errors import AcceleratorError
 
 OK, UNKNOWN, WARNING, BLOCKING = "ok", "unknown", "warning", "blocking"
 # From mild to severe. unknown: nothing inside the cluster can tell.

@@ -8,19 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import suffixes_of_release
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import toolkit
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.kernel import Match
-from ansible_collections.accelerators.openshift.plugins.module_utils._update import images as update_images
-from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (
-    BLOCKING,
-    OK,
-    UNKNOWN,
-    WARNING,
-    Check,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._update.release import Target
+from .._core.objects import KubeObject
+from .._nodes.system import suffixes_of_release
+from .._stack.drivers import toolkit
+from .._stack.drivers.kernel import Match
+from . import images as update_images
+from .check import BLOCKING, OK, UNKNOWN, WARNING, Check
+from .release import Target
 
 _CODE: t.Final = "UPDATE-DRIVER"
 _FROM_RELEASE: t.Final = (

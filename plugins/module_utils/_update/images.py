@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import KERNEL, as_label
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import lookup, toolkit
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.image import for_release
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.kernel import Match
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import kernels
-from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (
-    BLOCKING,
-    OK,
-    UNKNOWN,
-    Check,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._update.release import Target
+from .._core.objects import KubeObject
+from .._nodes.system import KERNEL, as_label
+from .._stack.drivers import lookup, toolkit
+from .._stack.drivers.image import for_release
+from .._stack.drivers.kernel import Match
+from .._stack.kmm import kernels
+from .check import BLOCKING, OK, UNKNOWN, Check
+from .release import Target
 
 # What is known of an image, by its name.
 Answers = t.Mapping[str, lookup.Answer]

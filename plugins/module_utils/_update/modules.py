@@ -8,25 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.lookup import (
-    MISSING,
-    THERE,
-    best,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
-    kernels,
-    preflight as kmm_preflight,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._update import images as update_images
-from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (
-    BLOCKING,
-    OK,
-    UNKNOWN,
-    Check,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._update.drivers import from_release
-from ansible_collections.accelerators.openshift.plugins.module_utils._update.release import Target
+from .._core.objects import KubeObject
+from .._stack.drivers.lookup import MISSING, THERE, best
+from .._stack.kmm import kernels, preflight as kmm_preflight
+from . import images as update_images
+from .check import BLOCKING, OK, UNKNOWN, Check
+from .drivers import from_release
+from .release import Target
 
 _CODE: t.Final = "UPDATE-KMM"
 

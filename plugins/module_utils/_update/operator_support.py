@@ -10,16 +10,10 @@ import json
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import csv as olm_csv
-from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (
-    BLOCKING,
-    OK,
-    UNKNOWN,
-    WARNING,
-    Check,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._update.release import Release, write
+from .._core.objects import KubeObject
+from .._olm import csv as olm_csv
+from .check import BLOCKING, OK, UNKNOWN, WARNING, Check
+from .release import Release, write
 
 # The day on which the makers' bundles and support pages said so; what came out later is not in here.
 AS_OF: t.Final = "2026-08-31"

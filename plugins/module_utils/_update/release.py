@@ -9,16 +9,10 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (
-    BLOCKING,
-    OK,
-    UNKNOWN,
-    WARNING,
-    Check,
-)
+from .._core import conditions
+from .._core.errors import InputError
+from .._core.objects import KubeObject
+from .check import BLOCKING, OK, UNKNOWN, WARNING, Check
 
 Release = tuple[int, int]
 _FORM: t.Final = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?")

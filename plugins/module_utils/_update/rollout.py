@@ -8,21 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
-    DRIVER_UPGRADE,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.cordon import is_cordoned
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.update import update
-from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (
-    BLOCKING,
-    OK,
-    WARNING,
-    Check,
-)
+from .._catalogue.well_known import DRIVER_UPGRADE
+from .._core import conditions
+from .._core.objects import KubeObject
+from .._nodes import drain
+from .._nodes.cordon import is_cordoned
+from .._nodes.labels import labels
+from .._nodes.update import update
+from .check import BLOCKING, OK, WARNING, Check
 
 _SHOWN: t.Final = 10
 

@@ -9,47 +9,19 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    ForbiddenError,
-    KindNotServedError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
-    has_nvidia_pci,
-    labels,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import kernel, lookup
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.steps import (
-    look_up,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.toolkit import (
-    BY_IMAGE,
-    NAMESPACE,
-    STREAM,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._update import (
-    drivers,
-    images as update_images,
-    modules,
-    operator_support,
-    release as update_release,
-    rollout,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (
-    UNKNOWN,
-    Check,
-    refusal,
-    table,
-    worst,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._update.params import (
-    PreflightUpdateParams,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._update.release import Target
+from .._core.errors import AcceleratorError, ForbiddenError, KindNotServedError
+from .._core.objects import KubeObject
+from .._kube.client import Api
+from .._kube.kinds import known
+from .._nodes import drain
+from .._nodes.labels import has_nvidia_pci, labels
+from .._stack.drivers import kernel, lookup
+from .._stack.drivers.steps import look_up
+from .._stack.drivers.toolkit import BY_IMAGE, NAMESPACE, STREAM
+from . import drivers, images as update_images, modules, operator_support, release as update_release, rollout
+from .check import UNKNOWN, Check, refusal, table, worst
+from .params import PreflightUpdateParams
+from .release import Target
 
 KMM: t.Final = "kmm.sigs.x-k8s.io"
 # Kinds by which KMM verifies its Modules for a kernel.

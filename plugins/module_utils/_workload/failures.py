@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    ForbiddenError,
-    InputError,
-    NotReadyError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.params import GpuWorkloadParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import geometry_of
+from .._catalogue.well_known import GPU
+from .._core.errors import ForbiddenError, InputError, NotReadyError
+from .._core.objects import KubeObject
+from .._core.readiness import Readiness
+from .._nodes import devices
+from .params import GpuWorkloadParams
+from .pods import geometry_of
 
 
 def check(params: GpuWorkloadParams) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices as node_devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.params import GpuWorkloadParams
+from .._core.objects import KubeObject
+from .._nodes import devices as node_devices
+from .params import GpuWorkloadParams
 
 NAME: t.Final = "gpu-validation-fingerprints"
 

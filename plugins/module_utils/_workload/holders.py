@@ -8,17 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices as node_devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.params import GpuWorkloadParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import (
-    HOSTNAME,
-    RUN_LABEL,
-    geometry_of,
-    has_ended,
-    host_of,
-)
+from .._core.objects import KubeObject
+from .._core.ownership import owned
+from .._nodes import devices as node_devices
+from .params import GpuWorkloadParams
+from .pods import HOSTNAME, RUN_LABEL, geometry_of, has_ended, host_of
 
 # Resource -> who holds it -> how many of it.
 Held = t.Mapping[str, t.Mapping[str, int]]

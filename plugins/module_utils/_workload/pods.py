@@ -10,22 +10,13 @@ import hashlib
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
-    claims,
-    devices as node_devices,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import (
-    GPU_TOLERATION,
-    matches,
-    merge_tolerations,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
-    BENCHMARKS,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.params import GpuWorkloadParams
+from .._core.objects import KubeObject
+from .._core.ownership import MANAGED_BY
+from .._nodes import claims, devices as node_devices
+from .._nodes.labels import labels
+from .._nodes.taints import GPU_TOLERATION, matches, merge_tolerations
+from .benchmarks.registry import BENCHMARKS
+from .params import GpuWorkloadParams
 
 BENCHMARK_LABEL: t.Final = "accelerators.openshift/benchmark"
 RUN_LABEL: t.Final = "accelerators.openshift/run"

@@ -8,21 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, failed
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices as node_devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
-    BENCHMARKS,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.params import GpuWorkloadParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import (
-    HOSTNAME,
-    geometry_of,
-    has_ended,
-    host_of,
-    phase,
-)
+from .._core.objects import KubeObject
+from .._core.readiness import Readiness, failed
+from .._nodes import devices as node_devices
+from .._stack.signatures import recognise
+from .benchmarks.registry import BENCHMARKS
+from .params import GpuWorkloadParams
+from .pods import HOSTNAME, geometry_of, has_ended, host_of, phase
 
 # A pod's result, as the module returns it.
 PodResult = dict[str, t.Any]

@@ -9,24 +9,14 @@ from __future__ import annotations
 import secrets
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    ForbiddenError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import (
-    failures,
-    fingerprints,
-    holders,
-    pods as workload_pods,
-    result,
-    verdict,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.params import GpuWorkloadParams
+from .._core.errors import AcceleratorError, ForbiddenError
+from .._core.objects import KubeObject
+from .._core.ownership import owned, selector
+from .._kube.client import Api, Query
+from .._kube.kinds import Kind, known
+from .._nodes import claims
+from . import failures, fingerprints, holders, pods as workload_pods, result, verdict
+from .params import GpuWorkloadParams
 
 POD: t.Final = known("Pod")
 CLAIM: t.Final = known("ResourceClaim")

@@ -8,24 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    failed,
-    pending,
-    ready,
-    worst,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import trouble
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import (
-    HOSTNAME,
-    has_ended,
-    phase,
-)
+from .._core.grace import Grace
+from .._core.objects import KubeObject, Snapshot
+from .._core.readiness import Readiness, failed, pending, ready, worst
+from .._stack.pods import trouble
+from .pods import HOSTNAME, has_ended, phase
 
 # A device plugin that restarts makes pods unschedulable for a moment, and a registry may fail once.
 PASSING: t.Final = ("WORK-UNSCHEDULABLE", "WORK-IMAGE", "WORK-CONTAINER")

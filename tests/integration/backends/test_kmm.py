@@ -10,16 +10,7 @@ import typing as t
 
 import pytest
 from cluster import Cluster, must_get
-from integration.backends.kmm_cards import (
-    ABSENT,
-    SPACE,
-    VERSION,
-    Data,
-    labels,
-    options,
-    trouble,
-    versions,
-)
+from integration.backends.kmm_cards import ABSENT, SPACE, VERSION, Data, labels, options, trouble, versions
 from integration.patience import until
 from integration.playbook import Playbook
 from integration.twelve_steps import OTHER_WAY, Case, Walks

@@ -15,13 +15,8 @@ import urllib3
 from unit.engine import CONFIG_MAP, FakeClock, api_on, config_map, data_of
 from unit.fake_server import Answer, FakeServer
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    ApiError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-    answer as kube_answer,
-    retry,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ApiError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import answer as kube_answer, retry
 
 
 @pytest.mark.parametrize("seconds", [30.0, 1800.0])

@@ -16,9 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     ApiError,
     ForbiddenError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-    retry,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import retry
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
 
 RESET = urllib3.exceptions.ProtocolError(

@@ -7,12 +7,8 @@ import typing as t
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    InputError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import (
-    config,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import config
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.config import (
     merge_classes,
     merge_config,

@@ -8,9 +8,7 @@ import pytest
 import yaml
 from unit.nfd.builders import GPU, PCI, expect, instance, params
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import (
     expectation as nfd_expectation,
     instance as nfd_instance,

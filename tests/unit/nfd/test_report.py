@@ -7,12 +7,8 @@ import typing as t
 import pytest
 from unit.nfd.builders import GPU, PCI, expect, instance, node, params
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    InputError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import (
-    report,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import report
 
 
 def test_the_summary_shows_feature_labels() -> None:

@@ -7,9 +7,7 @@ from dataclasses import replace
 import pytest
 from unit.olm.builders import ASK, UPGRADE, V1, V2, WAITING, Object, at, plan, seen
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    NotReadyError,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
     plans as olm_plans,
     progress,

@@ -9,9 +9,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-    removal,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import removal
 
 
 def test_csvs_go_only_with_our_subscription() -> None:

@@ -7,9 +7,7 @@ from dataclasses import replace
 import pytest
 from unit.olm.builders import ASK, V1, V2, WAITING, Object, at, condition, csv, params, seen, subscription
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
     subscription as olm_subscription,
 )

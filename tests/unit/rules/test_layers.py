@@ -133,9 +133,20 @@ def imports(path: Path) -> frozenset[str]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: import by full name"
-            found |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
+            module = absolute(path, node)
+            found |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
     return frozenset(found)
+
+
+def absolute(path: Path, node: ast.ImportFrom) -> str:
+    """Return the full name of the module that an import names. Only utils name one another relatively."""
+    if not node.level:
+        is_own = str(node.module).startswith(PREFIX)
+        assert not (is_own and path.is_relative_to(UTILS)), f"{path}: import relatively"
+        return str(node.module)
+    assert path.is_relative_to(UTILS), f"{path}: import by full name"
+    parents = [PREFIX, *path.relative_to(UTILS).parent.parts]
+    return ".".join([*parents[: len(parents) - node.level + 1], *([node.module] if node.module else [])])
 
 
 @functools.cache

@@ -6,12 +6,7 @@
 from __future__ import annotations
 
 from unit.stack.builders import Snapshot, node
-from unit.stack.clusterpolicy.troubles import (
-    judge,
-    no_daemonset,
-    no_devices,
-    status,
-)
+from unit.stack.clusterpolicy.troubles import judge, no_daemonset, no_devices, status
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import judge_gone
 

@@ -12,9 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     ApiError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import (
-    logs,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import logs
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     judge as clusterpolicy_judge,
 )

@@ -11,9 +11,7 @@ import typing as t
 import pytest
 from unit.stack.builders import NINE, TEN, Data, Snapshot, table
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import (
-    olm_stages,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import olm_stages
 
 
 def subscription(**status: t.Any) -> Data:

@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import (
-    signatures,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import signatures
 
 SIGNATURES = [
     ("sign-file: /run/secrets/key/key: No such file", "GPU-KMM-SIGN"),

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 from unit.stack.builders import NINE, POOL, TEN, Snapshot, node, pod, second_node, table, unready, verdicts
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import (
-    stages,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     judge as clusterpolicy_judge,
     result as clusterpolicy_result,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import (
-    is_consequence,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import is_consequence
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Place, Stage
 
 BEHIND_DRIVER = {

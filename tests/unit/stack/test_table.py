@@ -7,17 +7,13 @@ from __future__ import annotations
 
 from unit.stack.builders import OTHER, POOL, Snapshot, node, second_node
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import (
-    table as stack_table,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import table as stack_table
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     judge as clusterpolicy_judge,
     result as clusterpolicy_result,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.steps import Also
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import (
-    on_object,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import on_object
 
 
 def test_what_another_judge_finds_is_told_in_its_stage(seen: Snapshot) -> None:

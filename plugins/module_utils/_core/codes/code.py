@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import layer_of
+from ..errors import layer_of
 
 
 class Code(t.NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes import (
+from . import (
     api,
     collection,
     credentials,
@@ -26,7 +26,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes
     update,
     workload,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.code import Code
+from .code import Code
 
 # One table of docs/errors.md each: its title and its codes.
 SECTIONS: t.Final[tuple[tuple[str, tuple[Code, ...]], ...]] = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.code import Code
+from .code import Code
 
 UPDATE: t.Final = (
     Code(

@@ -14,24 +14,13 @@ from __future__ import annotations
 import json
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
-    MANAGED_BY,
-    MANAGER,
-    owned,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
-    node_labels,
-    template_accelerator,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.scale_from_zero import BOOKED
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.gpu_limits import (
-    NAME,
-    limits,
-    manager,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import ACCELERATOR, Pool
+from ..._core.errors import AcceleratorError
+from ..._core.objects import KubeObject
+from ..._core.ownership import MANAGED_BY, MANAGER, owned
+from ..._platforms.scale_from_zero import BOOKED
+from ..._pools.gpu_limits import NAME, limits, manager
+from ..._pools.model import ACCELERATOR, Pool
+from ..machine_set import node_labels, template_accelerator
 
 RECORD: t.Final = "accelerators.openshift/gpu-limits"
 

@@ -8,27 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
-    MANAGED_BY,
-    owned,
-    pool_label,
-    pool_of,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    pending,
-    ready,
-    worst,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
-    API_VERSION,
-    name_of,
-    replicas_of,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.placement import Zones, spread
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Autoscale
+from ..._core.errors import AcceleratorError
+from ..._core.objects import KubeObject
+from ..._core.ownership import MANAGED_BY, owned, pool_label, pool_of
+from ..._core.readiness import Readiness, pending, ready, worst
+from ..._pools.model import Autoscale
+from ..machine_set import API_VERSION, name_of, replicas_of
+from ..placement import Zones, spread
 
 # What the operator writes on a set that a MachineAutoscaler is for; where they are, the set is scaled.
 MIN_SIZE, MAX_SIZE = (

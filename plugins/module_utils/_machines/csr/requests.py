@@ -14,12 +14,9 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine as machine_facts
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.subject import (
-    Subject,
-    read,
-)
+from ..._core.objects import KubeObject
+from .. import machine as machine_facts
+from .subject import Subject, read
 
 CLIENT: t.Final = "kubernetes.io/kube-apiserver-client-kubelet"
 SERVING: t.Final = "kubernetes.io/kubelet-serving"

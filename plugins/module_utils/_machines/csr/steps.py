@@ -10,27 +10,14 @@ import time
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    ConflictError,
-    ForbiddenError,
-    NotReadyError,
-    WaitTimeoutError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine as machine_facts
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import (
-    requests,
-    subject,
-    wait as csr_wait,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.wait import (
-    Joined,
-    Snapshot,
-)
+from ..._core.errors import AcceleratorError, ConflictError, ForbiddenError, NotReadyError, WaitTimeoutError
+from ..._core.objects import KubeObject
+from ..._core.readiness import Readiness
+from ..._kube.client import Api, Query
+from ..._kube.kinds import known
+from .. import machine as machine_facts
+from . import requests, subject, wait as csr_wait
+from .wait import Joined, Snapshot
 
 _KIND: t.Final = "CertificateSigningRequest"
 

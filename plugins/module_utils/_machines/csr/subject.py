@@ -12,7 +12,7 @@ import importlib.util
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ..._core.errors import InputError
 
 if t.TYPE_CHECKING:
     from cryptography import x509

@@ -10,19 +10,10 @@ import dataclasses
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    failed,
-    pending,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
-    machine as machine_facts,
-    trouble,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import (
-    requests as csr_requests,
-)
+from ..._core.objects import KubeObject
+from ..._core.readiness import Readiness, failed, pending
+from .. import machine as machine_facts, trouble
+from . import requests as csr_requests
 
 Snapshot = dict[str, list[KubeObject]]
 Waiting = list[tuple[csr_requests.Request, KubeObject]]

@@ -11,31 +11,19 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    ConflictError,
-    KindNotServedError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, pool_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import StateParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
-    candidates,
-    plan as machine_plan,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.autoscaler import (
-    limits as autoscaler_limits,
-    machine_autoscaler,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import name_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
-    bare_metal as bare_metal_steps,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import gpu_limits
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject, Pool
+from ..._core.errors import AcceleratorError, ConflictError, KindNotServedError
+from ..._core.objects import KubeObject
+from ..._core.ownership import owned, pool_of
+from ..._frame.params import StateParams
+from ..._kube.client import Api, Query
+from ..._kube.kinds import known
+from ..._platforms import infrastructure
+from ..._pools import gpu_limits
+from ..._pools.model import JsonObject, Pool
+from .. import candidates, plan as machine_plan
+from ..autoscaler import limits as autoscaler_limits, machine_autoscaler
+from ..machine_set import name_of
+from . import bare_metal as bare_metal_steps
 
 _TRIES: t.Final = 5
 

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import bare_metal, candidates
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
-    Infrastructure,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import platform_options
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Candidate, Pool
+from ..._core.errors import NotReadyError
+from ..._core.objects import KubeObject
+from ..._kube.client import Api
+from ..._kube.kinds import known
+from ..._platforms import registry as platforms
+from ..._platforms.infrastructure import Infrastructure
+from ..._pools import platform_options
+from ..._pools.model import Candidate, Pool
+from .. import bare_metal, candidates
 
 _PLATFORM: t.Final = "BareMetal"
 

@@ -9,22 +9,14 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    KindNotServedError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
-    owned,
-    pool_label,
-    pool_of,
-    selector,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import events
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import health
+from ..._core.errors import AcceleratorError, KindNotServedError
+from ..._core.objects import KubeObject
+from ..._core.ownership import owned, pool_label, pool_of, selector
+from ..._kube.client import Api
+from ..._kube.kinds import known
+from ..._platforms import infrastructure
+from ..._pools import health
+from .. import events
 
 
 class GpuMachineHealthParams(t.TypedDict):

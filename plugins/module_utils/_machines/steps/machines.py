@@ -8,53 +8,24 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
-    owned,
-    pool_label,
-    pool_of,
-    selector,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
-    candidates,
-    plan as machine_plan,
-    pool as machine_pool,
-    removal,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.autoscaler import (
-    machine_autoscaler,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import (
-    subject as csr_subject,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import name_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
-    GpuMachinesetParams,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.source_set import (
-    no_machine_api,
-    platform_of,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
-    autoscaling,
-    bare_metal as bare_metal_steps,
-    health,
-    removal as removal_steps,
-    replacement,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.provision import (
-    Provisioning,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.queries import queries
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
-    Infrastructure,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.draft import Draft, Place
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject
+from ..._core.errors import KindNotServedError
+from ..._core.objects import KubeObject
+from ..._core.ownership import owned, pool_label, pool_of, selector
+from ..._kube.client import Api
+from ..._kube.kinds import known
+from ..._platforms import infrastructure
+from ..._platforms.infrastructure import Infrastructure
+from ..._pools.draft import Draft, Place
+from ..._pools.model import JsonObject
+from .. import candidates, plan as machine_plan, pool as machine_pool, removal
+from ..autoscaler import machine_autoscaler
+from ..csr import subject as csr_subject
+from ..machine_set import name_of
+from ..pool_options import GpuMachinesetParams
+from ..source_set import no_machine_api, platform_of
+from . import autoscaling, bare_metal as bare_metal_steps, health, removal as removal_steps, replacement
+from .provision import Provisioning
+from .queries import queries
 
 
 def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import removal
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import name
+from ..._core.objects import KubeObject
+from ..._kube.client import Api
+from ..._kube.kinds import known
+from .. import removal
+from ..machine import name
 
 
 def mark(api: Api, namespace: str, machines: t.Iterable[KubeObject]) -> None:

@@ -10,48 +10,21 @@ import time
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    KindNotServedError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
-    owned,
-    pool_of,
-    selector,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    pending,
-    ready,
-    worst,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import WaitParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
-    machine as machine_facts,
-    mirror,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import (
-    subject as csr_subject,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.steps import Joining
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import replicas_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.options import (
-    DrainParams,
-    JoiningParams,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
-    health,
-    marks,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
-    cordon,
-    drain_steps,
-    node as node_facts,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
+from ..._core.errors import AcceleratorError, KindNotServedError
+from ..._core.objects import KubeObject
+from ..._core.ownership import owned, pool_of, selector
+from ..._core.readiness import Readiness, pending, ready, worst
+from ..._frame.params import WaitParams
+from ..._kube.client import Api, Query
+from ..._kube.kinds import known
+from ..._nodes import cordon, drain_steps, node as node_facts
+from ..._nodes.drain import Rules
+from .. import machine as machine_facts, mirror
+from ..csr import subject as csr_subject
+from ..csr.steps import Joining
+from ..machine_set import replicas_of
+from ..options import DrainParams, JoiningParams
+from . import health, marks
 
 _LINK: t.Final = "machine.openshift.io/machine"
 

@@ -12,18 +12,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ConflictError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import propagation, removal
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import (
-    name,
-    node_name,
-    phase,
-    set_name,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.propagation import Given
+from ..._core.errors import ConflictError
+from ..._core.objects import KubeObject
+from ..._kube.client import Api
+from ..._kube.kinds import known
+from .. import propagation, removal
+from ..machine import name, node_name, phase, set_name
+from ..propagation import Given
 
 # How often a Node that others write at the same moment is read again.
 _RACES: t.Final = 3

@@ -12,15 +12,13 @@ import time
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    NotReadyError,
-    WaitTimeoutError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+from ..._core.errors import AcceleratorError, NotReadyError, WaitTimeoutError
+from ..._core.objects import KubeObject, Snapshot
+from ..._kube.client import Api
+from ..._kube.kinds import known
+from ..._platforms.infrastructure import Infrastructure
+from ..._pools.model import JsonObject, Pool
+from .. import (
     candidates as machine_candidates,
     drift as machine_drift,
     machine as machine_facts,
@@ -29,18 +27,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines i
     pool as machine_pool,
     removal,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.steps import Joining
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.events import (
-    lines as remembered,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
-    name_of,
-    replicas_of,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
-    GpuMachinesetParams,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
+from ..csr.steps import Joining
+from ..events import lines as remembered
+from ..machine_set import name_of, replicas_of
+from ..pool_options import GpuMachinesetParams
+from . import (
     health,
     marks,
     propagation as propagation_steps,
@@ -48,14 +39,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.s
     replacement as machine_replacement,
     writes,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.queries import (
-    hosts,
-    queries,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
-    Infrastructure,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject, Pool
+from .queries import hosts, queries
 
 _ELSEWHERE: t.Final = " Or let the pool move to another of its candidates: reselect: true."
 _SAID: t.Final = {

@@ -6,12 +6,9 @@
 
 from __future__ import annotations
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
-    pool_label,
-    selector,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ..._core.ownership import pool_label, selector
+from ..._kube.client import Query
+from ..._kube.kinds import known
 
 
 def hosts(platform: str, namespace: str) -> dict[str, Query]:

@@ -12,38 +12,21 @@ from __future__ import annotations
 import collections
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
-    pool_label,
-    selector,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import mirror, removal
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import (
-    Held,
-    Search,
-    is_of,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import (
-    name,
-    node_name,
-    phase,
-    set_name,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
-    name_of,
-    replicas_of,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.placement import spared
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
-    GpuMachinesetParams,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import marks
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain, drain_steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
+from ..._core.errors import AcceleratorError
+from ..._core.objects import KubeObject
+from ..._core.ownership import pool_label, selector
+from ..._kube.client import Api
+from ..._kube.kinds import known
+from ..._nodes import drain, drain_steps
+from ..._nodes.drain import Rules
+from .. import mirror, removal
+from ..candidates import Held, Search, is_of
+from ..machine import name, node_name, phase, set_name
+from ..machine_set import name_of, replicas_of
+from ..placement import spared
+from ..plan import MachinePlan
+from ..pool_options import GpuMachinesetParams
+from . import marks
 
 
 def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> None:

@@ -15,42 +15,23 @@ import time
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
-    drift,
-    machine_set,
-    mirror,
-    pool as machine_pool,
-    removal,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import Held, is_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.steps import Joining
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import (
-    is_given_up,
-    name,
-    node_name,
-    phase,
-    set_name,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.mirror import MachineError
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool import Present
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
-    GpuMachinesetParams,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
-    health,
-    marks,
-    removal as removal_steps,
-    writes,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.queries import queries
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import cordon, drain_steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
+from ..._core.errors import NotReadyError
+from ..._core.objects import KubeObject, Snapshot
+from ..._kube.client import Api
+from ..._kube.kinds import known
+from ..._nodes import cordon, drain_steps
+from ..._nodes.drain import Rules
+from ..._pools.model import Pool
+from .. import drift, machine_set, mirror, pool as machine_pool, removal
+from ..candidates import Held, is_of
+from ..csr.steps import Joining
+from ..machine import is_given_up, name, node_name, phase, set_name
+from ..mirror import MachineError
+from ..plan import MachinePlan
+from ..pool import Present
+from ..pool_options import GpuMachinesetParams
+from . import health, marks, removal as removal_steps, writes
+from .queries import queries
 
 
 @dataclass

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ConflictError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import dropped_fields, replicas
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
+from ..._core.errors import ConflictError
+from ..._core.objects import KubeObject
+from ..._kube.client import Api
+from ..._kube.kinds import known
+from .. import dropped_fields, replicas
+from ..plan import MachinePlan
 
 _TRIES: t.Final = 5
 

@@ -13,54 +13,21 @@ import re
 import typing as t
 from dataclasses import replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.conditions import find, since
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-    name,
-    named,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    FAILED,
-    PENDING,
-    READY,
-    Readiness,
-    ready,
-    worst,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
-    effective_tolerations,
-    reason,
-    state,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.node import (
-    BLIND,
-    WITHHELD,
-    judge_node,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import kernel
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.kernel_chain import (
-    KernelChain,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, on_object
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import (
-    StackJudge,
-    harden_some,
-    judge_pools,
-    one_line_each,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.outside_nodes import (
-    late_outside,
-    ready_but_outside,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
-    StackParams,
-    StackPool,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
+from ..._core.conditions import find, since
+from ..._core.grace import Grace
+from ..._core.objects import KubeObject, Snapshot, name, named
+from ..._core.readiness import FAILED, PENDING, READY, Readiness, ready, worst
+from ..._nodes.pool_nodes import nodes_of
+from .. import operands, stages
+from ..drivers import kernel
+from ..drivers.kernel_chain import KernelChain
+from ..finding import Finding, on_object
+from ..judge import StackJudge, harden_some, judge_pools, one_line_each
+from ..outside_nodes import late_outside, ready_but_outside
+from ..params import StackParams, StackPool
+from ..signatures import recognise
+from .manifest import effective_tolerations, reason, state
+from .node import BLIND, WITHHELD, judge_node
 
 # The labels are NFD's work, whatever becomes of the GPU operator.
 CHAIN: t.Final = stages.chain(

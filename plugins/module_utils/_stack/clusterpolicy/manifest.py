@@ -9,31 +9,14 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import driver_modules
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.conditions import find
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    InputError,
-    NotReadyError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    merge,
-    name,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import (
-    GPU_TOLERATION,
-    merge_tolerations,
-    operand_tolerations,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import options
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
-    REQUIRED,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
-    StackParams,
-    StackPool,
-    Values,
-)
+from ..._catalogue import driver_modules
+from ..._core.conditions import find
+from ..._core.errors import InputError, NotReadyError
+from ..._core.objects import KubeObject, merge, name
+from ..._nodes.taints import GPU_TOLERATION, merge_tolerations, operand_tolerations
+from ..params import StackParams, StackPool, Values
+from . import options
+from .default_spec import REQUIRED
 
 API_VERSION: t.Final = "nvidia.com/v1"
 _IMAGE: t.Final = ("version", "repository", "image")

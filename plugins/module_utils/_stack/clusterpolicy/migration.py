@@ -14,27 +14,15 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
-    DRIVER_UPGRADE,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import keeper
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import of_owner
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot, name
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
-    MANAGED_BY,
-    owned,
-    selector,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    pending,
-    ready,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
-    state,
-)
+from ..._catalogue.well_known import DRIVER_UPGRADE
+from ..._core.adoption import keeper
+from ..._core.daemon_sets import of_owner
+from ..._core.errors import NotReadyError
+from ..._core.objects import Snapshot, name
+from ..._core.ownership import MANAGED_BY, owned, selector
+from ..._core.readiness import Readiness, pending, ready
+from ..._nodes.labels import labels
+from .manifest import state
 
 Data = dict[str, t.Any]
 COMPONENT: t.Final = "app.kubernetes.io/component=nvidia-driver"

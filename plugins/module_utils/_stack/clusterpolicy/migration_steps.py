@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import is_owned_by
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import name
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import migration
+from ..._core.daemon_sets import is_owned_by
+from ..._core.objects import name
+from ..._core.ownership import owned
+from ..._kube.client import Api, Query
+from ..._kube.kinds import known
+from . import migration
 
 Data = dict[str, t.Any]
 DRIVER: t.Final = known("NVIDIADriver")

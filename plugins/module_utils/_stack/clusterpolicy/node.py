@@ -9,39 +9,19 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU_PRESENT
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-    name,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    FAILED,
-    PENDING,
-    Readiness,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
-    has_nvidia_pci,
-    labels,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches, untolerated
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
-    effective_tolerations,
-    reason,
-    state,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import kernel
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, on_node
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.node import (
-    judge_alive,
-    judge_opt_out,
-    judge_paused,
-    judge_upgrade,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import judge_pods
+from ..._catalogue.well_known import GPU_PRESENT
+from ..._core.objects import KubeObject, Snapshot, name
+from ..._core.readiness import FAILED, PENDING, Readiness
+from ..._nodes import devices
+from ..._nodes.labels import has_nvidia_pci, labels
+from ..._nodes.taints import matches, untolerated
+from .. import operands, stages
+from ..drivers import kernel
+from ..finding import Finding, on_node
+from ..node import judge_alive, judge_opt_out, judge_paused, judge_upgrade
+from ..params import StackPool
+from ..pods import judge_pods
+from .manifest import effective_tolerations, reason, state
 
 # What a ClusterPolicy that is `ready` says while it knows of no GPU node.
 BLIND: t.Final = ("NoGPUNodes", "NFDLabelsMissing")

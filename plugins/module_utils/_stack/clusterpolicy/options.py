@@ -8,11 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.option_table import (
-    COMPONENTS,
-    DRIVER,
-    POLICY_DRIVER,
-)
+from .option_table import COMPONENTS, DRIVER, POLICY_DRIVER
 
 Data = dict[str, t.Any]
 

@@ -11,15 +11,11 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    ForbiddenError,
-    KindNotServedError,
-    NotReadyError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import name
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
+from ..._core.errors import ForbiddenError, KindNotServedError, NotReadyError
+from ..._core.objects import name
+from ..._kube.client import Api
+from ..._kube.kinds import known
+from ..params import StackParams
 
 _DRIVER: t.Final = {
     "licensing_config.secret_name": "Secret",

@@ -8,35 +8,19 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-    named,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, READY
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
-    has_nvidia_pci,
-    labels,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages, table
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.judge import (
-    CHAIN,
-    judge,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
-    reason,
-    state,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import kernel
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.outside_nodes import (
-    as_result,
-    late_outside,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Stage
+from ..._core.objects import KubeObject, Snapshot, named
+from ..._core.readiness import FAILED, READY
+from ..._nodes import devices
+from ..._nodes.labels import has_nvidia_pci, labels
+from ..._nodes.pool_nodes import nodes_of
+from .. import operands, stages, table
+from ..drivers import kernel
+from ..finding import Finding
+from ..outside_nodes import as_result, late_outside
+from ..params import StackPool
+from ..stages import Stage
+from .judge import CHAIN, judge
+from .manifest import reason, state
 
 MONITORED: t.Final = "openshift.io/cluster-monitoring"
 _EXPORTER: t.Final = "nvidia-dcgm-exporter"

@@ -10,67 +10,27 @@ import contextlib
 import typing as t
 from dataclasses import replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import Foreign, foreign
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    KindNotServedError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-    merge,
-    named,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    FAILED,
-    Readiness,
-    worst,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import blamed, told
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import check_pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    manifest,
-    preconditions,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
-    example,
-    release,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.judge import (
-    CHAIN,
-    PODS,
-    Judge,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.result import (
-    judge_metrics,
-    summarize,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.steps import (
-    mirrored,
-    refuse_unmade,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import (
-    judge_gone,
-    one_line_each,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.steps import (
-    Wait,
-    installed_csvs,
-    observe,
-    settle_foreign,
-    stack_queries,
-    toolkit_query,
-)
+from ..._core.adoption import Foreign, foreign
+from ..._core.errors import AcceleratorError, KindNotServedError
+from ..._core.objects import KubeObject, Snapshot, merge, named
+from ..._core.ownership import owned
+from ..._core.readiness import FAILED, Readiness, worst
+from ..._frame.adopt_or_apply import blamed, told
+from ..._kube.client import Api, Query
+from ..._kube.kinds import known
+from ..._nodes.pool_nodes import check_pools
+from ..drivers.steps import mirrored, refuse_unmade
+from ..finding import Finding
+from ..judge import judge_gone, one_line_each
+from ..params import StackParams
+from ..steps import Wait, installed_csvs, observe, settle_foreign, stack_queries, toolkit_query
+from . import manifest, preconditions
+from .default_spec import example, release
+from .judge import CHAIN, PODS, Judge
+from .result import judge_metrics, summarize
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.migration_steps import (
-        DriverReturn,
-    )
+    from .migration_steps import DriverReturn
 
 NAME: t.Final = "gpu-cluster-policy"
 NAMESPACE: t.Final = "nvidia-gpu-operator"
@@ -127,9 +87,7 @@ def _returning(api: Api, params: StackParams, live: KubeObject | None) -> Driver
     """Return the way back from NVIDIADriver objects; it is gone only when an option asks for it by name."""
     if (params.get("driver") or {}).get("use_nvidia_driver_crd") is not False:
         return None
-    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-        migration_steps,
-    )
+    from . import migration_steps
 
     if live is not None and not owned(live) and params["adopt"] == "report":
         spec = live.get("spec") or {}
@@ -187,15 +145,12 @@ def _policies(api: Api, params: StackParams) -> list[KubeObject]:
         return api.list(POLICY)
     except KindNotServedError as exc:
         if not api.served(known("Subscription")):
-            from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-                helm_values,
-                without_olm,
-            )
+            from ..._olm import helm_values, without_olm
 
             wishes = manifest.wished(params, {})
             raise without_olm.refusal(api, helm_values.PACKAGE, wishes) from exc
         if not api.check_mode:
-            from ansible_collections.accelerators.openshift.plugins.module_utils._stack import diagnose
+            from .. import diagnose
 
             diagnose.explain_absent(api, params["name"], params["namespace"], CHAIN, exc)
             raise

@@ -8,24 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    pending,
-    ready,
-    worst,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
-    result as custom_result,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom.manifest import (
-    Expressions,
-    expressions,
-    pools,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
+from ..._core.grace import Grace
+from ..._core.objects import KubeObject, Snapshot
+from ..._core.readiness import Readiness, pending, ready, worst
+from ..._nodes import pool_nodes
+from ..params import StackParams
+from . import result as custom_result
+from .manifest import Expressions, expressions, pools
 
 
 def judge(live: KubeObject, asked: Expressions) -> Readiness:

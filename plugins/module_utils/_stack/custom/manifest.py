@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.expression import Expression
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, merge
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
-    StackParams,
-    StackPool,
-)
+from ..._core.errors import InputError
+from ..._core.expression import Expression
+from ..._core.objects import KubeObject, merge
+from ..params import StackParams, StackPool
 
 _AVAILABLE: t.Final = "status.conditions[?type=='Available'].status | [0] == 'True'"
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, Readiness
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages, table
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, as_finding
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
+from ..._core.objects import KubeObject
+from ..._core.readiness import FAILED, Readiness
+from ..._nodes import pool_nodes
+from .. import stages, table
+from ..finding import Finding, as_finding
+from ..params import StackPool
 
 NODES: t.Final = "nodes"
 CHAIN: t.Final = stages.chain({NODES: (), stages.ALLOCATABLE: (stages.CRD, NODES)})

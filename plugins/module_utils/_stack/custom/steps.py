@@ -9,26 +9,14 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    KindNotServedError,
-    NotReadyError,
-    WaitTimeoutError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import (
-    keep,
-    look,
-    remove,
-    told,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import common_selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import check_pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
-    judge as custom_judge,
-    manifest as custom_manifest,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
+from ..._core.errors import KindNotServedError, NotReadyError, WaitTimeoutError
+from ..._frame.adopt_or_apply import keep, look, remove, told
+from ..._kube.client import Api, Query
+from ..._kube.kinds import known
+from ..._nodes.labels import common_selector
+from ..._nodes.pool_nodes import check_pools
+from ..params import StackParams
+from . import judge as custom_judge, manifest as custom_manifest
 
 # The definition has both.
 NAME: t.Final = ""

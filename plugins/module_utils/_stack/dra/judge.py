@@ -11,42 +11,20 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.conditions import find, since
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-    name,
-    named,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    FAILED,
-    PENDING,
-    READY,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
-    state,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.manifest import NAME
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.node import PLUGIN, judge_node
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import kernel
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, on_object
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import (
-    StackJudge,
-    judge_pools,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
-    judge as driver_judge,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.outside_nodes import (
-    late_outside,
-    with_status,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
-    StackParams,
-    StackPool,
-)
+from ..._core.conditions import find, since
+from ..._core.grace import Grace
+from ..._core.objects import KubeObject, Snapshot, name, named
+from ..._core.readiness import FAILED, PENDING, READY
+from .. import stages
+from ..clusterpolicy.manifest import state
+from ..drivers import kernel
+from ..finding import Finding, on_object
+from ..judge import StackJudge, judge_pools
+from ..nvidiadriver import judge as driver_judge
+from ..outside_nodes import late_outside, with_status
+from ..params import StackParams, StackPool
+from .manifest import NAME
+from .node import PLUGIN, judge_node
 
 _NEEDED: t.Final = (stages.DRIVER, stages.CRD, stages.LABELS)
 CHAIN: t.Final = stages.chain(

@@ -8,19 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    InputError,
-    NotReadyError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, merge
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    manifest as clusterpolicy_manifest,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import (
-    spec as fields,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import options as dra_options
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
+from ..._core.errors import InputError, NotReadyError
+from ..._core.objects import KubeObject, merge
+from ..clusterpolicy import manifest as clusterpolicy_manifest
+from ..clusterpolicy.options import spec as fields
+from ..params import StackParams
+from . import options as dra_options
 
 Data = dict[str, t.Any]
 

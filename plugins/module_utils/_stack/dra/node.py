@@ -10,30 +10,17 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import NVIDIA_PCI
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-    name,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import PENDING, Readiness
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, slices
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
-    has_nvidia_pci,
-    labels,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import kernel
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, on_node
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.node import (
-    judge_alive,
-    judge_opt_out,
-    judge_paused,
-    judge_taints,
-    judge_upgrade,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import judge_pods
+from ..._catalogue.well_known import NVIDIA_PCI
+from ..._core.objects import KubeObject, Snapshot, name
+from ..._core.readiness import PENDING, Readiness
+from ..._nodes import devices, slices
+from ..._nodes.labels import has_nvidia_pci, labels
+from .. import operands, stages
+from ..drivers import kernel
+from ..finding import Finding, on_node
+from ..node import judge_alive, judge_opt_out, judge_paused, judge_taints, judge_upgrade
+from ..params import StackPool
+from ..pods import judge_pods
 
 # Components without which a node offers nothing.
 COMPONENTS: t.Final = ("dra-driver", "dra-validator")

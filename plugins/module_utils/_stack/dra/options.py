@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import (
-    plain,
-    read,
-)
+from ..clusterpolicy.options import plain, read
 
 _IMAGE: t.Final = """
 gpu_cluster.{0}.repository          str   Registry and path of the image.

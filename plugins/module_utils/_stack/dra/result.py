@@ -8,40 +8,20 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-    named,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
-    devices as node_devices,
-    slices,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
-    has_nvidia_pci,
-    labels,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages, table
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
-    reason,
-    state,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.judge import CHAIN, judge
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.manifest import NAME
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.node import (
-    lacking,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver.result import (
-    summarize as summarize_drivers,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.outside_nodes import (
-    as_result,
-    late_outside,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Stage
+from ..._core.objects import KubeObject, Snapshot, named
+from ..._nodes import devices as node_devices, slices
+from ..._nodes.labels import has_nvidia_pci, labels
+from ..._nodes.pool_nodes import nodes_of
+from .. import operands, stages, table
+from ..clusterpolicy.manifest import reason, state
+from ..finding import Finding
+from ..nvidiadriver.result import summarize as summarize_drivers
+from ..outside_nodes import as_result, late_outside
+from ..params import StackPool
+from ..stages import Stage
+from .judge import CHAIN, judge
+from .manifest import NAME
+from .node import lacking
 
 
 def summarize(

@@ -8,49 +8,21 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    KindNotServedError,
-    NotReadyError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-    merge,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import slices
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import check_pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    manifest as policy_manifest,
-    steps as policy_steps,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
-    example,
-    example_driver,
-    example_of,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import manifest
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.judge import (
-    CHAIN,
-    PODS,
-    judging,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.result import summarize
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
-    manifest as driver_manifest,
-    steps as driver_steps,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.steps import (
-    Wait,
-    installed_csvs,
-    observe,
-    settle_foreign,
-    stack_queries,
-    toolkit_query,
-)
+from ..._core.errors import KindNotServedError, NotReadyError
+from ..._core.objects import KubeObject, Snapshot, merge
+from ..._core.ownership import owned
+from ..._kube.client import Api, Query
+from ..._kube.kinds import known
+from ..._nodes import slices
+from ..._nodes.pool_nodes import check_pools
+from ..clusterpolicy import manifest as policy_manifest, steps as policy_steps
+from ..clusterpolicy.default_spec import example, example_driver, example_of
+from ..nvidiadriver import manifest as driver_manifest, steps as driver_steps
+from ..params import StackParams
+from ..steps import Wait, installed_csvs, observe, settle_foreign, stack_queries, toolkit_query
+from . import manifest
+from .judge import CHAIN, PODS, judging
+from .result import summarize
 
 NAME: t.Final = manifest.NAME
 NAMESPACE: t.Final = policy_steps.NAMESPACE
@@ -95,7 +67,7 @@ def _drivers(api: Api, params: StackParams) -> list[KubeObject]:
     try:
         return api.list(driver_steps.DRIVER)
     except KindNotServedError as exc:
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack import diagnose
+        from .. import diagnose
 
         diagnose.explain_absent(api, NAME, params["namespace"], CHAIN, exc)
         raise

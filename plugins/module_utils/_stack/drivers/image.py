@@ -11,24 +11,11 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
-    has_nvidia_pci,
-    labels,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import (
-    KERNEL,
-    as_label,
-    image_suffixes,
-    suffixes_of_release,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.lookup import (
-    MISSING,
-    THERE,
-    Answer,
-    best,
-)
+from ..._core.errors import NotReadyError
+from ..._nodes.labels import has_nvidia_pci, labels
+from ..._nodes.system import KERNEL, as_label, image_suffixes, suffixes_of_release
+from ..._nodes.taints import matches
+from .lookup import MISSING, THERE, Answer, best
 
 Data = dict[str, t.Any]
 _IDENTITY: t.Final = ("usePrecompiled", "repository", "image", "version", "nodeSelector")

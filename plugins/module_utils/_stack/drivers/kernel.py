@@ -11,23 +11,14 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts, update
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
-    has_nvidia_pci,
-    labels,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import (
-    OSTREE,
-    System,
-    as_label,
-    contradictions,
-    system,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import toolkit
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import trouble
+from ..._core.objects import Snapshot
+from ..._core.readiness import Readiness, pending
+from ..._nodes import node as node_facts, update
+from ..._nodes.labels import has_nvidia_pci, labels
+from ..._nodes.system import OSTREE, System, as_label, contradictions, system
+from .. import operands
+from ..pods import trouble
+from . import toolkit
 
 Data = dict[str, t.Any]
 # Seen for a moment in every update, and a broken link when they last.

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.node import short
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import system
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.kernel import (
-    LINKS,
-    Data,
-    match,
-)
+from ..._core.objects import Snapshot
+from ..._nodes.node import short
+from ..._nodes.system import system
+from .kernel import LINKS, Data, match
 
 
 class KernelChain:

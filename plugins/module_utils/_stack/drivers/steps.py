@@ -11,26 +11,16 @@ import copy
 import typing as t
 from dataclasses import replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    ApiError,
-    ForbiddenError,
-    KindNotServedError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, name
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
-    has_nvidia_pci,
-    labels,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
-    StackParams,
-    StackPool,
-)
+from ..._core.errors import ApiError, ForbiddenError, KindNotServedError
+from ..._core.objects import KubeObject, name
+from ..._kube.client import Api
+from ..._kube.kinds import known
+from ..._nodes.labels import has_nvidia_pci, labels
+from ..._nodes.pool_nodes import nodes_of
+from ..params import StackParams, StackPool
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import image, lookup
+    from . import image, lookup
 
 # What only precompiled drivers or a mirror need is imported for them alone.
 # A registry that does not answer holds the API server up for half a minute; a second look tells nothing new.
@@ -43,7 +33,7 @@ def look_up(api: Api, images: t.Iterable[str], namespace: str) -> dict[str, look
     This never fails: where nobody may ask, each answer says so. It is a dry run of a request that stores
     nothing anyway, so check mode sends it too, and it is repeated like a read.
     """
-    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import lookup
+    from . import lookup
 
     wanted = sorted(set(images))
     if not wanted:
@@ -76,7 +66,7 @@ def refuse_missing(api: Api, params: StackParams, drivers: t.Iterable[image.Chan
     new = [one for one in drivers if one.is_new]
     if not new:
         return
-    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import image
+    from . import image
 
     nodes = api.list(known("Node"), keep=lambda node: node if has_nvidia_pci(labels(node)) else None)
     needs = [need for one in new for need in image.precompiled(one.after, filter(one.is_for, nodes))]
@@ -93,7 +83,7 @@ def refuse_unmade(api: Api, params: StackParams, live: KubeObject, spec: t.Mappi
     """
     before, after = ((one.get("driver") or {}) for one in (live.get("spec") or {}, spec))
     if after.get("usePrecompiled") and not after.get("useNvidiaDriverCRD"):
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import image
+        from . import image
 
         refuse_missing(api, params, [image.Change(before, after)])
 
@@ -106,7 +96,7 @@ def mirrored(api: Api, params: StackParams, csvs: t.Callable[[], list[KubeObject
     mirror = params.get("registry")
     if not mirror:
         return params
-    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import registry
+    from . import registry
 
     sets: list[KubeObject] = []
     for kind in registry.SETS:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm.manifest import PART_OF
+from ..._core.objects import KubeObject
+from .manifest import PART_OF
 
 # The value of option kmm, or of one of its suboptions.
 Options = dict[str, t.Any]

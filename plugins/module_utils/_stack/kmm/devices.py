@@ -8,18 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
-    devices as node_devices,
-    pool_nodes,
-    slices as node_slices,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
-    StackParams,
-    StackPool,
-)
+from ..._core.errors import InputError
+from ..._core.objects import KubeObject
+from ..._core.readiness import Readiness, pending
+from ..._nodes import devices as node_devices, pool_nodes, slices as node_slices
+from ..params import StackParams, StackPool
 
 Expected = t.Mapping[str, t.Any]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import kernels
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import trouble
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
+from ..._core.objects import KubeObject, Snapshot
+from ..._core.readiness import Readiness, pending
+from ..pods import trouble
+from ..signatures import recognise
+from . import kernels
 
 PREFIX: t.Final = "kmm.node.kubernetes.io"
 OWNER: t.Final = f"{PREFIX}/image-owner"

@@ -8,20 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    pending,
-    ready,
-    worst,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
-    devices,
-    node as kmm_node,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
+from ..._core.grace import Grace
+from ..._core.objects import KubeObject, Snapshot
+from ..._core.readiness import Readiness, pending, ready, worst
+from ..._nodes import pool_nodes
+from ..params import StackParams
+from . import devices, node as kmm_node
 
 # Troubles that may pass by themselves; they are final when they last.
 _PASSING: t.Final = (

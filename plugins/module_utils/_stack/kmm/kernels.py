@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ..._core.errors import InputError
+from ..._core.objects import KubeObject
 
 # A kernel mapping, as the options or the API have it.
 Mapping = t.Mapping[str, t.Any]

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, merge
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import merge_tolerations
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import camel
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import devices, kernels
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
+from ..._core.errors import InputError
+from ..._core.objects import KubeObject, merge
+from ..._nodes.taints import merge_tolerations
+from ..clusterpolicy.options import camel
+from ..params import StackParams
+from . import devices, kernels
 
 # The value of option kmm, or of one of its suboptions.
 Options = dict[str, t.Any]

@@ -8,22 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import diff
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    failed,
-    pending,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import untolerated
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
-    images,
-    kernels,
-    manifest as kmm_manifest,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import trouble
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
+from ..._core import diff
+from ..._core.objects import KubeObject, Snapshot
+from ..._core.readiness import Readiness, failed, pending
+from ..._nodes.labels import labels
+from ..._nodes.taints import untolerated
+from ..pods import trouble
+from ..signatures import recognise
+from . import images, kernels, manifest as kmm_manifest
 
 ACTION: t.Final = f"{kmm_manifest.PREFIX}/worker-action"
 ROLE: t.Final = f"{kmm_manifest.PREFIX}/role"

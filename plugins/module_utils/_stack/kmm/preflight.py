@@ -9,13 +9,8 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    failed,
-    pending,
-    ready,
-)
+from ..._core.objects import KubeObject, Snapshot
+from ..._core.readiness import Readiness, failed, pending, ready
 
 # The value of kmm.preflight.
 Options = dict[str, t.Any]

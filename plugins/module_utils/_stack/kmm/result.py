@@ -9,21 +9,15 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, Readiness
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages, table
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, as_finding
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
-    devices,
-    images,
-    judge as kmm_judge,
-    kernels,
-    node as kmm_node,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Chain, Stage
+from ..._core import conditions
+from ..._core.objects import KubeObject, Snapshot
+from ..._core.readiness import FAILED, Readiness
+from ..._nodes import pool_nodes
+from .. import stages, table
+from ..finding import Finding, as_finding
+from ..params import StackParams
+from ..stages import Chain, Stage
+from . import devices, images, judge as kmm_judge, kernels, node as kmm_node
 
 PACKAGE: t.Final = "kernel-module-management"
 SELECTOR, IMAGE, BUILD, SIGNING = "selector", "image", "build", "signing"

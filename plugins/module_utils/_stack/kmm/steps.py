@@ -9,29 +9,19 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import Foreign
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    KindNotServedError,
-    NotReadyError,
-    WaitTimeoutError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import (
-    keep,
-    look,
-    remove,
-    told,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import by_name, known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import (
-    check_pools,
-    nodes_of,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import diagnose
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
+from ..._core.adoption import Foreign
+from ..._core.errors import AcceleratorError, KindNotServedError, NotReadyError, WaitTimeoutError
+from ..._core.objects import KubeObject, Snapshot
+from ..._core.ownership import owned, selector
+from ..._frame.adopt_or_apply import keep, look, remove, told
+from ..._kube.client import Api, Query
+from ..._kube.kinds import by_name, known
+from ..._nodes.pool_nodes import check_pools, nodes_of
+from .. import diagnose
+from ..params import StackParams
+from ..pods import trouble
+from ..signatures import recognise
+from . import (
     dependencies,
     devices,
     images,
@@ -41,13 +31,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm 
     preflight as kmm_preflight,
     result as kmm_result,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm.versions import (
-    Versions,
-    refuse_claimed,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import trouble
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
+from .versions import Versions, refuse_claimed
 
 NAME: t.Final = ""
 NAMESPACE: t.Final = "openshift-kmm"
@@ -87,9 +71,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 def _load(api: Api, params: StackParams) -> dict[str, t.Any]:
     wanted, options = kmm_manifest.build(params), params["kmm"] or {}
     if devices.driver(params):
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.steps import (
-            refuse_old_cluster,
-        )
+        from ..dra.steps import refuse_old_cluster
 
         refuse_old_cluster(api, "kmm.device_plugin")
     nodes = api.list(known("Node"), labels=selector(wanted["spec"]["selector"]))

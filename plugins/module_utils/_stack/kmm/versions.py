@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import slices as node_slices
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
-    devices,
-    manifest as kmm_manifest,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
+from ..._core.errors import NotReadyError
+from ..._core.objects import KubeObject
+from ..._kube.client import Api
+from ..._kube.kinds import known
+from ..._nodes import slices as node_slices
+from ..params import StackParams
+from . import devices, manifest as kmm_manifest
 
 NODE: t.Final = known("Node")
 

@@ -8,46 +8,19 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.conditions import since
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import of_owner
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-    name,
-    named,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    PENDING,
-    Readiness,
-    pending,
-    ready,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, on_object
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import (
-    StackJudge,
-    judge_pools,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import manifest
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.manifest import (
-    NAME,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.node import (
-    DRIVER,
-    PLUGINS,
-    SECONDARY,
-    judge_node,
-    key_of,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.outside_nodes import (
-    late_outside,
-    with_status,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
-    StackParams,
-    StackPool,
-)
+from ..._core.conditions import since
+from ..._core.daemon_sets import of_owner
+from ..._core.grace import Grace
+from ..._core.objects import KubeObject, Snapshot, name, named
+from ..._core.readiness import PENDING, Readiness, pending, ready
+from .. import operands, stages
+from ..finding import Finding, on_object
+from ..judge import StackJudge, judge_pools
+from ..outside_nodes import late_outside, with_status
+from ..params import StackParams, StackPool
+from . import manifest
+from .manifest import NAME
+from .node import DRIVER, PLUGINS, SECONDARY, judge_node, key_of
 
 _NEEDED: t.Final = (stages.DRIVER, stages.CRD, stages.LABELS)
 CHAIN: t.Final = stages.chain(

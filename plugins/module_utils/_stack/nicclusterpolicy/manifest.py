@@ -12,17 +12,12 @@ import json
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, merge
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    failed,
-    pending,
-    ready,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import merge_tolerations
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import camel
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
+from ..._core.errors import InputError
+from ..._core.objects import KubeObject, merge
+from ..._core.readiness import Readiness, failed, pending, ready
+from ..._nodes.taints import merge_tolerations
+from ..clusterpolicy.options import camel
+from ..params import StackParams
 
 Data = dict[str, t.Any]
 

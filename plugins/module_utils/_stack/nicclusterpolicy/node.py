@@ -8,36 +8,18 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import of_owner
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-    name,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    FAILED,
-    PENDING,
-    Readiness,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, on_node
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.manifest import (
-    VENDOR,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.node import (
-    judge_alive,
-    judge_taints,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import (
-    IMAGE_REASONS,
-    as_words,
-    how_to_look,
-    trouble,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
+from ..._core.daemon_sets import of_owner
+from ..._core.objects import KubeObject, Snapshot, name
+from ..._core.readiness import FAILED, PENDING, Readiness
+from ..._nodes import devices
+from ..._nodes.labels import labels
+from ..._nodes.taints import matches
+from .. import operands, stages
+from ..finding import Finding, on_node
+from ..node import judge_alive, judge_taints
+from ..pods import IMAGE_REASONS, as_words, how_to_look, trouble
+from ..signatures import recognise
+from .manifest import VENDOR
 
 PRESENT: t.Final = f"feature.node.kubernetes.io/pci-{VENDOR}.present"
 WAITS: t.Final = "network.nvidia.com/operator.mofed.wait"

@@ -8,39 +8,19 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-    named,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages, table
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import manifest
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.judge import (
-    CHAIN,
-    judge,
-    own_daemonsets,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.manifest import (
-    NAME,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.node import (
-    PRESENT,
-    SECONDARY,
-    WAITS,
-    here,
-    key_of,
-    stage_of,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.outside_nodes import (
-    as_result,
-    late_outside,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Stage
+from ..._core.objects import KubeObject, Snapshot, named
+from ..._nodes import devices
+from ..._nodes.labels import labels
+from ..._nodes.pool_nodes import nodes_of
+from .. import operands, stages, table
+from ..finding import Finding
+from ..outside_nodes import as_result, late_outside
+from ..params import StackPool
+from ..stages import Stage
+from . import manifest
+from .judge import CHAIN, judge, own_daemonsets
+from .manifest import NAME
+from .node import PRESENT, SECONDARY, WAITS, here, key_of, stage_of
 
 
 def summarize(

@@ -11,38 +11,17 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot, name
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import (
-    blamed,
-    keep,
-    look,
-    told,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import (
-    check_pools,
-    nodes_of,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import manifest
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.judge import (
-    CHAIN,
-    PODS,
-    judge_gone,
-    judging,
-    outlived,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.result import (
-    summarize,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.steps import (
-    Wait,
-    installed_csvs,
-    observe,
-    stack_queries,
-)
+from ..._core.errors import KindNotServedError
+from ..._core.objects import Snapshot, name
+from ..._frame.adopt_or_apply import blamed, keep, look, told
+from ..._kube.client import Api, Query
+from ..._kube.kinds import known
+from ..._nodes.pool_nodes import check_pools, nodes_of
+from ..params import StackParams
+from ..steps import Wait, installed_csvs, observe, stack_queries
+from . import manifest
+from .judge import CHAIN, PODS, judge_gone, judging, outlived
+from .result import summarize
 
 NAME: t.Final = manifest.NAME
 NAMESPACE: t.Final = "nvidia-network-operator"
@@ -67,7 +46,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     try:
         live = look(api, POLICY, {"metadata": {"name": NAME}})
     except KindNotServedError as exc:
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack import diagnose
+        from .. import diagnose
 
         diagnose.explain_absent(api, NAME, params["namespace"], CHAIN, exc)
         raise

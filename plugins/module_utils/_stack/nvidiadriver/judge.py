@@ -12,30 +12,17 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
-    DRIVER_UPGRADE,
-    GPU_PRESENT,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.conditions import find
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-    name,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, PENDING
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
-    state,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import (
-    Finding,
-    on_node,
-    on_object,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
+from ..._catalogue.well_known import DRIVER_UPGRADE, GPU_PRESENT
+from ..._core.conditions import find
+from ..._core.objects import KubeObject, Snapshot, name
+from ..._core.readiness import FAILED, PENDING
+from ..._nodes.labels import labels
+from ..._nodes.pool_nodes import nodes_of
+from ..._nodes.taints import matches
+from .. import operands, stages
+from ..clusterpolicy.manifest import state
+from ..finding import Finding, on_node, on_object
+from ..params import StackPool
 
 OWNER: t.Final = "nvidia.com/gpu-operator.driver.owner"
 MAJOR: t.Final = "feature.node.kubernetes.io/system-os_release.VERSION_ID.major"

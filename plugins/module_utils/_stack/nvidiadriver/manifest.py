@@ -11,34 +11,17 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import driver_modules
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    InputError,
-    NotReadyError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    merge,
-    name,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    manifest as policy_manifest,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
-    release,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import (
-    spec as fields,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import options
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
-    StackParams,
-    StackPool,
-    Values,
-)
+from ..._catalogue import driver_modules
+from ..._core.errors import InputError, NotReadyError
+from ..._core.objects import KubeObject, merge, name
+from ..._core.ownership import owned
+from ..._nodes.labels import labels
+from ..._nodes.taints import matches
+from ..clusterpolicy import manifest as policy_manifest
+from ..clusterpolicy.default_spec import release
+from ..clusterpolicy.options import spec as fields
+from ..params import StackParams, StackPool, Values
+from . import options
 
 API_VERSION: t.Final = "nvidia.com/v1alpha1"
 # What a driver needs to be pulled and built: kept from the policy while nodes go over to NVIDIADriver

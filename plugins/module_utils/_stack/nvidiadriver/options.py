@@ -10,15 +10,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.option_table import (
-    DRIVER,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import (
-    RESOURCES,
-    SIDECAR,
-    plain,
-    read,
-)
+from ..clusterpolicy.option_table import DRIVER
+from ..clusterpolicy.options import RESOURCES, SIDECAR, plain, read
 
 _SIDECAR: t.Final = [line for line in SIDECAR.splitlines() if line]
 FIELDS: t.Final = read(

@@ -8,17 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-    name,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
-    reason,
-    state,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver.judge import OWNER
+from ..._core.objects import KubeObject, Snapshot, name
+from ..._nodes.labels import labels
+from ..clusterpolicy.manifest import reason, state
+from .judge import OWNER
 
 
 def summarize(snapshot: Snapshot, wanted: t.Sequence[KubeObject]) -> list[dict[str, t.Any]]:

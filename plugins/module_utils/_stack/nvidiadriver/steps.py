@@ -10,45 +10,23 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import Foreign
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
-    KubeObject,
-    Snapshot,
-    name,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import blamed, told
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    preconditions,
-    steps as policy_steps,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
-    example_driver,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.result import (
-    summarize,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.image import Change
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.steps import (
-    mirrored,
-    refuse_missing,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
-    judge as driver_judge,
-    manifest,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver.result import (
-    summarize as summarize_drivers,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.steps import (
-    installed_csvs,
-    settle_foreign,
-)
+from ..._core.adoption import Foreign
+from ..._core.errors import NotReadyError
+from ..._core.grace import Grace
+from ..._core.objects import KubeObject, Snapshot, name
+from ..._core.ownership import owned
+from ..._frame.adopt_or_apply import blamed, told
+from ..._kube.client import Api, Query
+from ..._kube.kinds import known
+from ..clusterpolicy import preconditions, steps as policy_steps
+from ..clusterpolicy.default_spec import example_driver
+from ..clusterpolicy.result import summarize
+from ..drivers.image import Change
+from ..drivers.steps import mirrored, refuse_missing
+from ..params import StackParams
+from ..steps import installed_csvs, settle_foreign
+from . import judge as driver_judge, manifest
+from .result import summarize as summarize_drivers
 
 NAME: t.Final = policy_steps.NAME
 NAMESPACE: t.Final = policy_steps.NAMESPACE

@@ -8,27 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
-    Readiness,
-    pending,
-    ready,
-    worst,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import (
-    judge_devices,
-    judge_size,
-    summarize_nodes,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
-    result as custom_result,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
-    StackParams,
-    StackPool,
-)
+from ..._core import conditions
+from ..._core.grace import Grace
+from ..._core.objects import KubeObject, Snapshot
+from ..._core.readiness import Readiness, pending, ready, worst
+from ..._nodes.pool_nodes import judge_devices, judge_size, summarize_nodes
+from ..custom import result as custom_result
+from ..params import StackParams, StackPool
 
 _CONDITIONS: t.Final = {"Errored": "GPU-SRO-ERRORED", "Progressing": "GPU-SRO-NOTREADY"}
 # Backend that takes over -> the kind that it needs, and the package of its operator.

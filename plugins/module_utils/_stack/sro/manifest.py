@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, merge
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
+from ..._core.errors import InputError
+from ..._core.objects import KubeObject, merge
+from ..params import StackParams
 
 API_VERSION: t.Final = "sro.openshift.io/v1beta1"
 HISTORY: t.Final = (

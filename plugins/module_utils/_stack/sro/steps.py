@@ -8,34 +8,18 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import daemon_sets
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    InputError,
-    KindNotServedError,
-    NotReadyError,
-    WaitTimeoutError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import (
-    keep,
-    look,
-    remove,
-    told,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import common_selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import check_pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    options as clusterpolicy_options,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import options as kmm_options
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sro import (
-    judge as sro_judge,
-    manifest as sro_manifest,
-    options as sro_options,
-)
+from ..._core import daemon_sets
+from ..._core.errors import InputError, KindNotServedError, NotReadyError, WaitTimeoutError
+from ..._core.objects import Snapshot
+from ..._frame.adopt_or_apply import keep, look, remove, told
+from ..._kube.client import Api, Query
+from ..._kube.kinds import known
+from ..._nodes.labels import common_selector
+from ..._nodes.pool_nodes import check_pools
+from ..clusterpolicy import options as clusterpolicy_options
+from ..kmm import options as kmm_options
+from ..params import StackParams
+from . import judge as sro_judge, manifest as sro_manifest, options as sro_options
 
 NAME: t.Final = ""
 NAMESPACE: t.Final = ""
@@ -63,14 +47,10 @@ def check(params: StackParams) -> None:
 
 def _successor(params: StackParams) -> t.Any:
     if sro_manifest.target(params) == "kmm":
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
-            steps as kmm_steps,
-        )
+        from ..kmm import steps as kmm_steps
 
         return kmm_steps
-    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-        steps as clusterpolicy_steps,
-    )
+    from ..clusterpolicy import steps as clusterpolicy_steps
 
     return clusterpolicy_steps
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks import devices
+from . import devices
 
 IMAGE: t.Final = "nvcr.io/nvidia/pytorch:24.12-py3"
 _PROGRAM: t.Final = """\

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks import devices
+from . import devices
 
 IMAGE: t.Final = "nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0-ubi8"
 SCRIPT: t.Final = f"{devices.LIST}\nnvidia-smi"

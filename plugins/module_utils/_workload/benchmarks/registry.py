@@ -9,11 +9,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks import (
-    matmul,
-    nvidia_smi,
-    vectoradd,
-)
+from . import matmul, nvidia_smi, vectoradd
 
 Result = dict[str, t.Any]
 

@@ -12,16 +12,7 @@ import pytest
 from cluster import Cluster, must_get
 from integration.patience import until
 from integration.playbook import Playbook, Run
-from integration.stack.operators.updates import (
-    GPU,
-    KERNEL,
-    POOL,
-    RHCOS,
-    patched,
-    said,
-    trouble,
-    verdicts,
-)
+from integration.stack.operators.updates import GPU, KERNEL, POOL, RHCOS, patched, said, trouble, verdicts
 from integration.wire import Audit
 
 from openshift_sandbox.client import Client

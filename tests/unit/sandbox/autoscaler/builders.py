@@ -7,9 +7,7 @@ import typing as t
 from unit.sandbox.fake_api import World
 
 from openshift_sandbox.stand_ins.autoscaler.cluster_autoscaler import ClusterAutoscaler, ClusterAutoscalers
-from openshift_sandbox.stand_ins.autoscaler.machine_autoscalers import (
-    MachineAutoscalers,
-)
+from openshift_sandbox.stand_ins.autoscaler.machine_autoscalers import MachineAutoscalers
 
 NAMESPACE = "openshift-machine-api"
 MACHINE_API = "machine.openshift.io/v1beta1"

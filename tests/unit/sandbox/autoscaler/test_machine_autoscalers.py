@@ -17,10 +17,7 @@ from unit.sandbox.fake_api import World
 
 from openshift_sandbox.stand_ins.autoscaler import deployment as autoscaler_deployment
 from openshift_sandbox.stand_ins.autoscaler.cluster_autoscaler import ClusterAutoscalers
-from openshift_sandbox.stand_ins.autoscaler.machine_autoscalers import (
-    accelerator_warning,
-    upstream_copies,
-)
+from openshift_sandbox.stand_ins.autoscaler.machine_autoscalers import accelerator_warning, upstream_copies
 
 COPIES = {
     "capacity.cluster-autoscaler.kubernetes.io/cpu": "4",

@@ -18,9 +18,7 @@ from unit.sandbox.autoscaler.builders import (
 from unit.sandbox.fake_api import World
 
 from openshift_sandbox.stand_ins.autoscaler.cluster_autoscaler import ClusterAutoscaler, ClusterAutoscalers
-from openshift_sandbox.stand_ins.autoscaler.machine_autoscalers import (
-    MachineAutoscalers,
-)
+from openshift_sandbox.stand_ins.autoscaler.machine_autoscalers import MachineAutoscalers
 
 
 class TestGrowing:

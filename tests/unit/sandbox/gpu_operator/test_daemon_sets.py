@@ -10,10 +10,7 @@ import typing as t
 import pytest
 from unit.sandbox.gpu_operator.builders import NAMESPACE, Object, daemon_set, policy
 
-from openshift_sandbox.stand_ins.gpu_operator import (
-    daemon_sets,
-    operands,
-)
+from openshift_sandbox.stand_ins.gpu_operator import daemon_sets, operands
 
 # The specs of a ClusterPolicy: twice the same one, and one that differs.
 SPECS: t.Final[tuple[Object, ...]] = ({}, {}, {"dcgm": {"env": [1]}})

@@ -8,9 +8,7 @@ from __future__ import annotations
 import pytest
 from unit.sandbox.gpu_operator.builders import Object
 
-from openshift_sandbox.stand_ins.gpu_operator import (
-    driver_upgrade,
-)
+from openshift_sandbox.stand_ins.gpu_operator import driver_upgrade
 
 
 class TestUpgrade:

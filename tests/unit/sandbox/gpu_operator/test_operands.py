@@ -8,12 +8,7 @@ from __future__ import annotations
 import pytest
 from unit.sandbox.gpu_operator.builders import BY_NAME, NAMESPACE, Object, policy
 
-from openshift_sandbox.stand_ins.gpu_operator import (
-    assets,
-    daemon_sets,
-    operands,
-    operator,
-)
+from openshift_sandbox.stand_ins.gpu_operator import assets, daemon_sets, operands, operator
 
 
 @pytest.mark.parametrize(

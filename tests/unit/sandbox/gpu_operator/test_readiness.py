@@ -10,9 +10,7 @@ import datetime
 import pytest
 from unit.sandbox.gpu_operator.builders import NAMESPACE, Object, daemon_set
 
-from openshift_sandbox.stand_ins.gpu_operator import (
-    readiness,
-)
+from openshift_sandbox.stand_ins.gpu_operator import readiness
 
 
 def status(wanted: int, available: int, updated: int | None = None, **more: int) -> Object:

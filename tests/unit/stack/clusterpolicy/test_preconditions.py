@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from unit.stack.clusterpolicy.test_manifest import params
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    preconditions,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import preconditions
 
 
 def test_secrets_and_maps_that_options_name() -> None:

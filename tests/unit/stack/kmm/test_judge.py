@@ -9,18 +9,7 @@ import typing as t
 
 import pytest
 from unit.engine import FakeClock
-from unit.stack.kmm.builders import (
-    CONFIG,
-    ENTRY,
-    KERNEL,
-    LABEL,
-    build,
-    node,
-    params,
-    pod,
-    pull,
-    snapshot,
-)
+from unit.stack.kmm.builders import CONFIG, ENTRY, KERNEL, LABEL, build, node, params, pod, pull, snapshot
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
