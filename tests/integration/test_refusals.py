@@ -45,9 +45,9 @@ OLD_NAMES: t.Final[Data] = yaml.safe_load((ROOT / "playbooks/tasks/refuse_old_na
         (
             {"pool": POOL, "replicas": 4, "labels": {"team": "ml"}},
             "POOL-CONFLICT",
-            "replicas, labels beside pool",
+            "replicas, labels cannot be combined with pool",
         ),
-        ({"pool": POOL, "market": "spot"}, "POOL-CONFLICT", "market beside pool"),
+        ({"pool": POOL, "market": "spot"}, "POOL-CONFLICT", "market cannot be combined with pool"),
         ({"pool": POOL, "max_surge": 0}, "INPUT-VALUE", "max_surge is 0"),
         ({"pool": POOL, "capacity_timeout": -1}, "INPUT-VALUE", "capacity_timeout is -1"),
         ({"name": "", "state": "absent"}, "POOL-VALUE", "name ''"),

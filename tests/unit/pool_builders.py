@@ -39,7 +39,7 @@ def plan(
 ) -> Data:
     """Return the plan as gpu_plan returns it, and its remarks."""
     draft = pool_plan.draft(pools, name, catalogue, backend)
-    found = draft.plan(Place(cloud, prefix, accelerator_limits))
+    found = pool_plan.assemble(draft.pools(Place(cloud, prefix, accelerator_limits)), name, backend)
     return {**found.as_result(), "remarks": list(found.remarks)}
 
 

@@ -161,24 +161,21 @@ def write(
     path = kind.path(namespace, name, subresource)
     if not dry_run:
         session.seen.forget()
-    answer = session.http.request(
-        method, path, {**query, **({"dryRun": "All"} if dry_run else {})}, body, content_type
-    )
+    query = {**query, "dryRun": "All"} if dry_run else query
+    answer = session.http.request(method, path, query, body, content_type)
     if unknown := _unknown_fields(session, answer.warnings):
-        message = f"{kind.resource} {name or ''}: {', '.join(unknown)}"
-        if answer.status < 300 and not dry_run:
+        is_stored = answer.status < 300 and not dry_run
+        if is_stored:
             _record(session, before, answer.body, body)
-            message += "; the rest has been stored"
-        remedy = "Correct or remove the field; the server would have ignored it."
-        raise ApiError("API-UNKNOWN-FIELD", message, remedy, status=400)
+        raise _unknown_error(f"{kind.resource} {name or ''}", unknown, is_stored)
     if answer.status < 300:
         return t.cast(KubeObject, answer.body)
     if absent_ok and answer.status == 404:
         return {}
     name = name or body["metadata"].get("name")
     if method == "POST" and name and answer.repeated and not dry_run:
-        # Our own object may be in the way of the second try, by its name or by what it takes from a quota.
         live = reads.get(session, kind, name, namespace)
+        # Our own object may be in the way of the second try, by its name or by what it takes from a quota.
         if live is not None and diff.is_written_by_us(live) and diff.covers(live, body):
             return live
     raise reads.error(answer, method, path, kind, name, namespace)
@@ -193,6 +190,12 @@ def _unknown_fields(session: Session, warnings: t.Iterable[str]) -> list[str]:
         else:
             session.warn(text)
     return unknown
+
+
+def _unknown_error(title: str, unknown: list[str], is_stored: bool) -> ApiError:
+    message = f"{title}: {', '.join(unknown)}" + ("; the rest has been stored" if is_stored else "")
+    remedy = "Correct or remove the field; the server would have ignored it."
+    return ApiError("API-UNKNOWN-FIELD", message, remedy, status=400)
 
 
 def _kind_of(session: Session, manifest: KubeObject) -> Kind:

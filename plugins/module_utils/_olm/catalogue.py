@@ -12,6 +12,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.observed import USABLE
 
 # The catalogues of every OpenShift cluster, unless OperatorHub disables them.
 DEFAULT_SOURCES: t.Final = (
@@ -20,8 +21,6 @@ DEFAULT_SOURCES: t.Final = (
     "redhat-marketplace",
     "redhat-operators",
 )
-# OLM reconnects an idle connection at once and uses the catalogue, but the status can say IDLE for minutes.
-USABLE: t.Final = ("READY", "IDLE")
 CATALOG_REMEDY: t.Final = "Look at the catalogue's pod: oc -n openshift-marketplace get catalogsource,pods."
 
 

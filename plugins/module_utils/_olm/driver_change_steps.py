@@ -18,8 +18,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm import
     csv,
     driver_change,
     helm_values,
+    observed,
     plans,
-    subscription,
     unpack,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
@@ -38,7 +38,7 @@ def decide(api: Api, plan: KubeObject, seen: Snapshot, params: OlmOperatorParams
         return []
     if not any(map(driver_change.follows, policies)):
         return []
-    running = csv.named(seen["csvs"], subscription.status(seen, "installedCSV"))
+    running = csv.named(seen["csvs"], observed.status(seen, "installedCSV"))
     change = driver_change.find(plan, running, _following(api, plan), policies)
     if change is None:
         return []

@@ -21,7 +21,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import catalogue, subscription
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    catalogue,
+    observed,
+    subscription,
+)
 
 
 def find(
@@ -63,7 +67,7 @@ class _Return:
 
     def __call__(self, seen: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
         usable = {
-            one["metadata"]["name"]: catalogue.catalog_state(one) in catalogue.USABLE
+            one["metadata"]["name"]: catalogue.catalog_state(one) in observed.USABLE
             for one in seen["catalogs"]
         }
         # Read the packages again only if a catalogue came or went, or one that is back is not listed yet.

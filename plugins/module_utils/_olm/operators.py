@@ -17,6 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.clien
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
     group as olm_group,
+    observed,
     plans,
     progress,
     subscription as olm_subscription,
@@ -147,16 +148,14 @@ def _ask_again(api: Api, seen: Snapshot, ask: olm_subscription.Ask) -> bool:
     if api.check_mode or not api.wait_wanted or not progress.is_forgotten(seen, ask):
         return False
     metadata = seen["subscription"][0]["metadata"]
-    note = {
-        "metadata": {"annotations": {progress.ASKED_AGAIN: olm_subscription.status(seen, "installedCSV")}}
-    }
+    note = {"metadata": {"annotations": {progress.ASKED_AGAIN: observed.status(seen, "installedCSV")}}}
     api.merge_patch(known("Subscription"), metadata["name"], metadata["namespace"], note)
     return True
 
 
 def _driver_change(api: Api, plan: KubeObject, seen: Snapshot, params: OlmOperatorParams) -> list[KubeObject]:
     """Return the change of the GPU driver; only an upgrade of the GPU operator can have one."""
-    if params["name"] != GPU_OPERATOR or not olm_subscription.status(seen, "installedCSV"):
+    if params["name"] != GPU_OPERATOR or not observed.status(seen, "installedCSV"):
         return []
     from ansible_collections.accelerators.openshift.plugins.module_utils._olm import driver_change_steps
 
@@ -168,6 +167,6 @@ def _result(api: Api, seen: Snapshot, changes: list[KubeObject]) -> KubeObject:
         api.warn(line)
     found = olm_subscription.summarize(seen)
     if found["awaits_approval"] and not found["csv"]:
-        names = ", ".join(plans.names(olm_subscription.current_plan(seen) or {}))
+        names = ", ".join(plans.names(observed.current_plan(seen) or {}))
         api.warn(f"InstallPlan {found['install_plan']} waits for somebody to approve it: {names}.")
     return {"operator": found, "driver_change": changes[0] if changes else None}

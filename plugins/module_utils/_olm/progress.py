@@ -23,6 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
     catalogue,
     csv as olm_csv,
+    observed,
     plans,
     subscription as olm_subscription,
     trouble,
@@ -76,7 +77,7 @@ def judge(seen: Snapshot, ask: olm_subscription.Ask) -> Readiness:
         return _refuse(seen, plan, ask) or ready(
             "Approve", f"InstallPlan {plan['metadata']['name']} can be approved"
         )
-    plan = olm_subscription.current_plan(seen)
+    plan = observed.current_plan(seen)
     bad = trouble.of(seen["subscription"][0])
     is_passing = bad is not None and (
         (bad.code == "OLM-RESOLVE" and _is_about_what_goes(bad.message, seen))
@@ -85,7 +86,7 @@ def judge(seen: Snapshot, ask: olm_subscription.Ask) -> Readiness:
     if (
         bad is not None
         and not is_passing
-        and (ask.approve == olm_subscription.UPGRADE or not olm_subscription.status(seen, "installedCSV"))
+        and (ask.approve == olm_subscription.UPGRADE or not observed.status(seen, "installedCSV"))
     ):
         return bad
     if plan is not None and not plans.awaits_approval(plan):
@@ -95,7 +96,7 @@ def judge(seen: Snapshot, ask: olm_subscription.Ask) -> Readiness:
     elif (
         plan is not None
         and ask.approve == olm_subscription.NEVER
-        and not olm_subscription.status(seen, "installedCSV")
+        and not observed.status(seen, "installedCSV")
     ):
         return ready(
             "RequiresApproval", f"InstallPlan {plan['metadata']['name']} waits for somebody's approval"
@@ -119,7 +120,7 @@ def _beyond(seen: Snapshot, plan: KubeObject, ask: olm_subscription.Ask) -> Read
     past = [name for name in plans.names(plan) if name in ask.held and name not in ask.path]
     if not ask.csv or not past:
         return None
-    installed = olm_subscription.status(seen, "installedCSV")
+    installed = observed.status(seen, "installedCSV")
     way = f"The way that exists is {' -> '.join([*([installed] if installed else []), *past])}"
     text = (
         f"{way}: channel {ask.channel} leads past {ask.csv}, and OLM takes the furthest step. "
@@ -150,7 +151,7 @@ def is_forgotten(seen: Snapshot, ask: olm_subscription.Ask) -> bool:
     """
     subscription, installed = (
         next(iter(seen["subscription"]), None),
-        olm_subscription.status(seen, "installedCSV"),
+        observed.status(seen, "installedCSV"),
     )
     gone = set(_EXISTING.findall(olm_subscription.trouble(subscription))) - {
         one["metadata"]["name"] for one in seen["csvs"]
@@ -168,14 +169,14 @@ def is_forgotten(seen: Snapshot, ask: olm_subscription.Ask) -> bool:
 
 def _is_installed_now(seen: Snapshot) -> bool:
     """Return True if the current CSV is installed; an old failed plan does not matter then."""
-    current = olm_subscription.status(seen, "currentCSV")
-    return bool(current) and current == olm_subscription.status(seen, "installedCSV")
+    current = observed.status(seen, "currentCSV")
+    return bool(current) and current == observed.status(seen, "installedCSV")
 
 
 def _installed(seen: Snapshot, ask: olm_subscription.Ask, plan: KubeObject | None) -> Readiness:
     installed, current = (
-        olm_subscription.status(seen, "installedCSV"),
-        olm_subscription.status(seen, "currentCSV"),
+        observed.status(seen, "installedCSV"),
+        observed.status(seen, "currentCSV"),
     )
     if not installed:
         return _not_installed(seen, ask, plan, current)
@@ -200,10 +201,8 @@ def _installed(seen: Snapshot, ask: olm_subscription.Ask, plan: KubeObject | Non
         return ready("AskAgain", f"CSV {installed} succeeded; OLM has to look for what comes after it")
     if state.is_ready and ask.target and installed != ask.target:
         # While the resolver complains about a former state, it has not tried again.
-        has_looked = olm_subscription.condition(seen["subscription"][0], "ResolutionFailed") is None
-        return _off_target(
-            installed, ask, has_looked and olm_subscription.status(seen, "state") == "AtLatestKnown"
-        )
+        has_looked = observed.condition(seen["subscription"][0], "ResolutionFailed") is None
+        return _off_target(installed, ask, has_looked and observed.status(seen, "state") == "AtLatestKnown")
     return state
 
 
@@ -216,7 +215,7 @@ def _not_installed(
             return state
         return pending("InstalledCSV", f"CSV {current} succeeded; the Subscription does not say so yet")
     where = f"Subscription {ask.package}"
-    if olm_subscription.condition(seen["subscription"][0], trouble.UNPACKING):
+    if observed.condition(seen["subscription"][0], trouble.UNPACKING):
         text = f"{where}: the bundle is being unpacked"
         return pending("Unpacks", text, code="OLM-UNPACK", remedy=trouble.UNPACK)
     text = f"{where}: OLM has not made an InstallPlan yet"

@@ -9,13 +9,13 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
     catalogue,
     csv as olm_csv,
+    observed,
     plans,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
@@ -167,21 +167,16 @@ def check_foreign(live: KubeObject, wanted: KubeObject) -> str:
     return f"Subscription {name} was not created by this collection and is left as it is (adopt: report).{by}"
 
 
-def condition(subscription: KubeObject | None, kind: str) -> KubeObject | None:
-    """Return the condition of this type if it is True, else None; True always means trouble."""
-    return conditions.find(subscription, kind) if conditions.is_true(subscription, kind) else None
-
-
 def trouble(subscription: KubeObject | None) -> str:
     """Return the current text of the resolver; empty if it has no complaint."""
-    found = condition(subscription, "ResolutionFailed")
+    found = observed.condition(subscription, "ResolutionFailed")
     return str(found.get("message") or "") if found else ""
 
 
 def remarks(subscription: KubeObject | None) -> list[str]:
     """Return the deprecations in the Subscription's conditions, one line each."""
     kinds = {"PackageDeprecated": "Package", "ChannelDeprecated": "Channel", "BundleDeprecated": "CSV"}
-    found = {kind: one for kind in kinds if (one := condition(subscription, kind))}
+    found = {kind: one for kind in kinds if (one := observed.condition(subscription, kind))}
     spec, csv = (
         (subscription or {}).get("spec") or {},
         ((subscription or {}).get("status") or {}).get("installedCSV"),
@@ -198,19 +193,12 @@ def remarks(subscription: KubeObject | None) -> list[str]:
     ]
 
 
-def current_plan(seen: Snapshot) -> KubeObject | None:
-    """Return the InstallPlan to which the Subscription refers, or None."""
-    subscription = next(iter(seen["subscription"]), None)
-    wanted = (((subscription or {}).get("status") or {}).get("installPlanRef") or {}).get("name")
-    return next((plan for plan in seen["plans"] if plan["metadata"]["name"] == wanted), None)
-
-
 def plan_to_approve(seen: Snapshot, asked: Ask) -> KubeObject | None:
     """Return the InstallPlan to approve now, or None."""
-    plan = current_plan(seen)
+    plan = observed.current_plan(seen)
     if plan is None or asked.approve == NEVER or not plans.awaits_approval(plan):
         return None
-    installed = status(seen, "installedCSV")
+    installed = observed.status(seen, "installedCSV")
     if installed and (asked.approve != UPGRADE or installed == asked.target):
         return None
     return plan
@@ -219,8 +207,8 @@ def plan_to_approve(seen: Snapshot, asked: Ask) -> KubeObject | None:
 def summarize(seen: Snapshot) -> KubeObject:
     """Return the facts about the operator for the task's result."""
     subscription = next(iter(seen["subscription"]), None) or {}
-    spec, plan = subscription.get("spec") or {}, current_plan(seen)
-    installed, current = status(seen, "installedCSV"), status(seen, "currentCSV")
+    spec, plan = subscription.get("spec") or {}, observed.current_plan(seen)
+    installed, current = observed.status(seen, "installedCSV"), observed.status(seen, "currentCSV")
     live = olm_csv.named(seen["csvs"], installed or current)
     return {
         "package": spec.get("name"),
@@ -231,13 +219,8 @@ def summarize(seen: Snapshot) -> KubeObject:
         "csv": installed or None,
         "version": olm_csv.version(live) or None,
         "phase": olm_csv.phase(live) or None,
-        "state": status(seen, "state") or None,
+        "state": observed.status(seen, "state") or None,
         "install_plan": plan["metadata"]["name"] if plan else None,
         "awaits_approval": plans.awaits_approval(plan),
         "upgrade_available": current if installed and current and current != installed else None,
     }
-
-
-def status(seen: Snapshot, field: str) -> str:
-    subscription = next(iter(seen["subscription"]), None) or {}
-    return str((subscription.get("status") or {}).get(field) or "")

@@ -15,6 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     pending,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    observed,
     plans,
     subscription as olm_subscription,
 )
@@ -30,16 +31,16 @@ FAILED: t.Final = "BundleUnpackFailed"
 def of(subscription: KubeObject) -> Readiness | None:
     """Return what blocks the operator by the Subscription's conditions, or None."""
     text, where = olm_subscription.trouble(subscription), f"Subscription {subscription['metadata']['name']}"
-    found = olm_subscription.condition(subscription, "ResolutionFailed")
+    found = observed.condition(subscription, "ResolutionFailed")
     if found and found.get("reason") == "ConstraintsNotSatisfiable":
         return failed("ResolutionFailed", f"{where}: {text}", code="OLM-RESOLVE", remedy=_RESOLVE)
     if found:
         return pending("ResolutionFailed", f"{where}: {text}", code="OLM-RESOLVE", remedy=_RESOLVE)
-    unpacking = olm_subscription.condition(subscription, UNPACKING)
+    unpacking = observed.condition(subscription, UNPACKING)
     if unpacking and unpacking.get("message"):
         return failed(UNPACKING, f"{where}: {unpacking['message']}", code="OLM-UNPACK", remedy=UNPACK)
     for kind, code, remedy in _FATAL:
-        found = olm_subscription.condition(subscription, kind)
+        found = observed.condition(subscription, kind)
         if found:
             # With both conditions OLM has begun again, or is a release that never removes one.
             reason = UNPACKING if unpacking and kind == FAILED else kind
@@ -49,7 +50,7 @@ def of(subscription: KubeObject) -> Readiness | None:
                 code=code,
                 remedy=remedy,
             )
-    found = olm_subscription.condition(subscription, "CatalogSourcesUnhealthy")
+    found = observed.condition(subscription, "CatalogSourcesUnhealthy")
     if found and not (subscription.get("status") or {}).get("installedCSV"):
         return pending(
             "CatalogSourcesUnhealthy", f"{where}: {found.get('message')}", code="OLM-CATALOG", remedy=_CATALOG
@@ -67,7 +68,7 @@ def is_over(
 
     OLM can leave the conditions of unpacking on a Subscription for ever.
     """
-    installed = olm_subscription.status(seen, "installedCSV")
+    installed = observed.status(seen, "installedCSV")
     return (
         bad.code == "OLM-UNPACK"
         and plan is not None

@@ -31,6 +31,23 @@ def check(
     scale = pool.get("autoscale") or {}
     if "min" not in scale or "max" not in scale:
         return
+    _bounds(pool, scale, path, problems)
+    if scale["min"] == 0:
+        _from_zero(pool, path, problems, cloud)
+    label = pool.get("accelerator") or next((one.accelerator for one in pool.get("resolved", [])), None)
+    if limits is not None and label and label not in limits:
+        problems.add(
+            "POOL-ACCELERATOR",
+            f"{path}.accelerator",
+            f"no GPU limit of the ClusterAutoscaler has type {label!r}: it would not count these nodes as "
+            "GPU nodes.",
+            f"Add {{type: {label}, min: 0, max: N}} to its resourceLimits.gpus, "
+            f"or set accelerator to one of {', '.join(sorted(limits)) or 'those (there is none)'}.",
+        )
+
+
+def _bounds(pool: Description, scale: t.Mapping[str, int], path: str, problems: Problems) -> None:
+    """Note bounds that contradict each other or another option."""
     where = f"{path}.autoscale"
     if scale["min"] > scale["max"]:
         problems.add(
@@ -52,18 +69,6 @@ def check(
             "own rules."
         )
         problems.add("POOL-CONFLICT", where, message, "Make a pool of each instance type, or remove mixed.")
-    if scale["min"] == 0:
-        _from_zero(pool, path, problems, cloud)
-    label = pool.get("accelerator") or next((one.accelerator for one in pool.get("resolved", [])), None)
-    if limits is not None and label and label not in limits:
-        problems.add(
-            "POOL-ACCELERATOR",
-            f"{path}.accelerator",
-            f"no GPU limit of the ClusterAutoscaler has type {label!r}: it would not count these nodes as "
-            "GPU nodes.",
-            f"Add {{type: {label}, min: 0, max: N}} to its resourceLimits.gpus, "
-            f"or set accelerator to one of {', '.join(sorted(limits)) or 'those (there is none)'}.",
-        )
 
 
 def _from_zero(pool: Description, path: str, problems: Problems, cloud: str | None) -> None:

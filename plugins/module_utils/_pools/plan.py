@@ -21,7 +21,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.draft import (
     Description,
     Draft,
-    Place,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject, Pool
 
@@ -53,10 +52,6 @@ class ListDraft(Draft):
 
     name: str = "gpu_pools"
     backend: str | None = None
-
-    def plan(self, place: Place) -> Plan:
-        """Return the plan of the pools on this platform. Raises InputError with every problem."""
-        return _assemble(self.pools(place), self.name, self.backend)
 
     def _check_together(self, described: dict[str, Description], problems: Problems) -> None:
         if self.backend == conflicts.DRA:
@@ -91,7 +86,8 @@ def draft(
     )
 
 
-def _assemble(pools: tuple[Pool, ...], name: str, backend: str | None) -> Plan:
+def assemble(pools: tuple[Pool, ...], name: str = "gpu_pools", backend: str | None = None) -> Plan:
+    """Return the plan of planned pools. name: of the list, for remarks. backend: as in `draft`."""
     claims = backend == conflicts.DRA
     quotas = outputs.quotas(pools)
     driven = [pool for pool in pools if outputs.are_nvidias(pool)]

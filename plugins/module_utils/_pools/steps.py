@@ -54,7 +54,7 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
     if not place.cloud:
         draft.check(place)
         place = _place(api, draft, place)
-    found = draft.plan(place)
+    found = pool_plan.assemble(draft.pools(place), draft.name, draft.backend)
     for remark in found.remarks:
         api.warn(remark)
     costs = [] if prices is None else [cost.cost(pool, prices, classes) for pool in found.pools]

@@ -18,10 +18,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
     csv as olm_csv,
+    observed,
     plans,
-    subscription as olm_subscription,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.catalogue import USABLE
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.observed import USABLE
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Stage
 
@@ -60,14 +60,14 @@ def judge(found: t.Mapping[str, t.Sequence[Data]], package: str) -> list[Stage]:
             _csv(csv, str(csv["metadata"]["name"])),
         ]
     seen = {"subscription": [live], "plans": found["plans"], "csvs": csvs}
-    name = olm_subscription.status(seen, "currentCSV") or olm_subscription.status(seen, "installedCSV")
-    csv = olm_csv.named(csvs, olm_subscription.status(seen, "installedCSV") or name)
+    name = observed.status(seen, "currentCSV") or observed.status(seen, "installedCSV")
+    csv = olm_csv.named(csvs, observed.status(seen, "installedCSV") or name)
     return [
         _catalogue(live, next(iter(found["catalogs"]), None)),
         _plan(
             live,
-            olm_subscription.current_plan(seen),
-            is_installed=bool(olm_subscription.status(seen, "installedCSV")),
+            observed.current_plan(seen),
+            is_installed=bool(observed.status(seen, "installedCSV")),
         ),
         _csv(csv, name)
         if name
@@ -78,7 +78,7 @@ def judge(found: t.Mapping[str, t.Sequence[Data]], package: str) -> list[Stage]:
 def _catalogue(live: Data, catalog: Data | None) -> Stage:
     where = f"Subscription {live['metadata']['name']}"
     for kind, verdict in (("ResolutionFailed", FAILED), ("CatalogSourcesUnhealthy", PENDING)):
-        if bad := olm_subscription.condition(live, kind):
+        if bad := observed.condition(live, kind):
             return Stage(
                 stages.CATALOGUE,
                 verdict,
@@ -103,7 +103,7 @@ def _plan(live: Data, plan: Data | None, is_installed: bool) -> Stage:
     # What is planned or installed has been unpacked; OLM does not take back that it once could not be.
     kinds = ("InstallPlanFailed",) if plan or is_installed else ("BundleUnpackFailed", "InstallPlanFailed")
     for kind in kinds:
-        if bad := olm_subscription.condition(live, kind):
+        if bad := observed.condition(live, kind):
             return Stage(
                 stages.PLAN,
                 FAILED,

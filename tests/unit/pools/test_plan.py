@@ -362,7 +362,7 @@ def test_one_thing_wrong(changes: Data, code: str, path: str) -> None:
             "[1].existing.node_selector",
         ),
         (
-            [pool(), existing(**{"nvidia.com/gpu.present": "true"})],
+            [pool(), existing(1, **t.cast("Data", {"nvidia.com/gpu.present": "true"}))],
             "POOL-OVERLAP",
             "[1].existing.node_selector",
         ),

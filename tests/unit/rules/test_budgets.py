@@ -50,7 +50,6 @@ LONG_FUNCTIONS: dict[str, set[str]] = {
     "benchmarks/row_scale.py": {"judged"},
     "benchmarks/row_task.py": {"rows"},
     "benchmarks/row_wait.py": {"measured", "rows"},
-    "plugins/module_utils/_kube/writes.py": {"write"},
     "plugins/module_utils/_machines/candidates.py": {"start"},
     "plugins/module_utils/_machines/machine.py": {"judge"},
     "plugins/module_utils/_machines/machine_set.py": {"build"},

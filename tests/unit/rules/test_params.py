@@ -49,7 +49,7 @@ PARAMS: dict[str, type] = {
     "preflight_update": PreflightUpdateParams,
     "special_resource": SpecialResourceParams,
 }
-# Modules whose suboptions stand in tables of their own (option_table.py), read by their names: no type repeats them.
+# The suboptions of these modules stand in tables (option_table.py): no type repeats them.
 TABLES = ("special_resource",)
 PLAIN = {"str": str, "path": str, "int": int, "float": float, "bool": bool, "dict": dict, "list": list}
 
