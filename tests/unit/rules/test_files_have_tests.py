@@ -41,6 +41,7 @@ WITH_THEIR_PACKAGE = {
     "_olm/csv",
     "_olm/group",
     "_olm/helm_values",
+    "_olm/observed",
     "_olm/trouble",
     "_platforms/baremetal",
     "_platforms/ibm",

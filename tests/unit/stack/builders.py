@@ -14,6 +14,10 @@ import yaml
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     result as clusterpolicy_result,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
+    StackParams,
+    StackPool,
+)
 
 Data = dict[str, t.Any]
 
@@ -24,23 +28,34 @@ Snapshot = dict[str, list[Data]]
 FIXTURE = yaml.safe_load((Path(__file__).parents[1] / "fixtures/stack_ready.yml").read_text())
 
 
-POOL = {
-    "name": "training",
-    "node_selector": {"accelerators.openshift/pool": "training"},
-    "replicas": 1,
-    "expected": {"nvidia.com/gpu": 4},
-}
+POOL: t.Final = t.cast(
+    StackPool,
+    {
+        "name": "training",
+        "node_selector": {"accelerators.openshift/pool": "training"},
+        "replicas": 1,
+        "expected": {"nvidia.com/gpu": 4},
+    },
+)
 
 
-OTHER = {
-    "name": "other",
-    "node_selector": {"accelerators.openshift/pool": "other"},
-    "replicas": 1,
-    "expected": {"nvidia.com/gpu": 4},
-}
+OTHER: t.Final = t.cast(
+    StackPool,
+    {
+        "name": "other",
+        "node_selector": {"accelerators.openshift/pool": "other"},
+        "replicas": 1,
+        "expected": {"nvidia.com/gpu": 4},
+    },
+)
 
 
 NINE, TEN = "2026-11-21T21:03:00Z", "2026-11-21T22:00:00Z"
+
+
+def some_params(**given: t.Any) -> StackParams:
+    """Return parameters of special_resource: only those that a test is about."""
+    return t.cast(StackParams, given)
 
 
 def node(seen: Snapshot) -> Data:
@@ -55,7 +70,7 @@ def unready(one: Data, since: str = NINE) -> None:
     one["status"]["conditions"] = [{"type": "Ready", "status": "False", "lastTransitionTime": since}]
 
 
-def table(seen: Snapshot, *pools: Data) -> dict[str, Data]:
+def table(seen: Snapshot, *pools: StackPool) -> dict[str, Data]:
     return {
         one["name"]: one
         for one in clusterpolicy_result.summarize(seen, "gpu-cluster-policy", list(pools) or [POOL])["stages"]

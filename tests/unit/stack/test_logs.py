@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import pytest
-from unit.stack.builders import POOL, Data, Snapshot, node, pod, second_node, unready
+from unit.stack.builders import POOL, Snapshot, node, pod, second_node, unready
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
@@ -16,9 +16,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     judge as clusterpolicy_judge,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
 
 
-def sources(seen: Snapshot, pools: list[Data] | None = None) -> list[logs.Source]:
+def sources(seen: Snapshot, pools: list[StackPool] | None = None) -> list[logs.Source]:
     parts = clusterpolicy_judge.judge(seen, "gpu-cluster-policy", pools or [POOL])
     decisive = next((one for one in parts if not one.is_ready), None)
     return logs.sources(parts, seen["pods"], decisive, clusterpolicy_judge.PODS)
@@ -44,7 +45,7 @@ def test_few_logs_are_read(seen: Snapshot) -> None:
                 "state": {"waiting": {"reason": "CrashLoopBackOff"}},
             }
         ]
-    found = sources(seen, [POOL | {"replicas": 2}])
+    found = sources(seen, [{**POOL, "replicas": 2}])
     assert len(found) == logs.MOST
     assert found[0].pod.startswith("nvidia-driver")
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from unit.stack.builders import POOL, Snapshot, second_node, unready
+from unit.stack.builders import POOL, Snapshot, second_node, some_params, unready
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     judge as clusterpolicy_judge,
@@ -32,7 +32,7 @@ def test_nodes_of_nobody_may_be_broken(seen: Snapshot) -> None:
     second_node(seen)
     not_ready(seen, "state-driver")
     assert not clusterpolicy_judge.Judge(
-        {"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0
+        some_params(name="gpu-cluster-policy", grace=60, pools=[POOL]), lambda: 0.0
     )(seen).is_ready
     unready(
         next(
@@ -42,7 +42,7 @@ def test_nodes_of_nobody_may_be_broken(seen: Snapshot) -> None:
         )
     )
     judging = clusterpolicy_judge.Judge(
-        {"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0
+        some_params(name="gpu-cluster-policy", grace=60, pools=[POOL]), lambda: 0.0
     )
     assert judging(seen).is_ready
     assert "gpu-1 (driver is not Ready)" in judging.findings[-1].message
@@ -62,5 +62,5 @@ def test_they_are_no_excuse_for_what_they_do_not_explain(seen: Snapshot) -> None
     )
     not_ready(seen, "state-driver state-dcgm")
     assert not clusterpolicy_judge.Judge(
-        {"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0
+        some_params(name="gpu-cluster-policy", grace=60, pools=[POOL]), lambda: 0.0
     )(seen).is_ready

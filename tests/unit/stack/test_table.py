@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from unit.stack.builders import OTHER, POOL, Snapshot, node, second_node
+from unit.stack.builders import OTHER, POOL, Snapshot, node, second_node, some_params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import table as stack_table
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
@@ -28,7 +28,7 @@ def test_what_another_judge_finds_is_told_in_its_stage(seen: Snapshot) -> None:
         node="gpu-0",
     )
     judge = clusterpolicy_judge.Judge(
-        {"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0
+        some_params(name="gpu-cluster-policy", grace=60, pools=[POOL]), lambda: 0.0
     )
     verdict = Also({}, lambda _snapshot: [found]).over(judge)(seen)
     told = clusterpolicy_result.summarize(seen, "gpu-cluster-policy", [POOL], judge.findings)

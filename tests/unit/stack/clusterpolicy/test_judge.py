@@ -9,7 +9,7 @@ import copy
 import typing as t
 
 import pytest
-from unit.stack.builders import POOL, Snapshot, node, pod
+from unit.stack.builders import POOL, Snapshot, node, pod, some_params
 from unit.stack.clusterpolicy.troubles import (
     Clock,
     conflict,
@@ -249,7 +249,7 @@ def test_nodes_of_other_people_do_not_matter(seen: Snapshot) -> None:
 
 def test_a_trouble_that_passes_starts_anew(seen: Snapshot) -> None:
     clock, well = Clock(), copy.deepcopy(seen)
-    judging = clusterpolicy_judge.Judge({"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, clock)
+    judging = clusterpolicy_judge.Judge(some_params(name="gpu-cluster-policy", grace=60, pools=[POOL]), clock)
     crash(seen)
     for now, snapshot, expected in (
         (0, seen, "pending"),

@@ -22,6 +22,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
     DEFAULT,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
 GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 
@@ -57,8 +58,8 @@ RAW = {
 TEAM = {"key": "team", "operator": "Equal", "value": "a", "effect": "NoSchedule"}
 
 
-def params(**given: t.Any) -> dict[str, t.Any]:
-    return {"name": "gpu-cluster-policy", "tolerations": [], "spec": {}, **given}
+def params(**given: t.Any) -> StackParams:
+    return t.cast(StackParams, {"name": "gpu-cluster-policy", "tolerations": [], "spec": {}, **given})
 
 
 def version(examples: t.Any) -> dict[str, t.Any]:

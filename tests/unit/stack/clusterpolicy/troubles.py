@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from unit.stack.builders import POOL, Snapshot, node, pod
+from unit.stack.builders import POOL, Snapshot, node, pod, some_params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     judge as clusterpolicy_judge,
@@ -35,7 +35,7 @@ def judge(seen: Snapshot, after: float = 0.0, **pool: t.Any) -> t.Any:
     """The verdict at once, or when the same was seen for that many seconds."""
     clock = Clock()
     judging = clusterpolicy_judge.Judge(
-        {"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL | pool]}, clock
+        some_params(name="gpu-cluster-policy", grace=60, pools=[POOL | pool]), clock
     )
     verdict = judging(seen)
     if after:

@@ -13,6 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import judge as dra_judge
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.result import summarize
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import StackJudge
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
 
 Data = dict[str, t.Any]
 Snapshot = dict[str, list[Data]]
@@ -25,11 +26,14 @@ OPERANDS: t.Final = {
     "nvidia-dra-validator": "dra-validator",
     "nvidia-dcgm-exporter-dra": "dcgm-exporter-dra",
 }
-POOL: t.Final[Data] = {
-    "name": "training",
-    "node_selector": {"pool": "training"},
-    "expected": {"nvidia.com/gpu": 2},
-}
+POOL: t.Final = t.cast(
+    StackPool,
+    {
+        "name": "training",
+        "node_selector": {"pool": "training"},
+        "expected": {"nvidia.com/gpu": 2},
+    },
+)
 DRIVER: t.Final[Data] = {
     "metadata": {"name": "training"},
     "spec": {"nodeSelector": {"pool": "training"}, "version": "595"},
@@ -197,7 +201,7 @@ def test_every_stage_is_told() -> None:
             {"dra driver": ("failed", ""), "allocatable": ("waiting", "dra driver")},
         ),
         (
-            {"nodes": [node(**{f"{DEPLOY}dra-driver": None})], "slices": []},
+            {"nodes": [node(**t.cast(Data, {f"{DEPLOY}dra-driver": None}))], "slices": []},
             "GPU-OPERAND-LACKING",
             {"dra driver": ("failed", ""), "allocatable": ("waiting", "dra driver")},
         ),

@@ -13,6 +13,7 @@ import yaml
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     result as clusterpolicy_result,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
 
 Data = dict[str, t.Any]
 
@@ -23,12 +24,15 @@ Snapshot = dict[str, list[Data]]
 FIXTURE = yaml.safe_load((Path(__file__).parents[2] / "fixtures/stack_ready.yml").read_text())
 
 
-POOL = {
-    "name": "training",
-    "node_selector": {"accelerators.openshift/pool": "training"},
-    "replicas": 1,
-    "expected": {"nvidia.com/gpu": 4},
-}
+POOL: t.Final = t.cast(
+    StackPool,
+    {
+        "name": "training",
+        "node_selector": {"accelerators.openshift/pool": "training"},
+        "replicas": 1,
+        "expected": {"nvidia.com/gpu": 4},
+    },
+)
 
 
 KERNEL, RHCOS = "5.14.0-570.12.1.el9_6.x86_64", "9.8.20260801-0"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from unit.stack.builders import some_params
 from unit.stack.drivers.nodes import (
     DRIVER,
     FEATURE,
@@ -170,7 +171,7 @@ def test_the_one_that_does_not_fit(
     unready(driver_pod(seen))
     now = 0.0
     judging = clusterpolicy_judge.Judge(
-        {"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: now
+        some_params(name="gpu-cluster-policy", grace=60, pools=[POOL]), lambda: now
     )
     first = judging(seen)
     now = 61.0

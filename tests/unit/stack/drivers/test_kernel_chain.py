@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from unit.stack.builders import some_params
 from unit.stack.drivers.nodes import (
     KERNEL,
     MACHINE_CONFIG,
@@ -27,7 +28,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
 
 def test_an_update_is_followed_link_by_link(seen: Snapshot) -> None:
     judging = clusterpolicy_judge.Judge(
-        {"name": "gpu-cluster-policy", "grace": 600, "pools": [POOL]}, lambda: 0.0
+        some_params(name="gpu-cluster-policy", grace=600, pools=[POOL]), lambda: 0.0
     )
     assert judging(seen).is_ready
     notes = {

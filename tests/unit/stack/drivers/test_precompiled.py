@@ -22,7 +22,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvid
 Data = dict[str, t.Any]
 FEATURE = "feature.node.kubernetes.io/"
 DRIVER = {"usePrecompiled": True, "repository": "r.io/n", "image": "d", "version": "595"}
-PARAMS: Data = {"namespace": "gpu", "adopt": "report", "pools": []}
+PARAMS: t.Final[t.Any] = {"namespace": "gpu", "adopt": "report", "pools": []}
 MANAGED = {"labels": {"app.kubernetes.io/managed-by": "accelerators.openshift"}}
 
 

@@ -16,6 +16,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicc
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.result import (
     summarize,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
+    StackParams,
+    StackPool,
+)
 
 Data = dict[str, t.Any]
 
@@ -32,21 +36,24 @@ RDMA: Data = {"resources": [{"name": "rdma_a", "hca_max": 63, "link_types": ["in
 READY: list[Data] = [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-22T02:00:00Z"}]
 
 
-POOL: Data = {"name": "ib", "node_selector": {"pool": "ib"}}
+POOL: t.Final = t.cast(StackPool, {"name": "ib", "node_selector": {"pool": "ib"}})
 
 
-def params(**more: t.Any) -> Data:
+def params(**more: t.Any) -> StackParams:
     asked = {"ofed_driver": {}, "rdma_shared_device_plugin": RDMA}
-    return {
-        "name": nic_manifest.NAME,
-        "state": "present",
-        "spec": {},
-        "tolerations": [],
-        "nic_cluster_policy": asked,
-        "pools": [POOL],
-        "grace": 0,
-        **more,
-    }
+    return t.cast(
+        StackParams,
+        {
+            "name": nic_manifest.NAME,
+            "state": "present",
+            "spec": {},
+            "tolerations": [],
+            "nic_cluster_policy": asked,
+            "pools": [POOL],
+            "grace": 0,
+            **more,
+        },
+    )
 
 
 def node(**labels: str) -> Data:
@@ -148,7 +155,7 @@ def stages(snapshot: dict[str, list[Data]], *pools: Data, **more: t.Any) -> dict
     }
 
 
-def told(snapshot: dict[str, list[Data]], *pools: Data, **more: t.Any) -> Data:
+def told(snapshot: dict[str, list[Data]], *pools: t.Any, **more: t.Any) -> Data:
     asked = params(pools=list(pools) or [POOL], **more)
     judge = nic_judge.judging(asked, lambda: 0.0)
     judge(snapshot)

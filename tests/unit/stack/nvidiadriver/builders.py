@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
+
 Data = dict[str, t.Any]
 
 
@@ -20,8 +22,9 @@ def pool(name: str, **more: t.Any) -> Data:
     return {"name": name, "node_selector": {POOL: name}, **more}
 
 
-def params(*pools: Data, **given: t.Any) -> Data:
-    return {"state": "present", "tolerations": [], "spec": {}, "pools": list(pools), **given}
+def params(*pools: Data, **given: t.Any) -> StackParams:
+    plain = {"state": "present", "tolerations": [], "spec": {}, "pools": list(pools)}
+    return t.cast(StackParams, plain | given)
 
 
 def entry(name: str, **more: t.Any) -> Data:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import typing as t
+
 import pytest
 from unit.stack.nvidiadriver.builders import POOL, Data, driver, node
 from unit.stack.nvidiadriver.test_manifest import OWNED, TRIPLE
@@ -75,14 +77,19 @@ def test_the_truth() -> None:
         (snapshot("notReady", "ReconcileFailed"), "pending", "GPU-NVD-FAILED", "ReconcileFailed"),
         (snapshot("notReady", "DriverNotReady"), "pending", "GPU-NVD-NOTREADY", "DriverNotReady"),
         (
-            snapshot(image="", **{nvidiadriver_judge.MAJOR: None}),
+            snapshot(image="", **t.cast(Data, {nvidiadriver_judge.MAJOR: None})),
             "pending",
             "GPU-NVD-EMPTY",
             "a is ready all the same",
         ),
         (snapshot(image=""), "pending", "GPU-NVD-EMPTY", "has no DaemonSet"),
         (snapshot(**{nvidiadriver_judge.OWNER: "b"}), "pending", "GPU-NVD-OWNER", "owner is b"),
-        (snapshot(**{nvidiadriver_judge.OWNER: None}), "pending", "GPU-NVD-OWNER", "does not own it yet"),
+        (
+            snapshot(**t.cast(Data, {nvidiadriver_judge.OWNER: None})),
+            "pending",
+            "GPU-NVD-OWNER",
+            "does not own it yet",
+        ),
         (
             snapshot(image="nvcr.io/nvidia/driver:580.82.07"),
             "pending",

@@ -18,6 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
     NotReadyError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import name
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
     judge as nvidiadriver_judge,
     manifest as nvidiadriver_manifest,
@@ -81,7 +82,7 @@ def test_a_driver_that_is_to_go_alone_leaves_those_of_the_pools() -> None:
     wanted = params(
         pool("a", driver=TRIPLE), pool("gone"), nvidia_drivers=[entry("gone") | {"state": "absent"}]
     )
-    assert [nvidiadriver_manifest.name(one) for one in nvidiadriver_manifest.build(wanted, {}, {})] == ["a"]
+    assert [name(one) for one in nvidiadriver_manifest.build(wanted, {}, {})] == ["a"]
 
 
 def test_ours_that_nothing_asks_for_any_more() -> None:
@@ -90,10 +91,8 @@ def test_ours_that_nothing_asks_for_any_more() -> None:
         {"metadata": {"name": title} | (ours if title != "theirs" else {}), "spec": {}}
         for title in ("a", "old", "leaving", "theirs")
     ]
-    given = {"nvidia_drivers": [entry("leaving") | {"state": "absent"}]}
-    assert [
-        nvidiadriver_manifest.name(one) for one in nvidiadriver_manifest.unlisted(given, [driver("a")], live)
-    ] == ["old"]
+    given = params(nvidia_drivers=[entry("leaving") | {"state": "absent"}])
+    assert [name(one) for one in nvidiadriver_manifest.unlisted(given, [driver("a")], live)] == ["old"]
 
 
 def test_a_leaving_driver_goes_first_where_its_nodes_are_wanted() -> None:
@@ -176,7 +175,7 @@ def test_going_over_keeps_the_policys_driver() -> None:
 )
 def test_what_cannot_work_is_refused_by_its_path(given: Data, path: str) -> None:
     with pytest.raises(InputError) as caught:
-        nvidiadriver_manifest.check({**params(pool("a")), **given})
+        nvidiadriver_manifest.check(params(pool("a"), **given))
     assert path in caught.value.message
 
 
