@@ -12,7 +12,73 @@ from .._core.errors import AcceleratorError, KindNotServedError
 from .._core.objects import KubeObject
 from .._kube.client import Api
 from .._kube.kinds import known
-from . import cluster_operator
+
+# Name of a package that users ask for -> name of its ClusterOperator.
+_PACKAGES: t.Final = {
+    "node-tuning": "node-tuning",
+    "node-tuning-operator": "node-tuning",
+    "cluster-node-tuning-operator": "node-tuning",
+    "performance-addon-operator": "node-tuning",
+}
+_CAPABILITIES: t.Final = {"node-tuning": "NodeTuning"}
+
+
+def cluster_operator_of(package: str) -> str | None:
+    """Return the name of the package's ClusterOperator; None if a catalogue offers the package."""
+    return _PACKAGES.get(package)
+
+
+def remark(package: str, name: str, live: KubeObject) -> str:
+    """Return the warning that the operator is part of OpenShift, with its version."""
+    where = f"ClusterOperator {name}, version {version(live)}"
+    return f"{package} is part of OpenShift ({where}): there is nothing to install."
+
+
+def check(package: str, name: str, live: KubeObject | None) -> KubeObject:
+    """Return the ClusterOperator. Raise OLM-CLUSTER-OPERATOR if it is missing or does not work."""
+    if live is None:
+        message = f"{package} is part of OpenShift, and this cluster has no ClusterOperator {name}."
+        remedy = (
+            f"Enable the capability {_CAPABILITIES[name]}: ClusterVersion version, "
+            "spec.capabilities.additionalEnabledCapabilities."
+        )
+        raise AcceleratorError("OLM-CLUSTER-OPERATOR", message, remedy)
+    states = {one["type"]: one for one in (live.get("status") or {}).get("conditions") or []}
+    bad = [
+        one
+        for kind, good in (("Available", "True"), ("Degraded", "False"))
+        if (one := states.get(kind)) and one.get("status") != good
+    ]
+    if bad or "Available" not in states:
+        lines = [
+            f"{one['type']}={one['status']} ({one.get('reason')}): {one.get('message')}" for one in bad
+        ] or ["it has no condition Available yet"]
+        message = (
+            f"{package} is part of OpenShift, and ClusterOperator {name} is not well: {'; '.join(lines)}."
+        )
+        raise AcceleratorError("OLM-CLUSTER-OPERATOR", message, f"oc describe clusteroperator {name}", lines)
+    return live
+
+
+def version(live: KubeObject) -> str:
+    """Return the version of the operator that the ClusterOperator reports; empty if it reports none."""
+    versions = (live.get("status") or {}).get("versions") or []
+    return next((str(one.get("version")) for one in versions if one.get("name") == "operator"), "")
+
+
+def summarize(package: str, name: str, live: KubeObject) -> KubeObject:
+    """Return the facts of the ClusterOperator under the same keys as those of an operator of OLM."""
+    empty = dict.fromkeys(
+        ("namespace", "subscription", "channel", "catalog", "csv", "install_plan", "upgrade_available")
+    )
+    return {
+        **empty,
+        "package": package,
+        "cluster_operator": name,
+        "version": version(live) or None,
+        "phase": "Available",
+        "state": "PartOfOpenShift",
+    }
 
 
 def of_the_cluster(api: Api, package: str) -> KubeObject:
@@ -20,10 +86,10 @@ def of_the_cluster(api: Api, package: str) -> KubeObject:
 
     Raise OLM-CLUSTER-OPERATOR if it is missing or does not work.
     """
-    name = cluster_operator.cluster_operator_of(package) or package
-    live = cluster_operator.check(package, name, api.get(known("ClusterOperator"), name))
-    api.warn(cluster_operator.remark(package, name, live))
-    return cluster_operator.summarize(package, name, live)
+    name = cluster_operator_of(package) or package
+    live = check(package, name, api.get(known("ClusterOperator"), name))
+    api.warn(remark(package, name, live))
+    return summarize(package, name, live)
 
 
 def refuse_second_owner(api: Api, package: str) -> None:

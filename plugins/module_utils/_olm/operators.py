@@ -12,7 +12,7 @@ from .._core.ownership import owned
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from . import group as olm_group, observed, plans, progress, subscription as olm_subscription
-from .cluster_operator import cluster_operator_of
+from .elsewhere import cluster_operator_of
 from .helm_values import PACKAGE as GPU_OPERATOR
 from .params import OlmOperatorParams
 

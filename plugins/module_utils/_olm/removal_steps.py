@@ -15,7 +15,7 @@ from .._core.ownership import owned
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 from . import csv as olm_csv, removal, subscription
-from .cluster_operator import cluster_operator_of
+from .elsewhere import cluster_operator_of
 from .params import OlmOperatorParams
 
 _CSV: t.Final = known("ClusterServiceVersion")

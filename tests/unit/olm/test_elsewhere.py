@@ -8,11 +8,7 @@ import pytest
 import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-    cluster_operator,
-    elsewhere,
-    helm_values,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import elsewhere, helm_values
 
 Object = dict[str, t.Any]
 
@@ -29,15 +25,15 @@ def operator(**conditions: str) -> Object:
 
 
 def test_a_cluster_operator_is_reported() -> None:
-    assert cluster_operator.cluster_operator_of("nfd") is None
-    name = cluster_operator.cluster_operator_of("cluster-node-tuning-operator")
+    assert elsewhere.cluster_operator_of("nfd") is None
+    name = elsewhere.cluster_operator_of("cluster-node-tuning-operator")
     assert name == "node-tuning"
-    live = cluster_operator.check("node-tuning", name, operator(Available="True", Degraded="False"))
-    assert cluster_operator.summarize("node-tuning", name, live) | {
+    live = elsewhere.check("node-tuning", name, operator(Available="True", Degraded="False"))
+    assert elsewhere.summarize("node-tuning", name, live) | {
         "version": "4.22.5",
         "subscription": None,
-    } == cluster_operator.summarize("node-tuning", name, live)
-    assert "version 4.22.5" in cluster_operator.remark("node-tuning", name, live)
+    } == elsewhere.summarize("node-tuning", name, live)
+    assert "version 4.22.5" in elsewhere.remark("node-tuning", name, live)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +47,7 @@ def test_a_cluster_operator_is_reported() -> None:
 )
 def test_a_cluster_operator_that_is_not_well(live: Object | None, words: str) -> None:
     with pytest.raises(AcceleratorError) as caught:
-        cluster_operator.check("node-tuning", "node-tuning", live)
+        elsewhere.check("node-tuning", "node-tuning", live)
     assert caught.value.code == "OLM-CLUSTER-OPERATOR"
     assert words in caught.value.message
 

@@ -37,7 +37,6 @@ WITH_THEIR_PACKAGE = {
     "_nodes/cordon",
     "_nodes/node",
     "_nodes/taints",
-    "_olm/cluster_operator",
     "_olm/csv",
     "_olm/group",
     "_olm/helm_values",
