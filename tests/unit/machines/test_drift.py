@@ -114,13 +114,19 @@ def test_machines_that_have_the_live_value_are_named_with_it() -> None:
         (
             "new_machines",
             200,
-            "Machine set set: blockDevices changed; the machines that exist keep what they have, new ones get it.",
+            (
+                "Machine set set: blockDevices changed; the machines that exist keep what they have, "
+                "new ones get it."
+            ),
         ),
         ("replace", 200, ""),
         (
             "report",
             120,
-            "Machine set set: blockDevices, labels differs from the pool and was not changed (on_change: report).",
+            (
+                "Machine set set: blockDevices, labels differs from the pool and was not changed "
+                "(on_change: report)."
+            ),
         ),
     ],
 )

@@ -14,8 +14,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines i
 Data = dict[str, t.Any]
 SINCE = "2026-01-01T00:00:00Z"
 NOW = 1767225600.0  # the same moment
-CAPACITY = "error creating EC2 instance: InsufficientInstanceCapacity: We currently do not have sufficient p5.48xlarge capacity"
-AZURE = 'failed to create vm m: cannot create vm: PUT https://management.azure.com/x RESPONSE 409: 409 Conflict ERROR CODE: {code} {{"message": "{text}"}}'
+CAPACITY = (
+    "error creating EC2 instance: InsufficientInstanceCapacity: We currently do not have "
+    "sufficient p5.48xlarge capacity"
+)
+AZURE = (
+    "failed to create vm m: cannot create vm: PUT https://management.azure.com/x "
+    'RESPONSE 409: 409 Conflict ERROR CODE: {code} {{"message": "{text}"}}'
+)
 NO_HOST = "No available BareMetalHost found"
 LOST = "Can't find created instance."
 LIMIT = (
@@ -148,11 +154,17 @@ def test_a_machine_that_goes_away_is_not_failed() -> None:
             "MACH-UNSUPPORTED",
         ),
         (
-            "ReservationCapacityExceeded: Requested reservation does not have sufficient compatible and available capacity",
+            (
+                "ReservationCapacityExceeded: Requested reservation does not have sufficient "
+                "compatible and available capacity"
+            ),
             "MACH-RESERVATION",
         ),
         (
-            "InsufficientFreeAddressesInSubnet: Insufficient addresses in subnet subnet-1 to complete your request",
+            (
+                "InsufficientFreeAddressesInSubnet: Insufficient addresses in subnet subnet-1 to "
+                "complete your request"
+            ),
             "MACH-SUBNET",
         ),
         ("UnauthorizedOperation: You are not authorized to perform this operation", "MACH-FORBIDDEN"),
@@ -162,33 +174,54 @@ def test_a_machine_that_goes_away_is_not_failed() -> None:
         ("No valid host was found. There are not enough hosts available.", "MACH-CAPACITY"),
         # Amazon's, as its provider hands them on: without the code when they are final
         (
-            "error launching instance: The requested reservation does not have sufficient compatible and available capacity for this request.",
+            (
+                "error launching instance: The requested reservation does not have sufficient "
+                "compatible and available capacity for this request."
+            ),
             "MACH-RESERVATION",
         ),
         (
-            "error launching instance: There are not enough free addresses in subnet 'subnet-1' to satisfy the requested number of instances.",
+            (
+                "error launching instance: There are not enough free addresses in subnet 'subnet-1' "
+                "to satisfy the requested number of instances."
+            ),
             "MACH-SUBNET",
         ),
         (
-            "error launching instance: You are not authorized to perform this operation. Encoded authorization failure message: x",
+            (
+                "error launching instance: You are not authorized to perform this operation. Encoded "
+                "authorization failure message: x"
+            ),
             "MACH-FORBIDDEN",
         ),
         ("error launching instance: Max spot instance count exceeded", "MACH-QUOTA"),
         (
-            "error launching instance: Your Spot request price of 0.50 is lower than the minimum required Spot request fulfillment price of 1.58.",
+            (
+                "error launching instance: Your Spot request price of 0.50 is lower than the minimum "
+                "required Spot request fulfillment price of 1.58."
+            ),
             "MACH-SPOT-PRICE",
         ),
         ("error launching instance: Invalid value 'p9.xlarge' for InstanceType.", "MACH-TYPE"),
         (
-            "error launching instance: The requested configuration is currently not supported. Please check the documentation",
+            (
+                "error launching instance: The requested configuration is currently not supported. "
+                "Please check the documentation"
+            ),
             "MACH-UNSUPPORTED",
         ),
         (
-            "error getting blockDeviceMappings: error describing AMI: InvalidAMIID.NotFound: The image id '[ami-1]' does not exist",
+            (
+                "error getting blockDeviceMappings: error describing AMI: InvalidAMIID.NotFound: The "
+                "image id '[ami-1]' does not exist"
+            ),
             "MACH-IMAGE",
         ),
         (
-            "error creating EC2 instance: InsufficientInstanceCapacity: There is no Spot capacity available that matches your request.",
+            (
+                "error creating EC2 instance: InsufficientInstanceCapacity: There is no Spot "
+                "capacity available that matches your request."
+            ),
             "MACH-CAPACITY",
         ),
         # Azure's
@@ -222,7 +255,10 @@ def test_a_machine_that_goes_away_is_not_failed() -> None:
         (
             AZURE.format(
                 code="SubnetIsFull",
-                text="Subnet s with address prefix 10.0.0.0/29 does not have enough capacity for 1 IP addresses.",
+                text=(
+                    "Subnet s with address prefix 10.0.0.0/29 does not have enough capacity for 1 IP "
+                    "addresses."
+                ),
             ),
             "MACH-SUBNET",
         ),
@@ -238,26 +274,41 @@ def test_a_machine_that_goes_away_is_not_failed() -> None:
             "MACH-CAPACITY",
         ),
         (
-            "failed to create nic m-nic: failed to obtain instance type information for VMSize 'Standard_X' from Azure: resource not found",
+            (
+                "failed to create nic m-nic: failed to obtain instance type information for VMSize "
+                "'Standard_X' from Azure: resource not found"
+            ),
             "MACH-TYPE",
         ),
         # Google's
         ("Quota exceeded. Metric: NVIDIA_T4_GPUS. Usage: 0. Limit: 0.", "MACH-QUOTA"),
         (
-            "googleapi: Error 503: The zone 'projects/p/zones/z' does not have enough resources available to fulfill the request.",
+            (
+                "googleapi: Error 503: The zone 'projects/p/zones/z' does not have enough resources "
+                "available to fulfill the request."
+            ),
             "MACH-CAPACITY",
         ),
         ("MachineType n1-standard-4 is not available in the zone us-central1-f.", "MACH-UNSUPPORTED"),
         (
-            "AcceleratorType nvidia-x not available in the zone z : googleapi: Error 404: The resource 'acceleratorTypes/x' was not found",
+            (
+                "AcceleratorType nvidia-x not available in the zone z : googleapi: Error 404: The "
+                "resource 'acceleratorTypes/x' was not found"
+            ),
             "MACH-UNSUPPORTED",
         ),
         (
-            "Invalid value for field 'resource.machineType': 'url'. Machine type with name 'g2' does not exist in zone 'z'.",
+            (
+                "Invalid value for field 'resource.machineType': 'url'. Machine type with name 'g2' "
+                "does not exist in zone 'z'."
+            ),
             "MACH-UNSUPPORTED",
         ),
         (
-            "Invalid value for field 'sourceImage': 'projects/x'. The referenced image resource cannot be found.",
+            (
+                "Invalid value for field 'sourceImage': 'projects/x'. The referenced image resource "
+                "cannot be found."
+            ),
             "MACH-IMAGE",
         ),
         ("IP_SPACE_EXHAUSTED: IP space of 'projects/p/subnetworks/s' is exhausted.", "MACH-SUBNET"),
@@ -272,7 +323,10 @@ def test_a_machine_that_goes_away_is_not_failed() -> None:
         ("No host is compatible with the virtual machine.", "MACH-CAPACITY"),
         ("Insufficient resources to satisfy configured failover level for vSphere HA.", "MACH-CAPACITY"),
         (
-            'spec.providerSpec.value.gpus.name: Invalid value: "T4": no available GPU found that matches required GPU inputs',
+            (
+                'spec.providerSpec.value.gpus.name: Invalid value: "T4": no available GPU found that '
+                "matches required GPU inputs"
+            ),
             "MACH-NO-GPU",
         ),
         (

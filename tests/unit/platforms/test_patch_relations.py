@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rules of the Machine API's webhook from both sides: what it refuses of a pool's patch, our own check refuses first; what it lets pass, passes."""
+"""The rules of the Machine API's webhook from both sides.
+
+What it refuses of a pool's patch, our own check refuses first; what it lets pass, passes.
+"""
 
 from __future__ import annotations
 
@@ -218,9 +221,11 @@ SAID_BY_THE_POOL: t.Final[list[tuple[str, Data]]] = [
     ("GCP", {"zone": "us-central1-b"}),
     ("GCP", {"machineType": "g2-standard-4"}),
 ]
-# What the webhook refuses for the cluster's sake, which only the rehearsal of a new set tells: this cluster is published inside alone.
+# What the webhook refuses for the cluster's sake, which only the rehearsal of a new set tells: this cluster
+# is published inside alone.
 OF_THE_CLUSTER: t.Final = ({"publicIP": True},)
-# What the webhook lets pass and we refuse: a pool says these itself, or the cloud would refuse the machine later.
+# What the webhook lets pass and we refuse: a pool says these itself, or the cloud would refuse the machine
+# later.
 STRICTER: t.Final[dict[str, set[str]]] = {"GCP": {"machineType", "gpus"}, "Azure": {"spotVMOptions"}}
 
 

@@ -272,5 +272,8 @@ def test_what_events_remember_of_machines_that_a_check_deleted() -> None:
     ]
     assert machine_events.lines(found) == [
         "demo-t4-a-11111: MachineHealthCheck demo-t4 deleted it at 2026-11-22T02:00:00Z",
-        "demo-t4-a-22222: MachineHealthCheck demo-t4 deleted it at 2026-11-22T02:10:00.123456Z; before that FailedCreate: no room",
+        (
+            "demo-t4-a-22222: MachineHealthCheck demo-t4 deleted it at "
+            "2026-11-22T02:10:00.123456Z; before that FailedCreate: no room"
+        ),
     ]

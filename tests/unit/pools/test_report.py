@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What plan.yml tells: the objects of each step, limits of the provider's account, costs, and the table of all that."""
+"""What plan.yml tells: objects of each step, limits of the provider's account, costs, and a table of that."""
 
 from __future__ import annotations
 

@@ -109,7 +109,9 @@ WITHOUT = {
     "_frame/argspec": "options that all modules share: rules/test_params.py reads them",
     "_stack/dra/manifest": "tests/integration/stack/test_enable_gpus_dra.py applies what it builds",
     "_stack/kmm/options": "options of a module, made by one helper: rules/test_params.py reads them",
-    "_stack/nicclusterpolicy/options": "options of a module, made by two helpers: rules/test_params.py reads them",
+    "_stack/nicclusterpolicy/options": (
+        "options of a module, made by two helpers: rules/test_params.py reads them"
+    ),
 }
 
 

@@ -18,7 +18,10 @@ def test_consequences_stand_in_one_line(seen: Snapshot) -> None:
 
 
 def test_a_node_has_one_line_that_changes_only_with_what_it_waits_for(seen: Snapshot) -> None:
-    """What was not made yet and what is not Ready yet both wait for the driver; the exporter that waits for nobody does not count."""
+    """What was not made yet and what is not Ready yet both wait for the driver.
+
+    The exporter that waits for nobody does not count.
+    """
     node(seen)["metadata"]["name"] = "gpu-0.example.com"
     for one in seen["pods"]:
         one["spec"]["nodeName"] = "gpu-0.example.com"

@@ -1,4 +1,7 @@
-"""Certificate requests: whose they are, and what a wait makes of them. The requests of the fixture were made with OpenSSL's library."""
+"""Certificate requests: whose they are, and what a wait makes of them.
+
+The requests of the fixture were made with OpenSSL's library.
+"""
 
 from __future__ import annotations
 

@@ -11,20 +11,16 @@ import pytest
 from unit.stack.clusterpolicy.test_manifest import GPU, params, version
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
+    default_spec,
     manifest as clusterpolicy_manifest,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
-    DEFAULT,
-    REQUIRED,
-    example,
 )
 
 
 def test_the_default_is_complete() -> None:
-    spec = clusterpolicy_manifest.build(params(), DEFAULT, None)["spec"]
-    assert set(REQUIRED) <= set(spec)
+    spec = clusterpolicy_manifest.build(params(), default_spec.DEFAULT, None)["spec"]
+    assert set(default_spec.REQUIRED) <= set(spec)
     assert spec["daemonsets"]["tolerations"] == [GPU]
-    assert DEFAULT["daemonsets"].get("tolerations") is None
+    assert default_spec.DEFAULT["daemonsets"].get("tolerations") is None
 
 
 def test_the_installed_operator_gives_the_base() -> None:
@@ -34,12 +30,12 @@ def test_the_installed_operator_gives_the_base() -> None:
             {"kind": "ClusterPolicy", "spec": {"driver": {"enabled": True}, "mig": {"strategy": "mixed"}}},
         ]
     )
-    base = example([version([]), installed])
+    base = default_spec.example([version([]), installed])
     assert base["mig"] == {"strategy": "mixed"}
-    assert set(REQUIRED) <= set(base)
+    assert set(default_spec.REQUIRED) <= set(base)
 
 
 @pytest.mark.parametrize("examples", ["no json", "{}", "[1]", [], [{"kind": "ClusterPolicy", "spec": {}}]])
 def test_a_useless_example_falls_back_to_the_default(examples: t.Any) -> None:
-    assert example([version(examples)]) is DEFAULT
-    assert example([]) is DEFAULT
+    assert default_spec.example([version(examples)]) is default_spec.DEFAULT
+    assert default_spec.example([]) is default_spec.DEFAULT

@@ -102,7 +102,10 @@ CASES = [
         "GPU-DRV-CRASH",
         "pending",
         "failed",
-        "container nvidia-driver-ctr of pod nvidia-driver-daemonset-9.8.20260801-0-x4h94 is in CrashLoopBackOff",
+        (
+            "container nvidia-driver-ctr of pod nvidia-driver-daemonset-9.8.20260801-0-x4h94 is "
+            "in CrashLoopBackOff"
+        ),
     ),
     (often_restarted, "GPU-DRV-CRASH", "pending", "failed", "3 restarts"),
     (plugin_crash, "GPU-OPERAND-CRASH", "pending", "failed", "device-plugin"),

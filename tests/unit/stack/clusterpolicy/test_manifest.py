@@ -17,10 +17,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
+    default_spec,
     manifest as clusterpolicy_manifest,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
-    DEFAULT,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
@@ -44,7 +42,8 @@ GDS = {
 REFERENCE = Path(__file__).resolve().parents[5] / "shared/crds/gpu-operator-clusterpolicies.yaml"
 
 
-# Fields that no option stands for: what the API itself calls deprecated, or reads no more, and tolerations, which have an option of their own.
+# Fields that no option stands for: what the API itself calls deprecated, or reads no more, and tolerations,
+# which have an option of their own.
 RAW = {
     "daemonsets.tolerations",
     "driver.licensingConfig.configMapName",
@@ -92,11 +91,13 @@ def test_options_become_camel_case_and_lose_to_the_raw_spec() -> None:
         mig={"strategy": "single"},
         spec={"mig": {"strategy": "mixed"}, "validator": {"plugin": {"env": []}}},
     )
-    spec = clusterpolicy_manifest.build(given, DEFAULT, None)["spec"]
+    spec = clusterpolicy_manifest.build(given, default_spec.DEFAULT, None)["spec"]
     assert spec["driver"]["kernelModuleType"] == "open"
     assert spec["driver"]["usePrecompiled"] is True
     assert spec["driver"]["rdma"] == {"enabled": True}
-    assert spec["driver"]["upgradePolicy"] == DEFAULT["driver"]["upgradePolicy"] | {"maxUnavailable": 2}
+    assert spec["driver"]["upgradePolicy"] == default_spec.DEFAULT["driver"]["upgradePolicy"] | {
+        "maxUnavailable": 2
+    }
     assert spec["operator"]["use_ocp_driver_toolkit"] is False
     assert (spec["hostPaths"], spec["validator"]["vfioPCI"]) == (
         {"rootFS": "/"},
@@ -115,7 +116,9 @@ def test_tolerations_are_a_union() -> None:
         tolerations=[{**TEAM, "tolerationSeconds": None}, GPU],
         spec={"daemonsets": {"tolerations": [{"key": "raw", "operator": "Exists"}]}},
     )
-    wanted = clusterpolicy_manifest.build(given, DEFAULT, live)["spec"]["daemonsets"]["tolerations"]
+    wanted = clusterpolicy_manifest.build(given, default_spec.DEFAULT, live)["spec"]["daemonsets"][
+        "tolerations"
+    ]
     assert wanted == [
         {"key": "theirs", "operator": "Exists"},
         GPU,
@@ -133,8 +136,8 @@ def test_taints_of_pools_are_tolerated() -> None:
 
 
 def test_a_second_run_builds_the_same() -> None:
-    first = clusterpolicy_manifest.build(params(tolerations=[TEAM]), DEFAULT, None)
-    assert clusterpolicy_manifest.build(params(tolerations=[TEAM]), DEFAULT, first) == first
+    first = clusterpolicy_manifest.build(params(tolerations=[TEAM]), default_spec.DEFAULT, None)
+    assert clusterpolicy_manifest.build(params(tolerations=[TEAM]), default_spec.DEFAULT, first) == first
 
 
 def test_a_foreign_policy_gets_only_what_was_asked_and_differs() -> None:
@@ -221,7 +224,7 @@ def test_modules_have_to_fit_the_gpus(kind: str, model: str, fits: bool) -> None
 
 def test_the_switch_back_is_asked_for_by_name() -> None:
     live = {"spec": {"driver": {"useNvidiaDriverCRD": True}}}
-    built = clusterpolicy_manifest.build(params(), DEFAULT, live)
+    built = clusterpolicy_manifest.build(params(), default_spec.DEFAULT, live)
     with pytest.raises(NotReadyError) as caught:
         clusterpolicy_manifest.refuse_switch(params(), live, built)
     assert caught.value.code == "GPU-NVD-MODE"

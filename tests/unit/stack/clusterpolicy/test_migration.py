@@ -1,4 +1,7 @@
-"""From NVIDIADriver objects back to the policy's driver: what is refused, which nodes' upgrades are asked for, and when it is over."""
+"""From NVIDIADriver objects back to the policy's driver.
+
+What is refused, which nodes' upgrades are asked for, and when it is over.
+"""
 
 from __future__ import annotations
 

@@ -209,7 +209,10 @@ def withdrawn(seen: Snapshot) -> None:
 
 
 def paused(seen: Snapshot) -> None:
-    """As after an upgrade whose manager was killed: no DaemonSet selects the node any more, and all count as ready."""
+    """As after an upgrade whose manager was killed.
+
+    No DaemonSet selects the node any more, and all count as ready.
+    """
     no_devices(seen)
     for name in ("device-plugin", "dcgm"):
         node(seen)["metadata"]["labels"][f"nvidia.com/gpu.deploy.{name}"] = "paused-for-driver-upgrade"

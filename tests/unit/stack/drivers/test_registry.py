@@ -1,4 +1,4 @@
-"""Images from a mirror: all of them alike, tag or digest kept, and nothing where the cluster has mirrors already."""
+"""Images from a mirror: all alike, tag or digest kept, and nothing where the cluster has mirrors already."""
 
 from __future__ import annotations
 
