@@ -35,8 +35,6 @@ PAPERS = {"DOCUMENTATION", "EXAMPLES", "RETURN"}
 LONG = {
     "plugins/lookup/gpu_instance_types.py",
     "tests/unit/fake_server.py",
-    "tests/unit/machines/test_machine.py",
-    "tests/unit/machines/test_plan.py",
     "tests/unit/platforms/test_elsewhere.py",
     "tests/unit/pools/test_plan.py",
     "tests/unit/pools/test_report.py",
@@ -119,7 +117,6 @@ LONG_FUNCTIONS: dict[str, set[str]] = {
         "test_a_token_is_nowhere_to_be_seen",
     },
     "tests/integration/troubles/test_outage.py": {"test_twenty_seconds_without_api"},
-    "tests/unit/machines/test_plan.py": {"test_the_gpu_copy_of_a_worker_set"},
     "tests/unit/pools/test_report.py": {"test_a_pool_that_changes"},
     "tests/unit/stack/drivers/test_kernel_chain.py": {"test_an_update_is_followed_link_by_link"},
 }
