@@ -35,7 +35,6 @@ PAPERS = {"DOCUMENTATION", "EXAMPLES", "RETURN"}
 LONG = {
     "plugins/lookup/gpu_instance_types.py",
     "tests/unit/fake_server.py",
-    "tests/unit/platforms/test_elsewhere.py",
     "tests/unit/pools/test_plan.py",
     "tests/unit/pools/test_report.py",
 }
