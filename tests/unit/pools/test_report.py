@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What plan.yml tells: objects of each step, limits of the provider's account, costs, and a table of that."""
+"""What plan.yml tells: the objects of each step, costs, and the table of all that."""
 
 from __future__ import annotations
 
@@ -10,35 +10,16 @@ from pathlib import Path
 
 import pytest
 import yaml
-from unit import pool_builders
+from unit.pools.builders import Data, planned
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.predicted import foreseen
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import Change
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import cost
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.provider_limits import limits
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.report import report
 
-Data = dict[str, t.Any]
 ROOT = Path(__file__).resolve().parents[3]
-POOLS: list[Data] = [
-    {
-        "name": "training",
-        "candidates": [
-            {"instance_type": "p4d.24xlarge", "zones": ["us-east-2a"]},
-            {"instance_type": "g4dn.12xlarge", "zones": ["us-east-2b"]},
-        ],
-        "replicas": 2,
-        "quota": [{"namespace": "team-a", "gpus": 8}],
-    },
-    {"name": "own", "existing": {"node_selector": {"gpu": "own"}, "expected": {"nvidia.com/gpu": 2}}},
-]
 SET = "MachineSet openshift-machine-api/demo-training-us-east-2a"
-
-
-def planned(pools: list[Data] | None = None, cloud: str = "aws") -> Data:
-    plan = pool_builders.plan(pools or POOLS, cloud=cloud)
-    return {**plan, "limits": limits(map(Pool.from_result, plan["pools"]), cloud)}
 
 
 def obtained(pool: Data, replicas: int, machines: int, **more: t.Any) -> Data:
@@ -100,7 +81,8 @@ def test_a_new_pool() -> None:
     ]
 
 
-def test_a_pool_that_changes() -> None:
+def changed() -> Data:
+    """Return the report of a pool that loses a set, has another machine replaced, and differs in a disk."""
     plan = planned()
     drift = [
         {
@@ -124,12 +106,21 @@ def test_a_pool_that_changes() -> None:
     nodes = obtained(
         plan["pools"][0], 1, 3, foreseen=done, drift=drift, warnings=["careful"], removed=gone, replaced=other
     )
-    told = report(plan, {"nodes": nodes, "stack": [{}, {"foreseen": []}]})
-    assert [(one["pool"], one["for"], one["node"], one["machine_set"][-2:]) for one in told["drained"]] == [
+    return report(plan, {"nodes": nodes, "stack": [{}, {"foreseen": []}]})
+
+
+def test_which_nodes_of_a_pool_are_drained() -> None:
+    assert [
+        (one["pool"], one["for"], one["node"], one["machine_set"][-2:]) for one in changed()["drained"]
+    ] == [
         ("training", "removed", "n9", "-2"),
         ("training", "removed", "", "-2"),
         ("training", "replaced", "n0", "2a"),
     ]
+
+
+def test_a_pool_that_changes() -> None:
+    told = changed()
     assert told["warnings"] == ["careful"]
     assert told["table"][3:11] == [
         f"change  {SET} (spec.replicas)",
@@ -195,144 +186,6 @@ def test_what_it_costs(prices: Data, row: str, last: str) -> None:
     )
     assert told["table"][1].endswith(f"16    {row}")
     assert told["table"][-1] == last
-
-
-@pytest.mark.parametrize(
-    ("cloud", "candidate", "market", "expected"),
-    [
-        (
-            "aws",
-            {"instance_type": "g4dn.xlarge", "zones": ["a"]},
-            "spot",
-            [("All G and VT Spot Instance Requests", "vCPUs", 8)],
-        ),
-        (
-            "aws",
-            {"instance_type": "p4d.24xlarge", "zones": ["a"]},
-            {"type": "capacity_block", "reservation": "cr-0123456789abcdef0"},
-            [],
-        ),
-        (
-            "azure",
-            {"instance_type": "Standard_NC4as_T4_v3", "zones": ["1"]},
-            "on_demand",
-            [
-                ("Total Regional vCPUs", "vCPUs", 8),
-                ("vCPUs of the family of Standard_NC4as_T4_v3", "vCPUs", 8),
-            ],
-        ),
-        (
-            "azure",
-            {"instance_type": "Standard_NC4as_T4_v3", "zones": ["1"]},
-            "spot",
-            [("Total Regional Spot vCPUs", "vCPUs", 8)],
-        ),
-        (
-            "gcp",
-            {
-                "instance_type": "n1-standard-8",
-                "zones": ["us-central1-a"],
-                "gcp": {"gpus": {"type": "nvidia-tesla-t4", "count": 2}},
-            },
-            "spot",
-            [
-                ("GPUS_ALL_REGIONS of the project", "GPUs", 4),
-                ("PREEMPTIBLE_NVIDIA_T4_GPUS of the region", "GPUs", 4),
-            ],
-        ),
-        (
-            "gcp",
-            {"instance_type": "a3-highgpu-8g", "zones": ["us-central1-a"]},
-            "on_demand",
-            [("GPUS_ALL_REGIONS of the project", "GPUs", 16), ...],
-        ),
-        ("other", {"instance_type": "gpu.large", "gpus": 1}, "on_demand", []),
-    ],
-)
-def test_limits_of_the_account(cloud: str, candidate: Data, market: t.Any, expected: list[t.Any]) -> None:
-    found = [
-        (one["limit"], one["unit"], one["needs"])
-        for one in planned(
-            [{"name": "a", "candidates": [candidate], "replicas": 2, "market": market}], cloud
-        )["limits"]
-    ]
-    if ... in expected:
-        assert (found[0], len(found), "GPUs of the region" in found[1][0]) == (expected[0], 2, True)
-    else:
-        assert found == expected
-
-
-@pytest.mark.parametrize(
-    ("cloud", "candidate", "market", "limit", "is_name"),
-    [
-        (
-            "aws",
-            {"instance_type": "p4d.24xlarge", "zones": ["a"]},
-            "spot",
-            "All P4, P3 and P2 Spot Instance Requests",
-            True,
-        ),
-        (
-            "aws",
-            {"instance_type": "p5.48xlarge", "zones": ["a"]},
-            "spot",
-            "All P5 Spot Instance Requests",
-            True,
-        ),
-        (
-            "aws",
-            {"instance_type": "p6-b200.48xlarge", "zones": ["a"]},
-            "spot",
-            "Spot vCPUs of p6-b200",
-            False,
-        ),
-        (
-            "aws",
-            {"instance_type": "p6-b200.48xlarge", "zones": ["a"]},
-            "on_demand",
-            "Running On-Demand P instances",
-            True,
-        ),
-        (
-            "azure",
-            {"instance_type": "Standard_NC4as_T4_v3", "zones": ["1"]},
-            "on_demand",
-            "vCPUs of the family of Standard_NC4as_T4_v3",
-            False,
-        ),
-        (
-            "gcp",
-            {"instance_type": "a3-highgpu-8g", "zones": ["us-central1-a"]},
-            "spot",
-            "Spot H100 GPUs of the region",
-            False,
-        ),
-    ],
-)
-def test_what_is_no_name_is_told_as_words(
-    cloud: str, candidate: Data, market: str, limit: str, is_name: bool
-) -> None:
-    plan = planned([{"name": "a", "candidates": [candidate], "replicas": 1, "market": market}], cloud)
-    found = {one["limit"]: one["is_name"] for one in plan["limits"]}
-    assert found[limit] is is_name
-    (line,) = [line for line in report(plan, {})["table"] if f" of {limit} (" in line]
-    assert (" (in words) " in line) is not is_name
-
-
-def test_two_pools_count_towards_one_limit() -> None:
-    two = [
-        {"name": name, "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["a"]}], "replicas": 3}
-        for name in ("a", "b")
-    ]
-    assert planned(two)["limits"] == [
-        {
-            "limit": "Running On-Demand G and VT instances",
-            "is_name": True,
-            "unit": "vCPUs",
-            "needs": 24,
-            "pools": ["a", "b"],
-        }
-    ]
 
 
 def test_the_plan_is_of_the_very_steps_that_are_run() -> None:

@@ -35,8 +35,6 @@ PAPERS = {"DOCUMENTATION", "EXAMPLES", "RETURN"}
 LONG = {
     "plugins/lookup/gpu_instance_types.py",
     "tests/unit/fake_server.py",
-    "tests/unit/pools/test_plan.py",
-    "tests/unit/pools/test_report.py",
 }
 LONG_FUNCTIONS: dict[str, set[str]] = {
     "benchmarks/objects.py": {"node", "twelve"},
@@ -116,7 +114,6 @@ LONG_FUNCTIONS: dict[str, set[str]] = {
         "test_a_token_is_nowhere_to_be_seen",
     },
     "tests/integration/troubles/test_outage.py": {"test_twenty_seconds_without_api"},
-    "tests/unit/pools/test_report.py": {"test_a_pool_that_changes"},
     "tests/unit/stack/drivers/test_kernel_chain.py": {"test_an_update_is_followed_link_by_link"},
 }
 CROWDED: set[str] = set()

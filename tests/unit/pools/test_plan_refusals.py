@@ -1,0 +1,252 @@
+"""gpu_pools: every way to get a description wrong, and how it is told."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from unit import pool_builders
+from unit.pools.builders import DRIVER, NOBODY, TAINT, Data, candidate, existing, pool, problems
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+
+
+def test_other_types_that_are_offered_are_nvidia_s() -> None:
+    with pytest.raises(InputError) as caught:
+        pool_builders.plan([pool(candidates=candidate("dl1.24xlarge"))], cloud="aws")
+    assert "p4d.24xlarge" in caught.value.remedy
+    assert "dl2q" not in caught.value.remedy
+    assert "accelerator: intel-gaudi" in caught.value.remedy
+
+
+def test_a_pool_has_devices_of_one_vendor() -> None:
+    mixed = candidate("g4ad.xlarge") + candidate("g4dn.xlarge")
+    assert problems([pool(candidates=mixed, accelerator="amd-v520")]) == [
+        ("POOL-VENDOR", "gpu_pools[0].candidates")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "path"),
+    [
+        ({"replica": 2}, "POOL-UNKNOWN-KEY", "replica"),
+        ({"name": None}, "POOL-REQUIRED", "name"),
+        ({"name": "T_4"}, "POOL-VALUE", "name"),
+        ({"name": "a" * 40}, "POOL-NAME", "name"),
+        ({"candidates": []}, "POOL-REQUIRED", "candidates"),
+        ({"candidates": "g4dn.xlarge"}, "POOL-TYPE", "candidates"),
+        ({"candidates": [{"instance_type": "g4dn.xlarge"}]}, "POOL-REQUIRED", "candidates[0].zones"),
+        ({"candidates": candidate("g4dn.xlarge", "a", "a")}, "POOL-DUPLICATE", "candidates[0].zones"),
+        ({"candidates": candidate("g4dn.xlarg")}, "POOL-INSTANCE-TYPE", "candidates[0].instance_type"),
+        (
+            {"candidates": candidate("Standard_NC4as_T4_v3")},
+            "POOL-INSTANCE-TYPE",
+            "candidates[0].instance_type",
+        ),
+        ({"candidates": candidate("g4ad.xlarge")}, "POOL-VENDOR", "candidates[0].instance_type"),
+        ({"replicas": None}, "POOL-REQUIRED", "replicas"),
+        ({"replicas": "two"}, "POOL-TYPE", "replicas"),
+        ({"replicas": True}, "POOL-TYPE", "replicas"),
+        ({"replicas": -1}, "POOL-VALUE", "replicas"),
+        ({"min_replicas": 3}, "POOL-CONFLICT", "min_replicas"),
+        ({"autoscale": {"min": 0, "max": 2}}, "POOL-CONFLICT", "autoscale"),
+        (
+            {"replicas": None, "autoscale": {"min": 1, "max": 2}, "min_replicas": 1},
+            "POOL-CONFLICT",
+            "min_replicas",
+        ),
+        ({"replicas": None, "autoscale": {"min": 1, "max": 2}, "mixed": True}, "POOL-CONFLICT", "autoscale"),
+        (
+            {
+                "replicas": None,
+                "autoscale": {"min": 0, "max": 2},
+                "candidates": candidate("g4ad.xlarge"),
+                "accelerator": "amd-v520",
+            },
+            "POOL-AUTOSCALE-ZERO",
+            "autoscale.min",
+        ),
+        ({"replicas": None, "autoscale": {"min": 3, "max": 2}}, "POOL-CONFLICT", "autoscale.min"),
+        (
+            {
+                "replicas": None,
+                "autoscale": {"min": 0, "max": 2},
+                "sharing": {"mps": {"replicas": 2, "rename": True}},
+            },
+            "POOL-AUTOSCALE-ZERO",
+            "autoscale.min",
+        ),
+        ({"market": "spott"}, "POOL-VALUE", "market"),
+        ({"market": {"type": "spot", "reservation": "cr-1"}}, "POOL-MARKET", "market.reservation"),
+        ({"market": "capacity_block"}, "POOL-MARKET", "market.reservation"),
+        ({"market": {"type": "on_demand", "max_price": "1"}}, "POOL-MARKET", "market.max_price"),
+        ({"taints": [{"key": "a", "effect": "Never"}]}, "POOL-VALUE", "taints[0].effect"),
+        ({"taints": [{"key": "a", "value": True, "effect": "NoSchedule"}]}, "POOL-TYPE", "taints[0].value"),
+        ({"taints": [{"key": "a", "effect": "NoExecute"}]}, "POOL-TAINT", "taints[0].effect"),
+        ({"taints": [TAINT, TAINT]}, "POOL-DUPLICATE", "taints[1]"),
+        ({"labels": {"a": True}}, "POOL-LABEL", "labels.a"),
+        ({"labels": {"a": 1}}, "POOL-LABEL", "labels.a"),
+        ({"labels": {"a": "b/c"}}, "POOL-LABEL", "labels.a"),
+        ({"labels": {"a b": "c"}}, "POOL-LABEL", "labels.a b"),
+        ({"labels": {"cluster-api/accelerator": "x"}}, "POOL-LABEL", "labels.cluster-api/accelerator"),
+        ({"accelerator": "nvidia.com/gpu"}, "POOL-VALUE", "accelerator"),
+        ({"disk": {"type": "gp2", "iops": 3000}}, "POOL-DISK", "disk.iops"),
+        ({"disk": {"type": "io2"}}, "POOL-DISK", "disk.iops"),
+        ({"disk": {"size": 100}}, "POOL-UNKNOWN-KEY", "disk.size"),
+        ({"tuning": "gpu-training"}, "POOL-NOT-YET", "tuning"),
+        ({"cdi": True}, "POOL-NOT-YET", "cdi"),
+        ({"driver": DRIVER | {"kernel_module_type": "closed"}}, "POOL-VALUE", "driver.kernel_module_type"),
+        (
+            {"driver": DRIVER | {"kernel_module_type": "open"}, "candidates": candidate("p3.2xlarge")},
+            "POOL-DRIVER",
+            "driver.kernel_module_type",
+        ),
+        ({"candidates": candidate("g4dn.xlarge") + candidate("g5g.xlarge")}, "POOL-ARCH", "candidates"),
+        (
+            {"candidates": candidate("g5g.xlarge"), "validate": {"image": "x", "image_archs": ["amd64"]}},
+            "POOL-ARCH",
+            "validate.image",
+        ),
+        ({"sharing": {"mig": {"slices": 7}}}, "POOL-GEOMETRY", "sharing.mig"),
+        (
+            {"candidates": candidate("p4de.24xlarge"), "sharing": {"mig": {"profile": "1g.5gb"}}},
+            "POOL-GEOMETRY",
+            "sharing.mig.profile",
+        ),
+        (
+            {"candidates": candidate("p4d.24xlarge"), "sharing": {"mig": {"slices": 7}}},
+            "POOL-NOT-YET",
+            "sharing",
+        ),
+        ({"sharing": {"mig": {"slices": 7}, "mps": {"replicas": 2}}}, "POOL-CONFLICT", "sharing"),
+        ({"sharing": {"mig": {}}}, "POOL-CONFLICT", "sharing.mig"),
+        ({"sharing": {"mps": {"replicas": 1}}}, "POOL-VALUE", "sharing.mps.replicas"),
+        (
+            {"sharing": {"mps": {"replicas": 2, "rename": True}}, "quota": [{"namespace": "a", "gpus": 1}]},
+            "POOL-QUOTA-RENAMED",
+            "quota[0].gpus",
+        ),
+        ({"quota": [{"namespace": "a"}]}, "POOL-CONFLICT", "quota[0]"),
+        (
+            {"quota": [{"namespace": "a", "hard": {"nvidia.com/gpu": 1}}]},
+            "QUOTA-KEY",
+            "quota[0].hard.nvidia.com/gpu",
+        ),
+        (
+            {"quota": [{"namespace": "a", "hard": {"limits.nvidia.com/gpu": 1}}]},
+            "QUOTA-KEY",
+            "quota[0].hard.limits.nvidia.com/gpu",
+        ),
+        (
+            {"quota": [{"namespace": "a", "hard": {"requests.nvidia.com/gpu": "1.5"}}]},
+            "POOL-TYPE",
+            "quota[0].hard.requests.nvidia.com/gpu",
+        ),
+        ({"priority": [{"name": "x", "value": 2000000000}]}, "POOL-VALUE", "priority[0].value"),
+        ({"validate": {"benchmark": "hpl"}}, "POOL-VALUE", "validate.benchmark"),
+        (
+            {
+                "existing": {"node_selector": {"a": "b"}, "expected": {"nvidia.com/gpu": 1}},
+                "candidates": None,
+            },
+            "POOL-CONFLICT",
+            "replicas",
+        ),
+        (
+            NOBODY | {"existing": {"node_selector": {}, "expected": {"nvidia.com/gpu": 1}}},
+            "POOL-VALUE",
+            "existing.node_selector",
+        ),
+        (
+            NOBODY | {"existing": {"node_selector": {"a": "b"}, "expected": {}}},
+            "POOL-VALUE",
+            "existing.expected",
+        ),
+    ],
+    ids=str,
+)
+def test_one_thing_wrong(changes: Data, code: str, path: str) -> None:
+    assert problems([pool(**changes)]) == [(code, f"gpu_pools[0].{path}")]
+
+
+@pytest.mark.parametrize(
+    ("pools", "code", "path"),
+    [
+        ([pool(), pool()], "POOL-DUPLICATE", "[1].name"),
+        (
+            [existing(rack="r1"), {**existing(rack="r1", row="2"), "name": "b"}],
+            "POOL-OVERLAP",
+            "[1].existing.node_selector",
+        ),
+        (
+            [pool(), existing(1, **t.cast("Data", {"nvidia.com/gpu.present": "true"}))],
+            "POOL-OVERLAP",
+            "[1].existing.node_selector",
+        ),
+        ([pool(cdi=True), pool(name="b", cdi=False)], "POOL-CLUSTER-WIDE", "[1].cdi"),
+        (
+            [
+                pool(priority=[{"name": "x", "value": 1}]),
+                pool(name="b", priority=[{"name": "x", "value": 2}]),
+            ],
+            "POOL-CONFLICT",
+            "[1].priority[0]",
+        ),
+        (
+            [
+                pool(quota=[{"namespace": "a", "hard": {"requests.memory": "1Gi"}}]),
+                pool(name="b", quota=[{"namespace": "a", "hard": {"requests.memory": "2Gi"}}]),
+            ],
+            "POOL-CONFLICT",
+            "[1].quota[0].hard.requests.memory",
+        ),
+    ],
+)
+def test_pools_that_contradict_each_other(pools: list[Data], code: str, path: str) -> None:
+    assert (code, f"gpu_pools{path}") in problems(pools)
+
+
+def test_mig_strategies_of_two_pools_must_agree() -> None:
+    one = pool(candidates=candidate("p4d.24xlarge"), sharing={"mig": {"slices": 7}})
+    assert ("POOL-CLUSTER-WIDE", "gpu_pools[1].sharing.mig.strategy") in problems(
+        [one, {**one, "name": "b", "sharing": {"mig": {"layout": {"1g.5gb": 7}}}}]
+    )
+
+
+def test_everything_is_told_at_once() -> None:
+    found = problems(
+        [pool(replicas="x", labels={"a": False}), pool(name="b", candidates=candidate("g4dn.xlarg"))],
+        name="pools",
+    )
+    assert found == [
+        ("POOL-TYPE", "pools[0].replicas"),
+        ("POOL-LABEL", "pools[0].labels.a"),
+        ("POOL-INSTANCE-TYPE", "pools[1].candidates[0].instance_type"),
+    ]
+    with pytest.raises(InputError) as caught:
+        pool_builders.plan([pool(replicas="x", labels={"a": False})], cloud="aws")
+    assert caught.value.code == "POOL-INVALID"
+    assert all(
+        text in caught.value.message
+        for text in ("POOL-TYPE gpu_pools[0].replicas", "POOL-LABEL gpu_pools[0].labels.a")
+    )
+
+
+@pytest.mark.parametrize(
+    ("raw", "path"),
+    [({"name": "x"}, "gpu_pools"), ("x", "gpu_pools"), (["x"], "gpu_pools[0]"), ([None], "gpu_pools[0]")],
+)
+def test_a_description_of_another_shape(raw: t.Any, path: str) -> None:
+    assert problems(raw)[0] == ("POOL-TYPE", path)
+
+
+def test_the_nearest_name_is_offered() -> None:
+    with pytest.raises(InputError, match=r"gpu_pools\[0\].*g4dn\.xlarg is not a known") as caught:
+        pool_builders.plan([pool(candidates=candidate("g4dn.xlarg"))], cloud="aws")
+    assert "g4dn.xlarge" in caught.value.remedy
+
+
+def test_a_task_s_own_options_are_named_without_a_list() -> None:
+    with pytest.raises(InputError) as caught:
+        pool_builders.single(pool(taints=[{"key": "a", "effect": "NoExecute"}]), "aws")
+    assert caught.value.facts["problems"][0]["path"] == "taints[0].effect"
