@@ -114,7 +114,6 @@ LONG_FUNCTIONS: dict[str, set[str]] = {
         "test_a_token_is_nowhere_to_be_seen",
     },
     "tests/integration/troubles/test_outage.py": {"test_twenty_seconds_without_api"},
-    "tests/unit/stack/drivers/test_kernel_chain.py": {"test_an_update_is_followed_link_by_link"},
 }
 CROWDED: set[str] = set()
 

@@ -26,30 +26,36 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
 )
 
 
+def updating(state: str) -> dict[str, str]:
+    """Return what the machine-config operator notes on a node that gets another configuration."""
+    return {
+        f"{MACHINE_CONFIG}currentConfig": "a",
+        f"{MACHINE_CONFIG}desiredConfig": "b",
+        f"{MACHINE_CONFIG}state": state,
+    }
+
+
+def followed(judging: clusterpolicy_judge.Judge, seen: Snapshot) -> list[tuple[str, ...]]:
+    """Return the lines that are told at each link, from the cordoned node to the driver that is ready."""
+    node(seen)["metadata"]["annotations"] = updating("Working")
+    node(seen)["spec"]["unschedulable"] = True
+    lines = [judging(seen).details]
+    reboot(seen)
+    lines.append(judging(seen).details)
+    node(seen)["metadata"]["annotations"] = updating("Done") | {f"{MACHINE_CONFIG}currentConfig": "b"}
+    for step in (lambda _seen: None, relabel, tag, rename):
+        step(seen)
+        lines.append(judging(seen).details)
+    driver_pod(seen)["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
+    return [*lines, judging(seen).details]
+
+
 def test_an_update_is_followed_link_by_link(seen: Snapshot) -> None:
     judging = clusterpolicy_judge.Judge(
         some_params(name="gpu-cluster-policy", grace=600, pools=[POOL]), lambda: 0.0
     )
     assert judging(seen).is_ready
-    notes = {
-        f"{MACHINE_CONFIG}currentConfig": "a",
-        f"{MACHINE_CONFIG}desiredConfig": "b",
-        f"{MACHINE_CONFIG}state": "Working",
-    }
-    node(seen)["metadata"]["annotations"] = notes
-    node(seen)["spec"]["unschedulable"] = True
-    lines = [judging(seen).details]
-    reboot(seen)
-    lines.append(judging(seen).details)
-    node(seen)["metadata"]["annotations"] = notes | {
-        f"{MACHINE_CONFIG}currentConfig": "b",
-        f"{MACHINE_CONFIG}state": "Done",
-    }
-    for step in (lambda _seen: None, relabel, tag, rename):
-        step(seen)
-        lines.append(judging(seen).details)
-    driver_pod(seen)["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
-    lines.append(judging(seen).details)
+    lines = followed(judging, seen)
     changed = "gpu-0: kernel 5.14.0-570.12.1 -> 5.14.0-611.5.1, step"
     starts = [line.partition(";")[0] for (line,) in lines]
     assert (
@@ -71,12 +77,7 @@ def test_an_update_is_followed_link_by_link(seen: Snapshot) -> None:
 
 
 def test_a_daemon_that_has_given_up_is_a_failure_of_its_own(seen: Snapshot) -> None:
-    notes = {
-        f"{MACHINE_CONFIG}currentConfig": "a",
-        f"{MACHINE_CONFIG}desiredConfig": "b",
-        f"{MACHINE_CONFIG}state": "Degraded",
-    }
-    node(seen)["metadata"]["annotations"] = notes | {
+    node(seen)["metadata"]["annotations"] = updating("Degraded") | {
         f"{MACHINE_CONFIG}reason": "failed to drain node gpu-0 after 1 hour"
     }
     found = update.judge(node(seen))
