@@ -14,6 +14,7 @@ import typing as t
 import uuid
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from unit import fake_patches
 from urllib3 import HTTPHeaderDict
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds as kube_kinds
@@ -213,16 +214,16 @@ class FakeServer:
             else {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}}
         )
         if "force" in query and live:
-            _prune(wanted, _managed(wanted), body)
-        _merge(wanted, body)
+            fake_patches.prune(wanted, fake_patches.managed(wanted), body)
+        fake_patches.merge(wanted, body)
         wanted["metadata"].update({"name": name, **({"namespace": namespace} if namespace else {})})
-        if "force" in query:
+        if "force" in query or live is None:
             wanted["metadata"]["managedFields"] = [
-                {"manager": query["fieldManager"], "operation": "Apply", "fieldsV1": _fields(body)}
-            ]
-        elif live is None:
-            wanted["metadata"]["managedFields"] = [
-                {"manager": query["fieldManager"], "operation": "Update", "fieldsV1": _fields(body)}
+                {
+                    "manager": query["fieldManager"],
+                    "operation": "Apply" if "force" in query else "Update",
+                    "fieldsV1": fake_patches.fields(body),
+                }
             ]
         if live is not None and wanted == live:
             return Answer(200, live)
@@ -278,37 +279,3 @@ class FakeServer:
         ]
         lines = [json.dumps({"type": "MODIFIED", "object": obj}) for obj in news]
         return Answer(200, "".join(line + "\n" for line in lines))
-
-
-def _merge(into: Object, patch: t.Mapping[str, t.Any]) -> None:
-    for key, value in patch.items():
-        if value is None:
-            into.pop(key, None)
-        elif isinstance(value, dict) and isinstance(into.get(key), dict):
-            _merge(into[key], value)
-        else:
-            into[key] = copy.deepcopy(value)
-
-
-def _fields(body: t.Mapping[str, t.Any]) -> Object:
-    skipped = ("apiVersion", "kind", "name", "namespace")
-    return {
-        f"f:{key}": _fields(value) if isinstance(value, dict) else {}
-        for key, value in body.items()
-        if key not in skipped
-    }
-
-
-def _managed(obj: Object) -> Object:
-    entries = obj["metadata"].get("managedFields", ())
-    return next((entry["fieldsV1"] for entry in entries if entry["operation"] == "Apply"), {})
-
-
-def _prune(obj: t.Any, owned: Object, wanted: t.Any) -> None:
-    """Remove what the manager owned and no longer wants."""
-    for key, inner in owned.items():
-        name = key[2:]
-        if name not in wanted:
-            obj.pop(name, None)
-        elif inner and isinstance(obj.get(name), dict):
-            _prune(obj[name], inner, wanted[name])
