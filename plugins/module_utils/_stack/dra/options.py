@@ -22,12 +22,15 @@ TABLE: t.Final = read(
 gpu_cluster                         dict  Components that O(backend=dra) runs beside the driver.
 gpu_cluster.dra_driver              dict  The DRA driver, which publishes GPUs as ResourceSlices.
 gpu_cluster.dra_driver.feature_gates   map   Features of the DRA driver, each a name and a boolean.
-gpu_cluster.dra_driver.compute_domains bool  Whether to offer domains of multi-node NVLink too. By default the operator offers them.
-gpu_cluster.dcgm                    dict  The Data Center GPU Manager as a separate service. Without it, the exporter runs one inside.
+gpu_cluster.dra_driver.compute_domains bool  Whether to offer domains of multi-node NVLink too. """
+    "By default the operator offers them."
+    """
+gpu_cluster.dcgm                    dict  The Data Center GPU Manager as a separate service. """
+    "Without it, the exporter runs one inside."
+    """
 gpu_cluster.dcgm.enabled            bool  Whether the operator deploys it.
 gpu_cluster.dcgm_exporter           dict  The metrics exporter.
 gpu_cluster.dcgm_exporter.enabled   bool  Whether the operator deploys it.
-"""
-    + "".join(_IMAGE.format(part) for part in ("dra_driver", "dcgm", "dcgm_exporter"))
+""" + "".join(_IMAGE.format(part) for part in ("dra_driver", "dcgm", "dcgm_exporter"))
 )
 OPTIONS: t.Final = plain(TABLE)

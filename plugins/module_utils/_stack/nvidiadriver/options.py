@@ -16,9 +16,13 @@ from ..clusterpolicy.options import RESOURCES, SIDECAR, plain, read
 _SIDECAR: t.Final = [line for line in SIDECAR.splitlines() if line]
 FIELDS: t.Final = read(
     """
-default                               bool   Whether it is for all nodes that no other NVIDIADriver selects. It has no selector then.
+default                               bool   Whether it is for all nodes that no other NVIDIADriver """
+    "selects. It has no selector then."
+    """
 driver_type                           gpu|vgpu|vgpu-host-manager  Kind of driver. It cannot change later.
-node_selector                         map    Labels of the nodes. The default is the selector of the pool with this name.
+node_selector                         map    Labels of the nodes. """
+    "The default is the selector of the pool with this name."
+    """
 priority_class_name                   str    Priority class of the pods.
 host_network                          bool   Whether the pods use the host's network.
 labels                                map    Labels of the pods.
@@ -29,10 +33,7 @@ virtual_topology_config               dict   Topology of a vGPU host.
 virtual_topology_config.name          str    Name of the ConfigMap in O(namespace).
 gds                                   sidecar  GPUDirect Storage.
 gdrcopy                               sidecar  The GDRCopy driver.
-"""
-    + "\n".join(line for line in _SIDECAR if not line.startswith("enabled"))
-    + RESOURCES
-    + DRIVER
+""" + "\n".join(line for line in _SIDECAR if not line.startswith("enabled")) + RESOURCES + DRIVER
 )
 TABLE: t.Final = {
     "nvidia_drivers": {
