@@ -96,7 +96,10 @@ def example_of(kind: str, versions: t.Iterable[dict[str, t.Any]]) -> dict[str, t
 
 
 def release(versions: t.Iterable[dict[str, t.Any]]) -> tuple[int, ...]:
-    """Year and month of the newest GPU operator that is installed; empty where nothing tells, as without OLM."""
+    """Return year and month of the newest GPU operator that is installed.
+
+    The result is empty where nothing tells, as without OLM.
+    """
     found = [
         str((one.get("spec") or {}).get("version") or "")
         for one in versions
