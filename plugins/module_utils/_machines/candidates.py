@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Which candidate gives a pool its machines: where to start, and where to go on when a provider has none."""
+"""Search over a pool's candidates: which one to ask first, and which one after a refusal."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from .._pools.model import Candidate, JsonObject, Pool
 from .placement import Zones, adjusted, at_least, grown, spread
 from .provider_errors import WHOLE_CANDIDATE
 
-# What comes after a refusal: the same candidate in its other zones; the next candidate; content with what
-# there is; nothing left to ask.
+# Steps after a refusal. AGAIN: ask the same candidate in its other zones. NEXT: ask the next candidate. KEEP:
+# accept the machines obtained so far. GIVE_UP: no candidate is left.
 AGAIN, NEXT, KEEP, GIVE_UP = "again", "next", "keep", "give up"
 NO_ZONE: t.Final = ""  # the one place of a pool where the platform has no zones
 
 
 class DriftError(AcceleratorError):
-    """The pool has machines of a type that it does not ask for any more."""
+    """The pool has machines of an instance type that none of its candidates names."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """The machines of one candidate in one zone: a machine set."""
+    """The machines of one candidate in one zone; each share becomes one machine set."""
 
     candidate: Candidate
     zone: str
@@ -35,13 +35,10 @@ class Share:
 
 @dataclass(frozen=True)
 class Held:
-    """A machine set that the pool has already.
+    """A machine set that the pool already has.
 
-    candidate: its key. obtained: its record, C(obtained/asked), empty before the pool was complete. made:
-    when.
-
-    candidate: its key. obtained: its record, C(obtained/asked), empty before the pool was complete. made:
-    when.
+    candidate: key of the candidate that the set was made for. obtained: the annotation C(obtained/asked),
+    empty before the pool was complete. made: creation time (RFC 3339).
     """
 
     name: str
@@ -54,12 +51,16 @@ class Held:
 
 @dataclass
 class Search:
-    """order: the candidates in the order of asking. kept: shares of earlier candidates (mixed pools).
+    """State of the search for one pool's machines.
 
-    before: what the pool had at the start.
+    order: the candidates still to ask, the current one first. placement: machines of the current candidate by
+    zone. kept: shares of earlier candidates of a mixed pool. before: shares that the pool had at the start.
 
-    won: it was complete once. stays: it is to be as it was, so nothing is given up for a machine that is
-    lost.
+    won: the pool was complete in an earlier run. stays: the pool needs no more machines than it has, so a
+    refused machine fails the run and does not move the pool.
+
+    out: zones of the current candidate that refused machines. attempts: what each refused request asked for
+    and obtained.
     """
 
     pool: Pool
@@ -74,10 +75,12 @@ class Search:
 
     @property
     def candidate(self) -> Candidate:
+        """Return the candidate that is asked now."""
         return self.order[0]
 
     @property
     def shares(self) -> list[Share]:
+        """Return all shares: those kept from earlier candidates, then those of the current candidate."""
         return [
             *self.kept,
             *(Share(self.candidate, zone, replicas) for zone, replicas in self.placement.items()),
@@ -85,17 +88,20 @@ class Search:
 
     @property
     def obtained(self) -> int:
+        """Return the number of machines in all shares."""
         return sum(share.replicas for share in self.shares)
 
     @property
     def record(self) -> str:
-        # The autoscaler owns what is beyond the replicas, and changes it.
+        """Return C(obtained/asked), the annotation of a complete pool's sets."""
+        # The autoscaler adds and removes machines beyond the pool's replicas, so the record leaves them out.
         return f"{min(self.obtained, self.pool.replicas)}/{self.pool.replicas}"
 
     def lose(self, refused: t.Mapping[str, tuple[str, str]], obtained: t.Mapping[str, int]) -> str:
-        """Give up zones that refused machines. Return what to do next; the shares are those for that step.
+        """Give up zones that refused machines and update the shares. Return AGAIN, NEXT, KEEP or GIVE_UP.
 
-        refused: code and text by zone. obtained: machines that have an instance, by zone.
+        refused: error code and provider's text by zone. obtained: number of machines with an instance by
+        zone.
         """
         for zone, (code, message) in refused.items():
             self._note(
@@ -113,7 +119,10 @@ class Search:
         return self._exhausted()
 
     def lose_kept(self, share: Share, why: tuple[str, str], obtained: int) -> None:
-        """Ask the current candidate for what an earlier candidate of a mixed pool has lost."""
+        """Ask the current candidate for the machines that an earlier candidate of a mixed pool has lost.
+
+        why: error code and provider's text. obtained: number of the share's machines that have an instance.
+        """
         self._note(share, *why, obtained)
         rest = [replace(share, replicas=obtained)] if obtained else []
         self.kept = [other for one in self.kept for other in (rest if one is share else [one])]
@@ -122,7 +131,7 @@ class Search:
 
     @property
     def has_left(self) -> bool:
-        """Return whether a complete pool asks for another candidate than its own."""
+        """Return whether a pool that was complete now asks a candidate that it had no machine set of."""
         return (
             bool(self.before)
             and not self.pool.mixed
@@ -174,14 +183,15 @@ class Search:
 
 
 def start(pool: Pool, held: t.Sequence[Held], reselect: bool = False) -> Search:
-    """Where the pool stays, where an interrupted search went on, or the first candidate.
+    """Return the search as it starts: first the candidate that the pool has machines of, else the first one.
 
-    Raises DriftError for machines of another type.
+    Without reselect, a pool that was complete once asks only its own candidate. Raise DriftError if a held
+    set makes machines that no candidate names.
     """
     places = [_place(pool, one) for one in held]
     record = next((one.obtained for one in held if one.obtained), "")
-    # Of two candidates with a record the younger one won: whoever moved the pool was interrupted before the
-    # old sets were gone.
+    # If sets of two candidates have a record, the younger sets count: an earlier run moved the pool there and
+    # was interrupted before it deleted the old sets.
     winners = [(one.made, place) for place, one in zip(places, held, strict=True) if one.obtained]
     here = max(winners)[1] if winners else max(places or [0])
     order = [*pool.candidates[here:], *pool.candidates[:here]]
@@ -222,7 +232,7 @@ def start(pool: Pool, held: t.Sequence[Held], reselect: bool = False) -> Search:
 
 
 def _at_most(replicas: int, shares: t.Sequence[Share]) -> list[Share]:
-    """Return the first shares, up to so many machines."""
+    """Return the first shares, cut so that they have no more machines than replicas."""
     found: list[Share] = []
     for share in shares:
         part = min(share.replicas, replicas - sum(one.replicas for one in found))
@@ -231,11 +241,15 @@ def _at_most(replicas: int, shares: t.Sequence[Share]) -> list[Share]:
 
 
 def zones_of(candidate: Candidate) -> list[str]:
+    """Return the candidate's zones, or NO_ZONE alone if it names none."""
     return list(candidate.zones) or [NO_ZONE]
 
 
 def is_of(held: Held, candidate: Candidate, pool: Pool) -> bool:
-    """Return whether a set was made for that candidate; the market counts if only the market differs."""
+    """Return whether a set was made for the candidate.
+
+    A set without the key of any candidate is compared by instance type alone.
+    """
     keys = [one.key for one in pool.candidates]
     if held.candidate in keys:
         return held.candidate == candidate.key
@@ -243,7 +257,7 @@ def is_of(held: Held, candidate: Candidate, pool: Pool) -> bool:
 
 
 def _place(pool: Pool, held: Held) -> int:
-    """Return the index of the candidate that a set was made for. Raises DriftError if there is none."""
+    """Return the index of the candidate that a set was made for. Raise DriftError if there is none."""
     found = next((index for index, one in enumerate(pool.candidates) if is_of(held, one, pool)), None)
     if found is not None:
         return found
@@ -258,6 +272,7 @@ def _place(pool: Pool, held: Held) -> int:
 
 
 def described(attempt: JsonObject) -> str:
+    """Return one line about an attempt, for messages."""
     place = (
         f"{attempt['instance_type']} in {', '.join(attempt['zones'])}"
         if attempt["zones"]
@@ -270,7 +285,7 @@ def described(attempt: JsonObject) -> str:
 
 
 def nothing_left(pool: Pool, search: Search, exc: NotReadyError, facts: JsonObject) -> NotReadyError:
-    """Return the failure of the whole search; with a single attempt, the provider's own."""
+    """Return the error that ends a failed search; after a single attempt, the provider's own error."""
     if len(search.attempts) == 1:
         exc.facts.update(facts)
         return exc

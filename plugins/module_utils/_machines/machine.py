@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Machines: how far one has come, and why it comes no further."""
+"""Machines: the phase of a Machine, and the reason why it is not a Ready node."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .trouble import Trouble
 Machine = t.Mapping[str, t.Any]
 
 SET: t.Final = "machine.openshift.io/cluster-api-machineset"
-# The set that has one Machine too many gives up the one that carries this.
+# A machine set that scales down deletes the Machines with this annotation first.
 DELETE_FIRST: t.Final = "machine.openshift.io/delete-machine"
-# OpenStack's provider waits for a volume and a server without a word, five minutes for each at most.
+# OpenStack's provider reports nothing while it waits for a volume and a server, five minutes each at most.
 _LONGEST_SILENCE: t.Final = 900.0
 _SILENCE: t.Final = (
     "it has no instance, no condition and no error. OpenStack's provider tells no Machine why; most "
@@ -29,14 +29,17 @@ _SILENCE: t.Final = (
 
 
 def name(machine: Machine) -> str:
+    """Return the Machine's name."""
     return str(machine["metadata"]["name"])
 
 
 def set_name(machine: Machine) -> str:
+    """Return the name of the Machine's set; empty without one."""
     return str((machine["metadata"].get("labels") or {}).get(SET, ""))
 
 
 def phase(machine: Machine) -> str:
+    """Return the Machine's phase: `Deleting` once it is deleted, `New` before the status has a phase."""
     return (
         "Deleting"
         if machine["metadata"].get("deletionTimestamp")
@@ -45,33 +48,35 @@ def phase(machine: Machine) -> str:
 
 
 def node_name(machine: Machine) -> str:
+    """Return the name of the Machine's node; empty without one."""
     return str(((machine.get("status") or {}).get("nodeRef") or {}).get("name", ""))
 
 
 def remedy_of(code: str, machine: Machine) -> str:
+    """Return the remedy for a provider error of this Machine."""
     return provider_errors.remedy_of(code, machine["metadata"].get("namespace", ""), name(machine))
 
 
 def seconds_since(stamp: str, now: float) -> float:
-    """stamp: as the API writes times. now: seconds of the epoch. Never negative: clocks differ."""
+    """Return the seconds from an RFC 3339 time to now (epoch seconds); 0.0 for an empty or a future time."""
     return max(0.0, now - moment(stamp)) if stamp else 0.0
 
 
 def moment(stamp: str) -> float:
-    """Seconds of the epoch."""
+    """Return an RFC 3339 time as epoch seconds. Raise ValueError if it cannot be parsed."""
     then = datetime.fromisoformat(stamp.replace("Z", "+00:00"))
     return then.replace(tzinfo=then.tzinfo or UTC).timestamp()
 
 
 def is_given_up(machine: Machine) -> bool:
-    """Whether its set is to lose this Machine first."""
+    """Return whether the Machine is marked as the first that its set deletes."""
     return DELETE_FIRST in (machine["metadata"].get("annotations") or {})
 
 
 def refused(machine: Machine, now: float, patience: float) -> tuple[str, str]:
-    """Return code and text of a Machine that gets no instance.
+    """Return error code and text if the provider refuses the Machine an instance, else two empty strings.
 
-    At once if the refusal is final, else when the provider has refused for so many seconds.
+    A refusal that is not final counts after patience (seconds).
     """
     trouble = machine_trouble.find(machine)
     if _is_silent(machine, now, max(patience, _LONGEST_SILENCE)):
@@ -86,7 +91,7 @@ def refused(machine: Machine, now: float, patience: float) -> tuple[str, str]:
 
 
 def awaits_node(machine: Machine) -> bool:
-    """Whether it has an instance that is not a node yet."""
+    """Return whether the Machine has an instance that has not joined as a node yet."""
     return (
         phase(machine) == "Provisioned" and not node_name(machine) and machine_trouble.find(machine) is None
     )
@@ -101,10 +106,11 @@ def judge(
     host: t.Mapping[str, t.Any] | None = None,
     is_watched: bool = False,
 ) -> Readiness:
-    """Judge one Machine and its node.
+    """Return the readiness of one Machine and its node.
 
-    place: instance type and zone, for the message. host: the BareMetalHost. is_watched: whether a health
-    check replaces a lost instance.
+    now: epoch seconds. capacity_timeout: seconds that a provider may refuse an instance. place: instance type
+    and zone, for the message. host: the Machine's BareMetalHost. is_watched: whether a health check replaces
+    a lost instance.
     """
     state = phase(machine)
     line = f"{name(machine)} ({place}): {state}"
@@ -147,7 +153,7 @@ def judge(
                 f"{line}, node {node_facts.short(node_facts.name(node))} {node_facts.why_not_ready(node)}",
             ),
         )
-    # Only the phase Failed is final: what stands on a Machine that runs is tried again by its provider.
+    # Only the phase Failed is final: the provider retries whatever error a Machine in phase Running shows.
     status = machine.get("status") or {}
     text = f": {machine_trouble.error_of(status)}" if status.get("errorReason") else ""
     return ready("Running", details=(f"{line}, node {node_facts.short(node_facts.name(node))} Ready{text}",))
@@ -213,6 +219,7 @@ def _since(stamp: str) -> str:
 
 
 def summarize(machine: Machine) -> dict[str, t.Any]:
+    """Return the Machine as modules return it; code and since are empty for a Machine without trouble."""
     status = machine.get("status") or {}
     labels = machine["metadata"].get("labels") or {}
     trouble = machine_trouble.find(machine)
