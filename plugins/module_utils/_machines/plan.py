@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The machine sets of one pool: what to apply, what to say, what to remove."""
+"""Plan of a pool's machine sets: which to apply, and which to remove."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ from .propagation import of_template
 
 @dataclass(frozen=True)
 class MachinePlan:
-    """manifests and shares: by name of the set. surplus: sets of the pool that it no longer has a use for.
+    """The machine sets of one pool: the manifests to apply, and the names of sets to remove.
 
-    wanted: the manifests with the template that the pool asks for, also where the live one is to stay.
+    manifests, shares: by name of the set. surplus: names of sets that the pool no longer uses. remarks:
+    warnings for the user. wanted: the manifests with the template that the pool asks for, even if on_change
+    keeps the live template.
     """
 
     pool: Pool
@@ -38,15 +40,19 @@ class MachinePlan:
 
     @property
     def replicas(self) -> dict[str, int]:
+        """Return the replicas by name of the set."""
         return {name: machine_set.replicas_of(manifest) for name, manifest in self.manifests.items()}
 
     def node_labels(self, name: str) -> dict[str, str]:
+        """Return the labels of the nodes that the set of this name makes."""
         return of_template(self.manifests[name]).labels
 
     def taints(self, name: str) -> list[KubeObject]:
+        """Return the taints of the nodes that the set of this name makes."""
         return of_template(self.manifests[name]).taints
 
     def place(self, name: str) -> str:
+        """Return the instance type and the zone of the set of this name, for messages."""
         share = self.shares[name]
         return (
             f"{share.candidate.instance_type} in {share.zone}"
@@ -56,7 +62,7 @@ class MachinePlan:
 
 
 def held(cluster: Infrastructure, pool: Pool, live: t.Iterable[KubeObject]) -> list[Held]:
-    """Return the sets that the pool has already."""
+    """Return the machine sets that the pool already has, by name."""
     platform = source_set.platform_of(cluster)
     found = []
     for one in live:
@@ -84,9 +90,11 @@ def plan(
     params: t.Mapping[str, t.Any],
     record: str = "",
 ) -> MachinePlan:
-    """Return the plan of a pool's machine sets. Raises AcceleratorError for what forbids the pool.
+    """Return the plan of a pool's machine sets.
 
-    live: all machine sets of the namespace. record: what the sets say of the pool's completeness.
+    live: all machine sets of the namespace. record: C(obtained/asked) for the annotation of the sets; empty
+    for none. Raise AcceleratorError for what forbids the sets, such as an image that the platform cannot boot
+    or a set that this collection did not make.
     """
     platform = source_set.platform_of(cluster)
     if params.get("image") and platform.NO_IMAGE:
@@ -133,7 +141,7 @@ def plan(
 def _name(
     infrastructure: str, pool: Pool, share: Share, have: t.Sequence[Held], taken: t.Collection[str]
 ) -> str:
-    """Return the set's name; a number follows if another candidate's set has the name."""
+    """Return the name of the share's set, with a number added if another candidate's set has that name."""
     mine = next(
         (one.name for one in have if one.zone == share.zone and is_of(one, share.candidate, pool)), None
     )
@@ -147,7 +155,7 @@ def _name(
 def _provider(
     platform: Platform, source: KubeObject, pool: Pool, share: Share, image: str, is_new: bool
 ) -> tuple[KubeObject, str]:
-    """Return the provider's value, and a remark on unknown fields of the source."""
+    """Return the providerSpec value, and a remark on unknown fields of the source set."""
     candidate, provider = share.candidate, machine_set.provider_of(source)
     wanted = replace(
         platform_options.wanted(pool, candidate, platform.KEY, share.zone, image if is_new else ""),
@@ -174,7 +182,7 @@ def _provider(
 def too_many(
     held: t.Iterable[Held], live: t.Iterable[KubeObject], machines: t.Iterable[KubeObject]
 ) -> list[KubeObject]:
-    """Return Machines without an instance in sets that are larger than before the search."""
+    """Return Machines without an instance in sets that have more replicas than before the search."""
     now = {machine_set.name_of(one): machine_set.replicas_of(one) for one in live}
     larger = {one.name for one in held if now.get(one.name, 0) > one.replicas}
     return [
