@@ -17,7 +17,7 @@ from .provider_errors import WHOLE_CANDIDATE
 # Steps after a refusal. AGAIN: ask the same candidate in its other zones. NEXT: ask the next candidate. KEEP:
 # accept the machines obtained so far. GIVE_UP: no candidate is left.
 AGAIN, NEXT, KEEP, GIVE_UP = "again", "next", "keep", "give up"
-NO_ZONE: t.Final = ""  # the one place of a pool where the platform has no zones
+NO_ZONE: t.Final = ""  # the zone of every share where the platform has no zones
 
 
 class DriftError(AcceleratorError):

@@ -130,10 +130,7 @@ class Present:
         return {name: live.get(name, replicas) for name, replicas in self.plan.replicas.items()}
 
     def _is_enough(self, obtained: int) -> bool:
-        """Return whether the pool has the machines that it starts with.
-
-        The autoscaler manages all beyond them.
-        """
+        """Return whether a pool with autoscale has its initial machines; the autoscaler owns the others."""
         return bool(self.plan.pool.autoscale) and obtained >= self.plan.pool.replicas
 
     @staticmethod

@@ -101,7 +101,7 @@ def silence(machine: Machine) -> str:
 
 
 def error_of(status: t.Mapping[str, t.Any]) -> str:
-    """Return the error of a Machine's status on one line; providers append request numbers on others."""
+    """Return the error of a Machine's status on one line; providers write request numbers on more lines."""
     return _one_line(status.get("errorMessage") or status.get("errorReason") or "no text given")
 
 

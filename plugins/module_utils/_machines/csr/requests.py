@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Certificate requests of kubelets: which wait, and whose they are.
+"""Certificate signing requests (CSRs) of kubelets: which are pending, and which Machine each belongs to.
 
-A request is a Machine's only when everything about it is as the Machine's kubelet would ask: requestor,
-signer, usages, subject and names. Whoever holds the bootstrap credentials could ask in any name, so what
-fits nothing of ours is nobody's, and stays.
+A request belongs to a Machine only if everything in it is what the Machine's kubelet would ask for:
+requestor, signer, usages, subject and names. Anybody with the bootstrap credentials can ask in any name, so a
+request that does not fit a Machine of the pool belongs to none and is not approved.
 """
 
 from __future__ import annotations
@@ -31,13 +31,17 @@ _USAGES: t.Final = {
 }
 # With an RSA key a kubelet asks for this too.
 _RSA: t.Final = {"key encipherment"}
-# Clocks differ; machine-approver allows as much.
+# Seconds by which clocks may differ; machine-approver allows the same.
 _SKEW: t.Final = 10.0
 
 
 @dataclass(frozen=True)
 class Request:
-    """node: the name that is asked for; empty where it is no kubelet's."""
+    """A judged certificate request.
+
+    node: the requested node name; empty if no kubelet asks. machine: the Machine that it fits; empty without
+    one.
+    """
 
     name: str
     signer: str
@@ -47,15 +51,16 @@ class Request:
 
     @property
     def line(self) -> str:
+        """Return one line about the pending request, for messages."""
         return f"certificate request {self.name} of {self.node or 'nobody known'} waits" + (
             "" if self.machine else ", and fits no machine of the pool"
         )
 
 
 def approval(request: t.Mapping[str, t.Any]) -> KubeObject:
-    """Return the merge patch of the subresource approval.
+    """Return the merge patch for the subresource approval.
 
-    Its resourceVersion ensures that the checked request is approved.
+    Its resourceVersion ensures that the request approved is the one that was checked.
     """
     condition = {
         "type": "Approved",
@@ -70,7 +75,7 @@ def approval(request: t.Mapping[str, t.Any]) -> KubeObject:
 
 
 def judge(request: t.Mapping[str, t.Any], machines: t.Iterable[KubeObject]) -> Request:
-    """Whose it is. machines: of the pool alone."""
+    """Return the request with the one Machine that it fits, if any. machines: Machines of the pool only."""
     spec, name = request["spec"], str(request["metadata"]["name"])
     subject = read(str(spec.get("request", "")))
     signer = str(spec.get("signerName", ""))
@@ -90,9 +95,9 @@ def judge(request: t.Mapping[str, t.Any], machines: t.Iterable[KubeObject]) -> R
 def newest(
     requests: t.Iterable[t.Mapping[str, t.Any]], machines: t.Sequence[KubeObject]
 ) -> list[tuple[Request, KubeObject]]:
-    """Return the pending requests.
+    """Return the pending requests, each with its object.
 
-    Of several for one node and purpose, the last that fits: the kubelet waits for it.
+    Of several requests for one Machine and signer, only the newest counts: the kubelet waits for that one.
     """
     found: dict[tuple[str, str], tuple[Request, KubeObject]] = {}
     for one in sorted(
@@ -109,7 +114,7 @@ def newest(
 
 
 def _is_kubelets(spec: t.Mapping[str, t.Any], signer: str, subject: Subject) -> bool:
-    """What all requests of kubelets have in common, whoever's they are."""
+    """Return whether the request has what the requests of all kubelets have in common."""
     user, groups, usages = spec.get("username"), set(spec.get("groups") or []), set(spec.get("usages") or [])
     if usages - _RSA != _USAGES[signer] or subject.organizations != (_NODES,) or subject.has_other_names:
         return False
@@ -128,7 +133,7 @@ def _is_kubelets(spec: t.Mapping[str, t.Any], signer: str, subject: Subject) -> 
 
 
 def _is_joining(request: t.Mapping[str, t.Any], _subject: Subject, node: str, machine: KubeObject) -> bool:
-    """A Machine of that name that has its instance, no node yet, and is older than the request."""
+    """Return whether the Machine has that name, an instance, no node, and is older than the request."""
     asked, made = (str(one["metadata"].get("creationTimestamp") or "") for one in (request, machine))
     is_younger = bool(asked and made) and machine_facts.moment(asked) >= machine_facts.moment(made) - _SKEW
     return (
@@ -140,7 +145,7 @@ def _is_joining(request: t.Mapping[str, t.Any], _subject: Subject, node: str, ma
 
 
 def _is_serving(_request: t.Mapping[str, t.Any], subject: Subject, node: str, machine: KubeObject) -> bool:
-    """A Machine whose node this is, and whose every name and address is one of the Machine's."""
+    """Return whether the node is the Machine's, and so are all requested names and addresses."""
     is_its_node = machine_facts.node_name(machine) == node and machine_facts.phase(machine) in (
         "Provisioned",
         "Running",

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Waiting for machines to join, with an eye on their certificate requests."""
+"""Judge of machines that join as nodes, with their certificate requests."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ Snapshot = dict[str, list[KubeObject]]
 Waiting = list[tuple[csr_requests.Request, KubeObject]]
 
 CODE: t.Final = "MACH-CSR-PENDING"
-# So long an instance boots before anybody asks why it has not joined. Most clusters approve by themselves,
-# and are never asked.
+# Seconds that an instance may take to join before its requests are read. Most clusters approve requests
+# themselves, so no request is read there.
 NOTICE: t.Final = 60.0
-# What a verdict C(failed) of this judge wants of its caller: to have the requests looked at, or approved.
+# Values of Joined.wants. With a failed verdict, the judge asks its caller to read the requests (LOOK) or to
+# approve them (APPROVE).
 LOOK, APPROVE = "look", "approve"
 
 
 @dataclass
 class Joined:
-    """Judge as the inner judge does, unless certificate requests of its Machines wait in the snapshot.
+    """Judge like the inner judge, and report pending certificate requests of its Machines.
 
-    mine: whether a Machine is one of those waited for. done: names of requests that were approved here.
-    welcome: nodes whose first request was.
+    mine: whether a Machine is one of those waited for. now: returns epoch seconds. done: names of requests
+    that were handled. welcome: nodes whose first request was approved.
     """
 
     inner: t.Callable[[Snapshot], Readiness]
@@ -61,7 +62,7 @@ class Joined:
         return explained(verdict, self.waiting) if any(map(machine_facts.awaits_node, machines)) else verdict
 
     def ripe(self) -> Waiting:
-        """Requests of our Machines that are to be approved."""
+        """Return the pending requests of the Machines waited for that were not handled yet."""
         return [
             (request, live)
             for request, live in self.waiting
@@ -81,9 +82,9 @@ class Joined:
     def _served(
         self, verdict: Readiness, requests: t.Sequence[KubeObject], machines: t.Sequence[KubeObject]
     ) -> Readiness:
-        """A node that we let in soon asks for the certificate that C(oc logs) needs.
+        """Return pending until each admitted node has asked for its serving certificate (for C(oc logs)).
 
-        Who approved the first approves that one too.
+        The run that approved a node's first request has to approve this one too.
         """
         asked = {
             one.node
@@ -99,7 +100,10 @@ class Joined:
 
 
 def explained(verdict: Readiness, waiting: Waiting) -> Readiness:
-    """Return the verdict with the waiting requests; their code and remedy if one is of a Machine of ours."""
+    """Return the verdict with the pending requests as details.
+
+    If one of them is of a Machine waited for, the verdict gets their code and remedy.
+    """
     if not waiting:
         return verdict
     details = (*verdict.details, *(request.line for request, _live in waiting))
@@ -112,6 +116,7 @@ def explained(verdict: Readiness, waiting: Waiting) -> Readiness:
 
 
 def said(ours: t.Sequence[csr_requests.Request]) -> str:
+    """Return which Machine waits for which request, for messages."""
     return "; ".join(
         f"{request.machine} waits for the approval of its certificate request {request.name}"
         for request in ours
@@ -119,6 +124,7 @@ def said(ours: t.Sequence[csr_requests.Request]) -> str:
 
 
 def remedy(ours: t.Sequence[csr_requests.Request]) -> str:
+    """Return the remedy for pending requests."""
     return (
         f"`oc adm certificate approve {' '.join(request.name for request in ours)}`, or approve_csrs: "
         "true; and look why machine-approver does not."

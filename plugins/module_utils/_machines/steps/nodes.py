@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""One node taken out of use, given back, or replaced by another machine of its set."""
+"""Drain one node, make it schedulable again, or replace it by another machine of its set."""
 
 from __future__ import annotations
 
@@ -38,7 +38,11 @@ class GpuNodeParams(DrainParams, JoiningParams, WaitParams):
 
 
 def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
-    """Bring the node into the wanted state. Return its name, its machine's, and the names of new machines."""
+    """Bring the node into the wanted state. Return the names of the node, of its Machine and of new Machines.
+
+    Raise AcceleratorError if there is neither a node nor a Machine of that name; a node to replace may be
+    absent.
+    """
     if params["approve_csrs"]:
         csr_subject.require()
     node, machine = find(api, params["name"], params["namespace"])
@@ -70,7 +74,7 @@ def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
 
 
 def find(api: Api, name: str, namespace: str) -> tuple[KubeObject | None, KubeObject | None]:
-    """The node and its Machine, by the name of either."""
+    """Return the node and its Machine by the name of either; None for each that does not exist."""
     node = api.get(known("Node"), name)
     try:
         if node is None:
@@ -86,7 +90,7 @@ def find(api: Api, name: str, namespace: str) -> tuple[KubeObject | None, KubeOb
 def replace(api: Api, node: str, machine: KubeObject | None, params: GpuNodeParams) -> list[str]:
     """Drain the node, delete its Machine, and wait until the new one is a Ready node.
 
-    Return names of new Machines.
+    Return the names of new Machines. Raise AcceleratorError if this collection did not make the machine set.
     """
     namespace, set_name = params["namespace"], machine_facts.set_name(machine) if machine else ""
     live = api.get(known("MachineSet"), set_name, namespace) if set_name else None
@@ -131,9 +135,9 @@ def _another(api: Api, node: str, machine: KubeObject, set_name: str, params: Gp
 
 @dataclass(frozen=True)
 class Whole:
-    """Judge whether the set has its Machines and each is a Ready node.
+    """Judge whether the machine set has its Machines and each is a Ready node.
 
-    An autoscaler may change their number meanwhile.
+    An autoscaler may change their number meanwhile, so the live replicas count.
     """
 
     name: str

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Write a pool's machine sets, each rehearsed first.
+"""Write a pool's machine sets, new ones after a dry run.
 
-A boot image that another manager updates is no conflict.
+A conflict about a boot image that another manager updates is overridden.
 """
 
 from __future__ import annotations
@@ -22,7 +22,11 @@ _TRIES: t.Final = 5
 
 
 def apply(api: Api, plan: MachinePlan, existing: t.Mapping[str, KubeObject]) -> None:
-    """existing: machine sets by name. Every new set is rehearsed before the first one is written."""
+    """Create or update the plan's machine sets. existing: live sets by name.
+
+    Every new set passes a dry run before the first set is written. Raise MachineError if the API drops a
+    field, ConflictError if another manager owns one.
+    """
     for name, manifest in plan.manifests.items():
         if name not in existing:
             dropped_fields.check(api.dry_run_create(manifest), manifest, _patch(plan, name))
@@ -45,7 +49,7 @@ def _applied(api: Api, manifest: KubeObject, live: KubeObject | None) -> KubeObj
 
 
 def _resized(api: Api, manifest: KubeObject, live: KubeObject) -> KubeObject:
-    """The autoscaler has the last word: where it scales at this very moment, its number stays."""
+    """Write a set that the autoscaler scales; replicas that the autoscaler changes at the same time stay."""
     read = live
     for _try in range(_TRIES):
         wanted = replicas.settled(manifest, read, live)
