@@ -73,7 +73,7 @@ class Present:
         )
 
     def refused(self) -> dict[str, tuple[str, str]]:
-        """Return code and text of the provider, by name of the set, where a Machine gets no instance."""
+        """Return error code and provider's text by name of each set whose Machine gets no instance."""
         found: dict[str, tuple[str, str]] = {}
         for machine in self.seen.get("machines", ()):
             code, text = machine_facts.refused(machine, self.now(), self.capacity_timeout)

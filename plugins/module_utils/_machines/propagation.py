@@ -5,9 +5,9 @@
 """Labels and taints on their way from a machine set's template to its Machines and their Nodes.
 
 A change of the template reaches no existing Machine, and a label that a Machine loses stays on its Node. So
-an annotation on each Machine notes the labels and taints that this collection gave it; the note tells those
-that the pool gave up from those that others set. The note is updated last, so that the next run resumes an
-interrupted one.
+an annotation on each Machine notes the labels and taints that this collection gave it; the note
+distinguishes those that the pool gave up from those that others set. The note is updated last, so that the
+next run resumes an interrupted one.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Given:
         return json.dumps({"labels": self.labels, "taints": taints}, sort_keys=True, separators=(",", ":"))
 
     def without(self, other: Given) -> Given:
-        """Return what the other lacks: labels compared by key, taints by key, value and effect."""
+        """Return what only this one has: labels compared by key, taints by key, value and effect."""
         marks = set(map(mark, other.taints))
         labels = {key: value for key, value in self.labels.items() if key not in other.labels}
         return Given(labels, [taint for taint in self.taints if mark(taint) not in marks])

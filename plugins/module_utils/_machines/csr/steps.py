@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Wait for machines to become nodes; read their certificate requests, and approve them on request."""
+"""Wait for machines to become nodes; read their certificate requests, and approve those that fit."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Joining:
         mine: t.Callable[[KubeObject], bool],
         stage: str,
     ) -> Snapshot:
-        """Return the last snapshot once judge is content.
+        """Return the first snapshot that judge calls ready.
 
         mine: whether a Machine is one of those waited for; requests of other Machines are ignored. Raise
         NotReadyError if judge fails, WaitTimeoutError if the time is up.
