@@ -22,9 +22,9 @@ _MOST_LINES: t.Final = 10
 
 @dataclass(frozen=True)
 class Supply:
-    """Number of hosts that a selector matches, and how many of them are free.
+    """Hosts that a selector matches, and how many are free.
 
-    coming: hosts that become free without help. lines: one text for each host that is not free, 10 at most.
+    coming: hosts that become free without help. lines: why the others are not free.
     """
 
     matching: int
@@ -33,7 +33,6 @@ class Supply:
     lines: tuple[str, ...]
 
     def told(self, selector: Host) -> str:
-        """Return one sentence with the numbers, for messages."""
         return (
             f"{self.free} of {self.matching} hosts that match {described(selector)} are "
             f"free{f', {self.coming} soon' if self.coming else ''}"
@@ -59,7 +58,7 @@ def selects(selector: Host, host: Host) -> bool:
 
 
 def described(selector: Host) -> str:
-    """Return a hostSelector as text, for messages; `anything` for an empty one."""
+    """Return a hostSelector as text."""
     exact = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
     more = [
         " ".join([one["key"], str(one["operator"]), *(one.get("values") or [])])

@@ -37,8 +37,7 @@ class Share:
 class Held:
     """A machine set that the pool already has.
 
-    candidate: key of the candidate that the set was made for. obtained: the annotation C(obtained/asked),
-    empty before the pool was complete. made: creation time (RFC 3339).
+    candidate: its key. obtained: C(obtained/asked), empty before the pool was complete. made: creation time.
     """
 
     name: str
@@ -53,14 +52,10 @@ class Held:
 class Search:
     """State of the search for one pool's machines.
 
-    order: the candidates still to ask, the current one first. placement: machines of the current candidate by
-    zone. kept: shares of earlier candidates of a mixed pool. before: shares that the pool had at the start.
-
-    won: the pool was complete in an earlier run. stays: the pool needs no more machines than it has, so a
-    refused machine fails the run and does not move the pool.
-
-    out: zones of the current candidate that refused machines. attempts: what each refused request asked for
-    and obtained.
+    order: candidates still to ask, the current one first. placement: its machines by zone. kept: shares of
+    earlier candidates (mixed pools). before: shares at the start. won: the pool was complete once. stays: it
+    needs no more machines than it has, so a refused machine fails the run and does not move the pool. out:
+    zones that refused.
     """
 
     pool: Pool
@@ -75,12 +70,11 @@ class Search:
 
     @property
     def candidate(self) -> Candidate:
-        """Return the candidate that is asked now."""
         return self.order[0]
 
     @property
     def shares(self) -> list[Share]:
-        """Return all shares: those kept from earlier candidates, then those of the current candidate."""
+        """Return all shares; the current candidate's come last."""
         return [
             *self.kept,
             *(Share(self.candidate, zone, replicas) for zone, replicas in self.placement.items()),
@@ -88,20 +82,18 @@ class Search:
 
     @property
     def obtained(self) -> int:
-        """Return the number of machines in all shares."""
         return sum(share.replicas for share in self.shares)
 
     @property
     def record(self) -> str:
-        """Return C(obtained/asked), the annotation of a complete pool's sets."""
+        """Return C(obtained/asked)."""
         # The autoscaler adds and removes machines beyond the pool's replicas, so the record leaves them out.
         return f"{min(self.obtained, self.pool.replicas)}/{self.pool.replicas}"
 
     def lose(self, refused: t.Mapping[str, tuple[str, str]], obtained: t.Mapping[str, int]) -> str:
         """Give up zones that refused machines and update the shares. Return AGAIN, NEXT, KEEP or GIVE_UP.
 
-        refused: error code and provider's text by zone. obtained: number of machines with an instance by
-        zone.
+        refused: code and text by zone. obtained: machines with an instance, by zone.
         """
         for zone, (code, message) in refused.items():
             self._note(
@@ -119,10 +111,7 @@ class Search:
         return self._exhausted()
 
     def lose_kept(self, share: Share, why: tuple[str, str], obtained: int) -> None:
-        """Ask the current candidate for the machines that an earlier candidate of a mixed pool has lost.
-
-        why: error code and provider's text. obtained: number of the share's machines that have an instance.
-        """
+        """Ask the current candidate for the machines that an earlier candidate of a mixed pool has lost."""
         self._note(share, *why, obtained)
         rest = [replace(share, replicas=obtained)] if obtained else []
         self.kept = [other for one in self.kept for other in (rest if one is share else [one])]
@@ -183,15 +172,14 @@ class Search:
 
 
 def start(pool: Pool, held: t.Sequence[Held], reselect: bool = False) -> Search:
-    """Return the search as it starts: first the candidate that the pool has machines of, else the first one.
+    """Return the search, with the candidate that the pool has machines of or else with the first.
 
-    Without reselect, a pool that was complete once asks only its own candidate. Raise DriftError if a held
-    set makes machines that no candidate names.
+    Raise DriftError if a set makes machines that no candidate names.
     """
     places = [_place(pool, one) for one in held]
     record = next((one.obtained for one in held if one.obtained), "")
-    # If sets of two candidates have a record, the younger sets count: an earlier run moved the pool there and
-    # was interrupted before it deleted the old sets.
+    # If sets of two candidates have a record, the younger count: an earlier run moved the pool and was
+    # interrupted before it deleted the old sets.
     winners = [(one.made, place) for place, one in zip(places, held, strict=True) if one.obtained]
     here = max(winners)[1] if winners else max(places or [0])
     order = [*pool.candidates[here:], *pool.candidates[:here]]
@@ -241,15 +229,11 @@ def _at_most(replicas: int, shares: t.Sequence[Share]) -> list[Share]:
 
 
 def zones_of(candidate: Candidate) -> list[str]:
-    """Return the candidate's zones, or NO_ZONE alone if it names none."""
     return list(candidate.zones) or [NO_ZONE]
 
 
 def is_of(held: Held, candidate: Candidate, pool: Pool) -> bool:
-    """Return whether a set was made for the candidate.
-
-    A set without the key of any candidate is compared by instance type alone.
-    """
+    """Return whether a set was made for the candidate; a set with an unknown key is compared by type."""
     keys = [one.key for one in pool.candidates]
     if held.candidate in keys:
         return held.candidate == candidate.key
@@ -272,7 +256,6 @@ def _place(pool: Pool, held: Held) -> int:
 
 
 def described(attempt: JsonObject) -> str:
-    """Return one line about an attempt, for messages."""
     place = (
         f"{attempt['instance_type']} in {', '.join(attempt['zones'])}"
         if attempt["zones"]

@@ -41,10 +41,7 @@ def check(live: KubeObject) -> None:
 
 
 def settled(live: KubeObject, wanted: KubeObject, on_change: str) -> tuple[KubeObject, str]:
-    """Return the manifest to write for on_change, and a remark on what existing Machines do not get.
-
-    on_change: report, new_machines or replace. The remark is empty if there is nothing to say.
-    """
+    """Return the manifest to write, and a remark on what existing Machines do not get (or "")."""
     if on_change == "report":
         return _as_it_is(live, wanted), _told(
             live, of_set(live, wanted), "differs from the pool and was not changed (on_change: report)."
@@ -58,10 +55,7 @@ def settled(live: KubeObject, wanted: KubeObject, on_change: str) -> tuple[KubeO
 
 
 def of_set(live: KubeObject, wanted: KubeObject) -> list[KubeObject]:
-    """Return each field that differs between the live template and the wanted one, except boot images.
-
-    Each entry has the keys field, live and wanted.
-    """
+    """Return each differing field as field, live and wanted, except boot images."""
     found = list(_provider(provider_of(live), provider_of(wanted)))
     have, want = of_template(live), of_template(wanted)
     found += _mapped("labels.", have.labels, want.labels)
@@ -82,9 +76,9 @@ def of_machine(machine: KubeObject, wanted: KubeObject) -> list[KubeObject]:
 def report(
     live: t.Mapping[str, KubeObject], wanted: t.Mapping[str, KubeObject], machines: t.Iterable[KubeObject]
 ) -> list[KubeObject]:
-    """Return one entry for each field that differs: machine_set, field, live, wanted, and names of machines.
+    """Return one entry for each differing field of a set, with the Machines that have the live value.
 
-    live, wanted: machine sets by name. The machines of an entry are those that have the live value.
+    live, wanted: machine sets by name.
     """
     found: dict[tuple[str, str, str], KubeObject] = {}
     for name, manifest in wanted.items():

@@ -17,10 +17,9 @@ _VALUE: t.Final = ".spec.template.spec.providerSpec.value."
 
 
 def check(answer: KubeObject, sent: KubeObject, patch: t.Mapping[str, t.Any]) -> None:
-    """Raise MachineError if the answer lacks a field that was sent.
+    """Raise MachineError if the answer lacks a field that was sent, since its machines would be different.
 
-    The Machine API drops unknown fields silently, and the set would then make different machines. patch: the
-    user's provider_spec_patch.
+    patch: the user's provider_spec_patch.
     """
     lost = dropped(provider_of(sent), provider_of(answer))
     if not lost:
@@ -37,10 +36,7 @@ def check(answer: KubeObject, sent: KubeObject, patch: t.Mapping[str, t.Any]) ->
 
 
 def dropped(sent: t.Any, answer: t.Any, path: str = "") -> list[str]:
-    """Return the paths of fields that were sent and are not in the answer.
-
-    A false or empty value may be missing, except an empty mapping of a field that this collection chooses.
-    """
+    """Return the paths of fields that were sent and are not in the answer; empty values may be missing."""
     found: list[str] = []
     if isinstance(sent, dict) and isinstance(answer, dict):
         for key, value in sent.items():

@@ -16,10 +16,7 @@ _DELETED: t.Final = "MachineDeleted"
 
 
 def remediated(events: t.Iterable[KubeObject], sets: t.Collection[str]) -> list[KubeObject]:
-    """Return the Machines of these sets that a health check deleted, oldest first.
-
-    Each entry has the keys of `machine.summarize`.
-    """
+    """Return a summary of each Machine of these sets that a health check deleted, oldest first."""
     by_name: dict[str, list[KubeObject]] = {}
     for event in events:
         by_name.setdefault(str(event["involvedObject"].get("name")), []).append(event)
@@ -32,7 +29,7 @@ def remediated(events: t.Iterable[KubeObject], sets: t.Collection[str]) -> list[
 
 
 def lines(found: t.Iterable[KubeObject]) -> list[str]:
-    """Return one line of evidence for each deleted Machine."""
+    """Return one line for each Machine."""
     return [f"{one['name']}: {one['error']}" for one in found]
 
 

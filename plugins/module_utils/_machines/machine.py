@@ -29,17 +29,16 @@ _SILENCE: t.Final = (
 
 
 def name(machine: Machine) -> str:
-    """Return the Machine's name."""
     return str(machine["metadata"]["name"])
 
 
 def set_name(machine: Machine) -> str:
-    """Return the name of the Machine's set; empty without one."""
+    """Return the name of the Machine's set, or ""."""
     return str((machine["metadata"].get("labels") or {}).get(SET, ""))
 
 
 def phase(machine: Machine) -> str:
-    """Return the Machine's phase: `Deleting` once it is deleted, `New` before the status has a phase."""
+    """Return the phase; `Deleting` once deleted, `New` before the status has one."""
     return (
         "Deleting"
         if machine["metadata"].get("deletionTimestamp")
@@ -48,12 +47,10 @@ def phase(machine: Machine) -> str:
 
 
 def node_name(machine: Machine) -> str:
-    """Return the name of the Machine's node; empty without one."""
     return str(((machine.get("status") or {}).get("nodeRef") or {}).get("name", ""))
 
 
 def remedy_of(code: str, machine: Machine) -> str:
-    """Return the remedy for a provider error of this Machine."""
     return provider_errors.remedy_of(code, machine["metadata"].get("namespace", ""), name(machine))
 
 
@@ -63,7 +60,7 @@ def seconds_since(stamp: str, now: float) -> float:
 
 
 def moment(stamp: str) -> float:
-    """Return an RFC 3339 time as epoch seconds. Raise ValueError if it cannot be parsed."""
+    """Return an RFC 3339 time as epoch seconds."""
     then = datetime.fromisoformat(stamp.replace("Z", "+00:00"))
     return then.replace(tzinfo=then.tzinfo or UTC).timestamp()
 
@@ -74,10 +71,7 @@ def is_given_up(machine: Machine) -> bool:
 
 
 def refused(machine: Machine, now: float, patience: float) -> tuple[str, str]:
-    """Return error code and text if the provider refuses the Machine an instance, else two empty strings.
-
-    A refusal that is not final counts after patience (seconds).
-    """
+    """Return code and text if the provider refuses an instance for good or for patience seconds, else ""."""
     trouble = machine_trouble.find(machine)
     if _is_silent(machine, now, max(patience, _LONGEST_SILENCE)):
         return provider_errors.SILENT, _SILENCE
@@ -91,7 +85,7 @@ def refused(machine: Machine, now: float, patience: float) -> tuple[str, str]:
 
 
 def awaits_node(machine: Machine) -> bool:
-    """Return whether the Machine has an instance that has not joined as a node yet."""
+    """Return whether it has an instance that has not joined as a node yet."""
     return (
         phase(machine) == "Provisioned" and not node_name(machine) and machine_trouble.find(machine) is None
     )
@@ -106,11 +100,10 @@ def judge(
     host: t.Mapping[str, t.Any] | None = None,
     is_watched: bool = False,
 ) -> Readiness:
-    """Return the readiness of one Machine and its node.
+    """Judge one Machine and its node.
 
-    now: epoch seconds. capacity_timeout: seconds that a provider may refuse an instance. place: instance type
-    and zone, for the message. host: the Machine's BareMetalHost. is_watched: whether a health check replaces
-    a lost instance.
+    now: epoch seconds. place: type and zone, for messages. host: its BareMetalHost. is_watched: whether a
+    health check replaces a lost instance.
     """
     state = phase(machine)
     line = f"{name(machine)} ({place}): {state}"
@@ -219,7 +212,7 @@ def _since(stamp: str) -> str:
 
 
 def summarize(machine: Machine) -> dict[str, t.Any]:
-    """Return the Machine as modules return it; code and since are empty for a Machine without trouble."""
+    """Return the Machine as modules return it."""
     status = machine.get("status") or {}
     labels = machine["metadata"].get("labels") or {}
     trouble = machine_trouble.find(machine)

@@ -36,10 +36,7 @@ _TYPE: t.Final = "machine.openshift.io/cluster-api-machine-type"
 
 
 def set_name(infrastructure: str, pool: str, zone: str) -> str:
-    """Return the name of a pool's machine set in a zone.
-
-    zone: the platform's name of it; empty where the platform has no zones.
-    """
+    """Return a set's name. zone: the platform's name of it, or ""."""
     return "-".join(
         part for part in (infrastructure, pool, _NOT_IN_NAMES.sub("-", zone.lower()).strip("-")) if part
     )
@@ -48,8 +45,8 @@ def set_name(infrastructure: str, pool: str, zone: str) -> str:
 def node_labels(pool: Pool, candidate: Candidate) -> dict[str, str]:
     """Return the labels of the pool's nodes.
 
-    The autoscaler counts GPU nodes by the accelerator label. Its value is the pool's own accelerator if the
-    user set one, else that of the candidate's GPUs.
+    The autoscaler counts GPU nodes by the accelerator label: the pool's own, else that of the candidate's
+    GPUs.
     """
     usual = pool.candidates[0].accelerator
     accelerator = candidate.accelerator if pool.accelerator == usual else pool.accelerator
@@ -65,7 +62,7 @@ def build(
     namespace: str,
     provider: KubeObject,
 ) -> KubeObject:
-    """Return the manifest of a machine set; selector and template labels both carry its name."""
+    """Return the manifest of a machine set."""
     selector = {CLUSTER: infrastructure, SET: name}
     template: KubeObject = {
         "metadata": {"labels": node_labels(pool, candidate)},
@@ -100,7 +97,6 @@ def build(
 
 
 def name_of(machine_set: t.Mapping[str, t.Any]) -> str:
-    """Return the machine set's name."""
     return str(machine_set["metadata"]["name"])
 
 
@@ -125,7 +121,7 @@ def made(machine_set: t.Mapping[str, t.Any]) -> str:
 
 
 def template_accelerator(machine_set: t.Mapping[str, t.Any]) -> str:
-    """Return the accelerator label by which the autoscaler counts the set's GPUs; empty without one."""
+    """Return the label by which the autoscaler counts the set's GPUs, or ""."""
     return str(
         ((machine_set["spec"]["template"]["spec"].get("metadata") or {}).get("labels") or {}).get(
             ACCELERATOR, ""
@@ -134,7 +130,6 @@ def template_accelerator(machine_set: t.Mapping[str, t.Any]) -> str:
 
 
 def replicas_of(machine_set: t.Mapping[str, t.Any]) -> int:
-    """Return the replicas in the set's spec; 1, the API's default, if absent."""
     return int(machine_set["spec"].get("replicas", 1))
 
 
@@ -153,7 +148,7 @@ def share_of(machine_set: t.Mapping[str, t.Any]) -> int:
 
 
 def surged(manifest: KubeObject, names: t.Sequence[str]) -> KubeObject:
-    """Return the manifest with one more replica for each of these Machines that are to be replaced."""
+    """Return the manifest with a replica more for each of these Machines."""
     if not names:
         return manifest
     metadata = {
@@ -180,7 +175,7 @@ def settled(manifest: KubeObject) -> KubeObject:
 
 
 def arch_of(machine_set: t.Mapping[str, t.Any]) -> str:
-    """Return the machines' architecture from the provider's annotation on the set; empty without one."""
+    """Return the machines' architecture from the provider's annotation, or ""."""
     text = str(
         (machine_set["metadata"].get("annotations") or {}).get(
             "capacity.cluster-autoscaler.kubernetes.io/labels", ""
@@ -192,10 +187,7 @@ def arch_of(machine_set: t.Mapping[str, t.Any]) -> str:
 
 
 def is_worker(machine_set: t.Mapping[str, t.Any]) -> bool:
-    """Return whether the set makes plain workers, so that a pool's set can be copied from it.
-
-    Sets of pools, sets with an accelerator label and sets with taints do not count.
-    """
+    """Return whether a pool's set can be copied from this set: plain workers, no GPUs, no taints."""
     template = machine_set["spec"]["template"]
     labels = (template.get("metadata") or {}).get("labels") or {}
     given = (template["spec"].get("metadata") or {}).get("labels") or {}
@@ -208,10 +200,7 @@ def is_worker(machine_set: t.Mapping[str, t.Any]) -> bool:
 
 
 def judge(machine_set: t.Mapping[str, t.Any]) -> Readiness:
-    """Return failed if the set's status has an error, else ready.
-
-    Whether the pool is ready is judged by its Machines and Nodes.
-    """
+    """Return failed if the set's status has an error; Machines and Nodes say whether the pool is ready."""
     status = machine_set.get("status") or {}
     if status.get("errorReason"):
         text = (
@@ -230,11 +219,7 @@ def judge(machine_set: t.Mapping[str, t.Any]) -> Readiness:
 def summarize(
     live: t.Mapping[str, t.Any], wanted: t.Mapping[str, t.Any], zone: str, instance_type: str
 ) -> KubeObject:
-    """Return the set as modules return it.
-
-    live: the set on the cluster, empty if there is none. The replicas are the wanted ones, since in check
-    mode the live set still has the old ones.
-    """
+    """Return the set as modules return it, with the wanted replicas: check mode writes none."""
     status = live.get("status") or {}
     return {
         "name": name_of(wanted),

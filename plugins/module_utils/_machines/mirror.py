@@ -26,7 +26,7 @@ def mirrored(live: KubeObject) -> str:
 
 
 def check_machines(machines: t.Iterable[KubeObject]) -> None:
-    """Raise MachineError if a Machine is a mirror. A Machine can be one although its set is not."""
+    """Raise MachineError if a Machine is a mirror; it can be one although its set is not."""
     found = {str(one["metadata"]["name"]): authority for one in machines if (authority := mirrored(one))}
     if found:
         names, authorities = ", ".join(sorted(found)), ", ".join(sorted(set(found.values())))

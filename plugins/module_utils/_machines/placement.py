@@ -18,10 +18,9 @@ def spread(replicas: int, zones: t.Sequence[str]) -> Zones:
 
 
 def adjusted(current: t.Mapping[str, int], replicas: int, zones: t.Sequence[str]) -> Zones:
-    """Return the placement of this number of replicas with the fewest changes.
+    """Return the placement for so many replicas with the fewest changes.
 
-    The zone with the fewest machines gains one, the zone with the most loses one. Only the named zones have
-    machines.
+    The emptiest zone gains, the fullest loses; zones that are not named have none.
     """
     placed = {zone: current.get(zone, 0) for zone in zones}
     while (missing := replicas - sum(placed.values())) != 0:
@@ -49,10 +48,9 @@ def at_least(current: t.Mapping[str, int], replicas: int, zones: t.Sequence[str]
 
 
 def spared(placed: t.Mapping[str, int], current: t.Mapping[str, int], idle: t.Mapping[str, int]) -> Zones:
-    """Return the placement with losses moved to zones that have idle machines; the total stays the same.
+    """Return the placement with losses moved from busy machines to zones with idle ones.
 
-    placed: the wanted placement. current, idle: machines, and machines without GPU pods, by zone. A zone that
-    would lose a busy machine keeps it if another zone can lose an idle one.
+    current, idle: machines and idle machines by zone. The total stays the same.
     """
     zones = dict(placed)
 

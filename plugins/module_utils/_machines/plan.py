@@ -24,11 +24,9 @@ from .propagation import of_template
 
 @dataclass(frozen=True)
 class MachinePlan:
-    """The machine sets of one pool: the manifests to apply, and the names of sets to remove.
+    """The machine sets of one pool. surplus: names of sets that it no longer uses.
 
-    manifests, shares: by name of the set. surplus: names of sets that the pool no longer uses. remarks:
-    warnings for the user. wanted: the manifests with the template that the pool asks for, even if on_change
-    keeps the live template.
+    wanted: the manifests with the pool's template, even where on_change keeps the live one.
     """
 
     pool: Pool
@@ -40,19 +38,15 @@ class MachinePlan:
 
     @property
     def replicas(self) -> dict[str, int]:
-        """Return the replicas by name of the set."""
         return {name: machine_set.replicas_of(manifest) for name, manifest in self.manifests.items()}
 
     def node_labels(self, name: str) -> dict[str, str]:
-        """Return the labels of the nodes that the set of this name makes."""
         return of_template(self.manifests[name]).labels
 
     def taints(self, name: str) -> list[KubeObject]:
-        """Return the taints of the nodes that the set of this name makes."""
         return of_template(self.manifests[name]).taints
 
     def place(self, name: str) -> str:
-        """Return the instance type and the zone of the set of this name, for messages."""
         share = self.shares[name]
         return (
             f"{share.candidate.instance_type} in {share.zone}"
@@ -90,11 +84,9 @@ def plan(
     params: t.Mapping[str, t.Any],
     record: str = "",
 ) -> MachinePlan:
-    """Return the plan of a pool's machine sets.
+    """Return the plan of a pool's machine sets. Raise AcceleratorError for what forbids the pool.
 
-    live: all machine sets of the namespace. record: C(obtained/asked) for the annotation of the sets; empty
-    for none. Raise AcceleratorError for what forbids the sets, such as an image that the platform cannot boot
-    or a set that this collection did not make.
+    live: all machine sets of the namespace. record: C(obtained/asked), or "".
     """
     platform = source_set.platform_of(cluster)
     if params.get("image") and platform.NO_IMAGE:
@@ -141,7 +133,7 @@ def plan(
 def _name(
     infrastructure: str, pool: Pool, share: Share, have: t.Sequence[Held], taken: t.Collection[str]
 ) -> str:
-    """Return the name of the share's set, with a number added if another candidate's set has that name."""
+    """Return the set's name, with a number if another candidate's set has it."""
     mine = next(
         (one.name for one in have if one.zone == share.zone and is_of(one, share.candidate, pool)), None
     )

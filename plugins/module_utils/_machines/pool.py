@@ -22,9 +22,8 @@ from .plan import MachinePlan
 class Present:
     """Judge whether each set has its Machines, each with a Ready Node that has the pool's labels and taints.
 
-    now: returns epoch seconds. seen: the last snapshot, for the facts of a failure. troubled: by name, the
-    last summary of each Machine that got no instance or lost it; it stays after the Machine is deleted, by a
-    health check or by the search. has_waited: whether a snapshot was not ready.
+    now: returns epoch seconds. seen: the last snapshot. troubled: by name, the last summary of each Machine
+    that got no instance or lost it, also after its deletion. has_waited: whether a snapshot was not ready.
     """
 
     plan: MachinePlan
@@ -97,11 +96,10 @@ class Present:
         }
 
     def is_mine(self, machine: KubeObject) -> bool:
-        """Return whether the Machine belongs to a set of the plan."""
         return machine_facts.set_name(machine) in self.plan.manifests
 
     def has_instance(self, machine: KubeObject) -> bool:
-        """Return whether a Machine of the plan has its instance, without trouble."""
+        """Return whether a Machine of the plan has its instance."""
         is_there = (
             machine_facts.phase(machine) in ("Provisioned", "Running") and trouble.find(machine) is None
         )
@@ -242,7 +240,7 @@ class Gone:
 
 
 def facts(snapshot: Snapshot, plan: MachinePlan) -> dict[str, t.Any]:
-    """Return what modules return about the plan's machines: machine_sets, machines and nodes."""
+    """Return the plan's machine_sets, machines and nodes."""
     machines = [
         machine
         for machine in snapshot.get("machines", ())

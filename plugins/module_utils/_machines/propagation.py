@@ -4,10 +4,9 @@
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Labels and taints on their way from a machine set's template to its Machines and their Nodes.
 
-A change of the template reaches no existing Machine, and a label that a Machine loses stays on its Node. So
-an annotation on each Machine notes the labels and taints that this collection gave it; the note
-distinguishes those that the pool gave up from those that others set. The note is updated last, so that the
-next run resumes an interrupted one.
+A template's change reaches no existing Machine, and a label that a Machine loses stays on its Node. So a note
+on each Machine names what this collection gave it, apart from what others set. The note is updated last, so
+that the next run resumes an interrupted one.
 """
 
 from __future__ import annotations
@@ -48,12 +47,11 @@ class Given:
         return Given(labels, [taint for taint in self.taints if mark(taint) not in marks])
 
     def joined(self, other: Given) -> Given:
-        """Return the labels and taints of both; for a label in both, the value of this one counts."""
+        """Return both; for a label in both, this value counts."""
         return Given({**other.labels, **self.labels}, [*self.taints, *other.without(self).taints])
 
 
 def of_template(machine_set: t.Mapping[str, t.Any]) -> Given:
-    """Return the labels and taints in the template of a machine set."""
     spec = machine_set["spec"]["template"]["spec"]
     return Given(dict((spec.get("metadata") or {}).get("labels") or {}), list(spec.get("taints") or []))
 
@@ -112,7 +110,6 @@ def settled(wanted: Given) -> KubeObject:
 
 
 def mark(taint: t.Mapping[str, t.Any]) -> Mark:
-    """Return key, value and effect of a taint, for comparison."""
     return str(taint["key"]), str(taint.get("value") or ""), str(taint["effect"])
 
 

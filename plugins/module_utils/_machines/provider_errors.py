@@ -16,8 +16,7 @@ RESERVATION: t.Final = "MACH-RESERVATION"
 HOST: t.Final = "MACH-HOST"
 SILENT: t.Final = "MACH-SILENT"
 OTHER: t.Final = "MACH-CONFIG"
-# The first match counts. Some providers' texts lack the provider's own error code, so the patterns also match
-# plain words.
+# The first match counts. Patterns match plain words too, because some texts lack the provider's code.
 _TEXTS: t.Final = tuple(
     (code, re.compile("|".join(patterns), re.IGNORECASE))
     for code, *patterns in (
@@ -147,10 +146,9 @@ _REMEDIES: t.Final = {
 
 
 def code_of(text: str) -> str:
-    """Return the stable code for a provider's text; MACH-CONFIG if no pattern matches."""
+    """Return the stable code for a provider's text."""
     return next((code for code, pattern in _TEXTS if pattern.search(text)), OTHER)
 
 
 def remedy_of(code: str, namespace: str, name: str) -> str:
-    """Return the remedy for a code, with the Machine's namespace and name filled in."""
     return _REMEDIES[code].format(namespace=namespace, name=name)

@@ -12,18 +12,16 @@ from .._core.objects import KubeObject
 from .._nodes import drain
 from .machine import DELETE_FIRST, is_given_up, name, node_name, phase, set_name
 
-# Lifecycle hook in the template of a pool with pre_drain_hook. The Machine API does not drain a Machine with
-# this hook, whoever deletes the Machine, until this collection removes the hook.
+# The hook of a pool with pre_drain_hook: the Machine API drains no Machine before we remove this hook.
 HOOK: t.Final = {"name": "accelerators.openshift/drain", "owner": "accelerators.openshift"}
 
 
 def victims(
     machines: t.Sequence[KubeObject], replicas: int, pods: t.Sequence[KubeObject]
 ) -> list[KubeObject]:
-    """Return the Machines that a set loses when it shrinks to this number of replicas.
+    """Return the Machines that a set loses when it shrinks to so many replicas.
 
-    Marked Machines go first, then those without a running node, then those whose nodes run the fewest GPU
-    pods.
+    First marked ones, then those without a running node, then those with the fewest GPU pods.
     """
     work: dict[str, int] = {}
     for pod in drain.busy(pods):
@@ -65,10 +63,8 @@ def with_hook(machine: KubeObject, wanted: t.Sequence[KubeObject]) -> KubeObject
 
 
 def hooks_of(obj: KubeObject) -> list[KubeObject]:
-    """Return the preDrain hooks of a Machine or of a template."""
     return list((obj["spec"].get("lifecycleHooks") or {}).get("preDrain") or [])
 
 
 def is_ours(hook: KubeObject) -> bool:
-    """Return whether the hook is this collection's."""
     return hook.get("name") == HOOK["name"]

@@ -17,7 +17,6 @@ _PEOPLE: t.Final = ("oc", "kubectl")
 
 
 def is_about_them(conflict: str) -> bool:
-    """Return whether a line about a conflict names the field spec.replicas."""
     return conflict.partition(": ")[0] == _FIELD
 
 
@@ -32,10 +31,7 @@ def is_scaled_by_hand(live: KubeObject) -> bool:
 
 
 def settled(manifest: KubeObject, read: KubeObject, live: KubeObject) -> KubeObject:
-    """Return the manifest with the resourceVersion of the live set.
-
-    read: the set as first read. If its replicas changed since then, the live number stays.
-    """
+    """Return the manifest for the live version; replicas that changed since read stay."""
     count = manifest["spec"]["replicas"] if replicas_of(read) == replicas_of(live) else replicas_of(live)
     metadata = {**manifest["metadata"], "resourceVersion": live["metadata"]["resourceVersion"]}
     return {**manifest, "metadata": metadata, "spec": {**manifest["spec"], "replicas": count}}

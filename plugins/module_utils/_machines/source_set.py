@@ -17,22 +17,18 @@ from .mirror import MachineError
 
 
 def platform_of(infrastructure: Infrastructure) -> Platform:
-    """Return the platform's module. Raise MachineError if the cluster's Machine API makes no machines."""
+    """Return the platform. Raise MachineError if its Machine API makes no machines."""
     if infrastructure.obstacle:
         raise no_machine_api(infrastructure.obstacle, infrastructure.instead)
     return on(PLATFORMS.get(infrastructure.platform, OTHER), infrastructure.failure_domains)
 
 
 def no_machine_api(why: str, instead: str) -> MachineError:
-    """Return the error for a cluster without a Machine API. instead: the remedy."""
     return MachineError("MACH-NO-API", f"This cluster has no Machine API to make nodes with: {why}.", instead)
 
 
 def find(machine_sets: t.Iterable[KubeObject], platform: Platform, zone: str, name: str | None) -> KubeObject:
-    """Return the machine set of this name, or the first plain worker set of the zone.
-
-    Raise MachineError if there is none, or if the named set is in another zone.
-    """
+    """Return the set of this name, or the zone's first worker set. Raise MachineError."""
     sets = sorted(machine_sets, key=name_of)
     workers = [one for one in sets if is_worker(one)]
     if name:
@@ -80,7 +76,7 @@ def _no_reference(message: str, workers: t.Iterable[KubeObject], platform: Platf
 
 
 def check_arch(reference: KubeObject, instance_type: str, arch: str, image: str) -> None:
-    """Raise MachineError if the reference's boot image is for another architecture and would never boot."""
+    """Raise MachineError if the reference's boot image is for another architecture."""
     has = arch_of(reference)
     if has and has != arch and not image:
         raise MachineError(

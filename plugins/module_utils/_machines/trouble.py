@@ -21,8 +21,7 @@ _GONE: t.Final = re.compile(
     r"can'?t find created instance|vm has unexpected '?failed'? provisioning state", re.IGNORECASE
 )
 _RULE: t.Final = re.compile("-{9,}")
-# These providers never report a lack of capacity; an instance that is gone before it joined most likely got
-# none.
+# These providers never report a lack of capacity: an instance that never joined most likely got none.
 _SILENT: t.Final = ("AzureMachineProviderSpec", "GCPMachineProviderSpec")
 _CONSOLES: t.Final = {
     "aws": "`aws ec2 get-console-output --latest --instance-id {id}`",
@@ -83,10 +82,7 @@ def find(machine: Machine) -> Trouble | None:
 
 
 def silence(machine: Machine) -> str:
-    """Return since when (RFC 3339) an OpenStack Machine has had neither an instance nor an error; else empty.
-
-    OpenStack's provider reports no more than that.
-    """
+    """Return since when an OpenStack Machine has had neither an instance nor an error, or ""."""
     status, metadata = machine.get("status") or {}, machine["metadata"]
     kind = ((((machine.get("spec") or {}).get("providerSpec") or {}).get("value")) or {}).get("kind")
     is_waiting = status.get("phase") in (None, "", "Provisioning") and not metadata.get("deletionTimestamp")
@@ -101,12 +97,12 @@ def silence(machine: Machine) -> str:
 
 
 def error_of(status: t.Mapping[str, t.Any]) -> str:
-    """Return the error of a Machine's status on one line; providers write request numbers on more lines."""
+    """Return the error on one line; providers write request numbers on more lines."""
     return _one_line(status.get("errorMessage") or status.get("errorReason") or "no text given")
 
 
 def phase_since(machine: Machine) -> str:
-    """Return since when (RFC 3339) a Machine that is not Running has been in its phase; empty if unknown."""
+    """Return since when a Machine that is not Running has been in its phase, or ""."""
     status = machine.get("status") or {}
     if status.get("phase") in ("Provisioned", "Failed"):
         stamp = (
@@ -121,7 +117,7 @@ def phase_since(machine: Machine) -> str:
 
 
 def host_name(machine: Machine) -> str:
-    """Return C(namespace/name) of the Machine's BareMetalHost; empty without one."""
+    """Return C(namespace/name) of the BareMetalHost, or ""."""
     return str((machine["metadata"].get("annotations") or {}).get(_HOST, ""))
 
 
@@ -136,7 +132,7 @@ def host_fault(host: t.Mapping[str, t.Any]) -> str:
 
 
 def console(machine: Machine) -> str:
-    """Return the command that prints the instance's boot console, or the console's place in words."""
+    """Return the command that prints the instance's boot console."""
     status, spec = machine.get("status") or {}, machine.get("spec") or {}
     if host := host_name(machine):
         return f"the console of the host {host}"
@@ -179,9 +175,9 @@ def _loss(machine: Machine, status: t.Mapping[str, t.Any]) -> tuple[str, str]:
 
 
 def _never_started(machine: Machine, status: t.Mapping[str, t.Any]) -> str:
-    """Return the trouble of an instance that never started; empty without any.
+    """Return the trouble of an instance that never started, or "".
 
-    OpenStack and IBM Cloud report no lack of capacity: the Machine stays Provisioned or Provisioning.
+    OpenStack stays Provisioned, IBM Cloud Provisioning.
     """
     if status.get("nodeRef"):
         return ""

@@ -4,8 +4,7 @@
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """GPU limits of the ClusterAutoscaler: raised for pools, and restored later.
 
-An annotation records for each GPU type the limit before, the limit that this collection wrote, and the GPUs
-that each pool needs.
+An annotation records per GPU type the limit before, the limit that we wrote, and what each pool needs.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ RECORD: t.Final = "accelerators.openshift/gpu-limits"
 
 
 def needs(pool: Pool, sets: t.Sequence[KubeObject]) -> dict[str, int]:
-    """Return the number of GPUs of the pool at its largest size, by accelerator label of its sets.
+    """Return the GPUs of the pool at its largest size, by accelerator label.
 
     The autoscaler counts allocatable GPUs, so a node counts with these if they are more.
     """
@@ -42,10 +41,7 @@ def needs(pool: Pool, sets: t.Sequence[KubeObject]) -> dict[str, int]:
 def counted(
     pools: t.Sequence[Pool], sets: t.Mapping[str, t.Sequence[KubeObject]]
 ) -> dict[str, dict[str, int]]:
-    """Return the needed GPUs by accelerator label, by pool.
-
-    Fixed pools count too, for the labels that a pool with autoscale has.
-    """
+    """Return the needed GPUs by pool and label. Fixed pools count too, for labels of pools with autoscale."""
     every = {pool.name: needs(pool, sets[pool.name]) for pool in pools}
     kinds = {kind for pool in pools if pool.autoscale for kind in every[pool.name]}
     return {
@@ -54,7 +50,7 @@ def counted(
 
 
 def build() -> KubeObject:
-    """Return a ClusterAutoscaler that removes idle nodes, without limits, for a cluster without one."""
+    """Return a ClusterAutoscaler that removes idle nodes, without limits."""
     metadata = {"name": NAME, "labels": dict(MANAGED_BY)}
     return {
         "apiVersion": "autoscaling.openshift.io/v1",
@@ -65,7 +61,7 @@ def build() -> KubeObject:
 
 
 def recorded(live: KubeObject) -> dict[str, KubeObject]:
-    """Return the recorded limits and needs by GPU type; empty if the annotation cannot be parsed."""
+    """Return the record by GPU type; empty if the annotation cannot be parsed."""
     try:
         found = json.loads((live["metadata"].get("annotations") or {}).get(RECORD, "{}"))
         return {
@@ -77,12 +73,10 @@ def recorded(live: KubeObject) -> dict[str, KubeObject]:
 
 
 def merged(live: KubeObject, wanted: t.Mapping[str, t.Mapping[str, int]]) -> KubeObject:
-    """Return the merge patch that sets the limits and the record; empty when nothing changes.
+    """Return the merge patch that sets limits and record; empty when nothing changes.
 
-    wanted: by pool, its GPUs by type; empty for a pool that is no longer scaled.
-
-    If somebody changed a limit after this collection wrote it, the changed limit becomes the one to restore:
-    it is raised if it is too low, and else left.
+    wanted: GPUs by type, by pool; empty for a pool that is no longer scaled. A limit that somebody changed
+    after us becomes the one to restore: it is raised if it is too low, and else left.
     """
     record = recorded(live)
     for own in record.values():
@@ -137,8 +131,7 @@ def holds(live: KubeObject, pool: str) -> bool:
 def is_unused(live: KubeObject) -> bool:
     """Return whether this collection made the ClusterAutoscaler and nobody uses it.
 
-    That is: no limits, no record, and no field of another manager. The API server records its defaults under
-    the name of the client that created the object.
+    The API server records its defaults under the name of the client that created the object.
     """
     others = [
         entry
@@ -149,7 +142,7 @@ def is_unused(live: KubeObject) -> bool:
 
 
 def foreign(live: KubeObject, patch: KubeObject) -> AcceleratorError:
-    """Return the error for limits that are too low and belong to another manager."""
+    """Return the error for limits that another manager keeps too low."""
     wanted = ", ".join(
         f"{{type: {one['type']}, min: {one['min']}, max: {one['max']}}}"
         for one in patch["spec"]["resourceLimits"]["gpus"] or []

@@ -24,10 +24,7 @@ DEPLOYMENT: t.Final = "cluster-autoscaler-default"
 
 
 def build(machine_set: KubeObject, least: int, most: int) -> KubeObject:
-    """Return the manifest of the MachineAutoscaler of a machine set, with the set's name.
-
-    least, most: bounds of the replicas.
-    """
+    """Return the manifest for a machine set. least, most: bounds of its replicas."""
     metadata = machine_set["metadata"]
     return {
         "apiVersion": "autoscaling.openshift.io/v1beta1",
@@ -50,10 +47,8 @@ def manifests(
 ) -> list[KubeObject]:
     """Return the MachineAutoscalers of a pool's sets.
 
-    is_held: whether the cluster's GPU limit keeps the whole pool at its max. If so, each zone may hold the
-    whole pool; else each zone gets a part of it.
-
-    The live minima stay as long as their sum is right; new minima go to the sets that have machines.
+    is_held: whether the cluster's GPU limit keeps the pool at its max, so that each zone may hold all of it;
+    else each zone gets a part. The live minima stay as long as their sum is right.
     """
     names = sorted(map(name_of, sets))
     least, most = scale.min, scale.max
@@ -88,15 +83,11 @@ def target_of(autoscaler: KubeObject) -> str:
 
 
 def is_scaled(machine_set: KubeObject) -> bool:
-    """Return whether a MachineAutoscaler scales the set."""
     return bool({MIN_SIZE, MAX_SIZE} & set(machine_set["metadata"].get("annotations") or {}))
 
 
 def check(pool: str, sets: t.Sequence[KubeObject], live: t.Sequence[KubeObject]) -> None:
-    """Raise AcceleratorError if the pool has no sets, or if a foreign MachineAutoscaler scales one of them.
-
-    The first MachineAutoscaler of a set keeps it, so a second one would have no effect.
-    """
+    """Raise AcceleratorError if there are no sets, or if a foreign MachineAutoscaler scales one."""
     if not sets:
         raise AcceleratorError(
             "MACH-NO-SETS",
@@ -154,7 +145,6 @@ def _running(deployments: t.Sequence[KubeObject]) -> Readiness:
 
 
 def summarize(wanted: KubeObject) -> KubeObject:
-    """Return a MachineAutoscaler as modules return it."""
     spec = wanted["spec"]
     return {
         "name": name_of(wanted),

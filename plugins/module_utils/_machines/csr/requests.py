@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Certificate signing requests (CSRs) of kubelets: which are pending, and which Machine each belongs to.
+"""Certificate signing requests (CSRs) of kubelets: which are pending, and whose they are.
 
-A request belongs to a Machine only if everything in it is what the Machine's kubelet would ask for:
-requestor, signer, usages, subject and names. Anybody with the bootstrap credentials can ask in any name, so a
-request that does not fit a Machine of the pool belongs to none and is not approved.
+A request is a Machine's only if requestor, signer, usages, subject and names are what its kubelet would ask
+for. Anybody with the bootstrap credentials can ask in any name, so a request that fits no Machine is not
+approved.
 """
 
 from __future__ import annotations
@@ -37,11 +37,7 @@ _SKEW: t.Final = 10.0
 
 @dataclass(frozen=True)
 class Request:
-    """A judged certificate request.
-
-    node: the requested node name; empty if no kubelet asks. machine: the Machine that it fits; empty without
-    one.
-    """
+    """A judged certificate request. node: the requested name; empty if no kubelet asks."""
 
     name: str
     signer: str
@@ -51,7 +47,6 @@ class Request:
 
     @property
     def line(self) -> str:
-        """Return one line about the pending request, for messages."""
         return f"certificate request {self.name} of {self.node or 'nobody known'} waits" + (
             "" if self.machine else ", and fits no machine of the pool"
         )
@@ -75,7 +70,7 @@ def approval(request: t.Mapping[str, t.Any]) -> KubeObject:
 
 
 def judge(request: t.Mapping[str, t.Any], machines: t.Iterable[KubeObject]) -> Request:
-    """Return the request with the one Machine that it fits, if any. machines: Machines of the pool only."""
+    """Return the request with the one Machine that it fits. machines: of the pool only."""
     spec, name = request["spec"], str(request["metadata"]["name"])
     subject = read(str(spec.get("request", "")))
     signer = str(spec.get("signerName", ""))
@@ -95,9 +90,9 @@ def judge(request: t.Mapping[str, t.Any], machines: t.Iterable[KubeObject]) -> R
 def newest(
     requests: t.Iterable[t.Mapping[str, t.Any]], machines: t.Sequence[KubeObject]
 ) -> list[tuple[Request, KubeObject]]:
-    """Return the pending requests, each with its object.
+    """Return the pending requests with their objects.
 
-    Of several requests for one Machine and signer, only the newest counts: the kubelet waits for that one.
+    Of several for one Machine and signer only the newest counts: the kubelet waits for that one.
     """
     found: dict[tuple[str, str], tuple[Request, KubeObject]] = {}
     for one in sorted(

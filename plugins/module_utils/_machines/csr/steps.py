@@ -26,9 +26,8 @@ _KIND: t.Final = "CertificateSigningRequest"
 class Joining:
     """A wait for machines to become nodes.
 
-    approve: whether to approve requests that fit a Machine of the pool. is_looking: whether requests are
-    watched; without approve, only once a node is overdue. is_blind: whether requests cannot be read. done:
-    names of requests that were handled. welcome: nodes whose first request was approved.
+    approve: whether to approve requests that fit. is_looking: whether requests are watched because a node is
+    overdue. is_blind: whether they cannot be read.
     """
 
     api: Api
@@ -45,10 +44,9 @@ class Joining:
         mine: t.Callable[[KubeObject], bool],
         stage: str,
     ) -> Snapshot:
-        """Return the first snapshot that judge calls ready.
+        """Return the first snapshot that judge calls ready. Raise NotReadyError or WaitTimeoutError.
 
-        mine: whether a Machine is one of those waited for; requests of other Machines are ignored. Raise
-        NotReadyError if judge fails, WaitTimeoutError if the time is up.
+        mine: whether a Machine is one of those waited for; requests of other Machines are ignored.
         """
         while True:
             joined = Joined(judge, mine, time.time, self.approve, self.is_blind, self.done, self.welcome)

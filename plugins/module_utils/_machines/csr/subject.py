@@ -23,10 +23,7 @@ _LONGEST: t.Final = 1 << 16
 
 @dataclass(frozen=True)
 class Subject:
-    """The subject and the alternative names of a certificate request.
-
-    has_other_names: whether the request asks for anything else, such as an e-mail address.
-    """
+    """Subject and names of a request. has_other_names: whether it has more, such as an e-mail address."""
 
     common_name: str
     organizations: tuple[str, ...]
@@ -51,10 +48,9 @@ def require() -> None:
 
 
 def read(request: str) -> Subject | None:
-    """Return the subject of a request; None if the request is not valid or the package is not installed.
+    """Return the subject of a request (base64 PEM); None if it is invalid or the package is missing.
 
-    request: PEM in base64, as in spec.request. The API server checked the signature before it stored the
-    request.
+    The API server checked the signature before it stored the request.
     """
     # The package takes a tenth of a second to import, and few runs see a request.
     try:

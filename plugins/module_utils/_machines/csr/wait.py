@@ -19,8 +19,7 @@ Snapshot = dict[str, list[KubeObject]]
 Waiting = list[tuple[csr_requests.Request, KubeObject]]
 
 CODE: t.Final = "MACH-CSR-PENDING"
-# Seconds that an instance may take to join before its requests are read. Most clusters approve requests
-# themselves, so no request is read there.
+# Seconds before the requests of an instance are read. Most clusters approve them, and are never asked.
 NOTICE: t.Final = 60.0
 # Values of Joined.wants. With a failed verdict, the judge asks its caller to read the requests (LOOK) or to
 # approve them (APPROVE).
@@ -31,8 +30,8 @@ LOOK, APPROVE = "look", "approve"
 class Joined:
     """Judge like the inner judge, and report pending certificate requests of its Machines.
 
-    mine: whether a Machine is one of those waited for. now: returns epoch seconds. done: names of requests
-    that were handled. welcome: nodes whose first request was approved.
+    mine: whether a Machine is one of those waited for. done: names of handled requests. welcome: nodes whose
+    first request was approved.
     """
 
     inner: t.Callable[[Snapshot], Readiness]
@@ -62,7 +61,7 @@ class Joined:
         return explained(verdict, self.waiting) if any(map(machine_facts.awaits_node, machines)) else verdict
 
     def ripe(self) -> Waiting:
-        """Return the pending requests of the Machines waited for that were not handled yet."""
+        """Return the pending requests that fit a Machine and were not handled yet."""
         return [
             (request, live)
             for request, live in self.waiting
@@ -82,10 +81,7 @@ class Joined:
     def _served(
         self, verdict: Readiness, requests: t.Sequence[KubeObject], machines: t.Sequence[KubeObject]
     ) -> Readiness:
-        """Return pending until each admitted node has asked for its serving certificate (for C(oc logs)).
-
-        The run that approved a node's first request has to approve this one too.
-        """
+        """Return pending until each admitted node has asked for its serving certificate (for C(oc logs))."""
         asked = {
             one.node
             for one in (csr_requests.judge(request, machines) for request in requests)
@@ -100,10 +96,7 @@ class Joined:
 
 
 def explained(verdict: Readiness, waiting: Waiting) -> Readiness:
-    """Return the verdict with the pending requests as details.
-
-    If one of them is of a Machine waited for, the verdict gets their code and remedy.
-    """
+    """Return the verdict with the pending requests; with their code and remedy if one fits a Machine."""
     if not waiting:
         return verdict
     details = (*verdict.details, *(request.line for request, _live in waiting))
@@ -116,7 +109,6 @@ def explained(verdict: Readiness, waiting: Waiting) -> Readiness:
 
 
 def said(ours: t.Sequence[csr_requests.Request]) -> str:
-    """Return which Machine waits for which request, for messages."""
     return "; ".join(
         f"{request.machine} waits for the approval of its certificate request {request.name}"
         for request in ours
@@ -124,7 +116,6 @@ def said(ours: t.Sequence[csr_requests.Request]) -> str:
 
 
 def remedy(ours: t.Sequence[csr_requests.Request]) -> str:
-    """Return the remedy for pending requests."""
     return (
         f"`oc adm certificate approve {' '.join(request.name for request in ours)}`, or approve_csrs: "
         "true; and look why machine-approver does not."

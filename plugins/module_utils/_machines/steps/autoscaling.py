@@ -33,10 +33,7 @@ class GpuAutoscalerParams(StateParams):
 
 
 def present(api: Api, pools: t.Sequence[Pool], namespace: str) -> JsonObject:
-    """Put the pools with autoscale under the autoscaler and take the others back. Return bounds and limits.
-
-    Raise AcceleratorError if a pool has no sets or another MachineAutoscaler scales them.
-    """
+    """Put pools with autoscale under the autoscaler and take the others back. Return bounds and limits."""
     every = api.list(known("MachineAutoscaler"), namespace)
     live = api.list(known("MachineSet"), namespace)
     sets = {pool.name: [one for one in live if owned(one) and pool_of(one) == pool.name] for pool in pools}
@@ -91,7 +88,7 @@ def _warn_of_others(api: Api, limits: KubeObject, every: t.Sequence[KubeObject])
 def _predicted(
     api: Api, pool: Pool, live: t.Sequence[KubeObject], own: list[KubeObject], namespace: str
 ) -> list[KubeObject]:
-    """Return the sets that the pool will have; in check mode, gpu_machineset has created none of them."""
+    """Return the sets that the pool will have: check mode creates none."""
     try:
         cluster = infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
         held = machine_plan.held(cluster, pool, live)
@@ -130,9 +127,9 @@ def _delete(api: Api, doomed: t.Sequence[KubeObject]) -> None:
 
 
 def _limit(api: Api, counted: t.Mapping[str, t.Mapping[str, int]], create: bool) -> KubeObject | None:
-    """Write the pools' limits and return the ClusterAutoscaler; None if there is none and create is false.
+    """Write the pools' limits. Return the ClusterAutoscaler, or None.
 
-    The patch holds the resourceVersion that was read, because others may write the object at the same time.
+    The patch holds the resourceVersion, because others may write at the same time.
     """
     kind = known("ClusterAutoscaler")
     for last in (*[False] * (_TRIES - 1), True):

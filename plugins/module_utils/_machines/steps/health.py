@@ -35,10 +35,7 @@ class GpuMachineHealthParams(t.TypedDict):
 def present(
     api: Api, pool: str, namespace: str, options: t.Mapping[str, t.Any], paused: bool = False
 ) -> KubeObject:
-    """Create or update the pool's MachineHealthCheck. Return it, and the names of others for its machines.
-
-    options: the pool's option health. A foreign check of the same name stays unchanged.
-    """
+    """Create or update the pool's MachineHealthCheck. Return it, and other checks of its machines."""
     cluster = infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
     kind = known("MachineHealthCheck")
     live = api.list(kind, namespace)
@@ -66,7 +63,7 @@ def present(
 
 
 def absent(api: Api, pool: str, namespace: str) -> None:
-    """Delete the MachineHealthCheck of the pool that this collection made."""
+    """Delete the pool's MachineHealthCheck."""
     for one in _own(api, pool, namespace):
         api.delete(known("MachineHealthCheck"), one["metadata"]["name"], namespace, wait=False)
 
@@ -92,10 +89,7 @@ def paused(api: Api, pool: str, namespace: str) -> t.Iterator[None]:
 def look_back(
     api: Api, pool: str, namespace: str, sets: t.Collection[str]
 ) -> tuple[list[KubeObject], list[str]]:
-    """Return Machines that a health check deleted within the hour, and why the pool's check deletes none now.
-
-    This takes two requests, for a pool in trouble.
-    """
+    """Return Machines that a health check deleted within the hour, and why ours deletes none now."""
     found: list[KubeObject] = []
     remarks: list[str] = []
     with contextlib.suppress(AcceleratorError):  # a user who may not read events gets no remarks

@@ -29,10 +29,7 @@ from .queries import queries
 
 
 def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:
-    """Provision the pool's machines. Return machine sets, machines, nodes and the pool as obtained.
-
-    Raise InputError before the first request, NotReadyError if no candidate supplies the machines.
-    """
+    """Provision the pool's machines and return them. Raise InputError or NotReadyError."""
     if params["approve_csrs"]:
         csr_subject.require()
     draft.check()
@@ -42,8 +39,7 @@ def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:
     if not pool.autoscale:
         _not_scaled(api, pool.name, live, params["namespace"])
     if params["on_change"] == "replace" and not pool.autoscale:
-        # Sets of an instance type that the pool no longer asks for are replaced, so the search starts without
-        # them.
+        # Sets of an instance type that the pool no longer asks for make room for new ones.
         replacement.foresee_types(held, pool, int(params["max_surge"]))
         held = [
             one
@@ -72,7 +68,7 @@ def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[KubeObj
 
 
 def absent(api: Api, pool: str, params: GpuMachinesetParams) -> JsonObject:
-    """Drain and delete the pool's machines, sets and health check. Return the Machines as removed."""
+    """Drain and delete the pool's machines. Return them."""
     namespace = params["namespace"]
     nothing: JsonObject = {"machine_sets": [], "machines": [], "nodes": [], "removed": []}
     try:

@@ -40,8 +40,7 @@ class GpuNodeParams(DrainParams, JoiningParams, WaitParams):
 def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
     """Bring the node into the wanted state. Return the names of the node, of its Machine and of new Machines.
 
-    Raise AcceleratorError if there is neither a node nor a Machine of that name; a node to replace may be
-    absent.
+    Raise AcceleratorError if nothing of that name exists.
     """
     if params["approve_csrs"]:
         csr_subject.require()
@@ -74,7 +73,7 @@ def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
 
 
 def find(api: Api, name: str, namespace: str) -> tuple[KubeObject | None, KubeObject | None]:
-    """Return the node and its Machine by the name of either; None for each that does not exist."""
+    """Return the node and its Machine by the name of either."""
     node = api.get(known("Node"), name)
     try:
         if node is None:
@@ -88,9 +87,9 @@ def find(api: Api, name: str, namespace: str) -> tuple[KubeObject | None, KubeOb
 
 
 def replace(api: Api, node: str, machine: KubeObject | None, params: GpuNodeParams) -> list[str]:
-    """Drain the node, delete its Machine, and wait until the new one is a Ready node.
+    """Drain the node, delete its Machine, and wait for the new one. Return the names of new Machines.
 
-    Return the names of new Machines. Raise AcceleratorError if this collection did not make the machine set.
+    Raise AcceleratorError if this collection did not make the machine set.
     """
     namespace, set_name = params["namespace"], machine_facts.set_name(machine) if machine else ""
     live = api.get(known("MachineSet"), set_name, namespace) if set_name else None
@@ -135,10 +134,7 @@ def _another(api: Api, node: str, machine: KubeObject, set_name: str, params: Gp
 
 @dataclass(frozen=True)
 class Whole:
-    """Judge whether the machine set has its Machines and each is a Ready node.
-
-    An autoscaler may change their number meanwhile, so the live replicas count.
-    """
+    """Judge whether the set has its Machines and each is a Ready node, with the live replicas."""
 
     name: str
     capacity_timeout: float

@@ -2,10 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Copy labels and taints from a machine set's template to its Machines, and remove old ones from their Nodes.
+"""Copy labels and taints from a set's template to its Machines, and remove old ones from their Nodes.
 
-The nodelink controller keeps copying a Machine's labels and taints to its Node. So they are removed from the
-Machine first; removed from the Node alone, they would come back.
+The nodelink controller copies them from Machine to Node again and again, so they leave the Machine first.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _RACES: t.Final = 3
 
 
 def behind(machines: t.Iterable[KubeObject], sets: t.Mapping[str, KubeObject]) -> list[KubeObject]:
-    """Return the Machines that `bring` would write. sets: machine sets by name."""
+    """Return the Machines that `bring` would write."""
     ours = [
         (one, sets[set_name(one)]) for one in machines if set_name(one) in sets and phase(one) != "Deleting"
     ]
@@ -39,10 +38,7 @@ def behind(machines: t.Iterable[KubeObject], sets: t.Mapping[str, KubeObject]) -
 def bring(
     api: Api, namespace: str, machines: t.Iterable[KubeObject], sets: t.Mapping[str, KubeObject]
 ) -> None:
-    """Give Machines and their Nodes the labels, taints and hooks of their sets.
-
-    sets: the current machine sets by name; Machines of other sets stay unchanged.
-    """
+    """Give Machines and Nodes the labels and taints of their sets. sets: the current ones by name."""
     ours = [
         (machine, propagation.of_template(sets[set_name(machine)]))
         for machine in machines

@@ -52,10 +52,7 @@ _SAID: t.Final = {
 
 @dataclass
 class Provisioning:
-    """Provision one pool on a live cluster.
-
-    search: the search over the pool's candidates. held: the sets that the pool had at the start.
-    """
+    """Provision one pool on a live cluster. held: the sets that it had at the start."""
 
     api: Api
     cluster: Infrastructure
@@ -71,8 +68,7 @@ class Provisioning:
     def until_obtained(self, live: list[KubeObject]) -> JsonObject:
         """Ask candidate by candidate until the pool has its machines. Return the module's result.
 
-        live: all machine sets of the namespace. Raise NotReadyError if no candidate supplies the machines,
-        WaitTimeoutError if the time is up.
+        live: all machine sets. Raise NotReadyError or WaitTimeoutError.
         """
         joining = Joining(self.api, self.params["approve_csrs"])
         namespace = self.params["namespace"]

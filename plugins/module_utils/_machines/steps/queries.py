@@ -12,12 +12,11 @@ from ..._kube.kinds import known
 
 
 def hosts(platform: str, namespace: str) -> dict[str, Query]:
-    """Return the query for BareMetalHosts on bare metal, where no Machine reports the fault of its host."""
+    """Return the query for hosts on bare metal, where no Machine reports its host's fault."""
     return {"hosts": Query(known("BareMetalHost"), namespace)} if platform == "BareMetal" else {}
 
 
 def queries(pool: str, namespace: str) -> dict[str, Query]:
-    """Return the queries for a pool's machine sets, Machines and Nodes."""
     labels = selector(pool_label(pool))
     kinds = {"machine_sets": "MachineSet", "machines": "Machine", "nodes": "Node"}
     return {

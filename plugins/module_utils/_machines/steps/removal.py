@@ -30,7 +30,7 @@ from . import marks
 
 
 def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> None:
-    """Change a shrinking pool's placement so that zones with idle machines lose them first."""
+    """Move the losses of a shrinking pool to zones with idle machines."""
     zones = {
         one.name: one.zone
         for one in held
@@ -54,9 +54,8 @@ def prepare(
 ) -> list[KubeObject]:
     """Drain and mark the Machines that go, before fewer replicas are written. Return them.
 
-    live: all machine sets; the pool's sets that the plan does not use will go later. A task that does not
-    wait cannot drain a node, so it keeps the replicas. Raise AcceleratorError before any write if a Machine
-    may not go.
+    live: all machine sets. A task that does not wait cannot drain a node and keeps the replicas. Raise
+    AcceleratorError before any write if a Machine may not go.
     """
     pool, namespace, rules = plan.pool.name, params["namespace"], Rules.of(params)
     have = {name_of(one): replicas_of(one) for one in live}
@@ -119,10 +118,7 @@ def release(api: Api, namespace: str, machines: t.Sequence[KubeObject], rules: R
 
 
 def let_go(api: Api, machines: t.Iterable[KubeObject], params: GpuMachinesetParams) -> None:
-    """Drain nodes of deleted Machines that this collection's hook holds, and remove the hook.
-
-    Raise AcceleratorError if a node cannot be drained.
-    """
+    """Drain nodes of deleted Machines that our hook holds, and remove it. Raise AcceleratorError."""
     for machine in machines:
         if phase(machine) != "Deleting" or not removal.without_hook(machine):
             continue
@@ -139,7 +135,6 @@ def let_go(api: Api, machines: t.Iterable[KubeObject], params: GpuMachinesetPara
 
 
 def machines_of(api: Api, pool: str, namespace: str) -> list[KubeObject]:
-    """Return the Machines of the pool."""
     return api.list(known("Machine"), namespace, labels=selector(pool_label(pool)))
 
 

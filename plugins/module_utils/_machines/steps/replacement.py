@@ -4,8 +4,8 @@
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Replace machines: create a new one, drain the old one's node, delete the old one; max_surge at a time.
 
-An annotation on the machine set names the Machines that are being replaced. The next run reads it, and
-finishes an interrupted replacement before anything else.
+The machine set's annotation names the Machines being replaced, so that the next run resumes an interrupted
+one.
 """
 
 from __future__ import annotations
@@ -36,11 +36,7 @@ from .queries import queries
 
 @dataclass
 class Replacement:
-    """The replacement of a pool's outdated Machines.
-
-    plan: with the sets as last written. replaced: the Machines replaced, or in check mode those to be
-    replaced.
-    """
+    """The replacement of outdated Machines. replaced: in check mode, those to be replaced."""
 
     api: Api
     plan: MachinePlan
@@ -48,10 +44,7 @@ class Replacement:
     replaced: list[KubeObject] = field(default_factory=list)
 
     def run(self, snapshot: Snapshot) -> Snapshot:
-        """Finish an interrupted replacement; with on_change replace, also replace every outdated Machine.
-
-        Return the last snapshot of the pool.
-        """
+        """Finish an interrupted replacement, then replace outdated Machines if wanted. Return the pool."""
         if self.api.wait_wanted or self.api.check_mode:
             snapshot = self._replaced(snapshot)
             restore(self.api, snapshot)
@@ -126,13 +119,12 @@ class Replacement:
             raise
 
     def _end(self, set_: str, names: t.Sequence[str]) -> Snapshot:
-        """Delete the old Machines, as many as the set has beyond its share. Return the last snapshot."""
+        """Delete the old Machines: as many as the set has too many."""
         machines = removal_steps.machines_of(self.api, self.plan.pool.name, self.params["namespace"])
         living = [one for one in machines if set_name(one) == set_ and phase(one) != "Deleting"]
         named = [one for one in living if name(one) in names]
         others = [one for one in living if name(one) not in names and self._is_outdated(one)]
-        # If a named Machine was deleted meanwhile, the set has made another in its place. Then an outdated
-        # Machine goes instead, or else any other one.
+        # If a named Machine was deleted meanwhile, the set made another: an outdated one or any other goes.
         spare = removal.victims([one for one in living if one not in named and one not in others], 0, [])
         surplus = (
             len(names)
@@ -159,10 +151,7 @@ class Replacement:
 
 
 def foresee(machines: t.Iterable[KubeObject], plan: MachinePlan, params: GpuMachinesetParams) -> None:
-    """Raise MachineError before any write if a Machine to replace is a mirror or its pool is autoscaled.
-
-    The autoscaler would count the surge as its own machines.
-    """
+    """Raise MachineError before any write if a Machine to replace is a mirror or its pool is autoscaled."""
     if params.get("on_change") != "replace":
         return
     outdated = [one for one in machines if _is_outdated(plan, one)]
@@ -182,10 +171,7 @@ def foresee(machines: t.Iterable[KubeObject], plan: MachinePlan, params: GpuMach
 
 
 def foresee_types(held: t.Iterable[Held], pool: Pool, surge: int) -> None:
-    """Raise MachineError before any write if a new instance type needs a larger surge than max_surge.
-
-    All machines of the new type are created before the first old one is deleted.
-    """
+    """Raise MachineError before any write if a new instance type needs more than max_surge."""
     old = [
         one
         for one in held

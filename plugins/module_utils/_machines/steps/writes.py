@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Write a pool's machine sets, new ones after a dry run.
+"""Write a pool's machine sets.
 
-A conflict about a boot image that another manager updates is overridden.
+A boot image that another manager updates is no conflict.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ _TRIES: t.Final = 5
 
 
 def apply(api: Api, plan: MachinePlan, existing: t.Mapping[str, KubeObject]) -> None:
-    """Create or update the plan's machine sets. existing: live sets by name.
+    """Write the sets, each new one after a dry run of all. Raise MachineError or ConflictError.
 
-    Every new set passes a dry run before the first set is written. Raise MachineError if the API drops a
-    field, ConflictError if another manager owns one.
+    existing: live sets by name.
     """
     for name, manifest in plan.manifests.items():
         if name not in existing:
