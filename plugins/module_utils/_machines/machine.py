@@ -60,7 +60,7 @@ def seconds_since(stamp: str, now: float) -> float:
 
 
 def moment(stamp: str) -> float:
-    """Return an RFC 3339 time as epoch seconds."""
+    """Return an RFC 3339 time as epoch seconds. Raise ValueError."""
     then = datetime.fromisoformat(stamp.replace("Z", "+00:00"))
     return then.replace(tzinfo=then.tzinfo or UTC).timestamp()
 

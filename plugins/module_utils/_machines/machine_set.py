@@ -219,7 +219,7 @@ def judge(machine_set: t.Mapping[str, t.Any]) -> Readiness:
 def summarize(
     live: t.Mapping[str, t.Any], wanted: t.Mapping[str, t.Any], zone: str, instance_type: str
 ) -> KubeObject:
-    """Return the set as modules return it, with the wanted replicas: check mode writes none."""
+    """Return the set as modules return it, with the wanted replicas, since check mode writes none."""
     status = live.get("status") or {}
     return {
         "name": name_of(wanted),

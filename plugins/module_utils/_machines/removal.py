@@ -12,7 +12,7 @@ from .._core.objects import KubeObject
 from .._nodes import drain
 from .machine import DELETE_FIRST, is_given_up, name, node_name, phase, set_name
 
-# The hook of a pool with pre_drain_hook: the Machine API drains no Machine before we remove this hook.
+# For a pool with pre_drain_hook: the Machine API drains no Machine with this hook until we remove it.
 HOOK: t.Final = {"name": "accelerators.openshift/drain", "owner": "accelerators.openshift"}
 
 

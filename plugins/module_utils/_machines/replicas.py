@@ -31,7 +31,7 @@ def is_scaled_by_hand(live: KubeObject) -> bool:
 
 
 def settled(manifest: KubeObject, read: KubeObject, live: KubeObject) -> KubeObject:
-    """Return the manifest for the live version; replicas that changed since read stay."""
+    """Return the manifest for the live version. Replicas that differ from read are kept."""
     count = manifest["spec"]["replicas"] if replicas_of(read) == replicas_of(live) else replicas_of(live)
     metadata = {**manifest["metadata"], "resourceVersion": live["metadata"]["resourceVersion"]}
     return {**manifest, "metadata": metadata, "spec": {**manifest["spec"], "replicas": count}}

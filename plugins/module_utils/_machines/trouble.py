@@ -132,7 +132,7 @@ def host_fault(host: t.Mapping[str, t.Any]) -> str:
 
 
 def console(machine: Machine) -> str:
-    """Return the command that prints the instance's boot console."""
+    """Return where to read the instance's boot console."""
     status, spec = machine.get("status") or {}, machine.get("spec") or {}
     if host := host_name(machine):
         return f"the console of the host {host}"

@@ -70,7 +70,7 @@ def approval(request: t.Mapping[str, t.Any]) -> KubeObject:
 
 
 def judge(request: t.Mapping[str, t.Any], machines: t.Iterable[KubeObject]) -> Request:
-    """Return the request with the one Machine that it fits. machines: of the pool only."""
+    """Return the request with the one Machine that it fits, if any. machines: of the pool only."""
     spec, name = request["spec"], str(request["metadata"]["name"])
     subject = read(str(spec.get("request", "")))
     signer = str(spec.get("signerName", ""))
@@ -128,7 +128,7 @@ def _is_kubelets(spec: t.Mapping[str, t.Any], signer: str, subject: Subject) -> 
 
 
 def _is_joining(request: t.Mapping[str, t.Any], _subject: Subject, node: str, machine: KubeObject) -> bool:
-    """Return whether the Machine has that name, an instance, no node, and is older than the request."""
+    """Return whether the Machine has the node's name, an instance, no node, and an earlier creation time."""
     asked, made = (str(one["metadata"].get("creationTimestamp") or "") for one in (request, machine))
     is_younger = bool(asked and made) and machine_facts.moment(asked) >= machine_facts.moment(made) - _SKEW
     return (

@@ -19,7 +19,7 @@ Snapshot = dict[str, list[KubeObject]]
 Waiting = list[tuple[csr_requests.Request, KubeObject]]
 
 CODE: t.Final = "MACH-CSR-PENDING"
-# Seconds before the requests of an instance are read. Most clusters approve them, and are never asked.
+# Seconds that an instance may take to join before its requests are read; most clusters approve them soon.
 NOTICE: t.Final = 60.0
 # Values of Joined.wants. With a failed verdict, the judge asks its caller to read the requests (LOOK) or to
 # approve them (APPROVE).

@@ -89,7 +89,7 @@ def paused(api: Api, pool: str, namespace: str) -> t.Iterator[None]:
 def look_back(
     api: Api, pool: str, namespace: str, sets: t.Collection[str]
 ) -> tuple[list[KubeObject], list[str]]:
-    """Return Machines that a health check deleted within the hour, and why ours deletes none now."""
+    """Return Machines that a health check deleted within the hour, and why the pool's deletes none now."""
     found: list[KubeObject] = []
     remarks: list[str] = []
     with contextlib.suppress(AcceleratorError):  # a user who may not read events gets no remarks

@@ -134,7 +134,7 @@ def _another(api: Api, node: str, machine: KubeObject, set_name: str, params: Gp
 
 @dataclass(frozen=True)
 class Whole:
-    """Judge whether the set has its Machines and each is a Ready node, with the live replicas."""
+    """Judge whether the set has as many Machines as live replicas, and each is a Ready node."""
 
     name: str
     capacity_timeout: float

@@ -119,7 +119,7 @@ class Replacement:
             raise
 
     def _end(self, set_: str, names: t.Sequence[str]) -> Snapshot:
-        """Delete the old Machines: as many as the set has too many."""
+        """Delete as many old Machines as the set has beyond its share."""
         machines = removal_steps.machines_of(self.api, self.plan.pool.name, self.params["namespace"])
         living = [one for one in machines if set_name(one) == set_ and phase(one) != "Deleting"]
         named = [one for one in living if name(one) in names]
