@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""BareMetalHosts: which a Machine could take, and why it cannot take the others."""
+"""BareMetalHosts of a pool: which of them are free for a Machine, and why the others are not."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ REMEDY: t.Final = (
     "or add a host."
 )
 _FREE: t.Final = ("available", "ready")
-# On the way to being free, by itself.
+# A host leaves these states without help and becomes free.
 _COMING: t.Final = ("registering", "match profile", "inspecting", "preparing", "deprovisioning")
 _MOST_LINES: t.Final = 10
 
 
 @dataclass(frozen=True)
 class Supply:
-    """Of the hosts that a selector matches. lines: why the others are not free."""
+    """Hosts that a selector matches, and how many are free.
+
+    coming: hosts that become free without help. lines: why the others are not free.
+    """
 
     matching: int
     free: int
@@ -37,6 +40,7 @@ class Supply:
 
 
 def supply(hosts: t.Iterable[Host], selector: Host) -> Supply:
+    """Return the supply of hosts for a hostSelector."""
     matching = [host for host in hosts if selects(selector, host)]
     why = {host["metadata"]["name"]: _obstacle(host) for host in matching}
     coming = sum(1 for text in why.values() if text in _COMING)
@@ -45,7 +49,7 @@ def supply(hosts: t.Iterable[Host], selector: Host) -> Supply:
 
 
 def selects(selector: Host, host: Host) -> bool:
-    """As the machine provider reads a hostSelector."""
+    """Return whether a hostSelector matches a host, by the same rules as the machine provider."""
     labels = host["metadata"].get("labels") or {}
     exact = selector.get("matchLabels") or {}
     return exact.items() <= labels.items() and all(
@@ -54,6 +58,7 @@ def selects(selector: Host, host: Host) -> bool:
 
 
 def described(selector: Host) -> str:
+    """Return a hostSelector as text."""
     exact = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
     more = [
         " ".join([one["key"], str(one["operator"]), *(one.get("values") or [])])
@@ -70,7 +75,7 @@ def _fulfils(one: Host, labels: t.Mapping[str, str]) -> bool:
 
 
 def _obstacle(host: Host) -> str:
-    """Why no Machine can take it; empty where one can."""
+    """Return why no Machine can take the host; empty if a Machine can."""
     spec, status = host.get("spec") or {}, host.get("status") or {}
     if spec.get("consumerRef"):
         return f"taken by {spec['consumerRef'].get('name', 'somebody')}"

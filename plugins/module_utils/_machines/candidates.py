@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Which candidate gives a pool its machines: where to start, and where to go on when a provider has none."""
+"""Search over a pool's candidates: which one to ask first, and which one after a refusal."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from .._pools.model import Candidate, JsonObject, Pool
 from .placement import Zones, adjusted, at_least, grown, spread
 from .provider_errors import WHOLE_CANDIDATE
 
-# What comes after a refusal: the same candidate in its other zones; the next candidate; content with what
-# there is; nothing left to ask.
+# Steps after a refusal. AGAIN: ask the same candidate in its other zones. NEXT: ask the next candidate. KEEP:
+# accept the machines obtained so far. GIVE_UP: no candidate is left.
 AGAIN, NEXT, KEEP, GIVE_UP = "again", "next", "keep", "give up"
-NO_ZONE: t.Final = ""  # the one place of a pool where the platform has no zones
+NO_ZONE: t.Final = ""  # the zone of every share where the platform has no zones
 
 
 class DriftError(AcceleratorError):
-    """The pool has machines of a type that it does not ask for any more."""
+    """The pool has machines of an instance type that none of its candidates names."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """The machines of one candidate in one zone: a machine set."""
+    """The machines of one candidate in one zone; each share becomes one machine set."""
 
     candidate: Candidate
     zone: str
@@ -35,13 +35,9 @@ class Share:
 
 @dataclass(frozen=True)
 class Held:
-    """A machine set that the pool has already.
+    """A machine set that the pool already has.
 
-    candidate: its key. obtained: its record, C(obtained/asked), empty before the pool was complete. made:
-    when.
-
-    candidate: its key. obtained: its record, C(obtained/asked), empty before the pool was complete. made:
-    when.
+    candidate: its key. obtained: C(obtained/asked), empty before the pool was complete. made: creation time.
     """
 
     name: str
@@ -54,12 +50,12 @@ class Held:
 
 @dataclass
 class Search:
-    """order: the candidates in the order of asking. kept: shares of earlier candidates (mixed pools).
+    """State of the search for one pool's machines.
 
-    before: what the pool had at the start.
-
-    won: it was complete once. stays: it is to be as it was, so nothing is given up for a machine that is
-    lost.
+    order: candidates still to ask, the current one first. placement: its machines by zone. kept: shares of
+    earlier candidates (mixed pools). before: shares at the start. won: the pool was complete once. stays: it
+    needs no more machines than it has, so a refused machine fails the run and does not move the pool. out:
+    zones that refused.
     """
 
     pool: Pool
@@ -78,6 +74,7 @@ class Search:
 
     @property
     def shares(self) -> list[Share]:
+        """Return all shares; the current candidate's come last."""
         return [
             *self.kept,
             *(Share(self.candidate, zone, replicas) for zone, replicas in self.placement.items()),
@@ -89,13 +86,14 @@ class Search:
 
     @property
     def record(self) -> str:
-        # The autoscaler owns what is beyond the replicas, and changes it.
+        """Return C(obtained/asked)."""
+        # The autoscaler adds and removes machines beyond the pool's replicas, so the record leaves them out.
         return f"{min(self.obtained, self.pool.replicas)}/{self.pool.replicas}"
 
     def lose(self, refused: t.Mapping[str, tuple[str, str]], obtained: t.Mapping[str, int]) -> str:
-        """Give up zones that refused machines. Return what to do next; the shares are those for that step.
+        """Give up zones that refused machines and update the shares. Return AGAIN, NEXT, KEEP or GIVE_UP.
 
-        refused: code and text by zone. obtained: machines that have an instance, by zone.
+        refused: code and text by zone. obtained: machines with an instance, by zone.
         """
         for zone, (code, message) in refused.items():
             self._note(
@@ -113,7 +111,7 @@ class Search:
         return self._exhausted()
 
     def lose_kept(self, share: Share, why: tuple[str, str], obtained: int) -> None:
-        """Ask the current candidate for what an earlier candidate of a mixed pool has lost."""
+        """Ask the current candidate for the machines that an earlier candidate of a mixed pool has lost."""
         self._note(share, *why, obtained)
         rest = [replace(share, replicas=obtained)] if obtained else []
         self.kept = [other for one in self.kept for other in (rest if one is share else [one])]
@@ -122,7 +120,7 @@ class Search:
 
     @property
     def has_left(self) -> bool:
-        """Return whether a complete pool asks for another candidate than its own."""
+        """Return whether a pool that was complete now asks a candidate that it had no machine set of."""
         return (
             bool(self.before)
             and not self.pool.mixed
@@ -174,14 +172,14 @@ class Search:
 
 
 def start(pool: Pool, held: t.Sequence[Held], reselect: bool = False) -> Search:
-    """Where the pool stays, where an interrupted search went on, or the first candidate.
+    """Return the search, with the candidate that the pool has machines of or else with the first.
 
-    Raises DriftError for machines of another type.
+    Raise DriftError if a set makes machines that no candidate names.
     """
     places = [_place(pool, one) for one in held]
     record = next((one.obtained for one in held if one.obtained), "")
-    # Of two candidates with a record the younger one won: whoever moved the pool was interrupted before the
-    # old sets were gone.
+    # If sets of two candidates have a record, the younger count: an earlier run moved the pool and was
+    # interrupted before it deleted the old sets.
     winners = [(one.made, place) for place, one in zip(places, held, strict=True) if one.obtained]
     here = max(winners)[1] if winners else max(places or [0])
     order = [*pool.candidates[here:], *pool.candidates[:here]]
@@ -222,7 +220,7 @@ def start(pool: Pool, held: t.Sequence[Held], reselect: bool = False) -> Search:
 
 
 def _at_most(replicas: int, shares: t.Sequence[Share]) -> list[Share]:
-    """Return the first shares, up to so many machines."""
+    """Return the first shares, cut so that they have no more machines than replicas."""
     found: list[Share] = []
     for share in shares:
         part = min(share.replicas, replicas - sum(one.replicas for one in found))
@@ -235,7 +233,7 @@ def zones_of(candidate: Candidate) -> list[str]:
 
 
 def is_of(held: Held, candidate: Candidate, pool: Pool) -> bool:
-    """Return whether a set was made for that candidate; the market counts if only the market differs."""
+    """Return whether a set was made for the candidate; a set with an unknown key is compared by type."""
     keys = [one.key for one in pool.candidates]
     if held.candidate in keys:
         return held.candidate == candidate.key
@@ -243,7 +241,7 @@ def is_of(held: Held, candidate: Candidate, pool: Pool) -> bool:
 
 
 def _place(pool: Pool, held: Held) -> int:
-    """Return the index of the candidate that a set was made for. Raises DriftError if there is none."""
+    """Return the index of the candidate that a set was made for. Raise DriftError if there is none."""
     found = next((index for index, one in enumerate(pool.candidates) if is_of(held, one, pool)), None)
     if found is not None:
         return found
@@ -270,7 +268,7 @@ def described(attempt: JsonObject) -> str:
 
 
 def nothing_left(pool: Pool, search: Search, exc: NotReadyError, facts: JsonObject) -> NotReadyError:
-    """Return the failure of the whole search; with a single attempt, the provider's own."""
+    """Return the error that ends a failed search; after a single attempt, the provider's own error."""
     if len(search.attempts) == 1:
         exc.facts.update(facts)
         return exc

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Between a live machine set and the wanted one: what must not be overwritten, and what differs."""
+"""Drift: the fields in which a live machine set or Machine differs from the wanted set."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from .mirror import MachineError, mirrored
 from .propagation import of_template
 
 _PROVIDER: t.Final = "providerSpec."
-# Boot images and first boots: the machine-config operator writes these into sets as well.
+# The machine-config operator also writes these fields (boot image, first-boot secret) into machine sets.
 _OTHERS: t.Final = frozenset(("ami", "image", "template", "userDataSecret"))
 
 
 def check(live: KubeObject) -> None:
-    """Raises when the live set is not ours to write."""
+    """Raise MachineError if the live set is a mirror of Cluster API or was not made by this collection."""
     if authority := mirrored(live):
         raise MachineError(
             "MACH-MIRRORED",
@@ -41,7 +41,7 @@ def check(live: KubeObject) -> None:
 
 
 def settled(live: KubeObject, wanted: KubeObject, on_change: str) -> tuple[KubeObject, str]:
-    """What to write of the set, and a remark on what its Machines do not get."""
+    """Return the manifest to write, and a remark on what existing Machines do not get (or "")."""
     if on_change == "report":
         return _as_it_is(live, wanted), _told(
             live, of_set(live, wanted), "differs from the pool and was not changed (on_change: report)."
@@ -55,7 +55,7 @@ def settled(live: KubeObject, wanted: KubeObject, on_change: str) -> tuple[KubeO
 
 
 def of_set(live: KubeObject, wanted: KubeObject) -> list[KubeObject]:
-    """Return each field that differs between the live template and the wanted one, except boot images."""
+    """Return each differing field as field, live and wanted, except boot images."""
     found = list(_provider(provider_of(live), provider_of(wanted)))
     have, want = of_template(live), of_template(wanted)
     found += _mapped("labels.", have.labels, want.labels)
@@ -67,7 +67,7 @@ def of_set(live: KubeObject, wanted: KubeObject) -> list[KubeObject]:
 
 
 def of_machine(machine: KubeObject, wanted: KubeObject) -> list[KubeObject]:
-    """What only another Machine would have; labels and taints are handed to it while it runs."""
+    """Return the fields that only another Machine would get, unlike labels and taints."""
     return list(
         _provider((machine["spec"].get("providerSpec") or {}).get("value") or {}, provider_of(wanted))
     )
@@ -76,9 +76,9 @@ def of_machine(machine: KubeObject, wanted: KubeObject) -> list[KubeObject]:
 def report(
     live: t.Mapping[str, KubeObject], wanted: t.Mapping[str, KubeObject], machines: t.Iterable[KubeObject]
 ) -> list[KubeObject]:
-    """Return one entry for each field of a set and its Machines that differs.
+    """Return one entry for each differing field of a set, with the Machines that have the live value.
 
-    machines: those that have the live value. live, wanted: sets by name.
+    live, wanted: machine sets by name.
     """
     found: dict[tuple[str, str, str], KubeObject] = {}
     for name, manifest in wanted.items():
@@ -97,7 +97,7 @@ def report(
 
 
 def _as_it_is(live: KubeObject, wanted: KubeObject) -> KubeObject:
-    """The wanted set with the live template, of which only our own fields are sent."""
+    """Return the wanted set with the live template, reduced to the fields that this collection owns."""
     template = project(
         live["spec"]["template"],
         ((shape_of(managed_fields(live)).get("spec") or {}).get("template")) or wanted["spec"]["template"],
@@ -113,7 +113,7 @@ def _told(live: KubeObject, found: t.Iterable[KubeObject], what: str) -> str:
 
 
 def _provider(have: KubeObject, want: KubeObject) -> t.Iterator[KubeObject]:
-    # What is false or empty is as good as absent: the API server writes some of it of itself.
+    # False and empty values count as absent: the API server adds some of them itself.
     for key in sorted(set(CHOSEN) & set(have) - set(want)):
         if have[key] or isinstance(have[key], dict):
             yield {"field": f"{_PROVIDER}{key}", "live": have[key], "wanted": None}

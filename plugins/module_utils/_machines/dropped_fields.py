@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What the API server changed in a machine set that was sent.
-
-Unknown fields, and fields of other managers.
-"""
+"""Fields of a machine set that the API server dropped, and conflicts about boot images."""
 
 from __future__ import annotations
 
@@ -20,9 +17,9 @@ _VALUE: t.Final = ".spec.template.spec.providerSpec.value."
 
 
 def check(answer: KubeObject, sent: KubeObject, patch: t.Mapping[str, t.Any]) -> None:
-    """Raise MachineError if the Machine API dropped a field.
+    """Raise MachineError if the answer lacks a field that was sent, since its machines would be different.
 
-    It drops unknown fields silently, and would make other machines. patch: the user's.
+    patch: the user's provider_spec_patch.
     """
     lost = dropped(provider_of(sent), provider_of(answer))
     if not lost:
@@ -39,10 +36,7 @@ def check(answer: KubeObject, sent: KubeObject, patch: t.Mapping[str, t.Any]) ->
 
 
 def dropped(sent: t.Any, answer: t.Any, path: str = "") -> list[str]:
-    """Return paths of fields that were sent and are not in the answer.
-
-    False and empty values may be missing.
-    """
+    """Return the paths of fields that were sent and are not in the answer; empty values may be missing."""
     found: list[str] = []
     if isinstance(sent, dict) and isinstance(answer, dict):
         for key, value in sent.items():
@@ -58,10 +52,7 @@ def dropped(sent: t.Any, answer: t.Any, path: str = "") -> list[str]:
 
 
 def is_about_images(conflicts: t.Sequence[str]) -> bool:
-    """Return whether all conflicts are about fields that hold a boot image.
-
-    The fields beside the image may change.
-    """
+    """Return whether all conflicts are about fields that hold a boot image."""
     fields = [line.partition(": ")[0] for line in conflicts]
     return bool(fields) and all(
         field.startswith(_VALUE) and field.removeprefix(_VALUE).partition(".")[0] in IMAGES

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What events say of Machines that a health check has deleted; events last an hour."""
+"""Events about Machines that a MachineHealthCheck deleted. The API server keeps events for one hour."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import typing as t
 
 from .._core.objects import KubeObject
 
-# Deleted by a MachineHealthCheck; what was wrong with the Machine is in its last words.
+# The code of a Machine that a MachineHealthCheck deleted; its error text ends with the last warning.
 CODE: t.Final = "MACH-REMEDIATED"
 _DELETED: t.Final = "MachineDeleted"
 
 
 def remediated(events: t.Iterable[KubeObject], sets: t.Collection[str]) -> list[KubeObject]:
-    """Return the Machines of these sets that a health check deleted, in order, as Machines are summarized."""
+    """Return a summary of each Machine of these sets that a health check deleted, oldest first."""
     by_name: dict[str, list[KubeObject]] = {}
     for event in events:
         by_name.setdefault(str(event["involvedObject"].get("name")), []).append(event)
@@ -29,7 +29,7 @@ def remediated(events: t.Iterable[KubeObject], sets: t.Collection[str]) -> list[
 
 
 def lines(found: t.Iterable[KubeObject]) -> list[str]:
-    """Evidence."""
+    """Return one line for each Machine."""
     return [f"{one['name']}: {one['error']}" for one in found]
 
 
@@ -63,7 +63,7 @@ def _told(name: str, events: t.Sequence[KubeObject]) -> KubeObject:
 
 
 def _time(event: KubeObject) -> str:
-    """Recorders of both APIs of events fill different fields."""
+    """Return the event's time (RFC 3339); the two event APIs fill different fields."""
     series = (event.get("series") or {}).get("lastObservedTime")
     return str(
         series

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Machines: how far one has come, and why it comes no further."""
+"""Machines: the phase of a Machine, and the reason why it is not a Ready node."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .trouble import Trouble
 Machine = t.Mapping[str, t.Any]
 
 SET: t.Final = "machine.openshift.io/cluster-api-machineset"
-# The set that has one Machine too many gives up the one that carries this.
+# A machine set that scales down deletes the Machines with this annotation first.
 DELETE_FIRST: t.Final = "machine.openshift.io/delete-machine"
-# OpenStack's provider waits for a volume and a server without a word, five minutes for each at most.
+# OpenStack's provider reports nothing while it waits for a volume and a server, five minutes each at most.
 _LONGEST_SILENCE: t.Final = 900.0
 _SILENCE: t.Final = (
     "it has no instance, no condition and no error. OpenStack's provider tells no Machine why; most "
@@ -33,10 +33,12 @@ def name(machine: Machine) -> str:
 
 
 def set_name(machine: Machine) -> str:
+    """Return the name of the Machine's set, or ""."""
     return str((machine["metadata"].get("labels") or {}).get(SET, ""))
 
 
 def phase(machine: Machine) -> str:
+    """Return the phase; `Deleting` once deleted, `New` before the status has one."""
     return (
         "Deleting"
         if machine["metadata"].get("deletionTimestamp")
@@ -53,26 +55,23 @@ def remedy_of(code: str, machine: Machine) -> str:
 
 
 def seconds_since(stamp: str, now: float) -> float:
-    """stamp: as the API writes times. now: seconds of the epoch. Never negative: clocks differ."""
+    """Return the seconds from an RFC 3339 time to now (epoch seconds); 0.0 for an empty or a future time."""
     return max(0.0, now - moment(stamp)) if stamp else 0.0
 
 
 def moment(stamp: str) -> float:
-    """Seconds of the epoch."""
+    """Return an RFC 3339 time as epoch seconds. Raise ValueError."""
     then = datetime.fromisoformat(stamp.replace("Z", "+00:00"))
     return then.replace(tzinfo=then.tzinfo or UTC).timestamp()
 
 
 def is_given_up(machine: Machine) -> bool:
-    """Whether its set is to lose this Machine first."""
+    """Return whether the Machine is marked as the first that its set deletes."""
     return DELETE_FIRST in (machine["metadata"].get("annotations") or {})
 
 
 def refused(machine: Machine, now: float, patience: float) -> tuple[str, str]:
-    """Return code and text of a Machine that gets no instance.
-
-    At once if the refusal is final, else when the provider has refused for so many seconds.
-    """
+    """Return code and text if the provider refuses an instance for good or for patience seconds, else ""."""
     trouble = machine_trouble.find(machine)
     if _is_silent(machine, now, max(patience, _LONGEST_SILENCE)):
         return provider_errors.SILENT, _SILENCE
@@ -86,7 +85,7 @@ def refused(machine: Machine, now: float, patience: float) -> tuple[str, str]:
 
 
 def awaits_node(machine: Machine) -> bool:
-    """Whether it has an instance that is not a node yet."""
+    """Return whether it has an instance that has not joined as a node yet."""
     return (
         phase(machine) == "Provisioned" and not node_name(machine) and machine_trouble.find(machine) is None
     )
@@ -103,8 +102,8 @@ def judge(
 ) -> Readiness:
     """Judge one Machine and its node.
 
-    place: instance type and zone, for the message. host: the BareMetalHost. is_watched: whether a health
-    check replaces a lost instance.
+    now: epoch seconds. place: type and zone, for messages. host: its BareMetalHost. is_watched: whether a
+    health check replaces a lost instance.
     """
     state = phase(machine)
     line = f"{name(machine)} ({place}): {state}"
@@ -147,7 +146,7 @@ def judge(
                 f"{line}, node {node_facts.short(node_facts.name(node))} {node_facts.why_not_ready(node)}",
             ),
         )
-    # Only the phase Failed is final: what stands on a Machine that runs is tried again by its provider.
+    # Only the phase Failed is final: the provider retries whatever error a Machine in phase Running shows.
     status = machine.get("status") or {}
     text = f": {machine_trouble.error_of(status)}" if status.get("errorReason") else ""
     return ready("Running", details=(f"{line}, node {node_facts.short(node_facts.name(node))} Ready{text}",))
@@ -213,6 +212,7 @@ def _since(stamp: str) -> str:
 
 
 def summarize(machine: Machine) -> dict[str, t.Any]:
+    """Return the Machine as modules return it."""
     status = machine.get("status") or {}
     labels = machine["metadata"].get("labels") or {}
     trouble = machine_trouble.find(machine)

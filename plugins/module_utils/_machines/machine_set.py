@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Machine sets: the GPU copy of a worker set, and what differs from a live one."""
+"""Machine sets of a pool: their manifests, copied from a worker set, and the facts that a live set holds."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from .removal import HOOK
 API_VERSION: t.Final = "machine.openshift.io/v1beta1"
 CLUSTER: t.Final = "machine.openshift.io/cluster-api-cluster"
 _ROLE: t.Final = "machine.openshift.io/cluster-api-machine-role"
-# `oc get nodes` shows it as a role; a kubelet may not give it to itself, the Machine API may.
+# `oc get nodes` shows this label as a role. A kubelet may not set it on its own node; the Machine API may.
 NODE_ROLE: t.Final = "node-role.kubernetes.io/gpu"
-# On each of a pool's sets: which candidate it is made for, so that a later run stays with it, also where
-# the provider's value does not say the type.
+# Annotation with the key of the candidate that the set is made for. A later run stays with this candidate,
+# even if the providerSpec does not name the instance type.
 CANDIDATE: t.Final = "accelerators.openshift/candidate"
-# On each of them once the pool is complete: machines obtained of machines asked for, in all zones. A pool
-# that has it is never moved unasked.
+# Annotation on every set of a complete pool: machines obtained and machines asked for, in all zones. A pool
+# with this annotation moves to another candidate only on request.
 OBTAINED: t.Final = "accelerators.openshift/obtained"
-# While Machines of a set are replaced: their names. The set has so many replicas more than its share, and
-# loses them with these Machines.
+# Annotation with the names of the Machines that are being replaced. Until they are deleted, the set has one
+# replica more for each of them.
 REPLACING: t.Final = "accelerators.openshift/replacing"
 _NOT_IN_NAMES: t.Final = re.compile("[^a-z0-9-]+")
 _TYPE: t.Final = "machine.openshift.io/cluster-api-machine-type"
 
 
 def set_name(infrastructure: str, pool: str, zone: str) -> str:
-    """zone: as the platform writes it; empty where it has none."""
+    """Return a set's name. zone: the platform's name of it, or ""."""
     return "-".join(
         part for part in (infrastructure, pool, _NOT_IN_NAMES.sub("-", zone.lower()).strip("-")) if part
     )
@@ -62,7 +62,7 @@ def build(
     namespace: str,
     provider: KubeObject,
 ) -> KubeObject:
-    """The manifest; name, selector and template labels say the same."""
+    """Return the manifest of a machine set."""
     selector = {CLUSTER: infrastructure, SET: name}
     template: KubeObject = {
         "metadata": {"labels": node_labels(pool, candidate)},
@@ -101,27 +101,27 @@ def name_of(machine_set: t.Mapping[str, t.Any]) -> str:
 
 
 def provider_of(machine_set: t.Mapping[str, t.Any]) -> KubeObject:
-    """The provider's value of the set's template."""
+    """Return a copy of the providerSpec value in the set's template."""
     return dict((machine_set["spec"]["template"]["spec"].get("providerSpec") or {}).get("value") or {})
 
 
 def candidate_of(machine_set: t.Mapping[str, t.Any]) -> str:
-    """The key of the pool's candidate that the set is made for; empty on a set that we did not make."""
+    """Return the key of the candidate that the set is made for; empty on a set without the annotation."""
     return str((machine_set["metadata"].get("annotations") or {}).get(CANDIDATE, ""))
 
 
 def obtained_of(machine_set: t.Mapping[str, t.Any]) -> str:
-    """C(obtained/asked) of the pool when it was last complete; empty before that."""
+    """Return C(obtained/asked) as of the pool's last completion; empty before it."""
     return str((machine_set["metadata"].get("annotations") or {}).get(OBTAINED, ""))
 
 
 def made(machine_set: t.Mapping[str, t.Any]) -> str:
-    """When, as the API writes times: the later one sorts behind."""
+    """Return the creation time (RFC 3339); as strings, later times sort last."""
     return str(machine_set["metadata"].get("creationTimestamp") or "")
 
 
 def template_accelerator(machine_set: t.Mapping[str, t.Any]) -> str:
-    """By which name the autoscaler counts the GPUs of the set's nodes."""
+    """Return the label by which the autoscaler counts the set's GPUs, or ""."""
     return str(
         ((machine_set["spec"]["template"]["spec"].get("metadata") or {}).get("labels") or {}).get(
             ACCELERATOR, ""
@@ -134,7 +134,7 @@ def replicas_of(machine_set: t.Mapping[str, t.Any]) -> int:
 
 
 def replacing_of(machine_set: t.Mapping[str, t.Any]) -> list[str]:
-    """Names of the Machines that are being replaced; empty at other times."""
+    """Return the names of the set's Machines that are being replaced."""
     return [
         name
         for name in str((machine_set["metadata"].get("annotations") or {}).get(REPLACING, "")).split(",")
@@ -143,12 +143,12 @@ def replacing_of(machine_set: t.Mapping[str, t.Any]) -> list[str]:
 
 
 def share_of(machine_set: t.Mapping[str, t.Any]) -> int:
-    """The replicas that the set is to have, without those that a replacement adds."""
+    """Return the set's replicas without those that a replacement adds."""
     return max(0, replicas_of(machine_set) - len(replacing_of(machine_set)))
 
 
 def surged(manifest: KubeObject, names: t.Sequence[str]) -> KubeObject:
-    """The manifest of the set while these Machines are replaced."""
+    """Return the manifest with a replica more for each of these Machines."""
     if not names:
         return manifest
     metadata = {
@@ -163,7 +163,7 @@ def surged(manifest: KubeObject, names: t.Sequence[str]) -> KubeObject:
 
 
 def settled(manifest: KubeObject) -> KubeObject:
-    """The manifest of the set when nothing is replaced."""
+    """Return the manifest without the replicas and the annotation of a replacement."""
     annotations = {
         key: value for key, value in manifest["metadata"]["annotations"].items() if key != REPLACING
     }
@@ -175,7 +175,7 @@ def settled(manifest: KubeObject) -> KubeObject:
 
 
 def arch_of(machine_set: t.Mapping[str, t.Any]) -> str:
-    """What the provider says that the set's machines are; empty where it says nothing."""
+    """Return the machines' architecture from the provider's annotation, or ""."""
     text = str(
         (machine_set["metadata"].get("annotations") or {}).get(
             "capacity.cluster-autoscaler.kubernetes.io/labels", ""
@@ -187,7 +187,7 @@ def arch_of(machine_set: t.Mapping[str, t.Any]) -> str:
 
 
 def is_worker(machine_set: t.Mapping[str, t.Any]) -> bool:
-    """A set to copy from: plain workers, neither a GPU pool nor infrastructure nodes behind a taint."""
+    """Return whether a pool's set can be copied from this set: plain workers, no GPUs, no taints."""
     template = machine_set["spec"]["template"]
     labels = (template.get("metadata") or {}).get("labels") or {}
     given = (template["spec"].get("metadata") or {}).get("labels") or {}
@@ -200,7 +200,7 @@ def is_worker(machine_set: t.Mapping[str, t.Any]) -> bool:
 
 
 def judge(machine_set: t.Mapping[str, t.Any]) -> Readiness:
-    """Only what the set itself says is wrong; whether the pool is ready is read from Machines and Nodes."""
+    """Return failed if the set's status has an error; Machines and Nodes say whether the pool is ready."""
     status = machine_set.get("status") or {}
     if status.get("errorReason"):
         text = (
@@ -219,13 +219,13 @@ def judge(machine_set: t.Mapping[str, t.Any]) -> Readiness:
 def summarize(
     live: t.Mapping[str, t.Any], wanted: t.Mapping[str, t.Any], zone: str, instance_type: str
 ) -> KubeObject:
-    """replicas: those that are asked for; in check mode the live set does not say them yet."""
+    """Return the set as modules return it, with the wanted replicas, since check mode writes none."""
     status = live.get("status") or {}
     return {
         "name": name_of(wanted),
         "zone": zone,
         "instance_type": instance_type,
         "replicas": replicas_of(wanted if "replicas" in wanted["spec"] else live or wanted),
-        # The API leaves zeros out.
+        # The API omits zeros.
         "ready_replicas": status.get("readyReplicas", 0),
     }

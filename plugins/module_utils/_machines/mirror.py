@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Machines and machine sets that mirror objects of Cluster API: their own fields cannot be written."""
+"""Mirrors: Machines and machine sets that Cluster API controls; their own fields cannot be written."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _OURS: t.Final = "MachineAPI"
 
 
 class MachineError(AcceleratorError):
-    """Machines cannot be made or changed as asked."""
+    """The Machine API cannot create or change machines as the pool asks."""
 
 
 def mirrored(live: KubeObject) -> str:
-    """Return the API that the object is written through; empty for the Machine API."""
-    # The specification says what is wanted, the status what holds; between the two it is Migrating.
+    """Return the API that controls the object; empty if the Machine API does."""
+    # spec holds the wanted API, status the current one; during a migration the status is `Migrating`.
     said = (str(part.get("authoritativeAPI") or _OURS) for part in (live.get("status") or {}, live["spec"]))
     return next((authority for authority in said if authority != _OURS), "")
 
 
 def check_machines(machines: t.Iterable[KubeObject]) -> None:
-    """Raise MachineError if one of these Machines is a mirror; it can be one although its set is none."""
+    """Raise MachineError if a Machine is a mirror; it can be one although its set is not."""
     found = {str(one["metadata"]["name"]): authority for one in machines if (authority := mirrored(one))}
     if found:
         names, authorities = ", ".join(sorted(found)), ", ".join(sorted(set(found.values())))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Options that several modules about machines share: what may happen to nodes, and how new nodes join."""
+"""Options that several modules about machines share: how to drain nodes, and how new nodes join."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class DrainParams(t.TypedDict):
 
 
 class JoiningParams(t.TypedDict):
-    """The options of `JOINING`. capacity_timeout: seconds that a provider may take for an instance."""
+    """The options of `JOINING`. capacity_timeout: seconds for which a provider may refuse an instance."""
 
     capacity_timeout: int
     approve_csrs: bool
 
 
 class ChangeParams(DrainParams):
-    """The options of `CHANGES`. max_surge: machines beyond the replicas while others are replaced."""
+    """The options of `CHANGES`. max_surge: number of machines beyond the replicas during a replacement."""
 
     on_change: t.Literal["report", "new_machines", "replace"]
     max_surge: int

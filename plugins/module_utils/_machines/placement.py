@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""How many machines of a pool are in which zone."""
+"""Placement of a pool's machines: how many machines are in each zone."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ Zones = dict[str, int]
 
 
 def spread(replicas: int, zones: t.Sequence[str]) -> Zones:
-    """Spread machines evenly over zones; the first zones take the rest."""
+    """Return an even placement over the zones; the first zones get the remainder."""
     share, rest = divmod(replicas, len(zones))
     return {zone: share + (1 if index < rest else 0) for index, zone in enumerate(zones)}
 
 
 def adjusted(current: t.Mapping[str, int], replicas: int, zones: t.Sequence[str]) -> Zones:
-    """Return the placement for so many machines with the fewest changes.
+    """Return the placement for so many replicas with the fewest changes.
 
-    The emptiest zone gains, the fullest loses; a zone that is not named has none.
+    The emptiest zone gains, the fullest loses; zones that are not named have none.
     """
     placed = {zone: current.get(zone, 0) for zone in zones}
     while (missing := replicas - sum(placed.values())) != 0:
@@ -34,7 +34,7 @@ def adjusted(current: t.Mapping[str, int], replicas: int, zones: t.Sequence[str]
 
 
 def grown(current: t.Mapping[str, int], more: int, zones: t.Sequence[str]) -> Zones:
-    """Return the placement with so many more machines, each in the emptiest zone."""
+    """Return the placement with this number of machines added, each to the zone that has the fewest."""
     placed = dict(current)
     for _one in range(more):
         placed[min(zones, key=lambda zone: placed[zone])] += 1
@@ -42,15 +42,15 @@ def grown(current: t.Mapping[str, int], more: int, zones: t.Sequence[str]) -> Zo
 
 
 def at_least(current: t.Mapping[str, int], replicas: int, zones: t.Sequence[str]) -> Zones:
-    """Return the placement with at least so many machines; the autoscaler decides about more."""
+    """Return the placement with at least this number of replicas; the autoscaler may have added more."""
     placed = {zone: current.get(zone, 0) for zone in zones}
     return grown(placed, max(0, replicas - sum(placed.values())), zones)
 
 
 def spared(placed: t.Mapping[str, int], current: t.Mapping[str, int], idle: t.Mapping[str, int]) -> Zones:
-    """Return the same number of machines, lost in zones with idle ones.
+    """Return the placement with losses moved from busy machines to zones with idle ones.
 
-    A zone that would lose a busy machine keeps it if another zone has an idle one to lose.
+    current, idle: machines and idle machines by zone. The total stays the same.
     """
     zones = dict(placed)
 

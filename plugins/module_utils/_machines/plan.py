@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The machine sets of one pool: what to apply, what to say, what to remove."""
+"""Plan of a pool's machine sets: which to apply, and which to remove."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from .propagation import of_template
 
 @dataclass(frozen=True)
 class MachinePlan:
-    """manifests and shares: by name of the set. surplus: sets of the pool that it no longer has a use for.
+    """The machine sets of one pool. surplus: names of sets that it no longer uses.
 
-    wanted: the manifests with the template that the pool asks for, also where the live one is to stay.
+    wanted: the manifests with the pool's template, even where on_change keeps the live one.
     """
 
     pool: Pool
@@ -56,7 +56,7 @@ class MachinePlan:
 
 
 def held(cluster: Infrastructure, pool: Pool, live: t.Iterable[KubeObject]) -> list[Held]:
-    """Return the sets that the pool has already."""
+    """Return the machine sets that the pool already has, by name."""
     platform = source_set.platform_of(cluster)
     found = []
     for one in live:
@@ -84,9 +84,9 @@ def plan(
     params: t.Mapping[str, t.Any],
     record: str = "",
 ) -> MachinePlan:
-    """Return the plan of a pool's machine sets. Raises AcceleratorError for what forbids the pool.
+    """Return the plan of a pool's machine sets. Raise AcceleratorError for what forbids the pool.
 
-    live: all machine sets of the namespace. record: what the sets say of the pool's completeness.
+    live: all machine sets of the namespace. record: C(obtained/asked), or "".
     """
     platform = source_set.platform_of(cluster)
     if params.get("image") and platform.NO_IMAGE:
@@ -133,7 +133,7 @@ def plan(
 def _name(
     infrastructure: str, pool: Pool, share: Share, have: t.Sequence[Held], taken: t.Collection[str]
 ) -> str:
-    """Return the set's name; a number follows if another candidate's set has the name."""
+    """Return the set's name, with a number if another candidate's set has it."""
     mine = next(
         (one.name for one in have if one.zone == share.zone and is_of(one, share.candidate, pool)), None
     )
@@ -147,7 +147,7 @@ def _name(
 def _provider(
     platform: Platform, source: KubeObject, pool: Pool, share: Share, image: str, is_new: bool
 ) -> tuple[KubeObject, str]:
-    """Return the provider's value, and a remark on unknown fields of the source."""
+    """Return the providerSpec value, and a remark on unknown fields of the source set."""
     candidate, provider = share.candidate, machine_set.provider_of(source)
     wanted = replace(
         platform_options.wanted(pool, candidate, platform.KEY, share.zone, image if is_new else ""),
@@ -174,7 +174,7 @@ def _provider(
 def too_many(
     held: t.Iterable[Held], live: t.Iterable[KubeObject], machines: t.Iterable[KubeObject]
 ) -> list[KubeObject]:
-    """Return Machines without an instance in sets that are larger than before the search."""
+    """Return Machines without an instance in sets that have more replicas than before the search."""
     now = {machine_set.name_of(one): machine_set.replicas_of(one) for one in live}
     larger = {one.name for one in held if now.get(one.name, 0) > one.replicas}
     return [

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The machines and nodes of one pool, judged together."""
+"""Readiness of a pool: judges of its machine sets, Machines and Nodes together."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ from .plan import MachinePlan
 
 @dataclass
 class Present:
-    """Judge whether each set has its Machines, each with a Ready Node with the pool's labels and taints.
+    """Judge whether each set has its Machines, each with a Ready Node that has the pool's labels and taints.
 
-    now: seconds of the epoch. seen: the last snapshot, for the facts of a failure. troubled: by name, what
-    each Machine last said that got no instance or lost it; it stays when the Machine goes, since a health
-    check or this search may delete it. has_waited: whether something was not as it should be.
+    now: returns epoch seconds. seen: the last snapshot. troubled: by name, the last summary of each Machine
+    that got no instance or lost it, also after its deletion. has_waited: whether a snapshot was not ready.
     """
 
     plan: MachinePlan
@@ -73,7 +72,7 @@ class Present:
         )
 
     def refused(self) -> dict[str, tuple[str, str]]:
-        """Return the provider's code and text by name of the set, where a Machine gets no instance."""
+        """Return error code and provider's text by name of each set whose Machine gets no instance."""
         found: dict[str, tuple[str, str]] = {}
         for machine in self.seen.get("machines", ()):
             code, text = machine_facts.refused(machine, self.now(), self.capacity_timeout)
@@ -86,7 +85,7 @@ class Present:
         return found
 
     def attempt(self, candidate: Candidate, exc: AcceleratorError) -> dict[str, t.Any]:
-        """Return what was asked of a candidate when the wait failed, and what was obtained by then."""
+        """Return what a candidate was asked for, and what it had supplied when the wait failed."""
         return {
             "instance_type": candidate.instance_type,
             "zones": [share.zone for share in self.plan.shares.values() if share.zone],
@@ -100,16 +99,16 @@ class Present:
         return machine_facts.set_name(machine) in self.plan.manifests
 
     def has_instance(self, machine: KubeObject) -> bool:
-        """Whether a Machine of the plan got what it asked for."""
+        """Return whether a Machine of the plan has its instance."""
         is_there = (
             machine_facts.phase(machine) in ("Provisioned", "Running") and trouble.find(machine) is None
         )
         return is_there and machine_facts.set_name(machine) in self.plan.manifests
 
     def _is_going(self, machine: KubeObject) -> bool:
-        """Return whether its set loses the Machine.
+        """Return whether the Machine's set is about to delete it.
 
-        A Machine that an ended run only marked still belongs to the pool.
+        A Machine that an interrupted run only marked still belongs to the pool.
         """
         of = machine_facts.set_name(machine)
         living = [
@@ -120,7 +119,7 @@ class Present:
         return machine_facts.is_given_up(machine) and len(living) > self._wanted(self.seen).get(of, 0)
 
     def _wanted(self, snapshot: Snapshot) -> dict[str, int]:
-        """Machines by set; of a pool that the autoscaler scales, as many as the sets have by now."""
+        """Return the wanted number of Machines by set; for a pool with autoscale, the live replicas."""
         live = {
             machine_set.name_of(one): machine_set.replicas_of(one)
             for one in snapshot["machine_sets"]
@@ -129,10 +128,7 @@ class Present:
         return {name: live.get(name, replicas) for name, replicas in self.plan.replicas.items()}
 
     def _is_enough(self, obtained: int) -> bool:
-        """Return whether the pool has the machines that it starts with.
-
-        The autoscaler manages all beyond them.
-        """
+        """Return whether a pool with autoscale has its initial machines; the autoscaler owns the others."""
         return bool(self.plan.pool.autoscale) and obtained >= self.plan.pool.replicas
 
     @staticmethod
@@ -201,7 +197,7 @@ class Present:
 
 @dataclass
 class Absent:
-    """Judge: of the pool nothing is left but the sets that are kept, their Machines and Nodes."""
+    """Judge whether all sets of the pool are gone with their Machines and Nodes, except the kept sets."""
 
     kept: frozenset[str]
 
@@ -232,7 +228,7 @@ class Absent:
 
 @dataclass
 class Gone:
-    """Judge: of these machine sets nothing is left, neither a Machine nor a Node."""
+    """Judge whether the sets of these names are gone, with their Machines and Nodes."""
 
     names: frozenset[str]
 
@@ -244,7 +240,7 @@ class Gone:
 
 
 def facts(snapshot: Snapshot, plan: MachinePlan) -> dict[str, t.Any]:
-    """What the task returns."""
+    """Return the plan's machine_sets, machines and nodes."""
     machines = [
         machine
         for machine in snapshot.get("machines", ())

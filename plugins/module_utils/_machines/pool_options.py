@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The options of gpu_machineset: a pool, whole or option by option."""
+"""Options of gpu_machineset: a pool as one option, or described by several options."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MACHINES: t.Final = ArgumentSpec(
     required_by={"zones": "instance_type"},
     required_if=[["state", "present", ["candidates", "instance_type", "pool"], True]],
 ).merge(JOINING)
-# What a pool says of itself, so that the task's own word beside it would be lost.
+# Options that a pool sets inside itself; beside pool they would have no effect.
 _OF_A_POOL: t.Final = (
     "replicas",
     "min_replicas",
@@ -56,7 +56,7 @@ _OF_A_POOL: t.Final = (
     *BY_KEY,
     PATCH,
 )
-# What planning adds to a candidate.
+# Keys that planning adds to a candidate.
 _DERIVED: t.Final = {"gpus_per_node", "mig_capable", "accelerator", "expected"}
 _LEAST: t.Final = {"capacity_timeout": 0, "max_surge": 1}
 
@@ -93,7 +93,7 @@ class GpuMachinesetParams(JoiningParams, ChangeParams, StateParams):
 
 
 def draft(params: GpuMachinesetParams) -> Draft:
-    """Return the draft of the pool that the option pool names, or the other options describe."""
+    """Return the draft of the pool that the option pool gives, or that the other options describe."""
     if params.get("pool"):
         return single(params["pool"])
     pool = {key: value for key in ("name", *_OF_A_POOL) if (value := params.get(key)) not in (None, "")}
@@ -104,7 +104,7 @@ def draft(params: GpuMachinesetParams) -> Draft:
 
 
 def _described(candidate: t.Any) -> t.Any:
-    """Return a candidate of a plan as its user would describe it; any other stays as it is."""
+    """Return a planned candidate as the user would describe it; return any other value unchanged."""
     if not isinstance(candidate, dict):
         return candidate
     own = {key: value for key, value in candidate.items() if key not in _DERIVED and value is not None}
@@ -112,7 +112,10 @@ def _described(candidate: t.Any) -> t.Any:
 
 
 def check(params: GpuMachinesetParams, name: str) -> None:
-    """Check what neither the table of options nor a description of a pool can refuse. Raises InputError."""
+    """Raise InputError for values that neither the argument spec nor the check of a pool refuses.
+
+    name: the pool's name.
+    """
     if params["state"] == "absent":
         if fault := name_fault(name):
             raise InputError("POOL-VALUE", f"The pool's name {name!r} {fault}.", "Give the name of a pool.")

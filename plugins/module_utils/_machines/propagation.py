@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Labels and taints on their way from a machine set's template over a Machine to its Node.
+"""Labels and taints on their way from a machine set's template to its Machines and their Nodes.
 
-A template's change reaches no existing Machine, and what a Machine loses stays on its Node. Each Machine
-carries a note of what it was given, so that what the pool has given up since is told from what somebody
-else put there; the note is brought up to date last, so an interrupted run goes on where it was.
+A template's change reaches no existing Machine, and a label that a Machine loses stays on its Node. So a note
+on each Machine names what this collection gave it, apart from what others set. The note is updated last, so
+that the next run resumes an interrupted one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NOTE: t.Final = "accelerators.openshift/handed-down"
 
 @dataclass(frozen=True)
 class Given:
-    """What nodes are given."""
+    """Labels and taints that nodes get."""
 
     labels: dict[str, str] = field(default_factory=dict)
     taints: list[KubeObject] = field(default_factory=list)
@@ -33,7 +33,7 @@ class Given:
 
     @property
     def note(self) -> str:
-        """As an annotation's text, the same for the same content."""
+        """Return the text of the annotation; equal content gives equal text."""
         taints = [
             {key: taint[key] for key in ("key", "value", "effect") if taint.get(key)}
             for taint in sorted(self.taints, key=mark)
@@ -41,12 +41,13 @@ class Given:
         return json.dumps({"labels": self.labels, "taints": taints}, sort_keys=True, separators=(",", ":"))
 
     def without(self, other: Given) -> Given:
-        """What this has and the other has not: labels by key, taints by key, value and effect."""
+        """Return what only this one has: labels compared by key, taints by key, value and effect."""
         marks = set(map(mark, other.taints))
         labels = {key: value for key, value in self.labels.items() if key not in other.labels}
         return Given(labels, [taint for taint in self.taints if mark(taint) not in marks])
 
     def joined(self, other: Given) -> Given:
+        """Return both; for a label in both, this value counts."""
         return Given({**other.labels, **self.labels}, [*self.taints, *other.without(self).taints])
 
 
@@ -56,7 +57,7 @@ def of_template(machine_set: t.Mapping[str, t.Any]) -> Given:
 
 
 def noted(machine: t.Mapping[str, t.Any]) -> Given:
-    """What the Machine was given by us; nothing where the note cannot be read."""
+    """Return the labels and taints that the Machine's note names; none if the note cannot be parsed."""
     try:
         found = json.loads((machine["metadata"].get("annotations") or {}).get(NOTE, "{}"))
         return Given(dict(found.get("labels") or {}), list(found.get("taints") or []))
@@ -65,15 +66,12 @@ def noted(machine: t.Mapping[str, t.Any]) -> Given:
 
 
 def given_up(machine: t.Mapping[str, t.Any], wanted: Given) -> Given:
-    """What the Machine and its Node may still have of us, although the pool has it no more."""
+    """Return the noted labels and taints that the pool no longer wants."""
     return noted(machine).without(wanted)
 
 
 def machine_patch(machine: t.Mapping[str, t.Any], wanted: Given) -> KubeObject:
-    """Return the merge patch that makes a Machine's labels and taints those of the template.
-
-    Empty without changes.
-    """
+    """Return the merge patch that gives a Machine the template's labels and taints; empty if it has them."""
     spec, old = machine["spec"], given_up(machine, wanted)
     have = (spec.get("metadata") or {}).get("labels") or {}
     labels: KubeObject = {key: value for key, value in wanted.labels.items() if have.get(key) != value}
@@ -82,7 +80,7 @@ def machine_patch(machine: t.Mapping[str, t.Any], wanted: Given) -> KubeObject:
     taints = spec.get("taints") or []
     if (merged := _merged(taints, wanted, old)) is not None:
         patch["taints"] = merged
-    # What was given up is remembered until the Node has lost it as well.
+    # The note keeps what the pool gave up until the Node has lost it too.
     text = wanted.joined(old).note
     note = (
         {}
@@ -93,9 +91,9 @@ def machine_patch(machine: t.Mapping[str, t.Any], wanted: Given) -> KubeObject:
 
 
 def node_patch(node: t.Mapping[str, t.Any], wanted: Given, old: Given) -> KubeObject:
-    """The merge patch that takes from a Node what the pool gave up and corrects taints; empty when it is so.
+    """Return the merge patch that removes given-up labels from a Node and corrects its taints, or {}.
 
-    It holds the Node's version where it writes taints: others write that list too.
+    The patch holds the Node's resourceVersion if it writes taints, because others write that list too.
     """
     have = node["metadata"].get("labels") or {}
     labels = {key: None for key, value in old.labels.items() if have.get(key) == value}
@@ -107,7 +105,7 @@ def node_patch(node: t.Mapping[str, t.Any], wanted: Given, old: Given) -> KubeOb
 
 
 def settled(wanted: Given) -> KubeObject:
-    """The patch of a Machine's note once its Node has lost what was given up."""
+    """Return the patch of a Machine's note after its Node has lost what the pool gave up."""
     return {"metadata": {"annotations": {NOTE: wanted.note}}}
 
 
@@ -116,10 +114,7 @@ def mark(taint: t.Mapping[str, t.Any]) -> Mark:
 
 
 def _merged(taints: t.Sequence[KubeObject], wanted: Given, old: Given) -> list[KubeObject] | None:
-    """Return the list with the wanted taints, without the old ones, and with all others.
-
-    None without changes.
-    """
+    """Return the taints with the wanted ones added and the old ones removed; None if nothing changes."""
     gone, right = set(map(mark, old.taints)), set(map(mark, wanted.taints))
     ours = {(taint["key"], taint["effect"]) for taint in wanted.taints}
     kept = [

@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Providers' errors for machines without an instance.
-
-Stable codes, remedies, and whether another zone can help.
-"""
+"""Errors of cloud providers: their stable codes, their remedies, and whether another zone can help."""
 
 from __future__ import annotations
 
@@ -19,8 +16,7 @@ RESERVATION: t.Final = "MACH-RESERVATION"
 HOST: t.Final = "MACH-HOST"
 SILENT: t.Final = "MACH-SILENT"
 OTHER: t.Final = "MACH-CONFIG"
-# The first that matches decides. Providers drop their own code from some of these texts, so words are known
-# beside codes.
+# The first match counts. Patterns match plain words too, because some texts lack the provider's code.
 _TEXTS: t.Final = tuple(
     (code, re.compile("|".join(patterns), re.IGNORECASE))
     for code, *patterns in (
@@ -88,9 +84,9 @@ _TEXTS: t.Final = tuple(
         ),
     )
 )
-# What nobody refused: an instance was there.
+# Codes of an instance that existed and is gone; the provider refused nothing.
 GONE: t.Final = frozenset((LOST, RECLAIMED))
-# A limit of the account, a missing permission, a wrong image: no other zone of the same type does better.
+# Codes of faults that every zone shares, such as an account limit, a missing permission or a wrong image.
 WHOLE_CANDIDATE: t.Final = frozenset(
     ("MACH-QUOTA", "MACH-FORBIDDEN", "MACH-IMAGE", "MACH-USER-DATA", "MACH-TYPE")
 )
@@ -150,7 +146,7 @@ _REMEDIES: t.Final = {
 
 
 def code_of(text: str) -> str:
-    """The stable code of a provider's text."""
+    """Return the stable code for a provider's text."""
     return next((code for code, pattern in _TEXTS if pattern.search(text)), OTHER)
 
 

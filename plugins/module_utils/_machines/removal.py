@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Machines that are to go: which ones first, and what is written on them."""
+"""Machines that a set loses: the order in which they go, and the patches that mark them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from .._core.objects import KubeObject
 from .._nodes import drain
 from .machine import DELETE_FIRST, is_given_up, name, node_name, phase, set_name
 
-# In the template of a pool with pre_drain_hook: the Machine API drains no Machine that has it, whoever
-# deletes it, until we have taken it away.
+# For a pool with pre_drain_hook: the Machine API drains no Machine with this hook until we remove it.
 HOOK: t.Final = {"name": "accelerators.openshift/drain", "owner": "accelerators.openshift"}
 
 
 def victims(
     machines: t.Sequence[KubeObject], replicas: int, pods: t.Sequence[KubeObject]
 ) -> list[KubeObject]:
-    """Return the Machines that a set loses when it is to have so many.
+    """Return the Machines that a set loses when it shrinks to so many replicas.
 
-    First marked ones, then those without a node, then nodes without GPU pods, then nodes with the fewest.
+    First marked ones, then those without a running node, then those with the fewest GPU pods.
     """
     work: dict[str, int] = {}
     for pod in drain.busy(pods):
@@ -37,18 +36,18 @@ def victims(
 
 
 def told(machine: KubeObject) -> KubeObject:
-    """What a task returns of a Machine that goes."""
+    """Return a removed Machine as modules return it."""
     return {"machine": name(machine), "machine_set": set_name(machine), "node": node_name(machine)}
 
 
 def released(machine: KubeObject) -> KubeObject:
-    """The merge patch of a Machine that may go; empty when it has been said."""
+    """Return the merge patch that marks a Machine as first to delete and removes our hook, or {}."""
     patch: KubeObject = {} if is_given_up(machine) else {"metadata": {"annotations": {DELETE_FIRST: "true"}}}
     return {**patch, **without_hook(machine)}
 
 
 def without_hook(machine: KubeObject) -> KubeObject:
-    """The merge patch that takes our hook away, and nobody else's."""
+    """Return the merge patch that removes this collection's hook and keeps all others, or {}."""
     hooks = hooks_of(machine)
     if not any(map(is_ours, hooks)):
         return {}
@@ -56,7 +55,7 @@ def without_hook(machine: KubeObject) -> KubeObject:
 
 
 def with_hook(machine: KubeObject, wanted: t.Sequence[KubeObject]) -> KubeObject:
-    """The merge patch that makes our hook on a Machine as the template has it; empty when it is so."""
+    """Return the merge patch that makes this collection's hook agree with the template's, or {}."""
     hooks = hooks_of(machine)
     if bool(wanted) == any(map(is_ours, hooks)):
         return {}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The worker machine set that a pool's set in a zone is derived from."""
+"""The worker machine set that a pool's set in a zone is copied from."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .mirror import MachineError
 
 
 def platform_of(infrastructure: Infrastructure) -> Platform:
-    """The platform's file; raises where the Machine API makes no machines."""
+    """Return the platform. Raise MachineError if its Machine API makes no machines."""
     if infrastructure.obstacle:
         raise no_machine_api(infrastructure.obstacle, infrastructure.instead)
     return on(PLATFORMS.get(infrastructure.platform, OTHER), infrastructure.failure_domains)
@@ -28,7 +28,7 @@ def no_machine_api(why: str, instead: str) -> MachineError:
 
 
 def find(machine_sets: t.Iterable[KubeObject], platform: Platform, zone: str, name: str | None) -> KubeObject:
-    """The set of that name, or the first plain worker set of the zone."""
+    """Return the set of this name, or the zone's first worker set. Raise MachineError."""
     sets = sorted(machine_sets, key=name_of)
     workers = [one for one in sets if is_worker(one)]
     if name:
@@ -76,7 +76,7 @@ def _no_reference(message: str, workers: t.Iterable[KubeObject], platform: Platf
 
 
 def check_arch(reference: KubeObject, instance_type: str, arch: str, image: str) -> None:
-    """An image of another architecture would never boot."""
+    """Raise MachineError if the reference's boot image is for another architecture."""
     has = arch_of(reference)
     if has and has != arch and not image:
         raise MachineError(

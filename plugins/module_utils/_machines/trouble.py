@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What keeps one Machine from its instance, or took it away. Each provider reports it in another place."""
+"""Trouble of a Machine: why it gets no instance or lost it. Each provider reports it in another place."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ _GONE: t.Final = re.compile(
     r"can'?t find created instance|vm has unexpected '?failed'? provisioning state", re.IGNORECASE
 )
 _RULE: t.Final = re.compile("-{9,}")
-# Where an instance that is lost before it was a node most likely never had room: these providers never say
-# that there is none.
+# These providers never report a lack of capacity: an instance that never joined most likely got none.
 _SILENT: t.Final = ("AzureMachineProviderSpec", "GCPMachineProviderSpec")
 _CONSOLES: t.Final = {
     "aws": "`aws ec2 get-console-output --latest --instance-id {id}`",
@@ -33,9 +32,9 @@ _CONSOLES: t.Final = {
 
 @dataclass(frozen=True)
 class Trouble:
-    """Trouble of a Machine.
+    """The trouble of one Machine.
 
-    is_final: whether it can never get better. since: as the API writes times.
+    since: RFC 3339. is_final: whether the Machine can never recover.
     """
 
     code: str
@@ -45,12 +44,12 @@ class Trouble:
 
     @property
     def is_loss(self) -> bool:
-        """An instance that was there is gone: nobody refused anything."""
+        """Return whether the instance existed and is gone; the provider refused nothing."""
         return self.code in provider_errors.GONE
 
 
 def find(machine: Machine) -> Trouble | None:
-    """Nothing for a Machine that goes away, and for one that only takes its time."""
+    """Return the Machine's trouble; None if it is deleted, Running, or only takes its time."""
     status, metadata = machine.get("status") or {}, machine["metadata"]
     if metadata.get("deletionTimestamp"):
         return None
@@ -72,7 +71,7 @@ def find(machine: Machine) -> Trouble | None:
     if status.get("phase") == "Provisioned":
         return None
     if refusal:
-        # A task of vCenter that failed is told with the reason of a success, and no other is started.
+        # vCenter's provider reports a failed task with the reason of a success, and starts no other task.
         return Trouble(
             provider_errors.code_of(text), text, since, refusal.get("reason") == "MachineCreationSucceeded"
         )
@@ -83,10 +82,7 @@ def find(machine: Machine) -> Trouble | None:
 
 
 def silence(machine: Machine) -> str:
-    """Return since when a Machine has no instance and no error, for providers that never report more.
-
-    Else empty.
-    """
+    """Return since when an OpenStack Machine has had neither an instance nor an error, or ""."""
     status, metadata = machine.get("status") or {}, machine["metadata"]
     kind = ((((machine.get("spec") or {}).get("providerSpec") or {}).get("value")) or {}).get("kind")
     is_waiting = status.get("phase") in (None, "", "Provisioning") and not metadata.get("deletionTimestamp")
@@ -101,12 +97,12 @@ def silence(machine: Machine) -> str:
 
 
 def error_of(status: t.Mapping[str, t.Any]) -> str:
-    """On one line: providers append request numbers on lines of their own."""
+    """Return the error on one line; providers write request numbers on more lines."""
     return _one_line(status.get("errorMessage") or status.get("errorReason") or "no text given")
 
 
 def phase_since(machine: Machine) -> str:
-    """When a Machine that is not Running came to where it is."""
+    """Return since when a Machine that is not Running has been in its phase, or ""."""
     status = machine.get("status") or {}
     if status.get("phase") in ("Provisioned", "Failed"):
         stamp = (
@@ -121,12 +117,12 @@ def phase_since(machine: Machine) -> str:
 
 
 def host_name(machine: Machine) -> str:
-    """Namespace and name of the BareMetalHost; empty where there is none."""
+    """Return C(namespace/name) of the BareMetalHost, or ""."""
     return str((machine["metadata"].get("annotations") or {}).get(_HOST, ""))
 
 
 def host_fault(host: t.Mapping[str, t.Any]) -> str:
-    """Why a BareMetalHost is not provisioned, which no Machine tells."""
+    """Return the error of a BareMetalHost, which its Machine does not report; empty without one."""
     status = host.get("status") or {}
     return (
         _one_line(f"{status.get('errorType') or 'error'}: {status['errorMessage']}")
@@ -136,7 +132,7 @@ def host_fault(host: t.Mapping[str, t.Any]) -> str:
 
 
 def console(machine: Machine) -> str:
-    """Where the boot of the instance can be read."""
+    """Return where to read the instance's boot console."""
     status, spec = machine.get("status") or {}, machine.get("spec") or {}
     if host := host_name(machine):
         return f"the console of the host {host}"
@@ -164,7 +160,7 @@ def _final(machine: Machine, status: t.Mapping[str, t.Any], refusal: str, since:
 
 
 def _loss(machine: Machine, status: t.Mapping[str, t.Any]) -> tuple[str, str]:
-    """Code of an instance that disappeared, and what that most likely means."""
+    """Return the code of an instance that disappeared, and the most likely cause in words."""
     value = (((machine.get("spec") or {}).get("providerSpec") or {}).get("value")) or {}
     if not status.get("nodeRef") and value.get("kind") in _SILENT:
         return (
@@ -179,7 +175,7 @@ def _loss(machine: Machine, status: t.Mapping[str, t.Any]) -> tuple[str, str]:
 
 
 def _never_started(machine: Machine, status: t.Mapping[str, t.Any]) -> str:
-    """Return trouble of providers that report no lack of room.
+    """Return the trouble of an instance that never started, or "".
 
     OpenStack stays Provisioned, IBM Cloud Provisioning.
     """
@@ -196,7 +192,7 @@ def _never_started(machine: Machine, status: t.Mapping[str, t.Any]) -> str:
 
 
 def _condition(status: t.Mapping[str, t.Any]) -> t.Mapping[str, t.Any]:
-    """The provider's own, of an instance that it did not create; empty where there is none."""
+    """Return the provider's condition that an instance was not created; empty without one."""
     conditions = (status.get("providerStatus") or {}).get("conditions") or []
     kinds = ("MachineCreation", "MachineCreated")
     return next((one for one in conditions if one.get("type") in kinds and one.get("status") == "False"), {})

@@ -2,11 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""GPU limits of the cluster's one ClusterAutoscaler.
+"""GPU limits of the ClusterAutoscaler: raised for pools, and restored later.
 
-Raised for our pools, restored later, nothing else changed.
-
-An annotation remembers per type what was there before, what we made of it, and which pool needs how much.
+An annotation records per GPU type the limit before, the limit that we wrote, and what each pool needs.
 """
 
 from __future__ import annotations
@@ -26,9 +24,9 @@ RECORD: t.Final = "accelerators.openshift/gpu-limits"
 
 
 def needs(pool: Pool, sets: t.Sequence[KubeObject]) -> dict[str, int]:
-    """GPUs of the pool at its largest, by the accelerator label of its sets.
+    """Return the GPUs of the pool at its largest size, by accelerator label.
 
-    As many as the autoscaler counts, which counts what is allocatable.
+    The autoscaler counts allocatable GPUs, so a node counts with these if they are more.
     """
     found = {}
     for label in sorted(set(map(template_accelerator, sets))):
@@ -43,7 +41,7 @@ def needs(pool: Pool, sets: t.Sequence[KubeObject]) -> dict[str, int]:
 def counted(
     pools: t.Sequence[Pool], sets: t.Mapping[str, t.Sequence[KubeObject]]
 ) -> dict[str, dict[str, int]]:
-    """By pool. Nodes of fixed pools count too, where their label is one that is limited."""
+    """Return the needed GPUs by pool and label. Fixed pools count too, for labels of pools with autoscale."""
     every = {pool.name: needs(pool, sets[pool.name]) for pool in pools}
     kinds = {kind for pool in pools if pool.autoscale for kind in every[pool.name]}
     return {
@@ -52,10 +50,7 @@ def counted(
 
 
 def build() -> KubeObject:
-    """Return the ClusterAutoscaler for a cluster without one.
-
-    It removes idle nodes. The limits are added later.
-    """
+    """Return a ClusterAutoscaler that removes idle nodes, without limits."""
     metadata = {"name": NAME, "labels": dict(MANAGED_BY)}
     return {
         "apiVersion": "autoscaling.openshift.io/v1",
@@ -66,7 +61,7 @@ def build() -> KubeObject:
 
 
 def recorded(live: KubeObject) -> dict[str, KubeObject]:
-    """By type; nothing where the annotation cannot be read."""
+    """Return the record by GPU type; empty if the annotation cannot be parsed."""
     try:
         found = json.loads((live["metadata"].get("annotations") or {}).get(RECORD, "{}"))
         return {
@@ -78,12 +73,10 @@ def recorded(live: KubeObject) -> dict[str, KubeObject]:
 
 
 def merged(live: KubeObject, wanted: t.Mapping[str, t.Mapping[str, int]]) -> KubeObject:
-    """Return a merge patch; empty when nothing changes.
+    """Return the merge patch that sets limits and record; empty when nothing changes.
 
-    wanted: by pool, its GPUs by type; nothing for a pool that is no longer scaled.
-
-    A limit that somebody has changed since we did is theirs from then on: raised if it is too low, and else
-    left.
+    wanted: GPUs by type, by pool; empty for a pool that is no longer scaled. A limit that somebody changed
+    after us becomes the one to restore: it is raised if it is too low, and else left.
     """
     record = recorded(live)
     for own in record.values():
@@ -110,7 +103,7 @@ def merged(live: KubeObject, wanted: t.Mapping[str, t.Mapping[str, int]]) -> Kub
 
 
 def with_patch(live: KubeObject, patch: KubeObject) -> KubeObject:
-    """The object as the patch makes it."""
+    """Return the object after the patch."""
     gpus = patch["spec"]["resourceLimits"]["gpus"] or [] if "spec" in patch else limits(live)
     text = (
         patch["metadata"]["annotations"][RECORD]
@@ -130,15 +123,15 @@ def with_patch(live: KubeObject, patch: KubeObject) -> KubeObject:
 
 
 def holds(live: KubeObject, pool: str) -> bool:
-    """Whether the limits let the pool, and nothing else, grow to its max."""
+    """Return whether the limits let exactly this pool grow to its max, and nothing else."""
     own = [one for one in recorded(live).values() if pool in one["pools"]]
     return bool(own) and all(one["now"] == one["pools"][pool] for one in own)
 
 
 def is_unused(live: KubeObject) -> bool:
-    """Return whether we made it, its limits are gone, and nobody else has set a field in it.
+    """Return whether this collection made the ClusterAutoscaler and nobody uses it.
 
-    The API server's defaults are in the name of its maker.
+    The API server records its defaults under the name of the client that created the object.
     """
     others = [
         entry
@@ -149,6 +142,7 @@ def is_unused(live: KubeObject) -> bool:
 
 
 def foreign(live: KubeObject, patch: KubeObject) -> AcceleratorError:
+    """Return the error for limits that another manager keeps too low."""
     wanted = ", ".join(
         f"{{type: {one['type']}, min: {one['min']}, max: {one['max']}}}"
         for one in patch["spec"]["resourceLimits"]["gpus"] or []
@@ -162,7 +156,7 @@ def foreign(live: KubeObject, patch: KubeObject) -> AcceleratorError:
 
 
 def remarks(live: KubeObject) -> list[str]:
-    """What keeps nodes that nobody needs from being given back."""
+    """Return a warning if the ClusterAutoscaler keeps idle nodes."""
     if ((live.get("spec") or {}).get("scaleDown") or {}).get("enabled"):
         return []
     return [

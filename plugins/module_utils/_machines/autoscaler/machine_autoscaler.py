@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""MachineAutoscalers: one a machine set, between which bounds the autoscaler scales it."""
+"""MachineAutoscalers: one for each machine set of a pool, with the bounds of its replicas."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..._pools.model import Autoscale
 from ..machine_set import API_VERSION, name_of, replicas_of
 from ..placement import Zones, spread
 
-# What the operator writes on a set that a MachineAutoscaler is for; where they are, the set is scaled.
+# Annotations that the operator writes on the set of a MachineAutoscaler; a set that has them is scaled.
 MIN_SIZE, MAX_SIZE = (
     f"machine.openshift.io/cluster-api-autoscaler-node-group-{bound}-size" for bound in ("min", "max")
 )
@@ -24,7 +24,7 @@ DEPLOYMENT: t.Final = "cluster-autoscaler-default"
 
 
 def build(machine_set: KubeObject, least: int, most: int) -> KubeObject:
-    """Named as its set."""
+    """Return the manifest for a machine set. least, most: bounds of its replicas."""
     metadata = machine_set["metadata"]
     return {
         "apiVersion": "autoscaling.openshift.io/v1beta1",
@@ -47,10 +47,8 @@ def manifests(
 ) -> list[KubeObject]:
     """Return the MachineAutoscalers of a pool's sets.
 
-    is_held: whether the cluster's GPU limit keeps the whole pool at its max. Then any zone may hold the
-    whole pool, else each zone has a part.
-
-    The minima stay where they are as long as their sum is right; new ones go where the machines are.
+    is_held: whether the cluster's GPU limit keeps the pool at its max, so that each zone may hold all of it;
+    else each zone gets a part. The live minima stay as long as their sum is right.
     """
     names = sorted(map(name_of, sets))
     least, most = scale.min, scale.max
@@ -79,7 +77,7 @@ def _low(least: int, replicas: Zones) -> Zones:
 
 
 def target_of(autoscaler: KubeObject) -> str:
-    """The machine set that it is for; empty for another kind."""
+    """Return the name of the machine set that it scales; empty for another kind."""
     reference = autoscaler["spec"]["scaleTargetRef"]
     return str(reference["name"]) if reference["kind"] == "MachineSet" else ""
 
@@ -89,10 +87,7 @@ def is_scaled(machine_set: KubeObject) -> bool:
 
 
 def check(pool: str, sets: t.Sequence[KubeObject], live: t.Sequence[KubeObject]) -> None:
-    """Raises when there is nothing to scale, or somebody else's MachineAutoscaler scales one of the sets.
-
-    The first one keeps it, ours would do nothing.
-    """
+    """Raise AcceleratorError if there are no sets, or if a foreign MachineAutoscaler scales one."""
     if not sets:
         raise AcceleratorError(
             "MACH-NO-SETS",
@@ -112,7 +107,7 @@ def check(pool: str, sets: t.Sequence[KubeObject], live: t.Sequence[KubeObject])
 
 
 class Judge:
-    """Every set has the bounds of its MachineAutoscaler, and the cluster autoscaler runs."""
+    """Judge whether each set has the bounds of its MachineAutoscaler and the cluster autoscaler runs."""
 
     def __init__(self, wanted: t.Sequence[KubeObject]) -> None:
         self._bounds = {

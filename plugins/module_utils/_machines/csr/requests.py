@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Certificate requests of kubelets: which wait, and whose they are.
+"""Certificate signing requests (CSRs) of kubelets: which are pending, and whose they are.
 
-A request is a Machine's only when everything about it is as the Machine's kubelet would ask: requestor,
-signer, usages, subject and names. Whoever holds the bootstrap credentials could ask in any name, so what
-fits nothing of ours is nobody's, and stays.
+A request is a Machine's only if requestor, signer, usages, subject and names are what its kubelet would ask
+for. Anybody with the bootstrap credentials can ask in any name, so a request that fits no Machine is not
+approved.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _USAGES: t.Final = {
 }
 # With an RSA key a kubelet asks for this too.
 _RSA: t.Final = {"key encipherment"}
-# Clocks differ; machine-approver allows as much.
+# Seconds by which clocks may differ; machine-approver allows the same.
 _SKEW: t.Final = 10.0
 
 
 @dataclass(frozen=True)
 class Request:
-    """node: the name that is asked for; empty where it is no kubelet's."""
+    """A judged certificate request. node: the requested name; empty if no kubelet asks."""
 
     name: str
     signer: str
@@ -53,9 +53,9 @@ class Request:
 
 
 def approval(request: t.Mapping[str, t.Any]) -> KubeObject:
-    """Return the merge patch of the subresource approval.
+    """Return the merge patch for the subresource approval.
 
-    Its resourceVersion ensures that the checked request is approved.
+    Its resourceVersion ensures that the request approved is the one that was checked.
     """
     condition = {
         "type": "Approved",
@@ -70,7 +70,7 @@ def approval(request: t.Mapping[str, t.Any]) -> KubeObject:
 
 
 def judge(request: t.Mapping[str, t.Any], machines: t.Iterable[KubeObject]) -> Request:
-    """Whose it is. machines: of the pool alone."""
+    """Return the request with the one Machine that it fits, if any. machines: of the pool only."""
     spec, name = request["spec"], str(request["metadata"]["name"])
     subject = read(str(spec.get("request", "")))
     signer = str(spec.get("signerName", ""))
@@ -90,9 +90,9 @@ def judge(request: t.Mapping[str, t.Any], machines: t.Iterable[KubeObject]) -> R
 def newest(
     requests: t.Iterable[t.Mapping[str, t.Any]], machines: t.Sequence[KubeObject]
 ) -> list[tuple[Request, KubeObject]]:
-    """Return the pending requests.
+    """Return the pending requests with their objects.
 
-    Of several for one node and purpose, the last that fits: the kubelet waits for it.
+    Of several for one Machine and signer only the newest counts: the kubelet waits for that one.
     """
     found: dict[tuple[str, str], tuple[Request, KubeObject]] = {}
     for one in sorted(
@@ -109,7 +109,7 @@ def newest(
 
 
 def _is_kubelets(spec: t.Mapping[str, t.Any], signer: str, subject: Subject) -> bool:
-    """What all requests of kubelets have in common, whoever's they are."""
+    """Return whether the request has what the requests of all kubelets have in common."""
     user, groups, usages = spec.get("username"), set(spec.get("groups") or []), set(spec.get("usages") or [])
     if usages - _RSA != _USAGES[signer] or subject.organizations != (_NODES,) or subject.has_other_names:
         return False
@@ -128,7 +128,7 @@ def _is_kubelets(spec: t.Mapping[str, t.Any], signer: str, subject: Subject) -> 
 
 
 def _is_joining(request: t.Mapping[str, t.Any], _subject: Subject, node: str, machine: KubeObject) -> bool:
-    """A Machine of that name that has its instance, no node yet, and is older than the request."""
+    """Return whether the Machine has the node's name, an instance, no node, and an earlier creation time."""
     asked, made = (str(one["metadata"].get("creationTimestamp") or "") for one in (request, machine))
     is_younger = bool(asked and made) and machine_facts.moment(asked) >= machine_facts.moment(made) - _SKEW
     return (
@@ -140,7 +140,7 @@ def _is_joining(request: t.Mapping[str, t.Any], _subject: Subject, node: str, ma
 
 
 def _is_serving(_request: t.Mapping[str, t.Any], subject: Subject, node: str, machine: KubeObject) -> bool:
-    """A Machine whose node this is, and whose every name and address is one of the Machine's."""
+    """Return whether the node is the Machine's, and so are all requested names and addresses."""
     is_its_node = machine_facts.node_name(machine) == node and machine_facts.phase(machine) in (
         "Provisioned",
         "Running",

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Wait for machines to become nodes; look at their certificate requests, and approve them if wanted."""
+"""Wait for machines to become nodes; read their certificate requests, and approve those that fit."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _KIND: t.Final = "CertificateSigningRequest"
 class Joining:
     """A wait for machines to become nodes.
 
-    approve: whether to approve requests that fit a Machine of ours. is_looking: whether requests are
-    watched, which needs a cause.
+    approve: whether to approve requests that fit. is_looking: whether requests are watched because a node is
+    overdue. is_blind: whether they cannot be read.
     """
 
     api: Api
@@ -44,7 +44,10 @@ class Joining:
         mine: t.Callable[[KubeObject], bool],
         stage: str,
     ) -> Snapshot:
-        """mine: whether a Machine is one of those waited for; requests of others are nobody's."""
+        """Return the first snapshot that judge calls ready. Raise NotReadyError or WaitTimeoutError.
+
+        mine: whether a Machine is one of those waited for; requests of other Machines are ignored.
+        """
         while True:
             joined = Joined(judge, mine, time.time, self.approve, self.is_blind, self.done, self.welcome)
             watched = {"requests": Query(known(_KIND))} if self.approve or self.is_looking else {}
@@ -88,7 +91,7 @@ class Joining:
             try:
                 self.api.merge_patch(known(_KIND), request.name, None, requests.approval(live), "approval")
             except ConflictError:
-                # Somebody was faster; what he has decided comes with the next look.
+                # Another client changed the request first; the next snapshot shows the result.
                 self.done.discard(request.name)
                 continue
             self.api.progress(f"approved certificate request {request.name} of {request.machine}")
@@ -102,7 +105,7 @@ class Joining:
         mine: t.Callable[[KubeObject], bool],
         is_watched: bool,
     ) -> None:
-        """Says at the end what nobody had cause to look at before: requests that wait."""
+        """Add pending requests to the error of a timeout if they were not watched before."""
         if is_watched or self.is_blind or not subject.can_read() or exc.code != "MACH-NO-NODE":
             return
         try:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What a certificate request asks for: its subject and its alternative names."""
+"""Contents of a certificate request: its subject and its alternative names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST: t.Final = 1 << 16
 
 @dataclass(frozen=True)
 class Subject:
-    """has_other_names: whether the request asks for anything else, such as an e-mail address."""
+    """Subject and names of a request. has_other_names: whether it has more, such as an e-mail address."""
 
     common_name: str
     organizations: tuple[str, ...]
@@ -48,10 +48,9 @@ def require() -> None:
 
 
 def read(request: str) -> Subject | None:
-    """Return what a request asks for, or None if it is no valid request.
+    """Return the subject of a request (base64 PEM); None if it is invalid or the package is missing.
 
-    request: PEM in base64, as the API has it. The API server has checked its signature before it stored the
-    request.
+    The API server checked the signature before it stored the request.
     """
     # The package takes a tenth of a second to import, and few runs see a request.
     try:

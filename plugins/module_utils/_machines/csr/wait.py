@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Waiting for machines to join, with an eye on their certificate requests."""
+"""Judge of machines that join as nodes, with their certificate requests."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ Snapshot = dict[str, list[KubeObject]]
 Waiting = list[tuple[csr_requests.Request, KubeObject]]
 
 CODE: t.Final = "MACH-CSR-PENDING"
-# So long an instance boots before anybody asks why it has not joined. Most clusters approve by themselves,
-# and are never asked.
+# Seconds that an instance may take to join before its requests are read; most clusters approve them soon.
 NOTICE: t.Final = 60.0
-# What a verdict C(failed) of this judge wants of its caller: to have the requests looked at, or approved.
+# Values of Joined.wants. With a failed verdict, the judge asks its caller to read the requests (LOOK) or to
+# approve them (APPROVE).
 LOOK, APPROVE = "look", "approve"
 
 
 @dataclass
 class Joined:
-    """Judge as the inner judge does, unless certificate requests of its Machines wait in the snapshot.
+    """Judge like the inner judge, and report pending certificate requests of its Machines.
 
-    mine: whether a Machine is one of those waited for. done: names of requests that were approved here.
-    welcome: nodes whose first request was.
+    mine: whether a Machine is one of those waited for. done: names of handled requests. welcome: nodes whose
+    first request was approved.
     """
 
     inner: t.Callable[[Snapshot], Readiness]
@@ -61,7 +61,7 @@ class Joined:
         return explained(verdict, self.waiting) if any(map(machine_facts.awaits_node, machines)) else verdict
 
     def ripe(self) -> Waiting:
-        """Requests of our Machines that are to be approved."""
+        """Return the pending requests that fit a Machine and were not handled yet."""
         return [
             (request, live)
             for request, live in self.waiting
@@ -81,10 +81,7 @@ class Joined:
     def _served(
         self, verdict: Readiness, requests: t.Sequence[KubeObject], machines: t.Sequence[KubeObject]
     ) -> Readiness:
-        """A node that we let in soon asks for the certificate that C(oc logs) needs.
-
-        Who approved the first approves that one too.
-        """
+        """Return pending until each admitted node has asked for its serving certificate (for C(oc logs))."""
         asked = {
             one.node
             for one in (csr_requests.judge(request, machines) for request in requests)
@@ -99,7 +96,7 @@ class Joined:
 
 
 def explained(verdict: Readiness, waiting: Waiting) -> Readiness:
-    """Return the verdict with the waiting requests; their code and remedy if one is of a Machine of ours."""
+    """Return the verdict with the pending requests; with their code and remedy if one fits a Machine."""
     if not waiting:
         return verdict
     details = (*verdict.details, *(request.line for request, _live in waiting))

@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Hand pools to the cluster autoscaler: first its limits, then the bounds of each machine set.
-
-And take them back.
-"""
+"""Put pools under the cluster autoscaler, limits first, then the bounds of each set; or take them back."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ class GpuAutoscalerParams(StateParams):
 
 
 def present(api: Api, pools: t.Sequence[Pool], namespace: str) -> JsonObject:
-    """Hand the pools with autoscale to the autoscaler and take the others back. Return bounds and limits."""
+    """Put pools with autoscale under the autoscaler and take the others back. Return bounds and limits."""
     every = api.list(known("MachineAutoscaler"), namespace)
     live = api.list(known("MachineSet"), namespace)
     sets = {pool.name: [one for one in live if owned(one) and pool_of(one) == pool.name] for pool in pools}
@@ -79,7 +76,7 @@ def present(api: Api, pools: t.Sequence[Pool], namespace: str) -> JsonObject:
 
 
 def _warn_of_others(api: Api, limits: KubeObject, every: t.Sequence[KubeObject]) -> None:
-    """Warn of MachineAutoscalers that a new ClusterAutoscaler brings into effect."""
+    """Warn of foreign MachineAutoscalers that a new ClusterAutoscaler puts into effect."""
     others = [name_of(one) for one in every if not owned(one)]
     if others and not limits["metadata"].get("resourceVersion"):
         api.warn(
@@ -91,7 +88,7 @@ def _warn_of_others(api: Api, limits: KubeObject, every: t.Sequence[KubeObject])
 def _predicted(
     api: Api, pool: Pool, live: t.Sequence[KubeObject], own: list[KubeObject], namespace: str
 ) -> list[KubeObject]:
-    """Return the machine sets that the pool has after a run: gpu_machineset made none in its check mode."""
+    """Return the sets that the pool will have: check mode creates none."""
     try:
         cluster = infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
         held = machine_plan.held(cluster, pool, live)
@@ -110,7 +107,7 @@ def _predicted(
 
 
 def absent(api: Api, names: t.Collection[str], namespace: str) -> KubeObject:
-    """Take pools of these names back from the autoscaler. Return the limits that stay."""
+    """Take the pools of these names back from the autoscaler. Return the limits that stay."""
     try:
         every = api.list(known("MachineAutoscaler"), namespace)
         doomed = [one for one in every if owned(one) and pool_of(one) in names]
@@ -130,9 +127,9 @@ def _delete(api: Api, doomed: t.Sequence[KubeObject]) -> None:
 
 
 def _limit(api: Api, counted: t.Mapping[str, t.Mapping[str, int]], create: bool) -> KubeObject | None:
-    """Write the pools' limits and return the ClusterAutoscaler.
+    """Write the pools' limits. Return the ClusterAutoscaler, or None.
 
-    It is written with the version that was read, since others may write it at the same moment.
+    The patch holds the resourceVersion, because others may write at the same time.
     """
     kind = known("ClusterAutoscaler")
     for last in (*[False] * (_TRIES - 1), True):

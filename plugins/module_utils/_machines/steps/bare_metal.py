@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Check that there are free hosts before machines are created on bare metal."""
+"""Check for free BareMetalHosts before machines are created."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def foresee(
     held: t.Sequence[candidates.Held],
     namespace: str,
 ) -> None:
-    """Pass over candidates without a host that is free or soon free. Raises NotReadyError when none is left.
+    """Skip candidates without a host that is free or soon free. Raise NotReadyError if none is left.
 
-    A pool that does not grow costs no request.
+    A pool that does not grow needs no request.
     """
     hosts: list[KubeObject] | None = None
     while cluster.platform == _PLATFORM:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A pool's MachineHealthCheck: made, kept still while its machines are replaced on purpose, taken away."""
+"""MachineHealthCheck of a pool: create it, pause it while machines are replaced, delete it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class GpuMachineHealthParams(t.TypedDict):
 def present(
     api: Api, pool: str, namespace: str, options: t.Mapping[str, t.Any], paused: bool = False
 ) -> KubeObject:
-    """Create or update the pool's MachineHealthCheck. Two requests, and a write if something differs."""
+    """Create or update the pool's MachineHealthCheck. Return it, and other checks of its machines."""
     cluster = infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
     kind = known("MachineHealthCheck")
     live = api.list(kind, namespace)
@@ -63,6 +63,7 @@ def present(
 
 
 def absent(api: Api, pool: str, namespace: str) -> None:
+    """Delete the pool's MachineHealthCheck."""
     for one in _own(api, pool, namespace):
         api.delete(known("MachineHealthCheck"), one["metadata"]["name"], namespace, wait=False)
 
@@ -79,7 +80,7 @@ def paused(api: Api, pool: str, namespace: str) -> t.Iterator[None]:
     try:
         yield
     except AcceleratorError:
-        with contextlib.suppress(AcceleratorError):  # what went wrong first is told
+        with contextlib.suppress(AcceleratorError):  # the first error is the one to report
             _resume(api, pool, namespace)
         raise
     _resume(api, pool, namespace)
@@ -88,13 +89,10 @@ def paused(api: Api, pool: str, namespace: str) -> t.Iterator[None]:
 def look_back(
     api: Api, pool: str, namespace: str, sets: t.Collection[str]
 ) -> tuple[list[KubeObject], list[str]]:
-    """Return Machines that a health check deleted within the hour, and why ours deletes none now.
-
-    Two requests, for a pool in trouble.
-    """
+    """Return Machines that a health check deleted within the hour, and why the pool's deletes none now."""
     found: list[KubeObject] = []
     remarks: list[str] = []
-    with contextlib.suppress(AcceleratorError):  # who may not read it is told nothing of it
+    with contextlib.suppress(AcceleratorError):  # a user who may not read events gets no remarks
         found = events.remediated(
             api.list(known("Event"), namespace, fields="involvedObject.kind=Machine"), sets
         )
@@ -111,7 +109,7 @@ def _resume(api: Api, pool: str, namespace: str) -> None:
 
 
 def _own(api: Api, pool: str, namespace: str) -> list[KubeObject]:
-    """The check of the pool that we made; none where there is no Machine API."""
+    """Return the pool's checks that this collection made; none in a cluster without the Machine API."""
     try:
         return [
             one

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The machines of a pool: asked for, waited for, taken away."""
+"""Create the machines of a pool and wait for them, or delete them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .queries import queries
 
 
 def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:
-    """Provision the pool's machines and return what there is. Raises InputError before the first request."""
+    """Provision the pool's machines and return them. Raise InputError or NotReadyError."""
     if params["approve_csrs"]:
         csr_subject.require()
     draft.check()
@@ -39,7 +39,7 @@ def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:
     if not pool.autoscale:
         _not_scaled(api, pool.name, live, params["namespace"])
     if params["on_change"] == "replace" and not pool.autoscale:
-        # Sets of a type that the pool does not ask for any more make room for new ones.
+        # Sets of an instance type that the pool no longer asks for make room for new ones.
         replacement.foresee_types(held, pool, int(params["max_surge"]))
         held = [
             one
@@ -53,12 +53,11 @@ def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:
 
 
 def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[KubeObject]]:
-    """The cluster and all its machine sets; raises where it has no Machine API."""
+    """Return the cluster and all its machine sets. Raise MachineError if it has no Machine API."""
     try:
         cluster = infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
-        platform_of(
-            cluster
-        )  # why there is no Machine API is better known from the platform than from its absence
+        # The platform gives a better reason for a missing Machine API than the missing kind does.
+        platform_of(cluster)
         return cluster, api.list(known("MachineSet"), namespace)
     except KindNotServedError as exc:
         raise no_machine_api(
@@ -69,13 +68,14 @@ def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[KubeObj
 
 
 def absent(api: Api, pool: str, params: GpuMachinesetParams) -> JsonObject:
+    """Drain and delete the pool's machines. Return them."""
     namespace = params["namespace"]
     nothing: JsonObject = {"machine_sets": [], "machines": [], "nodes": [], "removed": []}
     try:
         live = api.list(known("MachineSet"), namespace, labels=selector(pool_label(pool)))
     except KindNotServedError:
         return nothing
-    health.absent(api, pool, namespace)  # before it sees Machines go
+    health.absent(api, pool, namespace)  # first, so that it does not react to deleted Machines
     _not_scaled(api, pool, live, namespace)
     removed = removal_steps.remove(api, pool, {name_of(one) for one in live if owned(one)}, params)
     for one in live:
@@ -86,6 +86,6 @@ def absent(api: Api, pool: str, params: GpuMachinesetParams) -> JsonObject:
 
 
 def _not_scaled(api: Api, pool: str, live: t.Sequence[KubeObject], namespace: str) -> None:
-    """Takes the pool back from the autoscaler, which would go on scaling it."""
+    """Take the pool back from the autoscaler, which would otherwise keep scaling its sets."""
     if any(machine_autoscaler.is_scaled(one) and owned(one) and pool_of(one) == pool for one in live):
         autoscaling.absent(api, [pool], namespace)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""One node taken out of use, given back, or replaced by another machine of its set."""
+"""Drain one node, make it schedulable again, or replace it by another machine of its set."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ class GpuNodeParams(DrainParams, JoiningParams, WaitParams):
 
 
 def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
-    """Bring the node into the wanted state. Return its name, its machine's, and the names of new machines."""
+    """Bring the node into the wanted state. Return the names of the node, of its Machine and of new Machines.
+
+    Raise AcceleratorError if nothing of that name exists.
+    """
     if params["approve_csrs"]:
         csr_subject.require()
     node, machine = find(api, params["name"], params["namespace"])
@@ -70,7 +73,7 @@ def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
 
 
 def find(api: Api, name: str, namespace: str) -> tuple[KubeObject | None, KubeObject | None]:
-    """The node and its Machine, by the name of either."""
+    """Return the node and its Machine by the name of either."""
     node = api.get(known("Node"), name)
     try:
         if node is None:
@@ -84,9 +87,9 @@ def find(api: Api, name: str, namespace: str) -> tuple[KubeObject | None, KubeOb
 
 
 def replace(api: Api, node: str, machine: KubeObject | None, params: GpuNodeParams) -> list[str]:
-    """Drain the node, delete its Machine, and wait until the new one is a Ready node.
+    """Drain the node, delete its Machine, and wait for the new one. Return the names of new Machines.
 
-    Return names of new Machines.
+    Raise AcceleratorError if this collection did not make the machine set.
     """
     namespace, set_name = params["namespace"], machine_facts.set_name(machine) if machine else ""
     live = api.get(known("MachineSet"), set_name, namespace) if set_name else None
@@ -131,10 +134,7 @@ def _another(api: Api, node: str, machine: KubeObject, set_name: str, params: Gp
 
 @dataclass(frozen=True)
 class Whole:
-    """Judge whether the set has its Machines and each is a Ready node.
-
-    An autoscaler may change their number meanwhile.
-    """
+    """Judge whether the set has as many Machines as live replicas, and each is a Ready node."""
 
     name: str
     capacity_timeout: float

@@ -2,10 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Propagate labels and taints from a machine set's template to its Machines, and then to their Nodes.
+"""Copy labels and taints from a set's template to its Machines, and remove old ones from their Nodes.
 
-The nodelink controller hands to a Node what its Machine has, again and again: what is taken from a Node
-alone comes back.
+The nodelink controller copies them from Machine to Node again and again, so they leave the Machine first.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from .. import propagation, removal
 from ..machine import name, node_name, phase, set_name
 from ..propagation import Given
 
-# How often a Node that others write at the same moment is read again.
+# How many times a patch of a Node is tried if others write the Node at the same time.
 _RACES: t.Final = 3
 
 
 def behind(machines: t.Iterable[KubeObject], sets: t.Mapping[str, KubeObject]) -> list[KubeObject]:
-    """Machines that would be written."""
+    """Return the Machines that `bring` would write."""
     ours = [
         (one, sets[set_name(one)]) for one in machines if set_name(one) in sets and phase(one) != "Deleting"
     ]
@@ -39,7 +38,7 @@ def behind(machines: t.Iterable[KubeObject], sets: t.Mapping[str, KubeObject]) -
 def bring(
     api: Api, namespace: str, machines: t.Iterable[KubeObject], sets: t.Mapping[str, KubeObject]
 ) -> None:
-    """sets: as they are now, by name; Machines of other sets are left alone."""
+    """Give Machines and Nodes the labels and taints of their sets. sets: the current ones by name."""
     ours = [
         (machine, propagation.of_template(sets[set_name(machine)]))
         for machine in machines
@@ -59,7 +58,7 @@ def bring(
 
 
 def _patches(machine: KubeObject, manifest: KubeObject) -> tuple[KubeObject, KubeObject]:
-    """Of the Machine: what it hands to its Node, and our hook."""
+    """Return the patches of a Machine: labels and taints, then this collection's hook."""
     hooks = removal.hooks_of(manifest["spec"]["template"])
     return propagation.machine_patch(machine, propagation.of_template(manifest)), removal.with_hook(
         machine, hooks

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Provision one pool's machines, candidate by candidate, until the provider supplies them or none is left."""
+"""Provision one pool's machines: ask candidate by candidate until the machines exist or none is left."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _SAID: t.Final = {
 
 @dataclass
 class Provisioning:
-    """Provision one pool on a live cluster."""
+    """Provision one pool on a live cluster. held: the sets that it had at the start."""
 
     api: Api
     cluster: Infrastructure
@@ -66,9 +66,9 @@ class Provisioning:
     has_looked: bool = False
 
     def until_obtained(self, live: list[KubeObject]) -> JsonObject:
-        """Ask candidate by candidate until the pool is obtained, and return what there is then.
+        """Ask candidate by candidate until the pool has its machines. Return the module's result.
 
-        live: all machine sets of the namespace. Raises NotReadyError when no candidate supplies the machines.
+        live: all machine sets. Raise NotReadyError or WaitTimeoutError.
         """
         joining = Joining(self.api, self.params["approve_csrs"])
         namespace = self.params["namespace"]
@@ -123,7 +123,7 @@ class Provisioning:
     def _look_back(self, plan: machine_plan.MachinePlan) -> list[str]:
         """Return lines on Machines that a health check removed before this task.
 
-        Read once, only if the pool had sets.
+        The events are read once, and only if the pool had sets.
         """
         if self.has_looked or not self.held:
             return []
@@ -136,7 +136,7 @@ class Provisioning:
         return {**machine_pool.facts(snapshot, plan), "troubled": list(self.troubled.values())}
 
     def _follow(self, plan: machine_plan.MachinePlan, live: list[KubeObject]) -> None:
-        """Take over the numbers that the autoscaler set while this waited."""
+        """Adopt the replicas that the autoscaler set during the wait."""
         if self.pool.autoscale:
             self.search.placement |= {
                 plan.shares[name_of(one)].zone: replicas_of(one)
@@ -145,14 +145,14 @@ class Provisioning:
             }
 
     def _as_obtained(self) -> Pool:
-        """Return the pool with only the candidates that it has machines of."""
+        """Return the pool with only those candidates of which it has machines."""
         used = [share.candidate for share in self.search.shares if share.replicas] or [self.search.candidate]
         candidates = [one for one in self.pool.candidates if any(one is other for other in used)]
         return dataclasses.replace(self.pool, candidates=tuple(candidates), expected=candidates[0].expected)
 
     @property
     def _record(self) -> str:
-        """Return the record that the sets have already; a candidate that is only tried has none."""
+        """Return the record that the sets already have; empty for a candidate that is only tried."""
         return "" if self.search.has_left else next((one.obtained for one in self.held if one.obtained), "")
 
     def _ask(self, live: list[KubeObject], record: str = "") -> machine_plan.MachinePlan:
@@ -187,7 +187,7 @@ class Provisioning:
         refused: t.Mapping[str, tuple[str, str]],
         exc: NotReadyError,
     ) -> None:
-        """Give back what was refused. Raises NotReadyError when no candidate is left."""
+        """Go on to the next step after a refusal. Raise NotReadyError if no candidate is left."""
         step = self._lose(plan, judge, refused)
         self.api.progress(
             f"pool {self.pool.name}: {machine_candidates.described(self.search.attempts[-1])}; {_SAID[step]}"
@@ -217,14 +217,14 @@ class Provisioning:
             raise last from exc
 
     def _give_back(self, plan: machine_plan.MachinePlan, judge: machine_pool.Present, is_left: bool) -> None:
-        """Delete the sets of a candidate that the pool leaves. Raises AcceleratorError if pods run there."""
+        """Delete the sets of a candidate that the pool leaves. Raise AcceleratorError if pods run there."""
         recorded = {one.name for one in self.held if one.obtained}
         try:
             self._remove(
                 [name for name in plan.manifests if name not in recorded] if is_left else [], "given back"
             )
         except AcceleratorError as held:
-            # Somebody's pods run on what was obtained already, and may not be evicted unasked.
+            # Pods already run on the machines obtained so far, and the user has not allowed their eviction.
             held.message = (
                 f"{held.message.removesuffix(' Nothing was changed.')} What the pool has obtained so far "
                 "stays until they may go."

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What a wait for a pool looks at."""
+"""Queries for the objects that a wait for a pool reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..._kube.kinds import known
 
 
 def hosts(platform: str, namespace: str) -> dict[str, Query]:
-    """On bare metal no Machine tells why its host is not provisioned."""
+    """Return the query for hosts on bare metal, where no Machine reports its host's fault."""
     return {"hosts": Query(known("BareMetalHost"), namespace)} if platform == "BareMetal" else {}
 
 

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Machines taken away: those that nobody would miss first, and none with work on it unasked.
+"""Remove machines: drain their nodes first, and choose idle machines before busy ones.
 
-Emptied by us, since the Machine API's own drain forces.
+This collection drains the nodes itself, because the Machine API's own drain uses force.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from . import marks
 
 
 def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> None:
-    """Move the loss of a shrinking pool to zones where machines are idle."""
+    """Move the losses of a shrinking pool to zones with idle machines."""
     zones = {
         one.name: one.zone
         for one in held
@@ -52,10 +52,10 @@ def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> N
 def prepare(
     api: Api, plan: MachinePlan, live: t.Sequence[KubeObject], params: GpuMachinesetParams
 ) -> list[KubeObject]:
-    """Drain and mark the Machines that go, before fewer replicas are written. Raises before any write.
+    """Drain and mark the Machines that go, before fewer replicas are written. Return them.
 
-    live: all sets; those of the pool that the plan has no use for will go. A task that does not wait cannot
-    empty a node: there the replicas stay. Returns those that go.
+    live: all machine sets. A task that does not wait cannot drain a node and keeps the replicas. Raise
+    AcceleratorError before any write if a Machine may not go.
     """
     pool, namespace, rules = plan.pool.name, params["namespace"], Rules.of(params)
     have = {name_of(one): replicas_of(one) for one in live}
@@ -97,7 +97,7 @@ def prepare(
 def remove(api: Api, pool: str, names: t.Collection[str], params: GpuMachinesetParams) -> list[KubeObject]:
     """Drain the nodes of sets that are about to be deleted. Return the Machines of these sets.
 
-    A task that does not wait only checks that it may.
+    A task that does not wait only checks whether the nodes may be drained.
     """
     namespace, rules = params["namespace"], Rules.of(params)
     machines = [one for one in machines_of(api, pool, namespace) if set_name(one) in names] if names else []
@@ -112,13 +112,13 @@ def remove(api: Api, pool: str, names: t.Collection[str], params: GpuMachinesetP
 
 
 def release(api: Api, namespace: str, machines: t.Sequence[KubeObject], rules: Rules, why: str) -> None:
-    """Drain the Machines' nodes, then mark them as the first that their sets remove, without our hook."""
+    """Drain the Machines' nodes, then mark the Machines as first to delete and remove our hook."""
     drain_steps.drain(api, _nodes(machines), rules, why)
     marks.mark(api, namespace, machines)
 
 
 def let_go(api: Api, machines: t.Iterable[KubeObject], params: GpuMachinesetParams) -> None:
-    """Drain nodes of deleted Machines whose drain waits for our hook, and take the hook away."""
+    """Drain nodes of deleted Machines that our hook holds, and remove it. Raise AcceleratorError."""
     for machine in machines:
         if phase(machine) != "Deleting" or not removal.without_hook(machine):
             continue

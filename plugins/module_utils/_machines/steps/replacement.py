@@ -4,8 +4,8 @@
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Replace machines: create a new one, drain the old one's node, delete the old one; max_surge at a time.
 
-Everything that an interrupted run has to know is on the machine set: which Machines it has too many
-replicas for. The next run ends that before anything else.
+The machine set's annotation names the Machines being replaced, so that the next run resumes an interrupted
+one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .queries import queries
 
 @dataclass
 class Replacement:
-    """plan: with the sets as they were written. replaced: what was, or in check mode would be."""
+    """The replacement of outdated Machines. replaced: in check mode, those to be replaced."""
 
     api: Api
     plan: MachinePlan
@@ -44,10 +44,7 @@ class Replacement:
     replaced: list[KubeObject] = field(default_factory=list)
 
     def run(self, snapshot: Snapshot) -> Snapshot:
-        """Finish an interrupted replacement.
-
-        With on_change replace, replace every outdated Machine. Return the pool then.
-        """
+        """Finish an interrupted replacement, then replace outdated Machines if wanted. Return the pool."""
         if self.api.wait_wanted or self.api.check_mode:
             snapshot = self._replaced(snapshot)
             restore(self.api, snapshot)
@@ -102,7 +99,7 @@ class Replacement:
         return _is_outdated(self.plan, machine)
 
     def _begin(self, set_: str, names: t.Sequence[str]) -> None:
-        """New Machines beside the old ones; given back where the provider has none."""
+        """Create new Machines beside the old ones; give them back if the provider refuses them."""
         self.api.progress(
             f"pool {self.plan.pool.name}: a machine in the place of {', '.join(names)} is asked for"
         )
@@ -122,13 +119,12 @@ class Replacement:
             raise
 
     def _end(self, set_: str, names: t.Sequence[str]) -> Snapshot:
-        """The old Machines go, as many as the set has too many."""
+        """Delete as many old Machines as the set has beyond its share."""
         machines = removal_steps.machines_of(self.api, self.plan.pool.name, self.params["namespace"])
         living = [one for one in machines if set_name(one) == set_ and phase(one) != "Deleting"]
         named = [one for one in living if name(one) in names]
         others = [one for one in living if name(one) not in names and self._is_outdated(one)]
-        # Whoever took a named one away meanwhile, the set made another in its place: one that is outdated
-        # goes instead, or one that has nothing to do.
+        # If a named Machine was deleted meanwhile, the set made another: an outdated one or any other goes.
         spare = removal.victims([one for one in living if one not in named and one not in others], 0, [])
         surplus = (
             len(names)
@@ -145,7 +141,7 @@ class Replacement:
         return snapshot
 
     def _written(self, set_: str, manifest: KubeObject) -> Present:
-        """Applies the set; the judge of the pool with it."""
+        """Write the set. Return the judge of the pool with it."""
         live = self.api.get(known("MachineSet"), set_, self.params["namespace"])
         writes.apply(
             self.api, dataclasses.replace(self.plan, manifests={set_: manifest}), {set_: live} if live else {}
@@ -155,7 +151,7 @@ class Replacement:
 
 
 def foresee(machines: t.Iterable[KubeObject], plan: MachinePlan, params: GpuMachinesetParams) -> None:
-    """Raise before any write if surge and autoscaler would both set the number, or a Machine is a mirror."""
+    """Raise MachineError before any write if a Machine to replace is a mirror or its pool is autoscaled."""
     if params.get("on_change") != "replace":
         return
     outdated = [one for one in machines if _is_outdated(plan, one)]
@@ -175,7 +171,7 @@ def foresee(machines: t.Iterable[KubeObject], plan: MachinePlan, params: GpuMach
 
 
 def foresee_types(held: t.Iterable[Held], pool: Pool, surge: int) -> None:
-    """Raise before any write if a new instance type needs a larger surge: all its machines come first."""
+    """Raise MachineError before any write if a new instance type needs more than max_surge."""
     old = [
         one
         for one in held

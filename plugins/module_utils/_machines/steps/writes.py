@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Write a pool's machine sets, each rehearsed first.
+"""Write a pool's machine sets.
 
 A boot image that another manager updates is no conflict.
 """
@@ -22,7 +22,10 @@ _TRIES: t.Final = 5
 
 
 def apply(api: Api, plan: MachinePlan, existing: t.Mapping[str, KubeObject]) -> None:
-    """existing: machine sets by name. Every new set is rehearsed before the first one is written."""
+    """Write the sets, each new one after a dry run of all. Raise MachineError or ConflictError.
+
+    existing: live sets by name.
+    """
     for name, manifest in plan.manifests.items():
         if name not in existing:
             dropped_fields.check(api.dry_run_create(manifest), manifest, _patch(plan, name))
@@ -45,7 +48,7 @@ def _applied(api: Api, manifest: KubeObject, live: KubeObject | None) -> KubeObj
 
 
 def _resized(api: Api, manifest: KubeObject, live: KubeObject) -> KubeObject:
-    """The autoscaler has the last word: where it scales at this very moment, its number stays."""
+    """Write a set that the autoscaler scales; replicas that the autoscaler changes at the same time stay."""
     read = live
     for _try in range(_TRIES):
         wanted = replicas.settled(manifest, read, live)
