@@ -30,6 +30,7 @@ def model_named(name: str, kinds: t.Iterable[InstanceType]) -> str | None:
 
 
 def near_models(name: str, kinds: t.Iterable[InstanceType], most: int = 3) -> list[str]:
+    """Return at most C(most) models of these types with a similar name, the best first."""
     models = {plain(kind.gpu.model): kind.gpu.model for kind in kinds}
     return [
         models[match] for match in difflib.get_close_matches(plain(name), sorted(models), n=most, cutoff=0.4)

@@ -48,7 +48,7 @@ ENTRY: t.Final[dict[str, Field]] = {
     "confidential": Field("flag"),
     "accelerator_type": Field("text"),
 }
-# Fields of an entry that a pool accepts too.
+# Fields of an entry that a candidate of a pool accepts too.
 FACTS: t.Final = (
     "gpus",
     "gpu_model",

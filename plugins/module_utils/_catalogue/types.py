@@ -60,6 +60,7 @@ class InstanceType:
 
     @property
     def driver(self) -> str:
+        """Return NVIDIA's driver for the GPUs, C(grid) or C(datacenter), or "" for another vendor."""
         if self.gpu.vendor != "nvidia":
             return ""
         return "grid" if self.grid else "datacenter"
@@ -71,6 +72,7 @@ class InstanceType:
         return (self.gpu.vendor != "nvidia", self.gpu.model, *size, self.cloud, self.name)
 
     def to_dict(self) -> dict[str, t.Any]:
+        """Return the type as a JSON object, with None for unknown facts."""
         return {
             "instance_type": self.name,
             "cloud": self.cloud,
@@ -113,6 +115,7 @@ def read_table(cloud: str, table: str, as_of: str) -> dict[str, InstanceType]:
 
 
 def marked(kind: InstanceType, marks: t.Iterable[str]) -> InstanceType:
+    """Return the type with the facts of a table's marks."""
     for mark in marks:
         key, _equals, value = mark.partition("=")
         kind = replace(kind, **_MARKS[key](value))

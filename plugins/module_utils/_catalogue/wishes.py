@@ -35,7 +35,7 @@ _AS_SOLD: t.Final = 0.93
 
 @dataclass(frozen=True)
 class Wish:
-    """A wish for GPUs; a field that the text does not mention is empty. nvlink: False is PCIe.
+    """A wish for GPUs; a field has its default if the text lacks it. nvlink: False is PCIe.
 
     count: number of GPUs or shares. memory_gib: memory of one GPU.
     """

@@ -67,7 +67,7 @@ def foreign(live: KubeObject, wanted: t.Mapping[str, t.Any], title: str) -> Fore
 
 
 def difference(wanted: t.Mapping[str, t.Any], live: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """Return the smallest merge patch that turns the live map into the wanted one; it deletes no key."""
+    """Return the smallest merge patch that gives the live map every wanted value."""
     changes: dict[str, t.Any] = {}
     for key, value in wanted.items():
         now = live.get(key)

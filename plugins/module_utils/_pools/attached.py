@@ -12,7 +12,7 @@ import typing as t
 from .._catalogue.instance_types import Catalogue
 from .._core.input import Problems
 
-# A pool, or a part of a pool, in the user's words.
+# A pool, or a part of it, as the user wrote it.
 Description = dict[str, t.Any]
 _N1: t.Final = re.compile(r"(n1|custom)-\S+")
 

@@ -13,7 +13,7 @@ from .._platforms.registry import reports
 from .._platforms.scale_from_zero import BOOKED, lacks_size
 from .geometry import renames
 
-# A pool, or a part of a pool, in the user's words.
+# A pool, or a part of it, as the user wrote it.
 Description = dict[str, t.Any]
 
 

@@ -16,7 +16,7 @@ from . import attached
 from .geometry import GeometryError, geometry
 from .model import PATCH, Candidate, Market
 
-# A pool, or a part of a pool, in the user's words.
+# A pool, or a part of it, as the user wrote it.
 Description = dict[str, t.Any]
 # Vendor -> the resource name of its devices.
 _RESOURCES: t.Final = {"amd": "amd.com/gpu", "intel": "habana.ai/gaudi", "aws": "aws.amazon.com/neuron"}

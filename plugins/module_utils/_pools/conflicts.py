@@ -14,7 +14,7 @@ from .._core.input import Problems
 from .._core.ownership import pool_label
 from .model import ACCELERATOR, Candidate
 
-# A pool, or a part of a pool, in the user's words.
+# A pool, or a part of it, as the user wrote it.
 Description = dict[str, t.Any]
 # The backend with which pods claim GPUs as devices.
 DRA: t.Final = "dra"
@@ -24,6 +24,7 @@ _ONCE: t.Final = (("sharing", "mig", "strategy"), ("cdi",), ("upgrade_policy",))
 
 
 def check(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
+    """Add the contradictions between pools. name: the user's name of the list, for paths."""
     _names(pools, name, problems)
     _nodes(pools, name, problems)
     _cluster_wide(pools, name, problems)

@@ -19,7 +19,7 @@ from .markets import read_markets
 from .model import Autoscale, Candidate, Market, Pool, Priority, Quota, Taint, Validation, is_planned
 from .schema import POOL
 
-# A pool in the user's words, read by the table of options. `resolved`: its candidates.
+# A pool as the user wrote it, read by the table of options. `resolved`: its candidates.
 Description = dict[str, t.Any]
 
 

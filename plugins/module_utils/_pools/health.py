@@ -107,12 +107,14 @@ def of_pool(raw: t.Mapping[str, t.Any]) -> tuple[str, Health | t.Literal[False]]
 
 
 def name(infrastructure: str, pool: str) -> str:
+    """Return the name of a pool's check."""
     return f"{infrastructure}-{pool}"
 
 
 def build(
     infrastructure: str, pool: str, namespace: str, options: t.Mapping[str, t.Any], is_metal: bool
 ) -> KubeObject:
+    """Return the MachineHealthCheck of a pool. options: checked; missing ones get the defaults."""
     settings = {
         **(_METAL if is_metal else _CLOUD),
         **{key: value for key, value in options.items() if value is not None},
@@ -142,6 +144,7 @@ def pause(check: t.Mapping[str, t.Any], wanted: bool, by: str = MANAGER) -> Kube
 
 
 def paused_by(check: t.Mapping[str, t.Any]) -> str | None:
+    """Return the value of the pause annotation, or None if the check is not paused."""
     return t.cast("str | None", (check["metadata"].get("annotations") or {}).get(PAUSED))
 
 
@@ -186,6 +189,7 @@ def remarks(check: t.Mapping[str, t.Any], others: t.Sequence[str]) -> list[str]:
 
 
 def summarize(check: t.Mapping[str, t.Any]) -> KubeObject:
+    """Return the check's settings, its pause, and its numbers of Machines as a JSON object."""
     spec, status = check["spec"], check.get("status") or {}
     return {
         "name": check["metadata"]["name"],

@@ -62,6 +62,8 @@ class _Value:
 
 @dataclass(frozen=True)
 class Taint(_Value):
+    """A taint of the pool's nodes."""
+
     key: str
     value: str | None = None
     effect: str = "NoSchedule"
@@ -96,6 +98,8 @@ class Quota(_Value):
 
 @dataclass(frozen=True)
 class Priority(_Value):
+    """A PriorityClass that the pool needs."""
+
     name: str
     value: int
     preemption_policy: str | None = None

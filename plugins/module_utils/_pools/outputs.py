@@ -35,6 +35,7 @@ def quotas(pools: t.Iterable[Pool]) -> list[JsonObject]:
 
 
 def priorities(pools: t.Iterable[Pool]) -> list[JsonObject]:
+    """Return each priority class once, with its defaults."""
     found: dict[str, JsonObject] = {}
     for priority in (one for pool in pools for one in pool.priority):
         found[priority.name] = {

@@ -16,7 +16,7 @@ from .._platforms.platform import Paths, Platform, Wanted
 from .._platforms.registry import BY_KEY, of_cloud, unknown_fields
 from .model import PATCH, Candidate, Pool
 
-# A pool, or a part of a pool, in the user's words.
+# A pool, or a part of it, as the user wrote it.
 Description = dict[str, t.Any]
 
 

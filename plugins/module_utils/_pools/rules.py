@@ -16,7 +16,7 @@ from .._platforms.registry import BY_KEY
 from .geometry import renames
 from .model import ACCELERATOR
 
-# A pool, or a part of a pool, in the user's words.
+# A pool, or a part of it, as the user wrote it.
 Description = dict[str, t.Any]
 # A machine set's name is <infrastructure>-<pool>-<zone>. The name of its machine is six characters longer,
 # and on most platforms it is also the host name, with at most 63 characters.
