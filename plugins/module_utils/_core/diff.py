@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Compare objects by the fields that we own: does a live object need a write, and what is its diff?"""
+"""Compare objects by the fields that we own, to find whether a write is needed and what its diff shows."""
 
 from __future__ import annotations
 

@@ -28,6 +28,7 @@ class Problem:
 
     @property
     def line(self) -> str:
+        """Return code, path and message in one line."""
         return f"{self.code} {self.path}: {self.message}"
 
 

@@ -10,7 +10,7 @@ import typing as t
 
 from .ownership import MANAGED_BY, MANAGER
 
-# Start of the key of a label or annotation -> the tool. The tool reverts changes to the object.
+# Start of the key of a label or annotation -> the tool, which reverts changes to the object.
 _MARKS: t.Final = {
     "argocd.argoproj.io/": "Argo CD",
     "apps.open-cluster-management.io/": "Red Hat Advanced Cluster Management",

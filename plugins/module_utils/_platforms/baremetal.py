@@ -109,7 +109,7 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
     source = known(source, SHAPE)
     provider = {key: source[key] for key in COPIED if source.get(key) is not None}
     if wanted.options.get("image"):
-        # The image replaces the reference's deploy method.
+        # A host has only one deploy method: the image replaces the reference's.
         provider = {
             **{key: value for key, value in provider.items() if key != "customDeploy"},
             "image": dict(wanted.options["image"]),

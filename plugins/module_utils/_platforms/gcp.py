@@ -211,7 +211,7 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
         kind, _colon, count = attached.partition(":")
         provider["gpus"] = [{"type": kind, "count": int(count)}]
     provider["disks"] = [_boot_disk(source.get("disks") or [], machine, wanted)]
-    # Secure boot would refuse a kernel module that is built on the node, since it is not signed.
+    # Do not copy the reference's secure boot: it refuses the unsigned modules that are built on the node.
     shielded = {
         key: value
         for key, value in (source.get("shieldedInstanceConfig") or {}).items()

@@ -146,7 +146,7 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
     source = known(source, SHAPE)
     provider = {key: source[key] for key in COPIED if source.get(key) is not None}
     if wanted.options.get("server_group"):
-        # serverGroupID is the id of the reference's group.
+        # The reference's serverGroupID is the id of another group.
         provider = {
             **{key: value for key, value in provider.items() if key != "serverGroupID"},
             "serverGroupName": wanted.options["server_group"],
