@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""GPU instance types of each cloud and GPU models; known offline."""
+"""The catalogue of GPU models and of each cloud's GPU instance types; it needs no network."""

@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Amazon EC2; the marks efa and rdma as the EFA page of its user guide has them."""
+"""GPU instance types of Amazon EC2; the marks efa and rdma come from the EFA page of its user guide."""
 
 from __future__ import annotations
 
-# The newest source that was read: a type that is younger is not here.
+# Date of the newest source; newer instance types are missing.
 AS_OF = "2026-08-21"
-# One line a family, as `_types.read_table` reads it: model (a key of `_gpus.GPUS`), arch and marks, then
-# type=GPUs/vCPUs/memory in GiB; "-": not published.
+# `types.read_table` reads one line for each family: model (a key of `gpus.GPUS`), arch and marks, then
+# type=GPUs/vCPUs/memory in GiB; "-" means not published.
 TABLE = """
 V100-16 amd64 nvlink: p3.2xlarge=1/8/61 p3.8xlarge=4/32/244 p3.16xlarge=8/64/488
 V100-32 amd64 nvlink efa: p3dn.24xlarge=8/96/768

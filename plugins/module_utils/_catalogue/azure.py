@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Microsoft Azure; a size with a share of a GPU (vGPU) counts as one GPU, as in Azure's list of sizes."""
+"""GPU instance types of Microsoft Azure; a share of a GPU (vGPU) is one GPU here, as in Azure's own list."""
 
 from __future__ import annotations
 
-# The newest source that was read: a type that is younger is not here.
+# Date of the newest source; newer instance types are missing.
 AS_OF = "2026-08-12"
-# One line a family, as `_types.read_table` reads it: model (a key of `_gpus.GPUS`), arch and marks, then
-# type=GPUs/vCPUs/memory in GiB; "-": not published.
+# `types.read_table` reads one line for each family: model (a key of `gpus.GPUS`), arch and marks, then
+# type=GPUs/vCPUs/memory in GiB; "-" means not published.
 TABLE = """
 T4 amd64 pcie: Standard_NC4as_T4_v3=1/4/28 Standard_NC8as_T4_v3=1/8/56 Standard_NC16as_T4_v3=1/16/110
 T4 amd64 pcie: Standard_NC64as_T4_v3=4/64/440

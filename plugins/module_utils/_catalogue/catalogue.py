@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The catalogue: every instance type that is known, found by name as people write names."""
+"""The catalogue of all known instance types, and searches in it by the names that people write."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from .types import InstanceType, marked, read_table
 _TABLES: t.Final = {"aws": aws, "azure": azure, "gcp": gcp, "ibm": ibm, "oci": oci}
 CLOUDS: t.Final = tuple(_TABLES)
 AS_OF: t.Final = {cloud: table.AS_OF for cloud, table in _TABLES.items()}
-# GCP's variants without local disks differ in nothing that counts here.
+# GCP's variants without local disks differ from the plain types in no field of the catalogue.
 _PLAIN: t.Final = "-nolssd"
-# vCPUs are in the name of a predefined N1 machine.
+# The name of an N1 machine contains its vCPUs.
 _N1: t.Final = re.compile(r"n1-(?:standard|highmem|highcpu)-(\d+)|n1-custom-(\d+)-\d+|custom-(\d+)-\d+")
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """types: of each cloud by name. A user's file makes one with more types (see C(_overrides))."""
+    """All known instance types. types: cloud to name to type; C(overrides) adds the types of users."""
 
     types: t.Mapping[str, t.Mapping[str, InstanceType]]
 
     def find(self, cloud: str, name: str) -> InstanceType | None:
-        """The type of that name on that cloud, or None when the catalogue does not have it.
+        """Return the type with this name on this cloud, or None if it is unknown.
 
-        Azure's sizes are found in any case and without C(Standard_); the answer has the name that Azure
-        takes. On GCP, C(n1-standard-8+nvidia-tesla-t4:2) is an N1 machine with two T4 attached.
+        Azure's names match in any case and without C(Standard_); the result has the name that Azure
+        accepts. On GCP, C(n1-standard-8+nvidia-tesla-t4:2) is an N1 machine with two T4 attached.
         """
         types = self.types.get(cloud, {})
         if name in types:
@@ -52,7 +52,7 @@ class Catalogue:
         return None
 
     def attached(self, machine: str, accelerator: str, count: int) -> InstanceType | None:
-        """Return an N1 machine of GCP with so many GPUs of that accelerator type; None if GCP has none."""
+        """Return GCP's N1 machine with this number of GPUs of this type, or None if GCP does not offer it."""
         size = _N1.fullmatch(machine)
         kind = self.types.get("gcp", {}).get(f"n1-*+{accelerator}:{count}")
         if not kind or not (size or machine == "n1-*"):
@@ -61,17 +61,17 @@ class Catalogue:
         return replace(kind, name=f"{machine}+{accelerator}:{count}", vcpus=vcpus)
 
     def everything(self, cloud: str | None = None) -> list[InstanceType]:
-        """All types, of one cloud or of all, in the catalogue's order."""
+        """Return all types of one cloud, or of all clouds, in the catalogue's order."""
         return [
             kind for name, types in self.types.items() if cloud in (None, name) for kind in types.values()
         ]
 
     def clouds_with(self, name: str) -> list[str]:
-        """Where a type of that name exists."""
+        """Return the clouds that have a type with this name."""
         return [cloud for cloud in self.types if self.find(cloud, name)]
 
     def nearest(self, name: str, cloud: str | None = None, most: int = 3) -> list[str]:
-        """Names that look like this one, best first."""
+        """Return at most C(most) names that are similar to this one, the best first."""
         names: dict[str, str] = {}
         for kind in self.everything(cloud):
             names[kind.name.lower()] = kind.name
@@ -86,7 +86,7 @@ def _bare(name: str) -> str:
 
 
 def _attachables() -> dict[str, InstanceType]:
-    """One entry for each number of GPUs that an N1 machine can have, under the name C(n1-*+TYPE:NUMBER)."""
+    """Return a type for each number of GPUs that an N1 machine can have, named C(n1-*+TYPE:NUMBER)."""
     types = {}
     for line in gcp.ATTACHABLE.strip().splitlines():
         accelerator, model, mark, *counts = line.split()

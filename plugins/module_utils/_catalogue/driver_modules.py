@@ -2,16 +2,16 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Kernel modules by GPU.
+"""Which kernel modules a GPU supports: open, proprietary or both.
 
-Only open ones from Blackwell on and with Grace, only proprietary ones before Turing.
+Blackwell, later GPUs and Grace support only open modules; GPUs before Turing support only proprietary ones.
 
-Checked 2026-11-22. NVIDIA's blog of 2024-07-17 on open modules: Grace Hopper and Blackwell must have them,
-Maxwell, Pascal and Volta cannot, Turing, Ampere, Ada and Hopper take both. NVIDIA's deprecation schedule
-for Unix drivers: branch 580 is the last for Maxwell, Pascal and Volta. GPUDirect Storage from 2.17.5 on
-works with open modules only: the GPU operator's documentation, and its source v26.7.0, which takes C(auto)
-of an NVIDIADriver for not open. GDRCopy asks for neither kind. Precompiled drivers go with neither of the
-two.
+Sources, checked 2026-11-22. NVIDIA's blog of 2024-07-17 on open modules: Grace Hopper and Blackwell need
+them, Maxwell, Pascal and Volta cannot use them; Turing, Ampere, Ada and Hopper support both. NVIDIA's
+deprecation schedule for Unix drivers: branch 580 is the last for Maxwell, Pascal and Volta. The GPU
+operator's documentation: GPUDirect Storage 2.17.5 and later needs open modules; its source v26.7.0 treats
+C(auto) of an NVIDIADriver as not open. GDRCopy works with both kinds. Precompiled drivers support neither
+GPUDirect Storage nor GDRCopy.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import typing as t
 OPEN: t.Final = "open"
 PROPRIETARY: t.Final = "proprietary"
 LAST_FOR_OLD: t.Final = 580
-# By the start of the catalogue's model, and of the label nvidia.com/gpu.product without NVIDIA's name.
+# Starts of the catalogue's models, and of the label nvidia.com/gpu.product without "NVIDIA-".
 _ONLY: t.Final = {
     OPEN: ("B100", "B200", "B300", "GB10", "GB200", "GB300", "GH200", "RTX-PRO-", "GEFORCE-RTX-50"),
     PROPRIETARY: (
@@ -45,13 +45,13 @@ _ONLY: t.Final = {
 
 
 def only(model: str) -> str:
-    """C(open) or C(proprietary) where nothing else works, empty where both do."""
+    """Return the only kind of modules that works, C(open) or C(proprietary), or "" if both work."""
     name = model.upper().replace(" ", "-").removeprefix("NVIDIA-")
     return next((kind for kind, starts in _ONLY.items() if name.startswith(starts)), "")
 
 
 def contradiction(wanted: str | None, models: t.Iterable[str]) -> str:
-    """What is wrong with modules of that kind on these GPUs; empty when they fit or the operator chooses."""
+    """Return why this kind of modules does not fit these GPUs, or "" if it fits or the operator chooses."""
     wrong = (
         sorted({model for model in models if only(model) not in ("", wanted)})
         if wanted in (OPEN, PROPRIETARY)
@@ -61,10 +61,7 @@ def contradiction(wanted: str | None, models: t.Iterable[str]) -> str:
 
 
 def outgrown(version: str | None, models: t.Iterable[str]) -> str:
-    """Return what is wrong with a driver of that version for these GPUs.
-
-    Empty if they fit, or for a digest.
-    """
+    """Return why this driver version does not fit these GPUs, or "" if it fits or is a digest."""
     branch = re.match(r"\d+", version or "")
     old = (
         sorted({model for model in models if only(model) == PROPRIETARY})
@@ -75,10 +72,7 @@ def outgrown(version: str | None, models: t.Iterable[str]) -> str:
 
 
 def storage(gds: dict[str, t.Any], kind: str) -> str:
-    """Return what is wrong with GPUDirect Storage and modules of that kind.
-
-    Empty if it is off, old or unknown.
-    """
+    """Return why GPUDirect Storage does not work with these modules, or "" if it does, is off or unknown."""
     version = str(gds.get("version") or "")
     number = tuple(int(part) for part in re.findall(r"\d+", version)[:3])
     if (

@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Google Compute Engine: types with GPUs built in, and the GPUs that are attached to an N1 machine."""
+"""GPU instance types of Google Compute Engine, and the GPUs that can be attached to an N1 machine."""
 
 from __future__ import annotations
 
-# The newest source that was read: a type that is younger is not here.
+# Date of the newest source; newer instance types are missing.
 AS_OF = "2026-06-25"
-# One line a family, as `_types.read_table` reads it: model (a key of `_gpus.GPUS`), arch and marks, then
-# type=GPUs/vCPUs/memory in GiB; "-": not published.
+# `types.read_table` reads one line for each family: model (a key of `gpus.GPUS`), arch and marks, then
+# type=GPUs/vCPUs/memory in GiB; "-" means not published.
 TABLE = """
 A100-40 amd64 nvlink type=nvidia-tesla-a100: a2-highgpu-1g=1/12/85 a2-highgpu-2g=2/24/170
 A100-40 amd64 nvlink type=nvidia-tesla-a100: a2-highgpu-4g=4/48/340 a2-highgpu-8g=8/96/680
@@ -35,7 +35,7 @@ RTX-PRO-6000 amd64 type=nvidia-rtx-pro-6000: g4-standard-96=2/96/360 g4-standard
 RTX-PRO-6000 amd64 type=nvidia-rtx-pro-6000: g4-standard-384=8/384/1440
 """
 
-# Attachable to N1 machines only: accelerator type, model, marks, and how many of them.
+# GPUs that only N1 machines can have: accelerator type, model, mark, and the possible numbers.
 ATTACHABLE = """
 nvidia-tesla-t4 T4 pcie 1 2 4
 nvidia-tesla-v100 V100-16 nvlink 1 2 4 8

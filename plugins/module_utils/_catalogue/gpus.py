@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Models of accelerators: memory, vendor, and what they can be cut into."""
+"""Models of accelerators: memory, vendor and MIG profiles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Profile:
-    """One MIG profile: how many fit on an empty GPU, and what one takes of compute and memory slices."""
+    """One MIG profile. most: how many fit on an empty GPU. compute and memory: slices that one needs."""
 
     most: int
     compute: int
@@ -21,10 +21,10 @@ class Profile:
 
 @dataclass(frozen=True)
 class Gpu:
-    """One model. memory_gib: per device, as sold; 0 where no source says it.
+    """One model of accelerator. memory_gib: memory of one device as sold; 0 if no source has it.
 
-    profiles: MIG profiles, the usual one of each fraction first. part: a share of such a GPU, with the
-    share's memory.
+    profiles: MIG profiles; the usual one of each fraction comes first. part: True for a share of a GPU,
+    with the memory of the share.
     """
 
     model: str
@@ -39,7 +39,10 @@ class Gpu:
 
 
 def _sevenths(*memory: int) -> dict[str, Profile]:
-    """The seven-slice GPUs (A100, H100 and later) differ only in how much memory a slice has."""
+    """Return the MIG profiles of a GPU with seven compute slices (A100, H100 and later).
+
+    memory: GB of a profile with one, two, four and eight memory slices.
+    """
     one, two, half, whole = memory
     return {
         f"1g.{one}gb": Profile(7, 1, 1),
@@ -86,8 +89,8 @@ GPUS: t.Final[dict[str, Gpu]] = {
     "GB300-288": Gpu("GB300", 288, profiles=_sevenths(35, 70, 139, 278)),
     "RTX-PRO-4500": Gpu("RTX-PRO-4500", 32),
     "RTX-PRO-6000": Gpu("RTX-PRO-6000", 96, profiles=_quarters(24)),
-    # Parts of a GPU (vGPU), and one that is whole but handed out as a vGPU: none of them can be cut further
-    # by its node.
+    # Shares of a GPU (vGPU), and a whole GPU that the cloud provides as a vGPU (RTX-PRO-6000-96). A node
+    # cannot divide them with MIG.
     "A10-4": Gpu("A10", 4, part=True),
     "A10-8": Gpu("A10", 8, part=True),
     "A10-12": Gpu("A10", 12, part=True),

@@ -2,14 +2,17 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""IBM Cloud VPC; profile names spell out vCPUs, memory and GPUs. roce: can join a cluster network."""
+"""GPU profiles of IBM Cloud VPC; their names contain vCPUs, memory and GPUs.
+
+The mark roce: the profile can join a cluster network.
+"""
 
 from __future__ import annotations
 
-# The newest source that was read: a type that is younger is not here.
+# Date of the newest source; newer instance types are missing.
 AS_OF = "2026-08-21"
-# One line a family, as `_types.read_table` reads it: model (a key of `_gpus.GPUS`), arch and marks, then
-# type=GPUs/vCPUs/memory in GiB; "-": not published.
+# `types.read_table` reads one line for each family: model (a key of `gpus.GPUS`), arch and marks, then
+# type=GPUs/vCPUs/memory in GiB; "-" means not published.
 TABLE = """
 V100-16 amd64: gx2-8x64x1v100=1/8/64 gx2-16x128x1v100=1/16/128 gx2-16x128x2v100=2/16/128
 V100-16 amd64: gx2-32x256x2v100=2/32/256

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""GPU instance types of every cloud; known offline. The functions ask the collection's own catalogue."""
+"""Functions that search the collection's own catalogue of GPU instance types."""
 
 from __future__ import annotations
 

@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Oracle Cloud Infrastructure shapes. The mark roce: can join a cluster network."""
+"""GPU shapes of Oracle Cloud Infrastructure. The mark roce: the shape can join a cluster network."""
 
 from __future__ import annotations
 
-# The newest source that was read: a type that is younger is not here.
+# Date of the newest source; newer instance types are missing.
 AS_OF = "2026-08-20"
-# One line a family, as `_types.read_table` reads it: model (a key of `_gpus.GPUS`), arch and marks, then
-# type=GPUs/vCPUs/memory in GiB; "-": not published.
+# `types.read_table` reads one line for each family: model (a key of `gpus.GPUS`), arch and marks, then
+# type=GPUs/vCPUs/memory in GiB; "-" means not published.
 TABLE = """
 P100 amd64: VM.GPU2.1=1/24/72 BM.GPU2.2=2/56/192
 V100-16 amd64: VM.GPU3.1=1/12/90 VM.GPU3.2=2/24/180 VM.GPU3.4=4/48/360 BM.GPU3.8=8/104/768

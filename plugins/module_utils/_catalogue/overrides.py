@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Instance types that users describe: new ones, or other facts about a type of the catalogue."""
+"""Instance types from users: new types, or changed facts about a type of the catalogue."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .types import FABRICS, InstanceType
 
 Data = t.Mapping[str, t.Any]
 
-# Platforms whose flavors, templates or profiles only their owner knows.
+# Platforms whose administrators define the flavors, templates or profiles.
 OWN_CLOUDS: t.Final = ("baremetal", "vsphere", "openstack", "nutanix")
 VENDORS: t.Final = tuple(dict.fromkeys(gpu.vendor for gpu in GPUS.values()))
 
@@ -48,7 +48,7 @@ ENTRY: t.Final[dict[str, Field]] = {
     "confidential": Field("flag"),
     "accelerator_type": Field("text"),
 }
-# What can be said of a type, without whose it is.
+# Fields of an entry that a candidate of a pool accepts too.
 FACTS: t.Final = (
     "gpus",
     "gpu_model",
@@ -74,7 +74,7 @@ _TAKEN_OVER: t.Final = (
 
 
 def extended(entries: t.Any, base: Catalogue = BUILT_IN, path: str = "catalogue") -> Catalogue:
-    """Return the catalogue with the user's entries, which win.
+    """Return the catalogue with the user's entries, which replace types with the same name.
 
     Raises InputError with the path of every problem.
     """
@@ -102,7 +102,10 @@ def extended(entries: t.Any, base: Catalogue = BUILT_IN, path: str = "catalogue"
 
 
 def described(entry: Data, known: InstanceType | None, path: str, problems: Problems) -> InstanceType | None:
-    """A type with what an entry says of it; None where a problem was noted. known: the catalogue's."""
+    """Return the type with the facts of an entry, or None after adding a problem.
+
+    known: the catalogue's type, or None for a new type.
+    """
     if known is None:
         for key in ("gpus", "gpu_model"):
             if key not in entry:
@@ -129,7 +132,7 @@ def described(entry: Data, known: InstanceType | None, path: str, problems: Prob
 
 
 def _gpu(entry: Data, known: InstanceType, path: str, problems: Problems) -> Gpu | None:
-    """By model, memory and share; only a model that the collection knows has MIG profiles."""
+    """Return the GPU with this model, memory and share. Only a model of the catalogue has MIG profiles."""
     if not entry.keys() & {"gpu_model", "gpu_memory_gib", "gpu_share", "vendor"}:
         return known.gpu
     model = entry.get("gpu_model", known.gpu.model)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""An instance type: what it is made of, and how the tables of the catalogue are read."""
+"""Instance types: their facts, and the reader of the catalogue's tables."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ FABRICS: t.Final = ("efa", "infiniband", "roce")
 
 @dataclass(frozen=True)
 class InstanceType:
-    """vcpus and memory_gib are 0 where no source says them.
+    """One instance type of one cloud. vcpus and memory_gib are 0 if no source has them.
 
-    gpu: of one device as the machine sees it, so a share of a GPU has the share's memory. share: that
-    share, C(1/6); 1 for whole GPUs. grid: needs NVIDIA's vGPU guest driver. fabric: C(efa), C(infiniband),
-    C(roce) or nothing; rdma: whether it reads memory remotely. nvlink: None where not known.
-    accelerator_type: the cloud's own name of the GPU (GCP). attachable: the GPUs are added to a machine
-    that has none. as_of: day of the newest source of its cloud's table; empty where the user described the
-    type.
+    gpu: one device as the machine sees it; a share of a GPU has the memory of the share. share: the share,
+    such as C(1/6), or 1 for whole GPUs. grid: needs NVIDIA's vGPU guest driver. fabric: C(efa),
+    C(infiniband), C(roce) or empty. rdma: the fabric supports RDMA. nvlink: None if not known.
+    accelerator_type: GCP's name of the GPU. attachable: the GPUs are attached to a machine without GPUs.
+    as_of: date of the newest source of the cloud's table, or empty for a type from the user.
     """
 
     name: str
@@ -46,32 +45,34 @@ class InstanceType:
 
     @property
     def accelerator(self) -> str:
-        """Value of the label cluster-api/accelerator; a resource name would not be a legal one."""
+        """Return the value of the label cluster-api/accelerator; a resource name is not a valid value."""
         return f"{self.gpu.vendor}-{self.gpu.model.lower()}"
 
     @property
     def machine_type(self) -> str:
-        """What the provider is asked for: the name without attached GPUs."""
+        """Return the provider's instance type: the name without attached GPUs."""
         return self.name.partition("+")[0]
 
     @property
     def gpu_memory_gib(self) -> int:
-        """Of all its GPUs."""
+        """Return the memory of all GPUs together in GiB."""
         return self.gpus * self.gpu.memory_gib
 
     @property
     def driver(self) -> str:
+        """Return NVIDIA's driver for the GPUs, C(grid) or C(datacenter), or "" for another vendor."""
         if self.gpu.vendor != "nvidia":
             return ""
         return "grid" if self.grid else "datacenter"
 
     @property
     def order(self) -> tuple[t.Any, ...]:
-        """Where it stands among others: NVIDIA first, by model, small to big, what is not known last."""
+        """Return the sort key: NVIDIA first, then by model, small before big, unknown sizes last."""
         size = (self.gpu.memory_gib, self.gpus, self.vcpus or math.inf, self.memory_gib or math.inf)
         return (self.gpu.vendor != "nvidia", self.gpu.model, *size, self.cloud, self.name)
 
     def to_dict(self) -> dict[str, t.Any]:
+        """Return the type as a JSON object, with None for unknown facts."""
         return {
             "instance_type": self.name,
             "cloud": self.cloud,
@@ -100,7 +101,7 @@ class InstanceType:
 
 
 def read_table(cloud: str, table: str, as_of: str) -> dict[str, InstanceType]:
-    """One line a family: C(MODEL ARCH MARK...: TYPE=GPUS/VCPUS/GIB ...)."""
+    """Return the types of a table by name. Each line is C(MODEL ARCH MARK...: TYPE=GPUS/VCPUS/GIB ...)."""
     types = {}
     for line in table.strip().splitlines():
         head, _colon, entries = line.partition(": ")
@@ -114,6 +115,7 @@ def read_table(cloud: str, table: str, as_of: str) -> dict[str, InstanceType]:
 
 
 def marked(kind: InstanceType, marks: t.Iterable[str]) -> InstanceType:
+    """Return the type with the facts of a table's marks."""
     for mark in marks:
         key, _equals, value = mark.partition("=")
         kind = replace(kind, **_MARKS[key](value))

@@ -15,7 +15,7 @@ GPU_PRESENT: t.Final = f"{NVIDIA}gpu.present"
 GPU_COUNT: t.Final = f"{NVIDIA}gpu.count"
 GPU_REPLICAS: t.Final = f"{NVIDIA}gpu.replicas"
 DRIVER_VERSION: t.Final = f"{NVIDIA}cuda.driver-version.full"
-# State of the GPU operator's upgrade of the driver on a node.
+# The GPU operator writes the state of the driver's upgrade on a node into this label.
 DRIVER_UPGRADE: t.Final = f"{NVIDIA}gpu-driver-upgrade-state"
 # Prefixes of device resources, by vendor.
 VENDORS: t.Final = (NVIDIA, "amd.com/", "gpu.intel.com/")

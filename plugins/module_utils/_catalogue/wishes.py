@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A wish for GPUs in words, C(8x H100 80GB), and the instance types that come nearest to it."""
+"""Read a wish for GPUs, such as C(8x H100 80GB), and sort instance types by how well they meet the wish."""
 
 from __future__ import annotations
 
@@ -29,13 +29,16 @@ _LINKS: t.Final = {
     "pcie": False,
 }
 _FILLERS: t.Final = ("gpu", "gpus", "with", "each")
-# Memory is wished for in the seller's GB; what a device has in GiB is up to 7 % less.
+# A wish has the vendor's GB; the number of GiB is up to 7 % lower.
 _AS_SOLD: t.Final = 0.93
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What was said; nothing where it was not. count: of GPUs or of shares. nvlink: False is PCIe."""
+    """A wish for GPUs; a field has its default if the text lacks it. nvlink: False is PCIe.
+
+    count: number of GPUs or shares. memory_gib: memory of one GPU.
+    """
 
     count: int = 0
     model: str = ""
@@ -46,10 +49,10 @@ class Wish:
 
 @dataclass(frozen=True)
 class Fit:
-    """How near a type comes to a wish.
+    """How well an instance type meets a wish.
 
-    meets: it has all of the wish. differs: where it has less or more. nodes: how many such nodes make up
-    the wish.
+    meets: it has everything that the wish asks for. differs: what it has less or more. nodes: how many
+    nodes of this type meet the wish.
     """
 
     kind: InstanceType
@@ -67,7 +70,7 @@ class Fit:
 
 
 def read_wish(text: str, kinds: t.Sequence[InstanceType]) -> Wish:
-    """kinds: whose models are known. Raises InputError."""
+    """Return the wish in a text. kinds: the types whose models are known. Raises InputError."""
     rest = text.lower().replace("\N{MULTIPLICATION SIGN}", "x").strip()
     share, count, memory = "1", 0, 0
     if found := _SHARE.match(rest):
@@ -103,10 +106,7 @@ def _unreadable(text: str) -> InputError:
 
 
 def nearest_to(wish: Wish, kinds: t.Iterable[InstanceType]) -> list[Fit]:
-    """Return the types, the nearest first.
-
-    In order of weight: model, whole or share, memory, link, number.
-    """
+    """Return the types, the best first. Compare the model first, then share, memory, NVLink and number."""
     kinds = list(kinds)
     least = wish.memory_gib or min(
         (kind.gpu.memory_gib for kind in kinds if kind.gpu.model == wish.model and not kind.gpu.part),
@@ -133,7 +133,7 @@ def _distance(wish: Wish, kind: InstanceType, least: int) -> tuple[float, ...]:
 
 
 def _other_model(wish: Wish, kind: InstanceType) -> int:
-    """0: the model, 1: one of its variants (H100 and H100-NVL), 2: another."""
+    """Return 0 for the wished model, 1 for a variant of it (H100 and H100-NVL), 2 for another model."""
     if not wish.model or kind.gpu.model == wish.model:
         return 0
     return 1 if kind.gpu.model.split("-")[0] == wish.model.split("-")[0] else 2

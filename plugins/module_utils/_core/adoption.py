@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Foreign objects: who manages an object that we did not create, and how it differs from what was asked."""
+"""Foreign objects: find who manages an object that we did not create, and which fields differ."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ OPTION: t.Final[dict[str, t.Any]] = {
 
 
 class Foreign(t.NamedTuple):
-    """An object that we did not create. manager: the tool or client that looks after it.
+    """An object that we did not create. manager: the tool or client that manages it.
 
-    differs: maps with path, such as C(spec.driver.version), asked and live.
+    differs: one map for each differing field: path (such as C(spec.driver.version)), asked, live.
     """
 
     title: str
@@ -30,7 +30,7 @@ class Foreign(t.NamedTuple):
 
     @property
     def warning(self) -> str:
-        """One sentence, or "" if the object is as asked."""
+        """Return one sentence for people, or "" if no field differs."""
         if not self.differs:
             return ""
         paths = [one["path"] for one in self.differs]
@@ -41,9 +41,9 @@ class Foreign(t.NamedTuple):
         )
 
     def blame(self, error: AcceleratorError, causes: t.Mapping[str, t.Sequence[str]]) -> None:
-        """Add the differences to an error as evidence, and set its remedy if one of them explains it.
+        """Add the differences to the error as evidence. Set its remedy if a difference can explain its code.
 
-        causes: which paths can explain which codes, both by their starts.
+        causes: the start of an error code to the starts of the paths that can cause it.
         """
         starts = tuple(
             path for code, paths in causes.items() if error.code.startswith(code) for path in paths
@@ -61,13 +61,13 @@ class Foreign(t.NamedTuple):
 
 
 def foreign(live: KubeObject, wanted: t.Mapping[str, t.Any], title: str) -> Foreign:
-    """Return the foreign object with each field of its spec that is not as wanted."""
+    """Return the foreign object with each field of its spec that differs from the wanted spec."""
     spec = live.get("spec") or {}
     return Foreign(title, keeper(live), list(_leaves(difference(wanted, spec), spec, "spec")))
 
 
 def difference(wanted: t.Mapping[str, t.Any], live: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """Return the smallest merge patch that makes live as wanted."""
+    """Return the smallest merge patch that gives the live map every wanted value."""
     changes: dict[str, t.Any] = {}
     for key, value in wanted.items():
         now = live.get(key)
@@ -92,7 +92,7 @@ def _leaves(
 
 
 def keeper(live: KubeObject) -> str:
-    """Return the tool that manages the object, else the last client that wrote more than its status."""
+    """Return the tool that manages the object, or the last client that wrote more than the status."""
     if tool := other_manager(live):
         return tool
     entries = (live.get("metadata") or {}).get("managedFields") or []

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Conditions in an object's status: find one by its type, and ask whether it is True."""
+"""Conditions in the status of an object: find a condition by its type, and read its status and time."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def find(obj: t.Mapping[str, t.Any] | None, kind: str) -> dict[str, t.Any]:
 
 
 def is_true(obj: t.Mapping[str, t.Any] | None, kind: str) -> bool:
-    """Return True if the condition of this type has status True; a missing condition is not True."""
+    """Return True if the condition of this type has status True, False if it is missing."""
     return find(obj, kind).get("status") == "True"
 
 
 def since(obj: t.Mapping[str, t.Any] | None, kind: str) -> str:
-    """Return when the condition of this type last changed, as the API writes times, or an empty string."""
+    """Return the lastTransitionTime of the condition (RFC 3339 text), or an empty string."""
     return str(find(obj, kind).get("lastTransitionTime") or "")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""DaemonSets that belong to an object, and their pods: judge whether they are gone after its deletion."""
+"""DaemonSets that an object owns, and their pods: judge whether they are gone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def of_owner(daemonsets: t.Iterable[KubeObject], uid: str) -> list[KubeObject]:
 
 
 class Gone:
-    """Judge: ready when neither the DaemonSets nor their pods are left."""
+    """A judge that is ready when the DaemonSets and their pods are deleted."""
 
     def __init__(self, title: str, daemonsets: t.Iterable[KubeObject]) -> None:
         self._title = title

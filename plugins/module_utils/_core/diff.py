@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Compare objects by the fields that we own: whether a live object is as wanted, and what a diff shows."""
+"""Compare objects by the fields that we own, to find whether a write is needed and what its diff shows."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _HIDDEN = "<hidden>"
 
 
 def covers(live: t.Any, wanted: t.Any) -> bool:
-    """Return True if the live value has every wanted field with that value.
+    """Return True if the live value has every wanted field with the wanted value.
 
-    Doubtful cases (defaults inside lists, units) are False: the server then decides.
+    Return False in doubtful cases (defaults inside lists, units): the server then decides.
     """
     if isinstance(wanted, t.Mapping):
         return isinstance(live, t.Mapping) and all(
@@ -30,12 +30,12 @@ def covers(live: t.Any, wanted: t.Any) -> bool:
 
 
 def plain(value: t.Any) -> t.Any:
-    """Return a copy of plain JSON types, without the subclasses that templating leaves behind."""
+    """Return a copy in plain JSON types; Ansible's templating returns subclasses of them."""
     return json.loads(json.dumps(value))
 
 
 def managed_fields(live: Object) -> Object:
-    """Return what our last server-side apply owns, in the API's FieldsV1 form."""
+    """Return the fields that our last server-side apply owns, in the API's FieldsV1 format."""
     for entry in live.get("metadata", {}).get("managedFields", ()):
         if (
             entry.get("manager") == MANAGER
@@ -48,7 +48,7 @@ def managed_fields(live: Object) -> Object:
 
 
 def is_written_by_us(live: Object) -> bool:
-    """Return True if one of our requests made or changed the object."""
+    """Return True if one of our requests created or changed the object."""
     return any(entry.get("manager") == MANAGER for entry in live.get("metadata", {}).get("managedFields", ()))
 
 
@@ -70,7 +70,7 @@ def has_stale_fields(fields: Object, wanted: t.Any) -> bool:
                 if isinstance(wanted, list)
                 else None
             )
-            # A key may hold defaulted fields (a port's protocol); only the server can tell those apart.
+            # A key may have fields that the server sets by default, such as the protocol of a port.
             if item is None or has_stale_fields(inner, item):
                 return True
         elif kind == "v" and json.loads(name) not in (wanted if isinstance(wanted, list) else ()):
@@ -79,7 +79,7 @@ def has_stale_fields(fields: Object, wanted: t.Any) -> bool:
 
 
 def same(one: Object, other: Object) -> bool:
-    """Return True if two answers of the server have the same object, book-keeping aside."""
+    """Return True if two versions of an object differ in nothing but the server's bookkeeping fields."""
     return _without_bookkeeping(one) == _without_bookkeeping(other)
 
 
@@ -93,14 +93,14 @@ def _without_bookkeeping(obj: Object) -> dict[str, t.Any]:
 
 
 def project(value: t.Any, shape: t.Any) -> t.Any:
-    """Return the part of a live value that has the fields of a shape."""
+    """Return those fields of a live value that the shape has."""
     if isinstance(shape, t.Mapping) and isinstance(value, t.Mapping):
         return {key: project(value[key], inner) for key, inner in shape.items() if key in value}
     return value
 
 
 def shape_of(fields: Object) -> dict[str, t.Any]:
-    """Return the maps of FieldsV1 as a shape for `project`; lists count as a whole."""
+    """Return the maps of FieldsV1 as a shape for `project`, which takes each list as a whole."""
     return {
         key[2:]: shape_of(inner) if all(part.startswith(("f:", ".")) for part in inner) else None
         for key, inner in fields.items()
@@ -119,7 +119,7 @@ def merge_shapes(one: t.Any, other: t.Any) -> t.Any:
 
 
 def owned_view(obj: Object | None, shape: Object) -> dict[str, t.Any]:
-    """Return what a diff shows of an object: the owned fields, with a Secret's data hidden."""
+    """Return the fields of an object that a diff shows: the owned ones, with the data of a Secret hidden."""
     if obj is None:
         return {}
     view = {key: value for key, value in project(obj, shape).items() if key not in ("status",)}

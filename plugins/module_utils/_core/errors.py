@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The error classes: every failure carries a stable code, a layer, a remedy and evidence."""
+"""The error classes: every failure has a stable code, a layer, a remedy and evidence."""
 
 from __future__ import annotations
 
 import typing as t
 
-# The layer of a failure follows from its code: from the area that the code begins with, or from `_ELSEWHERE`.
+# Area (the part of a code before its first dash) -> layer. `_ELSEWHERE` lists the codes with another layer.
 LAYERS: t.Final = {
     "INPUT": "input",
     "POOL": "input",
@@ -27,7 +27,7 @@ LAYERS: t.Final = {
     "WAIT": "wait",
     "INTERNAL": "collection",
 }
-# Codes that a user looks up in another layer than their area's.
+# A user looks for these codes in another layer than the one of their area.
 _ELSEWHERE: t.Final = {
     # an option of the task is wrong
     **dict.fromkeys(("NFD-COMPARE", "NFD-FEATURE", "NFD-FILE", "NFD-PCI", "NFD-RULE"), "input"),
@@ -40,17 +40,17 @@ _ELSEWHERE: t.Final = {
 
 
 def layer_of(code: str) -> str:
-    """Return the layer that a code belongs to, "collection" for a code of no known area."""
+    """Return the layer of a code, or "collection" if its area is unknown."""
     return _ELSEWHERE.get(code) or LAYERS.get(code.partition("-")[0], "collection")
 
 
 class AcceleratorError(Exception):
-    """A failure a person can act on.
+    """A failure that a person can act on.
 
     code: stable and documented in docs/errors.md, for example C(MACH-CAPACITY).
     message: what, where, since when. remedy: one command or one setting.
     evidence: a short list of facts (lines of text), never a secret.
-    facts: what else the task returns with the failure, such as what it has obtained or last seen.
+    facts: further keys of the task's result, such as the objects that the task has or last saw.
     """
 
     def __init__(
@@ -70,11 +70,11 @@ class AcceleratorError(Exception):
 
     @property
     def layer(self) -> str:
-        """The layer that the code belongs to; it follows the code where a log explains the failure better."""
+        """Return the layer of the current code; a judge of logs can replace the code."""
         return layer_of(self.code)
 
     def to_result(self) -> dict[str, t.Any]:
-        """Return the result of a failed task: `msg` for people, the rest for machines."""
+        """Return the result of the failed task: `msg` is for people, the other keys are for programs."""
         text = f"{self.code}: {self.message}"
         if self.remedy:
             text += f"{'' if text.endswith(('.', '!', '?')) else '.'} Remedy: {self.remedy}"
@@ -90,15 +90,15 @@ class AcceleratorError(Exception):
 
 
 class InputError(AcceleratorError):
-    """The input is wrong: raised before the first request, with the option's path and what is allowed."""
+    """The input is wrong. The message has the option's path; the remedy says which values are allowed."""
 
 
 class CredentialsError(AcceleratorError):
-    """No usable credentials, or two sources of them."""
+    """There are no usable credentials, or there are two sources of credentials."""
 
 
 class ApiError(AcceleratorError):
-    """The API server's answer is neither a success nor worth another try."""
+    """The API server refused a request, and another try would not help. status: the HTTP status."""
 
     def __init__(
         self, code: str, message: str, remedy: str = "", *, status: int = 0, reason: str = "", **more: t.Any
@@ -109,20 +109,20 @@ class ApiError(AcceleratorError):
 
 
 class ForbiddenError(ApiError):
-    """HTTP 403: names the missing verb and resource, or has an admission plugin's own text."""
+    """HTTP 403. The message names the missing verb and resource, or is the text of the admission plugin."""
 
 
 class ConflictError(ApiError):
-    """HTTP 409: for a server-side apply it names the other field manager and the fields."""
+    """HTTP 409. After a server-side apply, the message names the other field manager and the fields."""
 
 
 class KindNotServedError(ApiError):
-    """The cluster does not serve this kind (its CRD is absent); names the operator that provides it."""
+    """The cluster does not serve this kind: its CRD is absent. The error names the operator to install."""
 
 
 class WaitTimeoutError(AcceleratorError):
-    """The deadline passed while a verdict was still pending; the message says what was last seen."""
+    """The deadline passed while the verdict was pending. The message says what the wait last saw."""
 
 
 class NotReadyError(AcceleratorError):
-    """A judge said C(failed): to wait longer would not help."""
+    """A judge returned C(failed): a longer wait would not help."""

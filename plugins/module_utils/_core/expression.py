@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""JMESPath expressions of users: checked before the first request, evaluated on live objects."""
+"""JMESPath expressions from users: check them before the first request, evaluate them on live objects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ _TUTORIAL: t.Final = "See https://jmespath.org/tutorial.html."
 
 
 class Expression:
-    """One expression. path: the option that has it. Raises InputError if it is not valid."""
+    """One JMESPath expression. path: the option that contains the expression.
+
+    Raises InputError if the expression is not valid or jmespath is not installed.
+    """
 
     def __init__(self, path: str, text: str) -> None:
         self._where = f"{path}: {text!r}"
@@ -43,21 +46,21 @@ class Expression:
             raise InputError("INPUT-JMESPATH", f"{self._where}: Unknown function: {unknown[0]}()", _TUTORIAL)
 
     def evaluate(self, data: t.Any) -> t.Any:
-        """Return what it finds. Raises InputError if a function does not get what it needs."""
+        """Return the value of the expression. Raises InputError if a function gets a wrong argument."""
         try:
             return self._parsed.search(data)
         except JMESPathError as exc:
             raise InputError("INPUT-JMESPATH", f"{self._where}: {exc}", _TUTORIAL) from exc
 
     def ask(self, obj: t.Mapping[str, t.Any]) -> t.Any:
-        """Return what it finds, or None if the object does not have yet what a function needs."""
+        """Return the value of the expression, or None if a function gets a field that is not set yet."""
         try:
             return self.evaluate(obj)
         except InputError:
             return None
 
     def holds(self, obj: t.Mapping[str, t.Any]) -> bool:
-        """Return True if what it finds is true for JMESPath: not false, not null, not empty; zero is true."""
+        """Return True if the value is true in JMESPath: not false, not null, not empty. Zero is true."""
         found = self.ask(obj)
         return not (found is None or found is False or (isinstance(found, (str, list, dict)) and not found))
 

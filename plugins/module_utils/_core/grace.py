@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Grace periods: a trouble that can pass by itself fails a task only after it has lasted."""
+"""Grace periods: a trouble that can pass by itself fails a task only after some seconds."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Judged = t.TypeVar("Judged", bound=Readiness)
 
 
 class Grace:
-    """Turns a pending verdict into a failed one when its trouble has lasted for `seconds` without a break.
+    """A clock that turns a pending verdict into a failed one after `seconds` of the same trouble.
 
-    clock: monotonic seconds. codes: the troubles that can become final; all others stay pending.
+    clock: returns monotonic seconds. codes: the codes that can become failed; all others stay pending.
     """
 
     def __init__(self, clock: t.Callable[[], float], seconds: float, codes: t.Iterable[str]) -> None:
@@ -27,9 +27,9 @@ class Grace:
         self._since: dict[tuple[str, str], float] = {}
 
     def harden(self, verdicts: t.Iterable[Judged]) -> list[Judged]:
-        """Return the verdicts in their order, those that lasted too long as failed.
+        """Return the verdicts in their order. Those whose trouble has lasted for `seconds` are failed.
 
-        A trouble that went away starts again.
+        A trouble that is missing in one call starts again at zero in a later call.
         """
         now = self._clock()
         since: dict[tuple[str, str], float] = {}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Read input against a table of fields and collect every problem, each with the path of the wrong option."""
+"""Check input against a table of fields and collect every problem with the path of the wrong option."""
 
 from __future__ import annotations
 
@@ -28,28 +28,29 @@ class Problem:
 
     @property
     def line(self) -> str:
+        """Return code, path and message in one line."""
         return f"{self.code} {self.path}: {self.message}"
 
 
 @dataclass
 class Problems:
-    """All problems of one input, not only the first."""
+    """All problems of one input; the user sees more than the first one."""
 
     found: list[Problem] = field(default_factory=list)
 
     def add(self, code: str, path: str, message: str, remedy: str) -> None:
-        """Add a problem once, although several candidates may have it from their pool."""
+        """Add a problem unless it is there already: several candidates may inherit it from their pool."""
         found = Problem(code, path.lstrip("."), message, remedy)
         if found not in self.found:
             self.found.append(found)
 
     def at(self, path: str) -> bool:
-        """Whether something at or below this path is wrong already."""
+        """Return True if there is a problem at or below this path."""
         path = path.lstrip(".")
         return any(one.path == path or one.path.startswith((f"{path}.", f"{path}[")) for one in self.found)
 
     def raise_if_any(self) -> None:
-        """Raise InputError with the one problem, or with all of them under the code POOL-INVALID."""
+        """Raise InputError with the only problem, or with all problems under the code POOL-INVALID."""
         if not self.found:
             return
         first = self.found[0]
@@ -68,11 +69,11 @@ class Problems:
 
 @dataclass(frozen=True)
 class Field:
-    """What an option accepts.
+    """The type and the limits of one option.
 
     kind: text, integer, flag, labels (map of label texts), counts (map of integers), quantities, map, list or
-    any. fields: of a map, or of a list's entries. entry: of a list whose entries are no maps.
-    fault: returns why a text is not acceptable, or "".
+    any. fields: the fields of a map, or of each map in a list. entry: the type of a list's entries that
+    are not maps. fault: returns why a text is not valid, or "".
     """
 
     kind: str
@@ -86,12 +87,12 @@ class Field:
 
 
 def read(value: t.Any, spec: Field, path: str, problems: Problems) -> t.Any:
-    """Return the value in its own type, or None after adding a problem."""
+    """Return the value in the type of its field. Add a problem and return None or an empty value if wrong."""
     return _READERS[spec.kind](value, spec, path, problems)
 
 
 def read_map(value: t.Any, fields: t.Mapping[str, Field], path: str, problems: Problems) -> dict[str, t.Any]:
-    """Return the known keys with their values. The problem of an unknown key names the nearest known one."""
+    """Return the known keys with their values. Add a problem for each unknown key and name a similar one."""
     if not isinstance(value, t.Mapping):
         problems.add(
             "POOL-TYPE",
@@ -160,7 +161,7 @@ def _text(value: t.Any, spec: Field, path: str, problems: Problems) -> str | Non
 
 
 def _integer(value: t.Any, spec: Field, path: str, problems: Problems) -> int | None:
-    # A survey of AWX passes numbers as text.
+    # A survey in AWX passes numbers as text.
     if isinstance(value, str) and value.strip().lstrip("-").isdigit():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
@@ -237,7 +238,7 @@ def _quantities(value: t.Any, spec: Field, path: str, problems: Problems) -> dic
         return {}
     result = {}
     for key, quantity in value.items():
-        # Devices are whole numbers; memory and the like have units, which the API server checks.
+        # Devices are whole numbers. Memory and similar resources have units, which the API server checks.
         number = (
             quantity
             if isinstance(quantity, str) and "/" not in str(key)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Check names, label keys and label values as Kubernetes does."""
+"""Check names, label keys and label values by the rules of Kubernetes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONGEST: t.Final = 63
 
 
 def name_fault(text: str) -> str:
-    """Return why this is not a DNS label, or "" if it is one."""
+    """Return why the text is not a DNS label, or "" if it is valid."""
     if len(text) > LONGEST:
         return f"is {len(text)} characters long, {LONGEST} are allowed"
     return (
@@ -27,7 +27,7 @@ def name_fault(text: str) -> str:
 
 
 def value_fault(text: str) -> str:
-    """Return why this is not a label value, or "" if it is one."""
+    """Return why the text is not a label value, or "" if it is valid."""
     if len(text) > LONGEST:
         return f"is {len(text)} characters long, {LONGEST} are allowed"
     if _VALUE.fullmatch(text):
@@ -39,7 +39,7 @@ def value_fault(text: str) -> str:
 
 
 def key_fault(text: str) -> str:
-    """Return why this is not a label or taint key, or "" if it is one."""
+    """Return why the text is not a key of a label or taint, or "" if it is valid."""
     prefix, slash, name = text.rpartition("/")
     if len(name) > LONGEST or len(prefix) > 253:
         return f"is too long: at most 253 characters before the '/' and {LONGEST} after it"

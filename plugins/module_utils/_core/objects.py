@@ -2,16 +2,16 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""API objects as the API server has them: maps with apiVersion, kind, metadata, spec and status."""
+"""Types and helpers for API objects: maps with apiVersion, kind, metadata, spec and status."""
 
 from __future__ import annotations
 
 import copy
 import typing as t
 
-# The one name for an object of the Kubernetes API, live or about to be applied.
+# An object of the Kubernetes API, live or to be applied.
 KubeObject = dict[str, t.Any]
-# What a wait looks at: the name of each of its queries, with the objects that the query found.
+# What a wait sees: the name of each of its queries -> the objects that the query found.
 Snapshot = t.Mapping[str, t.Sequence[KubeObject]]
 
 
@@ -21,7 +21,7 @@ def name(obj: KubeObject) -> str:
 
 
 def merge(base: t.Any, over: t.Any) -> t.Any:
-    """Return `over` merged into `base`: maps are merged key by key, everything else is replaced."""
+    """Return a copy of `base` with `over`: merge maps key by key, replace all other values."""
     if not isinstance(base, dict) or not isinstance(over, dict):
         return copy.deepcopy(over)
     return {

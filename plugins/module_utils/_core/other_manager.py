@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Find the tool that manages an object and would revert our changes: by labels and field managers."""
+"""Find the tool that manages an object and would revert our changes, by labels and field managers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typing as t
 
 from .ownership import MANAGED_BY, MANAGER
 
-# Start of a label's or annotation's key -> the tool. The tool puts back what it created the object with.
+# Start of the key of a label or annotation -> the tool, which reverts changes to the object.
 _MARKS: t.Final = {
     "argocd.argoproj.io/": "Argo CD",
     "apps.open-cluster-management.io/": "Red Hat Advanced Cluster Management",
@@ -35,7 +35,7 @@ _FIELD_MANAGERS: t.Final = {
 
 
 def other_manager(obj: t.Mapping[str, t.Any]) -> str:
-    """Return the tool, with its instance if known: `Argo CD (openshift-gitops)`; "" without such a tool."""
+    """Return the tool, with its instance if known (`Argo CD (openshift-gitops)`), or ""."""
     metadata = obj.get("metadata") or {}
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
     for key, value in sorted({**labels, **annotations}.items()):

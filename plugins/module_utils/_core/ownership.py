@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Ownership: the label on objects that this collection created, and on no others."""
+"""Ownership: the label that only objects created by this collection have, and the label of a pool."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ POOL: t.Final = "accelerators.openshift/pool"
 
 
 def pool_label(name: str) -> dict[str, str]:
-    """Return the label that ties nodes, machines and machine sets to their pool."""
+    """Return the label that assigns nodes, machines and machine sets to their pool."""
     return {POOL: name}
 
 
 def owned(obj: t.Mapping[str, t.Any] | None) -> bool:
-    """Return True if this collection created the object."""
+    """Return True if the object has the label of this collection; None has not."""
     labels = ((obj or {}).get("metadata") or {}).get("labels") or {}
     return all(labels.get(key) == value for key, value in MANAGED_BY.items())
 
@@ -30,5 +30,5 @@ def pool_of(obj: t.Mapping[str, t.Any]) -> str:
 
 
 def selector(labels: t.Mapping[str, str]) -> str:
-    """Return a label selector, as the API's query parameter has it."""
+    """Return the labels as the text of the API's query parameter labelSelector."""
     return ",".join(f"{key}={value}" for key, value in sorted(labels.items()))

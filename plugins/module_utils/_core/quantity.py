@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Quantities of the Kubernetes API (`4`, `1500m`, `2Gi`): parse them, write them as the API server does."""
+"""Quantities of the Kubernetes API (`4`, `1500m`, `2Gi`): parse and format them as the API server does."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]
 
 
 def parse(text: object) -> Fraction:
-    """Return the number behind a quantity. Raises ValueError for any other text."""
+    """Return a quantity as a number in its base unit. Raises ValueError if the text is not a quantity."""
     match = _QUANTITY.match(str(text).strip())
     if not match:
         raise ValueError(f"{text!r} is not a quantity")
@@ -29,7 +29,10 @@ def parse(text: object) -> Fraction:
 
 
 def canonical(text: object) -> str:
-    """Return a quantity as the API server writes it, so that `1000m` and `1` compare as equal."""
+    """Return a quantity in the API server's format, so that `1000m` and `1` are equal.
+
+    Raises ValueError if the text is not a quantity.
+    """
     value, plain = parse(text), str(text).strip()
     if plain.endswith("i") and abs(value) >= 1024 and value.denominator == 1:
         return _binary(int(value))
@@ -37,7 +40,7 @@ def canonical(text: object) -> str:
 
 
 def is_whole(text: object) -> bool:
-    """Return True if the quantity is a whole number. Raises ValueError for any other text."""
+    """Return True if the quantity is a whole number. Raises ValueError if the text is not a quantity."""
     return parse(text).denominator == 1
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Readiness: the verdict about one or many live objects."""
+"""Readiness: a judge's verdict about one or more live objects."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _ORDER = (FAILED, PENDING, READY)
 
 @dataclass(frozen=True)
 class Readiness:
-    """A verdict with its reason.
+    """A judge's verdict with its reason.
 
     verdict: C(ready), C(pending) or C(failed); C(failed) ends a wait at once.
-    reason: one CamelCase word, the API's own where it has one. message: one sentence for a person.
-    code: the error code of the failure when the verdict is C(failed), or when time runs out (docs/errors.md).
+    reason: one CamelCase word, from the API if it has one. message: one sentence for a person.
+    code: the error code if the verdict is C(failed), or if the wait times out (docs/errors.md).
     remedy: one command or one setting.
-    details: one line for each node, machine or operand; a wait shows them, and an error has them as evidence.
+    details: one line for each node, machine or operand; they become the evidence of an error.
     """
 
     verdict: str
@@ -69,7 +69,7 @@ def failed(reason: str = "", message: str = "", **more: t.Any) -> Readiness:
 
 
 def worst(parts: t.Sequence[Readiness]) -> Readiness:
-    """Return the first failed verdict, else the first pending, else a ready one; with the details of all."""
+    """Return the first failed, else the first pending, else a ready verdict, with the details of all."""
     if not parts:
         return ready()
     decisive = min(parts, key=lambda part: _ORDER.index(part.verdict))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Secrets that this process has seen, and the censor that masks them in everything shown or returned."""
+"""Remember the secrets that this process reads, and mask them in everything that is shown or returned."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _seen: set[str] = set()
 
 
 def register(*values: object) -> None:
-    """Remember secrets. Very short ones do not count: to mask them would garble every text."""
+    """Remember secrets. Ignore those with less than four characters: to mask them would garble every text."""
     for value in values:
         if isinstance(value, str) and len(value.strip()) >= _SHORTEST:
             _seen.add(value.strip())
@@ -30,7 +30,7 @@ def strings(value: object) -> set[str]:
 
 
 def in_kubeconfig(kubeconfig: object) -> set[str]:
-    """Return the secrets of a kubeconfig given as a dictionary: all strings of its users. A path has none."""
+    """Return the secrets of a kubeconfig that is a dictionary: all strings of its users. A path has none."""
     if not isinstance(kubeconfig, t.Mapping):
         return set()
     users = kubeconfig.get("users") or ()
@@ -38,7 +38,7 @@ def in_kubeconfig(kubeconfig: object) -> set[str]:
 
 
 def public_in_kubeconfig(kubeconfig: object) -> set[str]:
-    """Return its other strings. Ansible masks the whole option, and with it every "Config" in a text."""
+    """Return the strings of a kubeconfig that are not secret: Ansible would mask every "Config" in a text."""
     return strings(kubeconfig) - in_kubeconfig(kubeconfig)
 
 
@@ -51,7 +51,7 @@ def censor_text(text: str) -> str:
 
 
 def censor(value: t.Any) -> t.Any:
-    """Return the same value with every remembered secret masked, also in keys."""
+    """Return the value with every remembered secret masked, in keys too."""
     if not _seen:
         return value
     if isinstance(value, str):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Apply an object, or adopt a foreign one; delete it with the DaemonSets that its operator made for it."""
+"""Apply an object or adopt a foreign one; delete an object with the DaemonSets that it owns."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .._kube.kinds import Kind, known
 
 
 def look(api: Api, kind: Kind, wanted: KubeObject) -> KubeObject | None:
-    """Return the live object, or None. Raises KindNotServedError, but not in check mode.
+    """Return the live object, or None if it does not exist.
 
-    There, an earlier task may be the one that would install the operator.
+    Raises KindNotServedError, but not in check mode: an earlier task would perhaps install the operator.
     """
     try:
         return api.get(kind, wanted["metadata"]["name"], wanted["metadata"].get("namespace"))
@@ -32,7 +32,10 @@ def look(api: Api, kind: Kind, wanted: KubeObject) -> KubeObject | None:
 
 
 def keep(api: Api, kind: Kind, wanted: KubeObject, adopt: str, live: KubeObject | None) -> Foreign | None:
-    """Apply the wanted object. Return a foreign object with what differs; only adopt "take" changes it."""
+    """Apply the wanted object if it is absent or ours; change a foreign object only if adopt is "take".
+
+    Return a foreign object with the fields that still differ, or None.
+    """
     if live is None or owned(live):
         api.apply(wanted, force_conflicts=live is not None, live=live)
         return None
@@ -47,9 +50,9 @@ def keep(api: Api, kind: Kind, wanted: KubeObject, adopt: str, live: KubeObject 
 
 @contextlib.contextmanager
 def blamed(theirs: Foreign | None, causes: t.Mapping[str, t.Sequence[str]]) -> t.Iterator[None]:
-    """Add to the error of a failed wait what differs in a foreign object that may explain it.
+    """Add the differences of a foreign object to the error of a failed wait, and raise the error again.
 
-    causes: which paths can explain which codes, both by their starts.
+    causes: the start of an error code to the starts of the paths that can cause it.
     """
     try:
         yield
@@ -60,14 +63,14 @@ def blamed(theirs: Foreign | None, causes: t.Mapping[str, t.Sequence[str]]) -> t
 
 
 def told(theirs: Foreign | None) -> dict[str, t.Any]:
-    """Return the part of every backend's result that is about a foreign object."""
+    """Return the keys of a backend's result about a foreign object: differs and manager."""
     return {"differs": theirs.differs if theirs else [], "manager": theirs.manager if theirs else ""}
 
 
 def remove(api: Api, kind: Kind, name: str, namespace: str | None, owned_only: bool = True) -> bool:
-    """Delete the object and wait until it, its DaemonSets and their pods are gone.
+    """Delete the object, then wait until its DaemonSets and their pods are gone.
 
-    Return True if there was something of ours to delete.
+    Return True if the object was deleted. owned_only: do not delete a foreign object.
     """
     live = api.get(kind, name, namespace)
     if live is None:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Argument specifications: options and the constraints between them, which can be merged."""
+"""Argument specifications of modules: options, and the constraints between options."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Options = t.Mapping[str, t.Any]
 class ArgumentSpec(t.NamedTuple):
     """The options of a module, and AnsibleModule's constraints between them.
 
-    options: name to definition, as AnsibleModule takes them.
+    options: name to definition, in the format of AnsibleModule's argument_spec.
     """
 
     options: Options
@@ -27,7 +27,7 @@ class ArgumentSpec(t.NamedTuple):
     required_by: t.Mapping[str, t.Sequence[str]] = {}
 
     def merge(self, *others: ArgumentSpec) -> ArgumentSpec:
-        """Return the options and constraints of all; a later option replaces an earlier one of its name."""
+        """Return the options and constraints of all; a later option replaces one with the same name."""
         merged = self
         for other in others:
             merged = ArgumentSpec(

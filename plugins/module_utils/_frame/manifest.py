@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Plain objects from users: read them, check them with their path, and put them in an order to apply."""
+"""Manifests from users: read them, check them, and sort them in the order of application."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ except ImportError:  # Ansible itself always has it; the import test of ansible-
 
 
 CRD: t.Final = "CustomResourceDefinition"
-# What other objects need comes first; the rest keeps the order of the list.
+# Other objects need these kinds first; all other kinds keep the order of the input.
 _FIRST: t.Final = (
     "Namespace",
     CRD,
@@ -72,7 +72,7 @@ class Entry(t.NamedTuple):
 
     @property
     def is_ground(self) -> bool:
-        """Whether other objects of the list may need this object to exist first."""
+        """Return True if other objects of the input may need this object to exist first."""
         return self.kind in _FIRST[:2]
 
     def summarize(self, changed: bool) -> dict[str, t.Any]:
@@ -87,9 +87,9 @@ class Entry(t.NamedTuple):
 
 
 def read(objects: t.Any, path: str = "objects") -> list[Entry]:
-    """Return every object of a list of maps or YAML texts, or of one YAML text, in the order of application.
+    """Return the objects in the order of application. objects: a list of maps and YAML texts, or one of them.
 
-    Raises InputError with the first wrong path.
+    Raises InputError with the path of the first wrong field.
     """
     entries = [Entry(where, _checked(item, where)) for where, item in _items(objects, path)]
     seen: dict[tuple[str | None, ...], str] = {}
@@ -107,9 +107,9 @@ def read(objects: t.Any, path: str = "objects") -> list[Entry]:
 
 
 def place(entry: Entry, namespaced: bool, default: str | None) -> Entry:
-    """Return the entry with its namespace; default is for an object that names none.
+    """Return the entry with its namespace. default: the namespace of an object that has none.
 
-    Raises InputError if a namespaced kind has no namespace, or a cluster-wide kind has one.
+    Raises InputError if a namespaced kind has no namespace, or a cluster-scoped kind has one.
     """
     namespace, path = entry.namespace or default, f"{entry.path}.metadata.namespace"
     if namespaced and not namespace:
@@ -128,7 +128,7 @@ def place(entry: Entry, namespaced: bool, default: str | None) -> Entry:
 
 
 def judge_established(snapshot: Snapshot) -> Readiness:
-    """Return ready when the API server serves every CustomResourceDefinition of the snapshot, one per key."""
+    """Return ready when every CustomResourceDefinition is Established. Each key of the snapshot has one."""
     waiting = [
         name
         for name, found in snapshot.items()
@@ -146,7 +146,7 @@ def judge_established(snapshot: Snapshot) -> Readiness:
 
 
 def _items(objects: t.Any, path: str) -> t.Iterator[tuple[str, t.Any]]:
-    """Yield each object of lists, of texts and of `List` objects as kubectl prints them, with its path."""
+    """Yield each object with its path, from lists, YAML texts and the `List` objects that kubectl prints."""
     found = (
         _parse(objects, path)
         if isinstance(objects, str)
@@ -222,7 +222,7 @@ def _checked_metadata(metadata: t.Any, path: str) -> KubeObject:
 
 
 def _plain(value: t.Any, path: str) -> t.Any:
-    """Return only JSON types: YAML also has dates, and keys that are no text."""
+    """Return the value in JSON types: YAML also has dates, and keys that are not text."""
     if isinstance(value, dict):
         for key in value:
             if not isinstance(key, str):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Apply or delete any number of plain objects, each in its order."""
+"""Apply manifests in order, or delete them in reverse order."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Results = list[dict[str, t.Any]]
 
 
 def read(objects: t.Any, namespace: str | None) -> list[Entry]:
-    """Return the objects in the order of application; known kinds already have their namespace.
+    """Return the objects in the order of application. Set the namespace of those whose kind is known.
 
-    Raises InputError, before the first request.
+    Sends no request. Raises InputError.
     """
     return [_placed(entry, namespace) for entry in manifests.read(objects)]
 
 
 def apply(api: Api, entries: t.Sequence[Entry], namespace: str | None, force_conflicts: bool) -> Results:
-    """Apply the objects; wait for new CustomResourceDefinitions before the objects that may need them.
+    """Apply the objects. Wait for CustomResourceDefinitions before the objects that may need them.
 
-    namespace: for namespaced objects that name none. Raises AcceleratorError with the path of the object.
+    namespace: for namespaced objects that have none. Raises AcceleratorError with the path of the object.
     """
 
     def act(entry: Entry) -> None:
@@ -62,7 +62,10 @@ def _placed(entry: Entry, namespace: str | None) -> Entry:
 
 
 def _placed_by_server(api: Api, entry: Entry, namespace: str | None) -> Entry:
-    """Ask the server about kinds outside the table. In check mode one may not be served yet."""
+    """Return the entry with its namespace. The server says whether its kind is namespaced.
+
+    In check mode the kind may not be served yet: an earlier task would create its CRD.
+    """
     try:
         kind = api.resolve(entry.api_version, entry.kind)
     except KindNotServedError:
@@ -73,7 +76,7 @@ def _placed_by_server(api: Api, entry: Entry, namespace: str | None) -> Entry:
 
 
 def _done(api: Api, entry: Entry, act: t.Callable[[Entry], None]) -> dict[str, t.Any]:
-    """Act on an object. Return what changed; an error's message begins with the object's path."""
+    """Act on an object and return its result. Put the object's path in front of an error's message."""
     before = len(api.changes)
     try:
         act(entry)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The frame of every module: options, Api, call and result. Only this file ends a module."""
+"""The frame of every module: connect, call the module, return its result. Only this file exits a module."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .argspec import ArgumentSpec
 
 Params = dict[str, t.Any]
 Result = dict[str, t.Any]
-# A module's `ensure` takes its own TypedDict, whose keys are those of its specification.
+# The `ensure` of each module takes a TypedDict of its own, whose keys are the module's options.
 Ensure = t.Callable[[Api, t.Any], Result]
 Show = t.Callable[[str], None]
 
@@ -42,8 +42,8 @@ def connect(
 ) -> Api:
     """Return an Api that connects with its first request.
 
-    params: kubernetes.core's options, and wait_timeout. agent: the plugin's name, for the server's audit log.
-    Raises InputError.
+    params: kubernetes.core's options, wait and wait_timeout (seconds). agent: the plugin's name, which the
+    server's audit log shows. wait_timeout: seconds, if params has none. Raises InputError.
     """
 
     def progress(line: str) -> None:
@@ -84,7 +84,7 @@ def _warnings(connection: Connection, deadline: Deadline) -> t.Iterator[str]:
 
 
 def disconnect(api: Api, agent: str) -> None:
-    """End an Api that C(connect) made: revoke the tokens of its login. A failure of that is a warning."""
+    """Revoke the tokens that the Api's login created. A failure to revoke is only a warning."""
     if not api.http.tokens():
         return
     from .._kube import credentials_login
@@ -100,7 +100,7 @@ def disconnect(api: Api, agent: str) -> None:
 def execute(
     name: str, ensure: Ensure, params: Params, check_mode: bool, diff: bool, show: Show = _silent
 ) -> Result:
-    """Return the module's result, with secrets masked. Never raises: a failure has C(failed) and a code."""
+    """Call the module and return its result, with secrets masked. A failure is a result with C(failed)."""
     started = time.monotonic()
     api: Api | None = None
     try:
@@ -141,7 +141,7 @@ def execute(
 def complaint(
     name: str, options: t.Iterable[str], unsupported: t.Iterable[str], messages: t.Sequence[str]
 ) -> Result:
-    """Return the result of a task with wrong options; it names misspelt options first."""
+    """Return the result of a task with wrong options. Unknown options go before all other messages."""
     message = messages[0] if messages else ""
     unknown = sorted(".".join(one) if isinstance(one, tuple) else str(one) for one in unsupported)
     if unknown:
@@ -161,7 +161,7 @@ def complaint(
 
 
 class _Module(AnsibleModule):  # type: ignore[misc]
-    """AnsibleModule, whose own complaints about options get a code as well."""
+    """An AnsibleModule that adds a code to AnsibleModule's own messages about options."""
 
     def fail_json(self, msg: str, **kwargs: t.Any) -> t.NoReturn:
         if "code" not in kwargs:
@@ -174,7 +174,7 @@ class _Module(AnsibleModule):  # type: ignore[misc]
 
 
 def run(spec: ArgumentSpec, ensure: Ensure) -> None:
-    """Run a module in a process of its own, as Ansible starts it."""
+    """Run a module in its own process and exit, as Ansible expects."""
     module = _Module(argument_spec=dict(spec.options), supports_check_mode=True, **spec.constraints())
     module.no_log_values -= secrets.public_in_kubeconfig(module.params.get("kubeconfig"))
     name = str(module._name).rpartition(".")[2]

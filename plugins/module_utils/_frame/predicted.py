@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Say what a task in check mode would do to which object, and which objects are already as wanted."""
+"""Predict for check mode which objects a task would create, change, delete or keep."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CREATE, CHANGE, DELETE, KEEP = "create", "change", "delete", "keep"
 
 
 class Written(t.Protocol):
-    """One write, as the Api records it."""
+    """One write that the Api recorded."""
 
     @property
     def title(self) -> str: ...
@@ -27,7 +27,7 @@ class Written(t.Protocol):
 def foreseen(changes: t.Iterable[Written], kept: t.Iterable[str]) -> list[dict[str, t.Any]]:
     """Return a map with action, object and fields for each object, in the order of the first write.
 
-    fields: the paths that would differ, without their values.
+    fields: the paths that would change, without their values.
     """
     ends: dict[str, tuple[KubeObject, KubeObject]] = {}
     for one in changes:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""AWS: AWSMachineProviderConfig."""
+"""The platform AWS, with provider values of kind AWSMachineProviderConfig."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ OPTIONS: t.Final[dict[str, Field]] = {
 }
 
 _REFERENCE: t.Final[dict[str, t.Any]] = {"id": None, "arn": None, "filters": [{"name": None, "values": None}]}
-# The known shape: the Machine API keeps any field of a provider's value, and only warns about those that it
-# will ignore.
+# The known fields. The Machine API accepts other fields too, and only warns that it ignores them.
 SHAPE: t.Final[dict[str, t.Any]] = {
     "apiVersion": None,
     "kind": None,
@@ -72,8 +71,8 @@ SHAPE: t.Final[dict[str, t.Any]] = {
     "capacityReservationId": None,
     "cpuOptions": {"confidentialCompute": None},
 }
-# How a machine reaches the cluster and what it boots; not how the reference is bought (spot, reservations),
-# grouped or balanced.
+# Fields for joining the cluster and for booting, not those for the reference's market, placement group or
+# load balancer.
 COPIED: t.Final = (
     "apiVersion",
     "kind",
@@ -143,7 +142,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
 
 
 def _check_market(asked: dict[str, t.Any], wanted: Wanted, paths: Paths, problems: Problems) -> None:
-    """What the Machine API's webhook refuses, be it asked by the market or by the patch."""
+    """Add a problem if the Machine API's webhook refuses the market or the patch."""
     reservation, market, is_spot = (
         asked.get("capacityReservationId"),
         asked.get("marketType"),
@@ -232,7 +231,7 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
 
 
 def _placed(options: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """Where on the hardware, and how it is wired."""
+    """Return the fields for placement and network interface."""
     fields = {
         "placementGroupName": options.get("placement_group"),
         "placementGroupPartition": options.get("placement_partition"),
@@ -244,11 +243,11 @@ def _placed(options: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
 
 
 def _root_disk(devices: t.Sequence[t.Mapping[str, t.Any]], disk: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """Return the reference's root device (encryption and key stay), large enough for a driver build."""
+    """Return the reference's root device, with its encryption and key, large enough to build drivers."""
     root = next((device for device in devices if not device.get("deviceName")), next(iter(devices), {}))
     ebs = dict(root.get("ebs") or {"encrypted": True})
     if "type" in disk and disk["type"] != ebs.get("volumeType"):
-        # The figures of one volume type mean nothing to another.
+        # The figures of one volume type are not valid for another.
         ebs = {key: value for key, value in ebs.items() if key not in ("iops", "throughputMib")}
     ebs.setdefault("volumeType", "gp3")
     ebs["volumeSize"] = max(int(ebs.get("volumeSize") or 0), _LEAST_DISK)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Azure: AzureMachineProviderSpec."""
+"""The platform Azure, with provider values of kind AzureMachineProviderSpec."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OWN_TYPE: t.Final = ""
 HAS_TYPE_LABEL: t.Final = True
 NO_IMAGE: t.Final = ""
 REPORTS: t.Final[Reports] = "all"
-# Some regions have no zones; there a machine set names none.
+# Some regions have no zones.
 ZONED: t.Final = False
 _ULTRA: t.Final = "UltraSSD_LRS"
 _OS_DISKS: t.Final = ("Premium_LRS", "StandardSSD_LRS", "Standard_LRS")
@@ -49,8 +49,8 @@ OPTIONS: t.Final[dict[str, Field]] = {
     ),
 }
 SHAPE: t.Final[dict[str, t.Any]] = azure_shape.SHAPE
-# How a machine reaches the cluster and what it boots; the load balancer is its way out. Not how the
-# reference is bought, grouped or shielded.
+# Fields for joining the cluster (the load balancer is the route out of it) and for booting, not those for
+# the reference's market, availability set or security.
 COPIED: t.Final = (
     "apiVersion",
     "kind",
@@ -86,7 +86,7 @@ _GROUP: t.Final = re.compile(
     r"/subscriptions/[^/]+/resourceGroups/[^/]+/providers/Microsoft\.Compute/capacityReservationGroups/[^/]+",
     re.IGNORECASE,
 )
-# These sizes have no accelerated networking, and a machine that asks for it is never made.
+# These sizes have no accelerated networking; the creation of a machine with it fails.
 _PLAIN_NETWORK: t.Final = re.compile(r"Standard_(NC\d+r?s_v3|NV\d+s_v[23])")
 
 
@@ -204,7 +204,7 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
         "accelerated_networking",
         bool(source.get("acceleratedNetworking")) and not _PLAIN_NETWORK.fullmatch(wanted.instance_type),
     )
-    # What is false is left out by the Machine API itself.
+    # The Machine API omits false.
     provider = merged(provider, {"acceleratedNetworking": True if fast else None})
     if (source.get("securityProfile") or {}).get("encryptionAtHost"):
         provider["securityProfile"] = {"encryptionAtHost": True}
@@ -218,7 +218,7 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
 
 
 def _image(text: str) -> dict[str, t.Any]:
-    """The id of an image, or PUBLISHER:OFFER:SKU:VERSION of the marketplace."""
+    """Return the image field. text: an image id, or PUBLISHER:OFFER:SKU:VERSION of the marketplace."""
     publisher, offer, sku, version = text.split(":") if text.count(":") == 3 else ("", "", "", "")
     return {
         "publisher": publisher,
@@ -230,9 +230,9 @@ def _image(text: str) -> dict[str, t.Any]:
 
 
 def _os_disk(disk: t.Mapping[str, t.Any], wanted: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """The reference's with its encryption, at least as large as a driver build and its images need.
+    """Return the reference's OS disk with its encryption, large enough to build drivers.
 
-    Not a place on the reference's own hardware.
+    Do not copy an ephemeral disk: its place depends on the reference's size.
     """
     managed = disk.get("managedDisk") or {}
     is_local = (disk.get("diskSettings") or {}).get("ephemeralStorageLocation")
@@ -262,7 +262,7 @@ def _data_disk(number: int, disk: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
 
 def _market(market: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     if market["type"] == "spot":
-        # The API server's own spelling: another one would look like a change for ever.
+        # Every run would find a change if the format were not the API server's.
         return {
             "spotVMOptions": {"maxPrice": canonical(market["max_price"])} if market.get("max_price") else {}
         }

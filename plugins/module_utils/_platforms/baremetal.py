@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Bare metal: BareMetalMachineProviderSpec. A Machine takes a free BareMetalHost that fits its selector."""
+"""The platform bare metal: a Machine takes a free BareMetalHost that its selector matches."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ SHAPE: t.Final[dict[str, t.Any]] = {
         "matchExpressions": [{"key": None, "operator": None, "values": None}],
     },
 }
-# What is installed on the host; not which host.
+# Fields for the installation of a host, not those that select it.
 COPIED: t.Final = ("apiVersion", "kind", "image", "customDeploy", "userData")
 IMAGE: t.Final = "image"
-# The provider's own words.
+# Operator of a pool -> the provider's word.
 _WRITTEN: t.Final = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
 
 
@@ -109,7 +109,7 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
     source = known(source, SHAPE)
     provider = {key: source[key] for key in COPIED if source.get(key) is not None}
     if wanted.options.get("image"):
-        # A host is deployed in one way: by this image, or as the reference says.
+        # A host has only one deploy method: the image replaces the reference's.
         provider = {
             **{key: value for key, value in provider.items() if key != "customDeploy"},
             "image": dict(wanted.options["image"]),

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Google Cloud: GCPMachineProviderSpec."""
+"""The platform Google Cloud, with provider values of kind GCPMachineProviderSpec."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ OPTIONS: t.Final[dict[str, Field]] = {
     ),
 }
 SHAPE: t.Final[dict[str, t.Any]] = gcp_shape.SHAPE
-# How a machine reaches the cluster; not how the reference is bought, balanced, protected from deletion or
-# moved between hosts.
+# Fields for joining the cluster, not those for the reference's market, load balancer, deletion protection
+# or host maintenance.
 COPIED: t.Final = (
     "apiVersion",
     "kind",
@@ -57,7 +57,7 @@ CHOSEN: t.Final = {
 _LEAST_DISK: t.Final = 128
 _HYPERDISK: t.Final = "hyperdisk-balanced"
 _DISKS: t.Final = ("pd-ssd", "pd-balanced", "pd-standard", _HYPERDISK)
-# Series that boot from nothing but a hyperdisk, and series that cannot boot from one.
+# Series that boot only from a hyperdisk, and series that cannot boot from one.
 _HYPERDISK_ALONE: t.Final = ("a3-ultragpu-", "a4-", "a4x-", "g4-")
 _NO_HYPERDISK: t.Final = ("n1-", "a2-", "g2-")
 _SHIELDED: t.Final = {
@@ -65,7 +65,7 @@ _SHIELDED: t.Final = {
     "vtpm": "virtualizedTrustedPlatformModule",
     "integrity_monitoring": "integrityMonitoring",
 }
-# What a patch must not say, and what says it instead.
+# Fields that a patch must not set -> the remedy.
 _NOT_PATCHED: t.Final = {
     "gpus": "Set gcp.gpus instead: the devices of a node are counted by it.",
     "machineType": "Set instance_type instead: the devices of a node are counted by it.",
@@ -79,7 +79,7 @@ def zone(provider: t.Mapping[str, t.Any]) -> str:
 
 
 def instance_type(provider: t.Mapping[str, t.Any]) -> str:
-    """With the GPUs that are attached, as the catalogue calls it."""
+    """Return the catalogue's name of the machine, with its attached GPUs."""
     gpus = "".join(f"+{gpu.get('type')}:{gpu.get('count') or 1}" for gpu in provider.get("gpus") or [])
     return f"{provider.get('machineType', '')}{gpus}"
 
@@ -211,7 +211,7 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
         kind, _colon, count = attached.partition(":")
         provider["gpus"] = [{"type": kind, "count": int(count)}]
     provider["disks"] = [_boot_disk(source.get("disks") or [], machine, wanted)]
-    # A module that is built on the node is not signed, so the reference's secure boot is not copied.
+    # Do not copy the reference's secure boot: it refuses the unsigned modules that are built on the node.
     shielded = {
         key: value
         for key, value in (source.get("shieldedInstanceConfig") or {}).items()
@@ -234,7 +234,7 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
 
 
 def _boot_disk(disks: t.Sequence[t.Mapping[str, t.Any]], machine: str, wanted: Wanted) -> dict[str, t.Any]:
-    """Return the reference's boot disk, of a bootable type and large enough for a driver build."""
+    """Return the reference's boot disk, of a type that can boot, large enough to build drivers."""
     boot = next((disk for disk in disks if disk.get("boot")), next(iter(disks), {}))
     kind = boot.get("type") or "pd-ssd"
     if machine.startswith(_HYPERDISK_ALONE):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The known shape of GCPMachineProviderSpec (see C(_shape)); of release 4.22, which knows no reservation."""
+"""The known fields of GCPMachineProviderSpec (see C(shape)) in release 4.22, which has no reservation."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""IBM Cloud VPC: IBMCloudMachineProviderSpec."""
+"""The platform IBM Cloud VPC, with provider values of kind IBMCloudMachineProviderSpec."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SHAPE: t.Final[dict[str, t.Any]] = {
     "userDataSecret": {"name": None},
     "credentialsSecret": {"name": None},
 }
-# How a machine reaches the cluster and what it boots; not the host that the reference has to itself.
+# Fields for joining the cluster and for booting, not the reference's dedicated host.
 COPIED: t.Final = (
     "apiVersion",
     "kind",

@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The Infrastructure object: which platform this cluster runs on, and whether it makes machines."""
+"""Read the Infrastructure object: the platform of the cluster, and whether it can create machines."""
 
 from __future__ import annotations
 
 import typing as t
 from dataclasses import dataclass
 
-# Every other platform is its own name in small letters.
+# The key of every other platform is its name in lower case.
 _CLOUDS: t.Final = {"IBMCloud": "ibm"}
 _WITHOUT_MACHINES: t.Final = ("None", "External", "")
 
@@ -39,12 +39,10 @@ _INSTEAD: t.Final = {
 
 @dataclass(frozen=True)
 class Infrastructure:
-    """name: the prefix of everything that the installer made. platform: as the API spells it.
+    """The cluster's platform. name: prefix of all that the installer created. platform: the API's name.
 
-    cloud: as the catalogue of instance types does; empty: any.
-
-    failure_domains: where the platform's specification lists them. is_rosa: whether Red Hat runs the
-    cluster on AWS.
+    cloud: the catalogue's name of the platform, or empty. topology: of the control plane.
+    failure_domains: from the platform's specification. is_rosa: Red Hat operates the cluster on AWS.
     """
 
     name: str
@@ -56,7 +54,7 @@ class Infrastructure:
 
     @property
     def obstacle(self) -> str:
-        """Why this cluster has no Machine API to make nodes with; empty where it has one."""
+        """Return why this cluster has no Machine API that creates nodes, or "" if it has one."""
         if self.topology == "External":
             return "its control plane is hosted elsewhere (controlPlaneTopology External)"
         if self.platform in _WITHOUT_MACHINES:
@@ -66,7 +64,7 @@ class Infrastructure:
 
     @property
     def instead(self) -> str:
-        """What to do on such a cluster."""
+        """Return how a user adds GPU nodes without the Machine API."""
         if self.topology == "External":
             return _INSTEAD["rosa" if self.is_rosa else "hosted"]
         if self.cloud == "oci":
@@ -75,7 +73,7 @@ class Infrastructure:
 
 
 def read(obj: t.Mapping[str, t.Any]) -> Infrastructure:
-    """From the object C(cluster) of kind Infrastructure."""
+    """Return the facts of the Infrastructure object C(cluster)."""
     status, spec = obj.get("status", {}), (obj.get("spec") or {}).get("platformSpec") or {}
     told = status.get("platformStatus") or {}
     platform = str(told.get("type") or status.get("platform") or "")

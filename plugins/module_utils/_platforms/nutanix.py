@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Nutanix: NutanixMachineProviderConfig. GPUs are named one by one; there are no instance types."""
+"""The platform Nutanix: a pool names each GPU of a machine; there are no instance types."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ SHAPE: t.Final[dict[str, t.Any]] = {
     "credentialsSecret": {"name": None},
     "failureDomain": {"name": None},
 }
-# Where a machine is, how it reaches the cluster and what it boots.
+# Fields for placement, joining the cluster and booting.
 COPIED: t.Final = (
     "apiVersion",
     "kind",
@@ -81,7 +81,7 @@ _UUID: t.Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}
 
 
 def zone(provider: t.Mapping[str, t.Any]) -> str:
-    """The failure domain: a Prism Element with its subnets."""
+    """Return the failure domain: a Prism Element with its subnets."""
     return str((provider.get("failureDomain") or {}).get("name") or "")
 
 
@@ -142,7 +142,7 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
     if options.get("cpus"):
         cores = options.get("cores_per_socket") or 1
         provider |= {"vcpuSockets": options["cpus"] // cores, "vcpusPerSocket": cores}
-    # As the API writes quantities, so that a re-run finds what it would write.
+    # The next run would find a change if the format were not the API server's.
     sizes = {"memorySize": options.get("memory_gib"), "systemDiskSize": wanted.disk.get("size_gib")}
     provider |= {key: canonical(f"{gib}Gi") for key, gib in sizes.items() if gib}
     if options.get("gpus"):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""OpenStack: OpenstackProviderSpec. A GPU is an alias in a flavor's extra specs."""
+"""The platform OpenStack: a flavor's extra specs have an alias for the GPUs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HAS_TYPE_LABEL: t.Final = True
 NO_IMAGE: t.Final = ""
 REPORTS: t.Final[Reports] = "size"
 CHOSEN: t.Final[dict[str, str]] = {}
-# Without one Nova chooses.
+# Nova chooses the zone if none is set.
 ZONED: t.Final = False
 OPTIONS: t.Final[dict[str, Field]] = {"server_group": Field("text"), "config_drive": Field("flag")}
 
@@ -103,8 +103,7 @@ SHAPE: t.Final[dict[str, t.Any]] = {
     "serverGroupName": None,
     "primarySubnet": None,
 }
-# How a server reaches the cluster, what it boots and which servers it is kept apart from. Not an address or
-# disks of its own.
+# Fields for joining the cluster, booting and the server group, not the reference's own addresses and disks.
 COPIED: t.Final = (
     "apiVersion",
     "kind",
@@ -147,7 +146,7 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
     source = known(source, SHAPE)
     provider = {key: source[key] for key in COPIED if source.get(key) is not None}
     if wanted.options.get("server_group"):
-        # The reference's id is that of its own group.
+        # The reference's serverGroupID is the id of another group.
         provider = {
             **{key: value for key, value in provider.items() if key != "serverGroupID"},
             "serverGroupName": wanted.options["server_group"],

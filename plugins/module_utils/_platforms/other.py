@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Any other platform with a Machine API: a worker set is copied whole, and the patch adds the GPUs."""
+"""Any other platform with a Machine API: copy a worker machine set; the user's patch adds the GPUs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .._core.input import Field, Problems
 from . import refusals
 from .platform import Paths, Reports, Wanted
 
-# The value of a providerSpec, or a part of it.
+# The value of a providerSpec.
 Value = dict[str, t.Any]
 KEY: t.Final = "other"
 NAME: t.Final = ""
@@ -24,7 +24,7 @@ CHOSEN: t.Final[dict[str, str]] = {}
 IMAGE: t.Final = ""
 ZONED: t.Final = False
 OPTIONS: t.Final[dict[str, Field]] = {}
-# Nothing is known of its fields, so nothing of them is checked.
+# The fields are not known, so they cannot be checked.
 SHAPE: t.Final[Value] = {}
 
 

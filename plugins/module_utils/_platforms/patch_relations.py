@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What the Machine API's webhook refuses in fields that do not go together."""
+"""Rules of the Machine API's webhook about combinations of fields."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _IMAGE: t.Final = ("publisher", "offer", "sku", "version")
 
 
 def broken(cloud: str, patch: Data) -> list[Broken]:
-    """Everything that is wrong with the patch by itself, single fields first."""
+    """Return the broken rules of a patch: those of single fields, or else those of combinations."""
     values = broken_values(cloud, patch)
     relations = _RELATIONS.get(cloud)
-    # What looks at several fields relies on each of them being of its kind.
+    # Rules of several fields expect a valid value in each field.
     return values if values or relations is None else list(relations(patch))
 
 

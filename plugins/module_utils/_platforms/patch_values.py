@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What the Machine API's webhook refuses in single fields of a provider specification.
+"""Rules of the Machine API's webhook about single fields of a provider specification.
 
-Of a patch: its maps are merged into the pool's specification, its lists take a list's place as a whole.
+They check a patch, whose maps are merged into the pool's specification and whose lists replace its lists.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Holds = t.Callable[[t.Any], bool]
 
 
 class Rule(t.NamedTuple):
-    """path: `[]` goes through a list. words: what is allowed."""
+    """A rule about one field. path: `[]` means each entry of a list. words: the allowed values."""
 
     path: str
     holds: Holds
@@ -25,7 +25,7 @@ class Rule(t.NamedTuple):
 
 
 class Broken(t.NamedTuple):
-    """path: in the patch."""
+    """A broken rule. path: the field in the patch."""
 
     path: str
     message: str
@@ -67,7 +67,7 @@ def _matching(path: str, pattern: str, words: str) -> Rule:
 
 
 def _pools_own(path: str, option: str) -> Rule:
-    """Return a rule that refuses a field that the pool itself says, where the catalogue checks it."""
+    """Return a rule that refuses a field which an option of the pool sets."""
     return Rule(path, lambda _value: False, f"{option} of the pool, which says the same to every later step")
 
 
@@ -170,6 +170,7 @@ RULES: t.Final[dict[str, list[Rule]]] = {
 
 
 def broken(cloud: str, patch: Data) -> list[Broken]:
+    """Return one broken rule for each wrong field of the patch."""
     found: dict[str, Broken] = {}
     for rule in RULES.get(cloud, ()):
         for path, value in _at(patch, rule.path.split("."), "", False):
@@ -182,7 +183,10 @@ def broken(cloud: str, patch: Data) -> list[Broken]:
 
 
 def _at(value: t.Any, path: t.Sequence[str], done: str, is_whole: bool) -> t.Iterator[tuple[str, t.Any]]:
-    """What the patch says there. is_whole: in a list, which is not merged, what is not said is nothing."""
+    """Yield each path and value that a rule's path matches in the patch.
+
+    is_whole: the value is in a list, which is not merged, so a missing field has no value.
+    """
     if not path or value is None:
         yield done, value
         return

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A platform: every fact that its file states, and what a pool wants of its machines."""
+"""The protocol of a platform, and the machine that a pool wants from it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ from .._catalogue.types import InstanceType
 from .._core.input import Field, Problems
 
 Provider = t.Mapping[str, t.Any]
-# all: size, GPUs and architecture of a machine. size: processors and memory.
+# all: processors, memory, GPUs and architecture of a machine. size: processors and memory.
 Reports = t.Literal["all", "size", "nothing"]
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """One candidate in one zone (empty: the platform has none, or not asked for one yet).
+    """A machine of one candidate in one zone. zone: empty if there is none or it is not chosen yet.
 
-    disk: size_gib, type, iops, throughput_mib. market: its type and fields. image: boots instead of the
-    reference's. options: those of the platform's own key (C(aws), C(gcp)...), the candidate's over the
-    pool's. patch: provider_spec_patch, RFC 7386. is_new: whether the machine set is still to be made. For
-    checks alone: zones, all of the candidate's; kind: what is known of the instance type, None where
-    nothing is.
+    disk: size_gib, type, iops, throughput_mib. market: its type and fields. image: replaces the reference's.
+    options: the candidate's, merged into the pool's, of the platform's key (C(aws), C(gcp)...). patch:
+    provider_spec_patch, RFC 7386. is_new: the machine set does not exist yet. Only for checks: zones, all
+    of the candidate's; kind: the instance type, None if unknown.
     """
 
     instance_type: str
@@ -41,13 +40,13 @@ class Wanted:
 
     @property
     def known(self) -> InstanceType | None:
-        """The catalogue's type; None for a user's own, which does not say all that a platform checks."""
+        """Return the catalogue's type, or None for a user's type, which lacks facts that checks need."""
         return self.kind if self.kind and self.kind.as_of else None
 
 
 @dataclass(frozen=True)
 class Paths:
-    """Where the user wrote what a check looks at, for its messages."""
+    """The paths of the user's options, for the messages of checks."""
 
     candidate: str
     market: str
@@ -56,21 +55,19 @@ class Paths:
     patch: str = ""
 
     def of(self, field: str, option: str, patch: t.Mapping[str, t.Any]) -> str:
-        """The option, or the field of the patch where that has the last word."""
+        """Return the path of the field in the patch if the patch sets it, else the option."""
         return f"{self.patch}.{field}" if field in patch else option
 
 
 class Platform(t.Protocol):
-    """What a platform's file states. provider: the value of a template's providerSpec.
+    """The facts and functions of a platform. provider: the value of a template's providerSpec.
 
-    NAME: in the Infrastructure object. KEY: how a pool calls the platform, the key of its own options, and
-    the catalogue's name of the cloud. OPTIONS: the platform's own. SHAPE: the known fields of the
-    provider's value (see `shape`). ZONED: whether every machine set names a zone. OWN_TYPE: what an
-    instance type is where no catalogue has them. HAS_TYPE_LABEL: whether nodes have their instance type as
-    a label. IMAGE: the field that holds the boot image. NO_IMAGE: what to do instead where one word cannot
-    name an image; empty where it can. CHOSEN: fields that are there only where a pool asks for them, with
-    the option that does. REPORTS: what the platform's machine-set controller tells the autoscaler of a
-    machine.
+    NAME: in the Infrastructure object. KEY: the key of the platform's options in a pool, and the catalogue's
+    name of the cloud. OPTIONS: the platform's own. SHAPE: the known fields of the provider's value (see
+    `shape`). ZONED: every machine set has a zone. OWN_TYPE: the meaning of instance_type if the catalogue
+    lacks the cloud. HAS_TYPE_LABEL: nodes have their instance type as a label. IMAGE: the field of the boot
+    image. NO_IMAGE: the remedy if a text cannot name an image, or empty. CHOSEN: field that only an option
+    sets -> the option. REPORTS: facts of a machine that the machine-set controller gives the autoscaler.
     """
 
     NAME: str
@@ -86,16 +83,16 @@ class Platform(t.Protocol):
     REPORTS: Reports
 
     def zone(self, provider: Provider) -> str:
-        """Return the zone of a machine set; empty where it has none."""
+        """Return the zone of a machine set, or "" if it has none."""
 
     def instance_type(self, provider: Provider) -> str:
-        """Return the platform's name for the kind of machine; empty if the provider's value has none."""
+        """Return the instance type in the provider's value, or "" if it has none."""
 
     def check(self, wanted: Wanted, paths: Paths, problems: Problems) -> None:
-        """Note what this platform cannot do, before any request."""
+        """Add a problem for each thing that this platform does not support. Send no request."""
 
     def build(self, source: Provider, wanted: Wanted) -> dict[str, t.Any]:
-        """Return a copy of the source's known fields, with what is wanted in its place.
+        """Return a copy of the source's known fields with the wanted machine's values.
 
-        The boot image stays the source's unless one is wanted.
+        Keep the source's boot image unless `wanted` has one.
         """

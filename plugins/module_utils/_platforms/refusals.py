@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Refuse what most platforms do not have: a market, zones, disks with figures."""
+"""Refuse options that most platforms do not support: market, zones, disk."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from .platform import Paths, Wanted
 
 
 def refuse_markets(wanted: Wanted, name: str, paths: Paths, problems: Problems) -> None:
+    """Add a problem for a market other than on_demand, or a reservation. name: the platform's."""
     kind = wanted.market.get("type", "on_demand")
     if kind != "on_demand":
         problems.add("POOL-MARKET", f"{paths.market}.type", f"{name} has no market {kind}.", "Remove market.")
@@ -26,6 +27,7 @@ def refuse_markets(wanted: Wanted, name: str, paths: Paths, problems: Problems) 
 
 
 def refuse_zones(wanted: Wanted, why: str, remedy: str, paths: Paths, problems: Problems) -> None:
+    """Add a problem if the candidate has zones."""
     if wanted.zones:
         problems.add("POOL-ZONE", f"{paths.candidate}.zones", why, remedy)
 
@@ -33,7 +35,7 @@ def refuse_zones(wanted: Wanted, why: str, remedy: str, paths: Paths, problems: 
 def refuse_disk(
     wanted: Wanted, known: t.Collection[str], name: str, paths: Paths, problems: Problems
 ) -> None:
-    """known: what can be said of a disk there."""
+    """Add a problem for each option of the disk that is not in C(known)."""
     for key in sorted(set(wanted.disk) - set(known)):
         can = f"Only {' and '.join(known)} can be set." if known else "Remove disk."
         problems.add(

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The platforms that machine sets can be made for; one file each."""
+"""The registry of the platforms that machine sets can be created for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .platform import Platform, Provider, Reports, Wanted
 from .shape import merged, unknown
 from .vsphere import VSphere
 
-# By the name in the Infrastructure object.
+# Name in the Infrastructure object -> platform.
 PLATFORMS: t.Final[dict[str, Platform]] = {
     platform.NAME: platform
     for platform in (
@@ -29,38 +29,37 @@ PLATFORMS: t.Final[dict[str, Platform]] = {
 }
 BY_KEY: t.Final[dict[str, Platform]] = {platform.KEY: platform for platform in PLATFORMS.values()}
 OTHER: t.Final = t.cast(Platform, other)
-# Where the Machine API makes no machines, or nothing is known.
+# Clouds without machines of the Machine API, or unknown ones.
 _OUTSIDE: t.Final = ("oci", "other", "")
-# Fields of all platforms that are in a provider's value only where a pool asks for them, with the option
-# that does.
+# Field of a provider's value that only an option sets -> the option; of all platforms.
 CHOSEN: t.Final[dict[str, str]] = {
     field: option for platform in PLATFORMS.values() for field, option in platform.CHOSEN.items()
 }
-# Fields that hold a boot image, which the machine-config operator writes too.
+# Fields of the boot image, which the machine-config operator writes too.
 IMAGES: t.Final = frozenset(platform.IMAGE for platform in PLATFORMS.values())
 
 
 def of_cloud(cloud: str | None) -> Platform | None:
-    """Return the platform of a cloud as the catalogue spells it; None if unknown or without machines."""
+    """Return the platform of a cloud by the catalogue's name; None if unknown or without machines."""
     return None if cloud is None or cloud in _OUTSIDE else BY_KEY.get(cloud, OTHER)
 
 
 def reports(cloud: str | None) -> Reports | None:
-    """Return what the cloud tells the autoscaler of a machine; None if the cloud is not known."""
+    """Return the facts of a machine that the autoscaler gets from the cloud; None for an unknown cloud."""
     platform = of_cloud(cloud)
     return platform.REPORTS if platform else None if cloud is None else "nothing"
 
 
 def on(platform: Platform, domains: tuple[dict[str, t.Any], ...]) -> Platform:
-    """Return the platform on a cluster whose failure domains decide in which zone a machine set is."""
+    """Return the platform for a cluster with these failure domains, which decide a machine set's zone."""
     return t.cast(Platform, VSphere(domains)) if isinstance(platform, VSphere) else platform
 
 
 def build(platform: Platform, source: Provider, wanted: Wanted) -> dict[str, t.Any]:
-    """The provider's value of a pool's machine set."""
+    """Return the provider's value of a pool's machine set, with the patch merged."""
     return t.cast(dict[str, t.Any], merged(platform.build(source, wanted), wanted.patch))
 
 
 def unknown_fields(platform: Platform, provider: Provider) -> list[str]:
-    """Fields of the provider's value that are not of its known shape."""
+    """Return the paths of unknown fields in the provider's value."""
     return unknown(provider, platform.SHAPE) if platform.SHAPE else []

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What a machine set tells the autoscaler of a node that does not exist yet."""
+"""Annotations of a machine set that describe a node which does not exist yet to the autoscaler."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ CPU, MEMORY, GPUS, GPU_TYPE, LABELS = (
     f"{PREFIX}{name}" for name in ("cpu", "memory", "gpu-count", "gpu-type", "labels")
 )
 _MIB_OF_GIB: t.Final = 1024
-# The one resource that OpenShift's autoscaler books for a GPU of a node that is not there, whatever gpu-
-# type says.
+# OpenShift's autoscaler uses only this resource for the GPUs of a node that does not exist yet. It ignores
+# the annotation gpu-type.
 BOOKED: t.Final = GPU
 
 
 class Sized(t.Protocol):
-    """What must be known of a candidate's machines. expected: devices of a node, by resource."""
+    """The facts of a candidate's machines. expected: resource to the number of devices of a node."""
 
     @property
     def arch(self) -> str: ...
@@ -39,10 +39,10 @@ class Sized(t.Protocol):
 
 
 def capacity(reports: Reports, candidate: Sized) -> dict[str, str]:
-    """Return the annotations that the platform's own controller does not write.
+    """Return the annotations for facts that the platform's controller does not write, or gets wrong.
 
-    Their keys are upstream's: the autoscaler prefers them, and no provider's controller writes them. Some
-    controllers count devices of other vendors as if they were NVIDIA's; ours name them rightly.
+    The keys are upstream's: the autoscaler prefers them, and no provider's controller writes them. Some
+    controllers count devices of other vendors as NVIDIA's.
     """
     resource = BOOKED
     if candidate.vendor != "nvidia":
@@ -59,9 +59,9 @@ def capacity(reports: Reports, candidate: Sized) -> dict[str, str]:
 
 
 def lacks_size(reports: Reports | None, candidate: Sized) -> list[str]:
-    """Return the keys of a candidate without which its machine set cannot grow from nothing.
+    """Return the missing keys of a candidate without which its machine set cannot scale up from 0.
 
-    reports: None where the platform is not known.
+    reports: None if the platform is not known.
     """
     if reports != "nothing":
         return []

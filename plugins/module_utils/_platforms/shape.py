@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The known shape of a provider's value: what is copied of it, and what in it nobody knows.
+"""The shape of a provider's value: copy known fields, find unknown fields, merge a patch.
 
-A shape is a mapping of field names; a nested mapping or a list with one mapping goes deeper, None ends.
+A shape maps field names to a nested shape, to a list with one nested shape, or to None.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Value = dict[str, t.Any]
 
 
 def known(value: t.Any, shape: t.Any) -> t.Any:
-    """A copy of the part of a value that is of the known shape."""
+    """Return a copy of the value with only the fields of the shape."""
     if isinstance(shape, dict) and isinstance(value, dict):
         return {key: known(inner, shape[key]) for key, inner in value.items() if key in shape}
     if isinstance(shape, list) and isinstance(value, list):
@@ -25,7 +25,7 @@ def known(value: t.Any, shape: t.Any) -> t.Any:
 
 
 def unknown(value: t.Any, shape: t.Any) -> list[str]:
-    """Paths of the fields that are not of the known shape, sorted."""
+    """Return the sorted paths of the fields that are not in the shape."""
     return sorted(_unknown(value, shape, ""))
 
 
@@ -43,7 +43,7 @@ def _unknown(value: t.Any, shape: t.Any, path: str) -> t.Iterator[str]:
 
 
 def merged(value: t.Any, patch: t.Any) -> t.Any:
-    """RFC 7386: mappings merge, null removes, anything else replaces."""
+    """Return the value with the patch merged (RFC 7386): merge mappings, remove null, replace the rest."""
     if not isinstance(patch, dict):
         return patch
     base = dict(value) if isinstance(value, dict) else {}

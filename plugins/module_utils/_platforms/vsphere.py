@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""vSphere: VSphereMachineProviderSpec. The template that is cloned has the GPUs; no field names them."""
+"""The platform vSphere: the template of a machine has the GPUs, not a field of the provider's value."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _SHAPE: t.Final[dict[str, t.Any]] = {
     "cloneMode": None,
     "dataDisks": [{"name": None, "sizeGiB": None, "provisioningMode": None}],
 }
-# Where a machine is and how it reaches the cluster; a snapshot is one of the reference's template.
+# Fields for placement and joining the cluster; a snapshot would be one of the reference's template.
 _COPIED: t.Final = (
     "apiVersion",
     "kind",
@@ -63,14 +63,14 @@ _COPIED: t.Final = (
     "diskGiB",
     "tagIDs",
 )
-# The installer's name of the one failure domain of a cluster that was given none.
+# The installer's name of the only failure domain if the user defines none.
 _GENERATED: t.Final = "generated-failure-domain"
 _PLACE: t.Final = ("datacenter", "datastore", "resourcePool")
 
 
 @dataclass(frozen=True)
 class VSphere:
-    """vSphere. domains: the failure domains of the Infrastructure, which decide the zone of a machine set."""
+    """The platform vSphere. domains: the Infrastructure's failure domains, which decide the zone."""
 
     domains: tuple[dict[str, t.Any], ...] = ()
 
@@ -91,7 +91,7 @@ class VSphere:
     }
 
     def zone(self, provider: t.Mapping[str, t.Any]) -> str:
-        """The name of the failure domain; empty on a cluster that was given none."""
+        """Return the name of the failure domain, or "" on a cluster without any."""
         name = str(
             next(
                 (one.get("name") for one in self.domains if _is_in(provider.get("workspace") or {}, one)), ""
@@ -117,8 +117,8 @@ class VSphere:
     def build(self, source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
         source = known(source, _SHAPE)
         provider = {key: source[key] for key in _COPIED if source.get(key) is not None}
-        # The machine-config operator may replace the template of a set that exists, as it does with other
-        # platforms' images.
+        # The machine-config operator may replace the template of an existing set, like images of other
+        # platforms.
         provider["template"] = (
             wanted.image or wanted.instance_type
             if wanted.is_new
@@ -137,9 +137,9 @@ class VSphere:
 
 
 def _is_in(workspace: t.Mapping[str, t.Any], domain: dict[str, t.Any]) -> bool:
-    """Return whether machines of that workspace are in the failure domain.
+    """Return True if machines of the workspace are in the failure domain.
 
-    A domain without a resource pool means its compute cluster's.
+    A domain without a resource pool uses the pool of its compute cluster.
     """
     topology = domain.get("topology") or {}
     pool = topology.get("resourcePool") or f"{topology.get('computeCluster')}/Resources"

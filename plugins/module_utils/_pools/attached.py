@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""GPUs that are attached to a machine which has none of its own: Google Cloud's N1."""
+"""GPUs that are attached to a machine without GPUs: Google Cloud's N1."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import typing as t
 from .._catalogue.instance_types import Catalogue
 from .._core.input import Problems
 
-# A pool, or a part of one, as its user describes it.
+# A pool, or a part of it, as the user wrote it.
 Description = dict[str, t.Any]
 _N1: t.Final = re.compile(r"(n1|custom)-\S+")
 
 
 def full_name(candidate: Description) -> str:
-    """As the catalogue calls the machine: with what gcp.gpus attaches to it."""
+    """Return the catalogue's name of the machine with the GPUs of gcp.gpus."""
     name, gpus = str(candidate.get("instance_type") or ""), _gpus(candidate)
     if _N1.fullmatch(name) and "+" not in name and gpus.get("type"):
         return f"{name}+{gpus['type']}:{gpus.get('count') or 1}"
@@ -28,7 +28,7 @@ def full_name(candidate: Description) -> str:
 def refuse(
     candidate: Description, cloud: str | None, path: str, catalogue: Catalogue, problems: Problems
 ) -> bool:
-    """Notes why such a machine cannot be had; whether it is one."""
+    """Add the problem of an N1 machine with no or wrong GPUs. Return True if it is an N1 machine."""
     name = full_name(candidate)
     if cloud not in (None, "gcp") or not _N1.fullmatch(name):
         return False
@@ -61,7 +61,7 @@ def refuse(
 
 
 def conflict(candidate: Description, path: str, problems: Problems) -> None:
-    """A name that says one thing and gcp.gpus another."""
+    """Add a problem if the name of the instance type and gcp.gpus attach different GPUs."""
     gpus, attached = _gpus(candidate), str(candidate.get("instance_type") or "").partition("+")[2]
     if attached and gpus and attached != f"{gpus.get('type')}:{gpus.get('count') or 1}":
         problems.add(

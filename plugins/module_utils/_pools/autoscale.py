@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Contradictions of a pool that the autoscaler scales."""
+"""Check a pool that the autoscaler scales."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .._platforms.registry import reports
 from .._platforms.scale_from_zero import BOOKED, lacks_size
 from .geometry import renames
 
-# A pool, or a part of one, as its user describes it.
+# A pool, or a part of it, as the user wrote it.
 Description = dict[str, t.Any]
 
 
 def check(
     pool: Description, path: str, problems: Problems, limits: t.Collection[str] | None, cloud: str | None
 ) -> None:
-    """Note contradictions of a pool with autoscale.
+    """Add the problems of a pool with autoscale.
 
-    limits: accelerator labels with a limit that nobody adds to; None means not known. cloud: as the
-    catalogue spells it.
+    limits: accelerator labels with a GPU limit; None if missing limits can be added or are not known.
+    cloud: the catalogue's name of the platform.
     """
     scale = pool.get("autoscale") or {}
     if "min" not in scale or "max" not in scale:
@@ -44,7 +44,7 @@ def check(
 
 
 def _bounds(pool: Description, scale: t.Mapping[str, int], path: str, problems: Problems) -> None:
-    """Note bounds that contradict each other or another option."""
+    """Add a problem for bounds that contradict each other or another option."""
     where = f"{path}.autoscale"
     if scale["min"] > scale["max"]:
         problems.add(
@@ -69,7 +69,7 @@ def _bounds(pool: Description, scale: t.Mapping[str, int], path: str, problems: 
 
 
 def _from_zero(pool: Description, path: str, problems: Problems, cloud: str | None) -> None:
-    """What the autoscaler must know of a node that does not exist yet."""
+    """Add a problem for facts that the autoscaler needs about a node that does not exist yet."""
     where = f"{path}.autoscale.min"
     books = f"the autoscaler books only {BOOKED} for a node that does not exist yet"
     if not problems.at(f"{path}.sharing") and renames(pool.get("sharing") or {}):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Candidates of a pool: what the instance types that they name are made of."""
+"""Candidates of a pool: find the facts of their instance types, and check them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from . import attached
 from .geometry import GeometryError, geometry
 from .model import PATCH, Candidate, Market
 
-# A pool, or a part of one, as its user describes it.
+# A pool, or a part of it, as the user wrote it.
 Description = dict[str, t.Any]
-# What the operators of other vendors call their devices.
+# Vendor -> the resource name of its devices.
 _RESOURCES: t.Final = {"amd": "amd.com/gpu", "intel": "habana.ai/gaudi", "aws": "aws.amazon.com/neuron"}
 
 
@@ -30,10 +30,10 @@ def resolve(
     accelerator: str = "",
     catalogue: Catalogue = BUILT_IN,
 ) -> InstanceType | None:
-    """From the catalogue, and what the candidate says of itself; None where a problem was noted.
+    """Return the instance type from the catalogue and the candidate's facts, or None after adding a problem.
 
-    accelerator: the pool's own. One that names the devices' vendor says that they are meant, though they
-    are not NVIDIA's.
+    accelerator: the pool's option. Devices of another vendor than NVIDIA are allowed only if it names
+    that vendor.
     """
     name = attached.full_name(candidate)
     if not name:
@@ -127,10 +127,7 @@ def _unknown(name: str, cloud: str | None, path: str, catalogue: Catalogue, prob
 def describe(
     candidate: Description, kind: InstanceType, sharing: Description, path: str, problems: Problems
 ) -> Candidate:
-    """Return the candidate with its type's facts.
-
-    Problems of its geometry are noted at the pool's sharing.
-    """
+    """Return the candidate with the facts of its type. Add problems of its geometry to the pool's sharing."""
     market = candidate.get("market")
     return Candidate(
         instance_type=kind.name,
@@ -173,7 +170,7 @@ def _expected(kind: InstanceType, sharing: Description, path: str, problems: Pro
 def describe_all(
     pool: Description, kinds: t.Sequence[InstanceType | None], path: str, problems: Problems
 ) -> list[Candidate]:
-    """Return the candidates with a known type; problems of their geometry are noted at the pool's sharing."""
+    """Return the candidates with a known type. Add problems of their geometry to the pool's sharing."""
     sharing = pool.get("sharing") or {}
     is_sound = len(sharing) <= 1 and not problems.at(f"{path}.sharing") and _one_way(sharing)
     return [
@@ -192,7 +189,7 @@ def _one_way(sharing: Description) -> bool:
 
 
 def check_alike(pool: Description, path: str, problems: Problems) -> None:
-    """Note candidates of one pool that differ in vendor, architecture or in what one machine offers."""
+    """Add a problem if candidates differ in vendor or architecture, or one type in its devices."""
     vendors = {one.vendor for one in pool["resolved"]}
     if len(vendors) > 1:
         problems.add(

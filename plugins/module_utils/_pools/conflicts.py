@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Contradictions between pools, and between a pool and the backend dra."""
+"""Find contradictions between pools, and between a pool and the backend dra."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from .._core.input import Problems
 from .._core.ownership import pool_label
 from .model import ACCELERATOR, Candidate
 
-# A pool, or a part of one, as its user describes it.
+# A pool, or a part of it, as the user wrote it.
 Description = dict[str, t.Any]
-# Settings that exist once per ClusterPolicy: the way to them in a pool.
 # The backend with which pods claim GPUs as devices.
 DRA: t.Final = "dra"
 _REQUESTS: t.Final = "requests."
+# Paths in a pool of settings that a ClusterPolicy has once.
 _ONCE: t.Final = (("sharing", "mig", "strategy"), ("cdi",), ("upgrade_policy",))
 
 
 def check(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
+    """Add the contradictions between pools. name: the user's name of the list, for paths."""
     _names(pools, name, problems)
     _nodes(pools, name, problems)
     _cluster_wide(pools, name, problems)
@@ -47,7 +48,7 @@ def _names(pools: t.Sequence[Description], name: str, problems: Problems) -> Non
 
 
 def _nodes(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
-    """A node belongs to one pool: what selects one pool's nodes must not select another's."""
+    """Add a problem for a selector that matches the nodes of another pool."""
     for index, pool in enumerate(pools):
         if "existing" not in pool:
             continue
@@ -136,7 +137,7 @@ def _priorities(pools: t.Sequence[Description], name: str, problems: Problems) -
 
 
 def _quotas(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
-    """Counts of one quota are added up over the pools; quantities with units must agree."""
+    """Add a problem for different quantities with units in one quota; plain numbers are added up."""
     seen: dict[tuple[str, str, str], tuple[str, str]] = {}
     for index, pool in enumerate(pools):
         for position, quota in enumerate(pool.get("quota") or []):
@@ -154,7 +155,7 @@ def _quotas(pools: t.Sequence[Description], name: str, problems: Problems) -> No
 
 
 def check_claims(pool: Description, path: str, problems: Problems) -> None:
-    """Every option that only a device plugin enacts, by its own path."""
+    """Add a problem for each option that does not work with the backend dra."""
     for way in sorted(pool.get("sharing") or {}):
         message = (
             "is done by the operator's device plugin and MIG manager, which do not run with backend dra."

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Cost of pools per hour by the user's prices; the collection has no prices and no currency."""
+"""Cost of pools per hour from the user's prices; the collection has no prices and no currency."""
 
 from __future__ import annotations
 
@@ -15,15 +15,12 @@ from .model import JsonObject, Pool
 
 Prices = t.Mapping[str, Decimal]
 
-# Name of a class, and the cost per hour from which on a pool is in it.
+# Class -> its lowest cost per hour.
 CLASSES: t.Final[Prices] = MappingProxyType({"low": Decimal(0), "medium": Decimal(10), "high": Decimal(100)})
 
 
 def read_prices(prices: t.Any, path: str = "prices") -> Prices:
-    """Return the price of one node per hour by instance type.
-
-    Raises InputError with the path of every problem.
-    """
+    """Return the price of one node per hour by instance type. Raises InputError with every problem."""
     problems = Problems()
     read_in = _numbers(prices, path, "{p4d.24xlarge: 21.96}", problems)
     problems.raise_if_any()
@@ -31,7 +28,7 @@ def read_prices(prices: t.Any, path: str = "prices") -> Prices:
 
 
 def read_classes(classes: t.Any, path: str = "cost_classes") -> Prices:
-    """Lowest cost per hour by class. Raises InputError."""
+    """Return the lowest cost per hour of each class. Raises InputError."""
     problems = Problems()
     read_in = _numbers(classes, path, "{low: 0, high: 100}", problems)
     if not problems.found and (
@@ -48,11 +45,11 @@ def read_classes(classes: t.Any, path: str = "cost_classes") -> Prices:
 
 
 def cost(pool: Pool, prices: Prices, classes: Prices = CLASSES, chosen: str | None = None) -> JsonObject:
-    """Cost per hour of a pool as C(_pools.plan) returns it.
+    """Return the cost per hour of a planned pool.
 
-    low and high differ where the autoscaler or the choice among candidates decides. chosen: the instance
-    type that won already. Without a price for each candidate they are not known, and unpriced names what
-    lacks one. Nodes that exist already cost nothing here.
+    low and high differ if the autoscaler or the choice of a candidate decides. chosen: the instance type,
+    if it is chosen already. If a candidate has no price, low and high are None and unpriced names it.
+    The cost of existing nodes is 0.
     """
     candidates = (
         []
@@ -76,7 +73,7 @@ def cost(pool: Pool, prices: Prices, classes: Prices = CLASSES, chosen: str | No
 
 
 def total(costs: t.Sequence[JsonObject], classes: Prices = CLASSES) -> JsonObject:
-    """Of all pools together; what is not known of one is not known of all."""
+    """Return the cost of all pools together; low or high is None if one pool's is."""
     sums = {
         end: None
         if any(one[end] is None for one in costs)
@@ -96,7 +93,7 @@ def _nodes(pool: Pool) -> tuple[int, int]:
 
 
 def _price(name: str, prices: Prices) -> Decimal | None:
-    """By the very name, else as Azure's sizes are written: in any case, without C(Standard_)."""
+    """Return the price by the exact name, or by the name in any case and without C(Standard_)."""
     if name in prices:
         return prices[name]
     bare = {given.lower().removeprefix("standard_"): price for given, price in prices.items()}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Descriptions of pools on their way to a plan: each is read and checked once, and becomes a `Pool`."""
+"""Drafts of a plan: read each pool's description once, check it, and make a `Pool` of it."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from .markets import read_markets
 from .model import Autoscale, Candidate, Market, Pool, Priority, Quota, Taint, Validation, is_planned
 from .schema import POOL
 
-# A pool as its user describes it, read by the table of options. `resolved`: its candidates.
+# A pool as the user wrote it, read by the table of options. `resolved`: its candidates.
 Description = dict[str, t.Any]
 
 
 class Place(t.NamedTuple):
-    """What the cluster adds to a description.
+    """The facts that the cluster adds to a description.
 
-    cloud: the platform as the catalogue spells it; None means not known. prefix: the infrastructure name.
-    accelerator_limits: types of GPU limits of the ClusterAutoscaler that nobody adds to; None means not
-    known.
+    cloud: the catalogue's name of the platform, None if not known. prefix: the infrastructure name.
+    accelerator_limits: types of the ClusterAutoscaler's GPU limits; None if missing limits can be added or
+    are not known.
     """
 
     cloud: str | None = None
@@ -36,15 +36,15 @@ class Place(t.NamedTuple):
     accelerator_limits: t.Collection[str] | None = None
 
 
-# Before the cluster is known.
+# The place of a draft before the cluster is known.
 NOWHERE: t.Final = Place()
 
 
 @dataclass
 class Draft:
-    """Pools on their way to a plan. Each is read once; its candidates wait for the platform.
+    """A draft of planned pools. Each pool is read once; its candidates depend on the platform.
 
-    entries: by path, what the user wrote; a pool that is planned already stays as it is.
+    entries: path to the user's input; a pool that is planned already does not change.
     """
 
     entries: dict[str, t.Any]
@@ -54,17 +54,17 @@ class Draft:
     _kinds: dict[str, InstanceType] = field(default_factory=dict)
 
     def check(self, place: Place = NOWHERE) -> None:
-        """Check all that does not depend on the platform. Raises InputError with every problem."""
+        """Check the pools for this place. Raises InputError with every problem."""
         self._checked(place)
 
     def pools(self, place: Place) -> tuple[Pool, ...]:
-        """Return the planned pools alone. Raises InputError with every problem."""
+        """Return the planned pools. Raises InputError with every problem."""
         described = self._checked(place)
         return tuple(self._planned.get(path) or make(pool) for path, pool in described.items())
 
     @property
     def is_scaled(self) -> bool:
-        """Whether the autoscaler scales one of the pools. Known after `check`."""
+        """Return True if the autoscaler scales one of the pools. Call `check` first."""
         return any(pool.get("autoscale") for pool in self._read.values()) or any(
             pool.autoscale for pool in self._planned.values()
         )
@@ -86,10 +86,10 @@ class Draft:
         return described
 
     def _check_together(self, described: dict[str, Description], problems: Problems) -> None:
-        """Note what pools of one list contradict; a single pool contradicts nothing."""
+        """Add contradictions between pools; a single pool has none."""
 
     def _resolved(self, raw: t.Any, path: str, place: Place, problems: Problems) -> Description:
-        """Return the description with its candidates resolved; it stays itself, for another platform."""
+        """Return a copy of the description with its candidates resolved for the platform."""
         if is_planned(raw):
             self._planned[path] = planned = Pool.from_result(raw, path or "pool")
             return _as_described(planned, path, place, problems)
@@ -109,7 +109,7 @@ class Draft:
     def _kind(
         self, pool: Description, candidate: Description, path: str, cloud: str | None, problems: Problems
     ) -> InstanceType | None:
-        """Return the candidate's instance type, and call it in the candidate as the catalogue calls it."""
+        """Return the candidate's instance type, and give the candidate the catalogue's name of it."""
         conflict(candidate, path, problems)
         kind = self._kinds.get(path)
         if kind is None or cloud not in (None, kind.cloud):
@@ -121,12 +121,12 @@ class Draft:
 
 
 def single(entry: t.Any) -> Draft:
-    """Return the draft of one pool that a task's options describe; paths in messages are those options."""
+    """Return the draft of one pool from a task's options; paths in messages are the options."""
     return Draft({"": entry})
 
 
 def _read(raw: t.Any, path: str, problems: Problems) -> Description:
-    # What was noted as wrong is None here; the checks across fields look at the rest.
+    # A wrong option is None here; the other checks need only the valid options.
     pool = {key: value for key, value in read_map(raw, POOL, path, problems).items() if value is not None}
     if "candidates" in pool:
         pool["candidates"] = [
@@ -138,7 +138,7 @@ def _read(raw: t.Any, path: str, problems: Problems) -> Description:
 
 
 def _as_described(pool: Pool, path: str, place: Place, problems: Problems) -> Description:
-    """Return a planned pool as a description, for the checks that the cluster and other pools call for."""
+    """Return a planned pool as a description, for checks against the cluster and other pools."""
     result = pool.as_result()
     described = {
         key: value
@@ -156,7 +156,7 @@ def _as_described(pool: Pool, path: str, place: Place, problems: Problems) -> De
 
 
 def make(pool: Description) -> Pool:
-    """Return the pool that a checked description asks for, with every default; nothing else makes pools."""
+    """Return the pool of a checked description, with every default. Only this function plans pools."""
     candidates: list[Candidate] = pool["resolved"]
     first = candidates[0] if candidates else Candidate("")
     existing, scale = pool.get("existing"), pool.get("autoscale") or {}

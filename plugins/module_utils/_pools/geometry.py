@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What a node of some GPUs should offer, given how they are shared."""
+"""Geometry: the devices that a node should offer, given its GPUs and how they are shared."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHARED: t.Final = "nvidia.com/gpu.shared"
 
 
 class GeometryError(ValueError):
-    """This sharing is impossible on that GPU; where: the option below C(sharing) that says so."""
+    """The GPU does not support this sharing. where: the wrong option below C(sharing)."""
 
     def __init__(self, where: str, message: str, remedy: str) -> None:
         super().__init__(message)
@@ -27,14 +27,14 @@ class GeometryError(ValueError):
 
 @dataclass(frozen=True)
 class Geometry:
-    """resources: per node, what allocatable must say. layout: MIG profiles per GPU, empty without MIG."""
+    """The devices of a node. resources: as in its allocatable. layout: MIG profiles of a GPU, or empty."""
 
     resources: dict[str, int]
     layout: dict[str, int]
 
 
 def geometry(instance_type: str, gpus: int, gpu: Gpu, sharing: t.Mapping[str, t.Any]) -> Geometry:
-    """The resources of one node. Raises GeometryError."""
+    """Return the geometry of one node. Raises GeometryError."""
     if "mig" in sharing:
         return _mig(instance_type, gpus, gpu, sharing["mig"])
     for way in ("time_slicing", "mps"):
@@ -45,7 +45,7 @@ def geometry(instance_type: str, gpus: int, gpu: Gpu, sharing: t.Mapping[str, t.
 
 
 def renames(sharing: t.Mapping[str, t.Any]) -> bool:
-    """Whether pods must ask for something else than nvidia.com/gpu."""
+    """Return True if pods must request another resource than nvidia.com/gpu."""
     mig = sharing.get("mig") or {}
     return (
         mig.get("strategy") == "mixed"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The GPU limits of the cluster's one ClusterAutoscaler: which there are, and who maintains them."""
+"""The GPU limits of the cluster's only ClusterAutoscaler: read them, and find who manages them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .._core.objects import KubeObject
 from .._core.ownership import MANAGER
 
 NAME: t.Final = "default"
-# By which key on an object its manager is recognised.
+# Key of a label or annotation -> the manager of the object.
 _MANAGERS: t.Final = {
     "argocd.argoproj.io/tracking-id": "Argo CD",
     "argocd.argoproj.io/instance": "Argo CD",
@@ -28,7 +28,7 @@ def limits(live: KubeObject) -> list[dict[str, t.Any]]:
 
 
 def manager(live: KubeObject) -> str:
-    """Return who maintains the limits elsewhere and would undo a change; empty if nobody does."""
+    """Return the other manager that would revert a change of the limits, or ""."""
     metadata = live["metadata"]
     marks = {**(metadata.get("labels") or {}), **(metadata.get("annotations") or {})}
     if named := next((name for key, name in _MANAGERS.items() if key in marks), ""):
@@ -41,8 +41,5 @@ def manager(live: KubeObject) -> str:
 
 
 def fixed_types(live: KubeObject | None) -> list[str] | None:
-    """Return the types of the limits if another manager maintains them.
-
-    None if a missing limit can be added.
-    """
+    """Return the types of the limits if another manager has them, or None if limits can be added."""
     return [one["type"] for one in limits(live)] if live is not None and manager(live) else None

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""MachineHealthChecks: which Machine of a pool is given up and made anew, without anybody asking."""
+"""MachineHealthChecks: the API object that replaces the unhealthy Machines of a pool."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from .model import KEYS
 Health = t.Mapping[str, t.Any]
 
 PAUSED: t.Final = "cluster.x-k8s.io/paused"
-# Who paused it: a task that replaces machines; an administrator's own pause by this collection has the
-# manager's name.
+# The value of PAUSED while a task replaces machines. It is MANAGER if a user paused the check with this
+# collection.
 A_RUN: t.Final = f"{MANAGER}/replacement"
-# One Machine at a time, also in a pool of one: a pool that is ill as a whole (a network, a power cut) keeps
-# its machines, since GPUs once given back may be gone. Machines that start count as not healthy, so nothing
-# is replaced while a pool grows.
+# One Machine at a time, also in a pool of one: if all machines are unhealthy (network, power cut), the pool
+# keeps them, since the provider may have no GPUs left. Machines that start count as unhealthy, so the check
+# replaces nothing while a pool grows.
 MAX_UNHEALTHY: t.Final = 1
-# A host takes up to half an hour from power-on to node, and a reboot of one with many devices a quarter; a
-# driver upgrade must fit in.
+# A host needs up to 30 minutes from power-on to node, and one with many devices 15 minutes for a reboot; a
+# driver upgrade must fit in too.
 _METAL: t.Final = {"startup_timeout": "30m", "unhealthy_after": "20m"}
 _CLOUD: t.Final = {"startup_timeout": "20m", "unhealthy_after": "10m"}
 _DURATION: t.Final = re.compile(r"0|([0-9]+(\.[0-9]+)?(ms|s|m|h))+")
 _PERCENT: t.Final = re.compile("[0-9]{1,2}%|100%")
-# Neither a cordon nor what a driver, its operator or a problem detector reports: only a kubelet that is ill
-# or silent.
+# Only an unhealthy or silent kubelet counts, not a cordon or the conditions of a driver, an operator or a
+# problem detector.
 _CONDITIONS: t.Final = ("False", "Unknown")
-# OpenShift's own, for spot instances that were given notice.
+# OpenShift's own check, for spot instances that the provider is about to end.
 _OF_THE_PLATFORM: t.Final = "machine-api-termination-handler"
 
 
@@ -53,10 +53,7 @@ _NAMED: t.Final = {"name": Field("text", required=True, fault=name_fault)}
 
 
 def read(pool: KubeObject, path: str, problems: Problems) -> None:
-    """Replace the pool's C(health) by checked options.
-
-    False stays false. The markets have been read already.
-    """
+    """Replace the pool's C(health) by checked options; False stays False. Read the markets first."""
     if "health" not in pool or pool["health"] is False:
         return
     where, given = f"{path}.health", pool["health"]
@@ -74,7 +71,7 @@ def read(pool: KubeObject, path: str, problems: Problems) -> None:
 
 
 def of_name(pool: t.Any, given: t.Mapping[str, t.Any]) -> tuple[str, Health]:
-    """Return the checked name of a pool and the options beside it. Raises InputError with every problem."""
+    """Return the checked name of a pool and the checked options. Raises InputError with every problem."""
     problems = Problems()
     named = read_map({"name": pool}, _NAMED, "", problems)
     options = _options(given, "", problems)
@@ -83,11 +80,10 @@ def of_name(pool: t.Any, given: t.Mapping[str, t.Any]) -> tuple[str, Health]:
 
 
 def of_pool(raw: t.Mapping[str, t.Any]) -> tuple[str, Health | t.Literal[False]]:
-    """Return the name of a pool and the options of its health check; False means that it wants none.
+    """Return the name of a pool and the options of its health check, or False if it has none.
 
-    raw: a pool as its user describes it, or planned. A pool that says nothing gets the defaults. Raises
-    InputError with every problem of the name, the health check and the markets; nothing else of the pool is
-    read here.
+    raw: a described or planned pool; without C(health) it gets the defaults. Raises InputError with every
+    problem of the name, the health check and the markets; this function reads no other option.
     """
     problems = Problems()
     if unknown := sorted(set(raw) - KEYS):
@@ -111,12 +107,14 @@ def of_pool(raw: t.Mapping[str, t.Any]) -> tuple[str, Health | t.Literal[False]]
 
 
 def name(infrastructure: str, pool: str) -> str:
+    """Return the name of a pool's check."""
     return f"{infrastructure}-{pool}"
 
 
 def build(
     infrastructure: str, pool: str, namespace: str, options: t.Mapping[str, t.Any], is_metal: bool
 ) -> KubeObject:
+    """Return the MachineHealthCheck of a pool. options: checked; missing ones get the defaults."""
     settings = {
         **(_METAL if is_metal else _CLOUD),
         **{key: value for key, value in options.items() if value is not None},
@@ -138,10 +136,7 @@ def build(
 
 
 def pause(check: t.Mapping[str, t.Any], wanted: bool, by: str = MANAGER) -> KubeObject:
-    """Return the merge patch that pauses or resumes it.
-
-    Empty if nothing changes. A foreign pause never ends.
-    """
+    """Return the merge patch that pauses or resumes the check, or {}. Do not resume a foreign pause."""
     found = paused_by(check)
     if wanted == (found is not None) or (not wanted and found not in (MANAGER, A_RUN)):
         return {}
@@ -149,16 +144,17 @@ def pause(check: t.Mapping[str, t.Any], wanted: bool, by: str = MANAGER) -> Kube
 
 
 def paused_by(check: t.Mapping[str, t.Any]) -> str | None:
+    """Return the value of the pause annotation, or None if the check is not paused."""
     return t.cast("str | None", (check["metadata"].get("annotations") or {}).get(PAUSED))
 
 
 def foreign(checks: t.Iterable[KubeObject]) -> list[KubeObject]:
-    """The checks that neither we nor the platform made."""
+    """Return the checks that neither we nor OpenShift created."""
     return [one for one in checks if not owned(one) and one["metadata"]["name"] != _OF_THE_PLATFORM]
 
 
 def selecting(checks: t.Iterable[KubeObject], machines: t.Sequence[KubeObject]) -> list[str]:
-    """Names of the checks that select one of these Machines at least."""
+    """Return the names of the checks that select at least one of these Machines."""
     labels = [one["metadata"].get("labels") or {} for one in machines]
     return [
         one["metadata"]["name"]
@@ -168,7 +164,7 @@ def selecting(checks: t.Iterable[KubeObject], machines: t.Sequence[KubeObject]) 
 
 
 def remarks(check: t.Mapping[str, t.Any], others: t.Sequence[str]) -> list[str]:
-    """What its owner should know of a check as it is now."""
+    """Return warnings about a live check. others: names of foreign checks that select its Machines."""
     own = check["metadata"]["name"]
     held = [
         one
@@ -193,6 +189,7 @@ def remarks(check: t.Mapping[str, t.Any], others: t.Sequence[str]) -> list[str]:
 
 
 def summarize(check: t.Mapping[str, t.Any]) -> KubeObject:
+    """Return the check's settings, its pause, and its numbers of Machines as a JSON object."""
     spec, status = check["spec"], check.get("status") or {}
     return {
         "name": check["metadata"]["name"],
@@ -200,7 +197,7 @@ def summarize(check: t.Mapping[str, t.Any]) -> KubeObject:
         "unhealthy_after": spec["unhealthyConditions"][0].get("timeout", ""),
         "max_unhealthy": spec.get("maxUnhealthy"),
         "paused": PAUSED in (check["metadata"].get("annotations") or {}),
-        # The API leaves zeros out.
+        # The API omits zeros.
         "expected": status.get("expectedMachines", 0),
         "healthy": status.get("currentHealthy", 0),
     }
@@ -231,7 +228,7 @@ def _is_block(pool: KubeObject) -> bool:
 
 
 def _selects(selector: t.Mapping[str, t.Any], labels: t.Mapping[str, str]) -> bool:
-    """As the API matches a label selector; an empty one matches everything."""
+    """Return True if the label selector matches the labels; an empty selector matches everything."""
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
         return False
     return all(_holds(one, labels) for one in selector.get("matchExpressions") or [])

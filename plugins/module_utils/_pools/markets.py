@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""How machines are bought: on demand, at the spot price, or in a reserved block."""
+"""Markets of machines: on demand, spot, or a reserved capacity block."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MARKET: t.Final = Field(
 
 
 def read_markets(pool: Description, path: str, problems: Problems) -> None:
-    """Replace each market, of the pool and its candidates, by a mapping; users may write one word."""
+    """Replace each market of the pool and its candidates by a mapping; users may write only the type."""
     holders = [(pool, path)]
     holders += [
         (one, f"{path}.candidates[{index}]") for index, one in enumerate(pool.get("candidates") or [])
@@ -43,7 +43,7 @@ def read_markets(pool: Description, path: str, problems: Problems) -> None:
 
 
 def _market(value: t.Any, path: str, problems: Problems) -> Description:
-    """A market is a word, or a mapping with its type and fields."""
+    """Return the market as a mapping. value: its type, or a mapping with its fields."""
     if isinstance(value, str):
         return {"type": read(value, MARKET.fields["type"], path, problems)}
     if not isinstance(value, dict):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A planned pool as values: made once by the planner, read back from a result, used by every step."""
+"""Values of a planned pool. The planner makes them once; a later task reads them from gpu_plan's result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .._core.errors import InputError
 JsonObject = dict[str, t.Any]
 ACCELERATOR: t.Final = "cluster-api/accelerator"
 PATCH: t.Final = "provider_spec_patch"
-# Every key of a pool, described or planned. The table of options with their types packs every platform.
+# Every key of a described or planned pool. The table in `schema` has them too, but it imports every platform.
 KEYS: t.Final = frozenset(
     (
         *(
@@ -47,7 +47,7 @@ KEYS: t.Final = frozenset(
 
 
 class _Value:
-    """A small value whose fields are the keys of its JSON form; a field that is None has no key."""
+    """A value whose fields are the keys of a JSON object, without those that are None."""
 
     def as_result(self) -> JsonObject:
         """Return the value as a JSON object."""
@@ -62,6 +62,8 @@ class _Value:
 
 @dataclass(frozen=True)
 class Taint(_Value):
+    """A taint of the pool's nodes."""
+
     key: str
     value: str | None = None
     effect: str = "NoSchedule"
@@ -69,7 +71,7 @@ class Taint(_Value):
 
 @dataclass(frozen=True)
 class Autoscale(_Value):
-    """Bounds of the number of nodes."""
+    """The lowest and the highest number of nodes."""
 
     min: int
     max: int
@@ -77,7 +79,7 @@ class Autoscale(_Value):
 
 @dataclass(frozen=True)
 class Market(_Value):
-    """How machines are bought. reservation: the provider's id of reserved capacity."""
+    """The market of a machine. reservation: the provider's id of reserved capacity."""
 
     type: str = "on_demand"
     max_price: str | None = None
@@ -86,7 +88,7 @@ class Market(_Value):
 
 @dataclass(frozen=True)
 class Quota(_Value):
-    """Either gpus or hard. hard: quantities by the key of a ResourceQuota."""
+    """A quota with either gpus or hard. hard: key of a ResourceQuota to quantity."""
 
     namespace: str
     name: str | None = None
@@ -96,6 +98,8 @@ class Quota(_Value):
 
 @dataclass(frozen=True)
 class Priority(_Value):
+    """A PriorityClass that the pool needs."""
+
     name: str
     value: int
     preemption_policy: str | None = None
@@ -104,7 +108,7 @@ class Priority(_Value):
 
 @dataclass(frozen=True)
 class Validation(_Value):
-    """image_archs: architectures that the image is built for."""
+    """The workload that validates a pool. image_archs: architectures of the image."""
 
     benchmark: str = "vectoradd"
     image: str | None = None
@@ -113,11 +117,11 @@ class Validation(_Value):
 
 @dataclass(frozen=True)
 class Candidate:
-    """One instance type that a pool may consist of.
+    """An instance type that a pool can use.
 
-    accelerator: its label for the autoscaler. expected: devices that a node offers, by resource. market:
-    None means the pool's. options: the options of each platform, by the platform's key. patch: for the
-    provider's value.
+    accelerator: its label for the autoscaler. expected: resource to the number of devices of a node.
+    market: None means the pool's. options: platform to its options. patch: merge patch of the provider's
+    value.
     """
 
     instance_type: str
@@ -140,11 +144,11 @@ class Candidate:
 
     @property
     def key(self) -> str:
-        """The instance type; with the market, where the candidate has one of its own."""
+        """Return the instance type, with the candidate's own market if it has one."""
         return f"{self.instance_type}/{self.market.type}" if self.market else self.instance_type
 
     def as_result(self) -> JsonObject:
-        """Return the candidate as the plan returns it."""
+        """Return the candidate as a JSON object of gpu_plan's result."""
         return {
             **{key: getattr(self, key) for key in _FACTS},
             "zones": list(self.zones),
@@ -156,7 +160,7 @@ class Candidate:
 
     @classmethod
     def from_result(cls, raw: t.Mapping[str, t.Any]) -> Candidate:
-        """Return the candidate of a planned pool. Raises KeyError or TypeError when it is not one."""
+        """Return the candidate in a planned pool. Raises KeyError or TypeError if it is not one."""
         market = raw.get("market")
         return cls(
             **{key: raw[key] for key in _FACTS if key not in ("zones", "expected")},
@@ -168,7 +172,7 @@ class Candidate:
         )
 
 
-# Keys of a candidate that every plan has, in the order of the result.
+# Keys that every candidate in a plan has, in the order of the result.
 _FACTS: t.Final = tuple(
     one.name for one in dataclasses.fields(Candidate) if one.name not in ("market", "options", "patch")
 )
@@ -176,11 +180,11 @@ _FACTS: t.Final = tuple(
 
 @dataclass(frozen=True)
 class Pool:
-    """One pool, planned.
+    """A planned pool.
 
-    replicas: nodes to start with. min_replicas: nodes that are enough. expected: devices of a node of the
-    first candidate. driver: of the pool's own choice. health: options of the MachineHealthCheck; False
-    means none, None that nothing is said.
+    replicas: nodes at the start. min_replicas: nodes that are enough. expected: devices of a node of the
+    first candidate. driver: the pool's own driver. health: options of the MachineHealthCheck; False means
+    no check, None means not set.
     """
 
     name: str
@@ -208,11 +212,11 @@ class Pool:
 
     @property
     def most_nodes(self) -> int:
-        """The number of nodes of the pool at its largest."""
+        """Return the highest number of nodes of the pool."""
         return self.autoscale.max if self.autoscale else self.replicas
 
     def as_result(self) -> JsonObject:
-        """Return the pool as gpu_plan returns it."""
+        """Return the pool as a JSON object of gpu_plan's result."""
         return {
             "name": self.name,
             "candidates": [one.as_result() for one in self.candidates],
@@ -240,7 +244,7 @@ class Pool:
 
     @classmethod
     def from_result(cls, raw: t.Mapping[str, t.Any], path: str = "pool") -> Pool:
-        """Return the pool that gpu_plan returned. path: of the option, for messages. Raises InputError."""
+        """Return a pool from gpu_plan's result. path: the option's, for messages. Raises InputError."""
         try:
             pool = _read(raw)
         except (AttributeError, KeyError, TypeError, ValueError) as exc:
@@ -259,7 +263,7 @@ class Pool:
 
 
 def is_planned(raw: t.Any) -> bool:
-    """Return whether this is a pool of gpu_plan's result; a description of a pool has no key expected."""
+    """Return True for a pool from gpu_plan's result; only that has the key expected."""
     return isinstance(raw, dict) and "expected" in raw
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What the roles need of all pools together: tolerations, quotas, priority classes, validations."""
+"""Inputs of the roles for all pools together: tolerations, quotas, priority classes, validations."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _REQUESTS: t.Final = "requests."
 
 
 def tolerations(pools: t.Iterable[Pool]) -> list[JsonObject]:
-    """Return what an operand or a workload must tolerate to run on every pool."""
+    """Return the tolerations with which an operand or a workload runs on every pool."""
     return taints.operand_tolerations(taint.as_result() for pool in pools for taint in pool.taints)
 
 
 def quotas(pools: t.Iterable[Pool]) -> list[JsonObject]:
-    """Return one quota for each namespace and name; what several pools give the same resource is added up."""
+    """Return one quota for each namespace and name. Add up the numbers that pools give one resource."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     for quota in (one for pool in pools for one in pool.quota):
         hard = found.setdefault((quota.namespace, quota.name or "gpu-quota"), {})
@@ -35,6 +35,7 @@ def quotas(pools: t.Iterable[Pool]) -> list[JsonObject]:
 
 
 def priorities(pools: t.Iterable[Pool]) -> list[JsonObject]:
+    """Return each priority class once, with its defaults."""
     found: dict[str, JsonObject] = {}
     for priority in (one for pool in pools for one in pool.priority):
         found[priority.name] = {
@@ -47,7 +48,7 @@ def priorities(pools: t.Iterable[Pool]) -> list[JsonObject]:
 
 
 def groups(pools: t.Iterable[Pool]) -> list[JsonObject]:
-    """Return groups of nodes of one kind: a pool, or each instance type of a pool if their devices differ."""
+    """Return groups of equal nodes: a pool, or each instance type of a pool if their devices differ."""
     found = []
     for pool in pools:
         offers = {candidate.instance_type: candidate.expected for candidate in pool.candidates}
@@ -82,9 +83,9 @@ def groups(pools: t.Iterable[Pool]) -> list[JsonObject]:
 
 
 def stack(pools: t.Sequence[Pool], backend: str | None = None) -> JsonObject:
-    """One driver for all pools is the ClusterPolicy's; where they differ each has its own.
+    """Return the backend, and the driver if all pools have the same. backend: the user's choice.
 
-    backend: what the user wants instead.
+    Pools with different drivers need the backend nvidiadriver, which has a driver for each.
     """
     wanted = [pool.driver or {} for pool in pools]
     if all(one == wanted[0] for one in wanted):
@@ -93,7 +94,7 @@ def stack(pools: t.Sequence[Pool], backend: str | None = None) -> JsonObject:
 
 
 def validations(pools: t.Iterable[Pool], claims: bool = False) -> list[JsonObject]:
-    """claims: pods claim the devices instead of requesting them."""
+    """Return the input of each validation. claims: pods claim the devices."""
     return [
         {
             "pool": pool.name,
@@ -111,7 +112,7 @@ def validations(pools: t.Iterable[Pool], claims: bool = False) -> list[JsonObjec
 
 
 def expected_labels(pools: t.Iterable[Pool]) -> list[JsonObject]:
-    """What node feature discovery must find on every node of a pool."""
+    """Return the labels that Node Feature Discovery must set on every node of a pool."""
     return [
         {
             "node_selector": pool.node_selector,
@@ -123,12 +124,12 @@ def expected_labels(pools: t.Iterable[Pool]) -> list[JsonObject]:
 
 
 def are_nvidias(pool: Pool) -> bool:
-    """Whether the pool's devices are what the GPU Operator drives."""
+    """Return True if all devices of the pool are from NVIDIA."""
     return all(candidate.vendor == "nvidia" for candidate in pool.candidates)
 
 
 def drivers(pools: t.Iterable[Pool]) -> list[str]:
-    """Remarks on devices that the GPU Operator's usual driver does not know."""
+    """Return remarks on devices that the GPU Operator's usual driver does not support."""
     remarks = []
     for pool in pools:
         for candidate in pool.candidates:
@@ -148,7 +149,7 @@ def drivers(pools: t.Iterable[Pool]) -> list[str]:
 
 
 def short_quotas(pools: t.Sequence[Pool], quota: t.Iterable[JsonObject]) -> list[str]:
-    """Remarks on devices that no namespace with a quota may use."""
+    """Return remarks on devices that no namespace with a quota may use."""
     limits: dict[str, int] = {}
     for hard in (one["hard"] for one in quota):
         for resource, number in (
@@ -167,10 +168,7 @@ def short_quotas(pools: t.Sequence[Pool], quota: t.Iterable[JsonObject]) -> list
 
 
 def counted_as_claims(quotas: t.Iterable[JsonObject]) -> list[JsonObject]:
-    """Return the quotas with claims instead of GPUs.
-
-    A device class beside `gpus` is the same limit and adds up.
-    """
+    """Return the quotas with claims instead of GPUs, added to those of the same DeviceClass."""
     return [quota | {"hard": _counted(quota["hard"])} for quota in quotas]
 
 

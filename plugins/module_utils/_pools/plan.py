@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The plan of gpu_pools: all pools together, and what each role needs of them."""
+"""The plan of gpu_pools: all pools together, and the inputs of the roles."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ and give it with -e @FILE; examples/ has complete ones."""
 
 @dataclass(frozen=True)
 class Plan:
-    """pools: in the user's order. outputs: what roles need for all pools together. remarks: warnings."""
+    """A plan. pools: in the user's order. outputs: inputs of the roles. remarks: warnings."""
 
     pools: tuple[Pool, ...]
     outputs: JsonObject
     remarks: tuple[str, ...]
 
     def as_result(self) -> JsonObject:
-        """Return the plan as gpu_plan returns it."""
+        """Return the plan as gpu_plan's result."""
         return {"pools": [pool.as_result() for pool in self.pools], **self.outputs}
 
 
 @dataclass
 class ListDraft(Draft):
-    """The draft of a list of pools. name: how the user calls the list. backend: of the driver stack."""
+    """The draft of a list of pools. name: the user's name of the list. backend: of the driver stack."""
 
     name: str = "gpu_pools"
     backend: str | None = None
@@ -54,10 +54,10 @@ class ListDraft(Draft):
 def draft(
     pools: t.Any, name: str = "gpu_pools", catalogue: Catalogue = BUILT_IN, backend: str | None = None
 ) -> ListDraft:
-    """Return the draft of a plan of all pools. Raises InputError when this is no list of pools.
+    """Return the draft of a plan of all pools. Raises InputError if the pools are no list or an empty one.
 
-    name: how the user calls the list, for paths. catalogue: of instance types; its facts stay with the
-    candidates. backend: of the driver stack; None means what the pools' drivers need.
+    name: the user's name of the list, for paths. catalogue: of instance types. backend: of the driver
+    stack; None chooses it by the pools' drivers.
     """
     problems = Problems()
     if not isinstance(pools, (list, tuple)):
@@ -78,7 +78,7 @@ def draft(
 
 
 def assemble(pools: tuple[Pool, ...], name: str = "gpu_pools", backend: str | None = None) -> Plan:
-    """Return the plan of planned pools. name: of the list, for remarks. backend: as in `draft`."""
+    """Return the plan of planned pools. name: the list's, for remarks. backend: as in `draft`."""
     claims = backend == conflicts.DRA
     quotas = outputs.quotas(pools)
     driven = [pool for pool in pools if outputs.are_nvidias(pool)]

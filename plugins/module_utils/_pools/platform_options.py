@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Options of a pool and its candidates for the platform, and patches of the provider's value."""
+"""Check the platform options of a pool and its candidates, and patches of the provider's value."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .._platforms.platform import Paths, Platform, Wanted
 from .._platforms.registry import BY_KEY, of_cloud, unknown_fields
 from .model import PATCH, Candidate, Pool
 
-# A pool, or a part of one, as its user describes it.
+# A pool, or a part of it, as the user wrote it.
 Description = dict[str, t.Any]
 
 
 def settle(pool: Description, path: str, cloud: str | None, problems: Problems) -> None:
-    """Hand the pool's platform options down to its candidates. cloud: None means not known yet."""
+    """Copy the pool's platform options to its candidates. cloud: None means not known yet."""
     platform = of_cloud(cloud)
     for holder, where in [(pool, path), *_candidates(pool, path)]:
         for key in sorted(set(BY_KEY) & set(holder)):
@@ -48,7 +48,7 @@ def check(
     cloud: str | None,
     problems: Problems,
 ) -> None:
-    """Lets the platform check each candidate. kinds: what is known of each one's instance type."""
+    """Let the platform check each candidate. kinds: each candidate's instance type, None if not known."""
     platform = of_cloud(cloud)
     for (candidate, where), kind in zip(_candidates(pool, path), kinds, strict=True):
         if platform is not None:
@@ -64,7 +64,7 @@ def check(
 
 
 def wanted(pool: Pool, candidate: Candidate, key: str, zone: str = "", image: str = "") -> Wanted:
-    """Return what a platform is asked for. key: the platform's."""
+    """Return the machine that a platform shall build. key: the platform's key."""
     return Wanted(
         candidate.instance_type,
         zone,
@@ -121,7 +121,7 @@ def _check(
 
 
 def _written(pool: Description, candidate: Description, key: str) -> list[tuple[str, bool]]:
-    """Each option, and whether the candidate itself says something about it that the pool does not."""
+    """Return each option, and True if the candidate sets it differently from the pool."""
     return [
         ("market", "market" in candidate),
         *((one, candidate.get(one) != pool.get(one)) for one in (key, PATCH)),

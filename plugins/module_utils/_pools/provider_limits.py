@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Limits of the provider's account that pools count towards, and how much of each they need."""
+"""Limits of the provider's account, and how much of each limit the pools need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typing as t
 from .model import Candidate, JsonObject, Pool
 
 Counted = tuple[str, bool, str, int]
-# By the letters that an instance type of AWS begins with.
+# First letters of an AWS instance type -> the family in the names of the quotas.
 _AWS: t.Final = (
     ("p", "P"),
     ("g", "G and VT"),
@@ -20,19 +20,19 @@ _AWS: t.Final = (
     ("trn", "Trn"),
     ("inf", "Inf"),
 )
-# Whose names were seen, in November 2026, in lists of Service Quotas and on the page of Spot quotas of
-# EC2's user guide; others are described in words.
+# Families whose exact names are in lists of Service Quotas and in EC2's user guide on Spot quotas
+# (November 2026). A result describes the others in words.
 _ON_DEMAND: t.Final = frozenset(("P", "G and VT", "Inf"))
 _SPOT: t.Final = frozenset(("DL", "G and VT", "Inf", "Trn"))
 _SPOT_P: t.Final = {"p2": "P4, P3 and P2", "p3": "P4, P3 and P2", "p4": "P4, P3 and P2", "p5": "P5"}
-# What the quotas' metrics of the Compute Engine API call the models; others are described in words.
+# Names of the models in the quota metrics of the Compute Engine API. A result describes others in words.
 _GCP: t.Final = {"T4": "T4", "P4": "P4", "P100": "P100", "V100": "V100", "L4": "L4"}
 
 
 def limits(pools: t.Iterable[Pool], cloud: str | None) -> list[JsonObject]:
-    """Return one entry for each limit, with the sum of the pools' needs; of candidates the largest counts.
+    """Return one entry for each limit with the sum of the pools' needs; the largest candidate counts.
 
-    unit: what is counted. is_name: whether it is the provider's own name for the limit; else words for it.
+    unit: vCPUs or GPUs. is_name: limit is the provider's own name, not a description.
     """
     found: dict[tuple[str, bool, str], dict[str, int]] = {}
     for pool in pools:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What a run would do, from the plan of the pools and the dry runs of each step; nothing in it is guessed."""
+"""The report of what a run would do, from the plan of the pools and each step in check mode."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .._frame.predicted import CHANGE, CREATE, DELETE, KEEP
 from .model import JsonObject
 
 Plan = t.Mapping[str, t.Any]
-# Objects at whose change an operator of OpenShift restarts nodes. Everything else is taken up by a node
-# that runs; a driver is reloaded by its pod.
+# After a change of these objects, an operator of OpenShift reboots nodes. Other changes need no reboot; a
+# driver's pod reloads the driver.
 _REBOOTING: t.Final = (
     "MachineConfig",
     "MachineConfigPool",
@@ -37,8 +37,8 @@ _NO_REBOOT: t.Final = (
 def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> JsonObject:
     """Return the report of a plan and of every step in check mode.
 
-    steps: the results by name of the step: one result, a loop's, or a list of them. Those of nodes are
-    called nodes.
+    steps: name of a step to its result, a loop's result, or a list of them. The step C(nodes) creates
+    machines, the step C(care) has the autoscalers.
     """
     parts = {name: list(_parts(result)) for name, result in steps.items()}
     machines = {part["pool"]["name"]: part for part in parts.get("nodes", ()) if part.get("pool")}
@@ -76,7 +76,7 @@ def _parts(result: t.Any) -> t.Iterator[JsonObject]:
 
 
 def _pool(pool: JsonObject, result: JsonObject | None, cost: JsonObject | None) -> JsonObject:
-    """result: of the pool's machine sets; None for nodes that are there already."""
+    """Return one pool's part of the report. result: gpu_machineset's; None for existing nodes."""
     asked = (result or {}).get("pool") or pool
     types = list(dict.fromkeys(one["instance_type"] for one in asked["candidates"]))
     then = sum(one["replicas"] for one in result["machine_sets"]) if result else None
@@ -95,7 +95,7 @@ def _pool(pool: JsonObject, result: JsonObject | None, cost: JsonObject | None) 
 
 
 def _drained(result: JsonObject) -> list[JsonObject]:
-    """Return Machines that the pool loses, with their nodes; node is empty if there is none yet."""
+    """Return the Machines that the pool loses, with their nodes; node is empty if there is none yet."""
     return [
         {"pool": result["pool"]["name"], **one, "for": why}
         for why in ("removed", "replaced")
@@ -104,7 +104,7 @@ def _drained(result: JsonObject) -> list[JsonObject]:
 
 
 def _rebooted(result: JsonObject) -> list[JsonObject]:
-    """Objects that restart nodes. nodes: as the step says; None where it does not know which."""
+    """Return the objects that reboot nodes. nodes: None if the step does not know which."""
     written = [one["object"] for one in result.get("foreseen") or [] if one["action"] != KEEP]
     return [
         {"by": one, "nodes": result.get("rebooted")} for one in written if one.partition(" ")[0] in _REBOOTING
@@ -112,7 +112,7 @@ def _rebooted(result: JsonObject) -> list[JsonObject]:
 
 
 def _autoscaling(pools: t.Iterable[JsonObject], care: t.Iterable[JsonObject]) -> JsonObject:
-    """The bounds of each machine set, and the cluster's limits of the pools' GPUs."""
+    """Return the bounds of each machine set, and the cluster's limits of the pools' GPUs."""
     kinds = {one.get("accelerator") for pool in pools for one in (pool, *pool["candidates"])}
     handed = [part for part in care if "autoscalers" in part]
     return {
@@ -127,7 +127,7 @@ def _table(told: JsonObject) -> list[str]:
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
-    # Neither long nor with a colon: Ansible would fold or quote them.
+    # Ansible folds long lines and quotes lines with a colon.
     lines += [_line(one) for action in _VERBS for one in told["objects"] if one["action"] == action]
     scaling = told["autoscaling"]
     lines += [

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Contradictions inside one pool."""
+"""Find contradictions inside one pool."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .._platforms.registry import BY_KEY
 from .geometry import renames
 from .model import ACCELERATOR
 
-# A pool, or a part of one, as its user describes it.
+# A pool, or a part of it, as the user wrote it.
 Description = dict[str, t.Any]
-# A machine set is called <infrastructure>-<pool>-<zone>; a machine of it has six characters more, and is a
-# host of that name (63) on most platforms.
+# A machine set's name is <infrastructure>-<pool>-<zone>. The name of its machine is six characters longer,
+# and on most platforms it is also the host name, with at most 63 characters.
 LONGEST_SET: t.Final = 57
-# The infrastructure's name is the cluster's with six characters more. Where it is not known yet, only what
-# no cluster could have is refused.
+# The infrastructure name is the cluster's name and six characters. While it is not known, only names that
+# are too long for every cluster are wrong.
 _SHORTEST_PREFIX: t.Final = 7
-# What means machines that are made here.
+# Options for machines that the collection creates.
 _MACHINES: t.Final = (
     "candidates",
     "replicas",
@@ -40,7 +40,7 @@ _MACHINES: t.Final = (
     "provider_spec_patch",
 )
 
-# Checked like the others, and then refused: nothing is ignored silently.
+# Options that are checked, but not supported.
 _UNSUPPORTED: t.Final = {
     "tuning": "Remove it, and make the Tuned object with the module manifests.",
     "sharing": "Remove it: every GPU is offered whole.",
@@ -50,7 +50,7 @@ _UNSUPPORTED: t.Final = {
 
 
 def check(pool: Description, path: str, problems: Problems, prefix: str | None) -> None:
-    """prefix: the cluster's infrastructure name, where known."""
+    """Add the problems of one pool. prefix: the infrastructure name, or None if not known."""
     _sizes(pool, path, problems)
     _zones(pool, path, problems)
     check_name(pool, path, problems, prefix)
@@ -117,7 +117,7 @@ def _driver(pool: Description, path: str, problems: Problems) -> None:
 
 
 def _existing(existing: Description, path: str, problems: Problems) -> None:
-    """Note an empty selector, which matches every node, and empty devices, which every node offers."""
+    """Add a problem for an empty selector, which matches every node, and for no expected devices."""
     for key, example in (
         ("node_selector", "{node-role.kubernetes.io/gpu: ''}"),
         ("expected", "{nvidia.com/gpu: 1}"),
@@ -140,7 +140,7 @@ def _zones(pool: Description, path: str, problems: Problems) -> None:
 
 
 def check_name(pool: Description, path: str, problems: Problems, prefix: str | None) -> None:
-    """Note a name that is too long for machine sets of the cluster with this infrastructure name."""
+    """Add a problem if the name is too long for machine sets. prefix: the infrastructure name."""
     zones = [zone for one in pool.get("candidates") or [] for zone in one.get("zones") or []]
     for zone in dict.fromkeys(zones):
         most = LONGEST_SET - (len(prefix) if prefix else _SHORTEST_PREFIX) - len(zone) - 2
@@ -256,7 +256,7 @@ def _quota(pool: Description, path: str, problems: Problems) -> None:
 
 
 def refuse_unsupported(pool: Description, path: str, problems: Problems) -> None:
-    """Note options that are valid, but that nothing enacts yet."""
+    """Add a problem for each option that this release does not support."""
     for key, remedy in _UNSUPPORTED.items():
         if pool.get(key) is not None:
             problems.add("POOL-NOT-YET", f"{path}.{key}", "is not supported by this release.", remedy)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The table of a pool's options."""
+"""The table of a pool's options, their types and their limits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EFFECTS: t.Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 _NAME: t.Final = Field("text", required=True, fault=name_fault)
-# What a pool says for all its candidates, and a candidate for itself.
+# Options of a pool for all its candidates, or of one candidate.
 _PLATFORM: t.Final = {
     **{key: Field("map", fields=platform.OPTIONS) for key, platform in BY_KEY.items()},
     "provider_spec_patch": Field("any"),
@@ -26,7 +26,7 @@ _PLATFORM: t.Final = {
 _CANDIDATE: t.Final = {
     "instance_type": Field("text", required=True),
     "zones": Field("list", entry=Field("text")),
-    # For a type that the catalogue does not have.
+    # Facts of a type that the catalogue does not have.
     **{key: ENTRY[key] for key in FACTS},
     "market": Field("any"),
     **_PLATFORM,

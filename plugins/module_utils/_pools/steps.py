@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The steps of gpu_plan: check the description, find the platform, and finish the same plan with it."""
+"""The steps of gpu_plan: check the description, find the platform, and plan the pools."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class GpuPlanParams(WaitParams):
 
 
 def plan(api: Api, params: GpuPlanParams) -> JsonObject:
-    """Return the plan of all pools. Raises InputError with every problem, before a request if it can."""
+    """Return the plan of all pools. Raises InputError with every problem, if possible before a request."""
     catalogue = extended(params["catalogue"])
     prices = None if params["prices"] is None else cost.read_prices(params["prices"])
     classes = cost.CLASSES if params["cost_classes"] is None else cost.read_classes(params["cost_classes"])
@@ -59,7 +59,7 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
 
 
 def _place(api: Api, draft: Draft, place: Place) -> Place:
-    """Return what the cluster adds to the description; nothing on a cluster that is not OpenShift."""
+    """Return the place with the cluster's facts; a cluster that is not OpenShift adds none."""
     try:
         found = api.get(known("Infrastructure"), "cluster")
     except KindNotServedError:
@@ -74,7 +74,7 @@ def _place(api: Api, draft: Draft, place: Place) -> Place:
 
 
 def fixed_types(api: Api) -> list[str] | None:
-    """Return the types of GPU limits that another manager maintains; None if a missing one can be added."""
+    """Return the types of the GPU limits if another manager has them, or None if limits can be added."""
     try:
         return gpu_limits.fixed_types(api.get(known("ClusterAutoscaler"), gpu_limits.NAME))
     except (KindNotServedError, ForbiddenError):
