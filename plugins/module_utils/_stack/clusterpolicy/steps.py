@@ -35,7 +35,7 @@ if t.TYPE_CHECKING:
 NAME: t.Final = "gpu-cluster-policy"
 NAMESPACE: t.Final = "nvidia-gpu-operator"
 POLICY: t.Final = known("ClusterPolicy")
-# Start of a code -> fields of a foreign policy that may cause it.
+# Prefix of a code -> fields of a foreign policy that may cause it.
 CAUSES: t.Final = {
     "GPU-TAINT": ("spec.daemonsets.tolerations",),
     "GPU-ALLOC": ("spec.mig.", "spec.devicePlugin."),
