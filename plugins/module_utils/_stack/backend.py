@@ -26,11 +26,11 @@ class Backend(t.Protocol):
 
     @property
     def NAME(self) -> str:
-        """The default name of its object."""
+        """Return the default name of its object."""
 
     @property
     def NAMESPACE(self) -> str:
-        """The default namespace of its object."""
+        """Return the default namespace of its object."""
 
     def check(self, params: StackParams) -> None:
         """Raise InputError for options that cannot work, before the first request."""

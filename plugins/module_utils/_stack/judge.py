@@ -21,7 +21,7 @@ from .finding import Finding, is_consequence, placed
 from .params import StackPool
 from .stages import Chain
 
-# Judges one node of a pool; the snapshot holds only the pods of that node.
+# A function that judges one node of a pool; its snapshot holds only the pods of that node.
 NodeJudge = t.Callable[[KubeObject, StackPool, Snapshot], t.Iterable[Readiness | None]]
 _OFFERED: t.Final = ("GPU-ALLOC", "GPU-MIG-RUNNING")
 
@@ -32,7 +32,7 @@ class StackJudge:
     def __init__(
         self, judge: t.Callable[[Snapshot], t.Sequence[Finding]], chain: Chain, patience: Grace
     ) -> None:
-        """judge: returns causes before consequences. patience: decides when a trouble that lasts is final."""
+        """Take a judge that returns causes before consequences. patience: how long a trouble may last."""
         self._judge, self._patience, self.chain = judge, patience, chain
         self.seen: Snapshot = {}
         self.findings: list[Finding] = []

@@ -60,6 +60,8 @@ class ClusterPolicyOptions(t.TypedDict):
 
 
 class _Options(ClusterPolicyOptions, StateParams):
+    """The options of special_resource except name and namespace."""
+
     backend: t.Literal["clusterpolicy", "nvidiadriver", "dra", "nicclusterpolicy", "custom", "kmm", "sro"]
     tolerations: list[KubeObject]
     spec: dict[str, t.Any]

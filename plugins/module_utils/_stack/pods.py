@@ -29,7 +29,7 @@ _CRASH: t.Final = (
     "StartError",
 )
 
-# Operands whose files other operands of the node wait for, and one that waits for none.
+# AWAITED: operands whose files other operands of the node need. INDEPENDENT: operands that need none.
 AWAITED: t.Final = ("driver", "container-toolkit", "dra-driver")
 INDEPENDENT: t.Final = ("node-status-exporter",)
 

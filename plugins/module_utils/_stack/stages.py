@@ -21,7 +21,7 @@ ORDER: t.Final = (FAILED, PENDING, WAITING, READY)
 CATALOGUE, PLAN, CSV, CRD = "catalogue", "install plan", "csv", "crd"
 LABELS, DRIVER, TOOLKIT, PLUGIN = "nfd labels", "driver", "toolkit", "device plugin"
 VALIDATOR, METRICS, ALLOCATABLE = "validator", "metrics", "allocatable"
-# Takes the place of the device plugin with dynamic resource allocation.
+# This stage replaces the device plugin under dynamic resource allocation.
 DRA = "dra driver"
 _MOST_EVIDENCE: t.Final = 5
 

@@ -19,7 +19,7 @@ from .finding import Finding
 from .judge import StackJudge
 from .params import StackParams, StackPool
 
-# Seconds until the operator's status shows a change that nothing else shows.
+# Seconds until the operator's status reflects a change.
 REACTION: t.Final = 5.0
 
 

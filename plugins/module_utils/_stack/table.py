@@ -16,7 +16,7 @@ from .finding import Finding
 from .params import StackPool
 from .stages import Chain, Place, Stage
 
-# Returns the stages that a node shows, for stages without a finding.
+# A function that returns the stages that a node shows, for stages without a finding.
 Seen = t.Callable[[KubeObject], t.Mapping[str, Stage]]
 NOT_READ: t.Final = "not looked at, since what it brings is there"
 NOT_WANTED: t.Final = "nothing of it is asked for"

@@ -100,6 +100,7 @@ class Judge(StackJudge):
         self._kernels = KernelChain()
 
     def harden(self, findings: t.Sequence[Finding]) -> list[Finding]:
+        """Return the findings; those about missing devices fail too, once devices should be there."""
         findings = super().harden(findings)
         is_claimed = findings[-1].is_ready and all(
             one.code not in ("GPU-UPG-RUNNING", "GPU-CP-NOTREADY") for one in findings
@@ -108,6 +109,7 @@ class Judge(StackJudge):
         return harden_some(self._doubt, findings, doubtful)
 
     def verdict(self, snapshot: Snapshot) -> Readiness:
+        """Return the worst finding, with lines that show how far a new kernel has come."""
         verdict = worst(self.findings)
         if verdict.is_ready:
             message = "Every node runs every operand and offers what its pool promises."

@@ -139,7 +139,7 @@ def compare(params: StackParams, live: KubeObject) -> Foreign:
 def _policies(api: Api, params: StackParams) -> list[KubeObject]:
     """Return all policies; none in check mode if the kind is not served: an earlier task may install it.
 
-    Raise KindNotServedError else; without OLM, an error that says how Helm installs the operator.
+    Raise KindNotServedError else. Without OLM raise the error OLM-ABSENT, in check mode too.
     """
     try:
         return api.list(POLICY)

@@ -204,7 +204,7 @@ def _daemonset(
     log = "Look at the log of the GPU operator."
     if live is None:
         others = [one for one in every if operands.is_operand(one) and operands.component(one) == "driver"]
-        # On the first start no node has one yet, and a node that the operator does not know gets none.
+        # On the first start no DaemonSet exists yet; a node that the operator does not know gets none.
         if not others or not source or labels(node).get(operands.DEPLOY + "driver") != "true":
             return None
         wanted = (

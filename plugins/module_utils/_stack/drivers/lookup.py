@@ -57,7 +57,7 @@ def question(images: t.Sequence[str], namespace: str) -> Data:
 
 
 def answers(images: t.Sequence[str], told: Data) -> dict[str, Answer]:
-    """Return image -> answer; told: the server's reply, which lists images in the order of the question."""
+    """Return image -> answer. told: the server's reply, which lists images in the order of the question."""
     entries = (told.get("status") or {}).get("images") or []
     return {
         image: _answer(image, entries[at] if at < len(entries) else {}) for at, image in enumerate(images)

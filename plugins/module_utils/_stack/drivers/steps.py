@@ -22,7 +22,8 @@ from ..params import StackParams, StackPool
 if t.TYPE_CHECKING:
     from . import image, lookup
 
-# Modules that only precompiled drivers or a mirror need are imported inside functions.
+# Functions import what only precompiled drivers or a mirror need.
+
 # A silent registry holds the API server up for half a minute; a second request learns nothing new.
 PATIENCE: t.Final = 40.0
 
