@@ -28,6 +28,8 @@ from ansible.plugins.callback import CallbackBase
 
 
 class CallbackModule(CallbackBase):  # type: ignore[misc]
+    """The callback that shows each failure with an error code again at the end of a run."""
+
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "aggregate"
     CALLBACK_NAME = "accelerators.openshift.verdict"
@@ -38,6 +40,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._failures: list[tuple[str, dict[str, t.Any]]] = []
 
     def v2_runner_on_failed(self, result: t.Any, ignore_errors: bool = False) -> None:
+        """Store a failed result with an error code, or a loop's failed items, unless errors are ignored."""
         if ignore_errors:
             return
         items = [item for item in result.result.get("results", []) if isinstance(item, dict)]
@@ -45,6 +48,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._failures += [(result.host.get_name(), item) for item in failed if item.get("code")]
 
     def v2_playbook_on_stats(self, stats: t.Any) -> None:
+        """Display the stored failures: lines of the stack, code, message and remedy."""
         for host, failure in self._failures:
             for line in (failure.get("special_resource") or {}).get("lines") or []:
                 self._display.display(f"{host}: {line}", color="yellow")

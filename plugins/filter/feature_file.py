@@ -102,6 +102,11 @@ Data = dict[str, t.Any]
 def feature_file(
     features: t.Any, name: str = "", expires: str = "", publish: str = "both", **how: t.Any
 ) -> str | list[Data]:
+    """Return the text of a feature file, or the objects that bring it to nodes.
+
+    features: names with values, or a text to check. expires: RFC 3339 time. how: the options from `as` on.
+    Raise AnsibleFilterError for wrong features or options.
+    """
     try:
         content = (
             files.render(features, expires, publish)
@@ -148,5 +153,8 @@ def _in_shape(content: str, name: str, **how: t.Any) -> str | list[Data]:
 
 
 class FilterModule:
+    """The filter feature_file."""
+
     def filters(self) -> dict[str, t.Callable[..., t.Any]]:
+        """Return name -> filter."""
         return {"feature_file": feature_file}

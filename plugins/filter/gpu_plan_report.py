@@ -90,5 +90,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.repo
 
 
 class FilterModule:
+    """The filter gpu_plan_report."""
+
     def filters(self) -> dict[str, t.Callable[..., t.Any]]:
+        """Return name -> filter."""
         return {"gpu_plan_report": report}

@@ -76,6 +76,10 @@ def table(
     validation: Data | None = None,
     seconds: Data | None = None,
 ) -> list[str]:
+    """Return the lines of the table: the heading, one line per node, and the seconds per stage if given.
+
+    The parameters are the options of the filter; a missing result leaves its column empty.
+    """
     machines = {one["name"]: one for result in _parts(nodes) for one in result.get("nodes") or []}
     operands = {one["name"]: one for one in _of(stack, "special_resource")}
     validated = {one["name"]: one for result in _parts(validation) for one in _of(result, "workload")}
@@ -123,7 +127,7 @@ def _of(result: Data | None, noun: str) -> list[Data]:
 
 
 def _parts(result: Data | None) -> list[Data]:
-    """The results of a loop's items, or the one result."""
+    """Return the results of a loop's items, or the one result as a list; empty without a result."""
     if not result:
         return []
     return list(result["results"]) if "results" in result else [result]
@@ -141,5 +145,8 @@ def _seconds(result: t.Any) -> float:
 
 
 class FilterModule:
+    """The filter gpu_table."""
+
     def filters(self) -> dict[str, t.Callable[..., t.Any]]:
+        """Return name -> filter."""
         return {"gpu_table": table}

@@ -85,6 +85,11 @@ def label_difference(
     names: t.Sequence[str] = ("first", "second"),
     only: t.Sequence[str] = (),
 ) -> Data:
+    """Return the labels that differ between two sets of nodes, as data and as a table.
+
+    nodes, other: maps with name and labels. only: families of labels to compare; all by default. Raise
+    AnsibleFilterError for a set without nodes, a node without name or labels, or names that are not two.
+    """
     if len(set(names)) != 2:
         raise AnsibleFilterError(f"label_difference: names has to hold two names, and is {list(names)}")
     sets = dict(zip(names, (_labels(nodes), _labels(other)), strict=True))
@@ -112,5 +117,8 @@ def _chosen(marks: Data, only: t.Sequence[str]) -> dict[str, str]:
 
 
 class FilterModule:
+    """The filter label_difference."""
+
     def filters(self) -> dict[str, t.Callable[..., t.Any]]:
+        """Return name -> filter."""
         return {"label_difference": label_difference}

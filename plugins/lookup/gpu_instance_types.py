@@ -1,6 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+"""Look up facts about the clouds' GPU instance types."""
 
 from __future__ import annotations
 
@@ -210,9 +211,12 @@ _MOST_NEAREST: t.Final = 5
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]
+    """The lookup gpu_instance_types."""
+
     def run(
         self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any
     ) -> list[dict[str, t.Any]]:
+        """Return one entry per instance type; terms: names. Raise AnsibleLookupError for wrong options."""
         self.set_options(var_options=variables, direct=kwargs)
         options = self.get_options()
         try:
@@ -224,7 +228,10 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             raise AnsibleLookupError(exc.to_result()["msg"]) from exc
 
     def catalogue(self, given: t.Any, variables: dict[str, t.Any] | None) -> Catalogue:
-        """The collection's own, with what the user's list or file says."""
+        """Return the built-in catalogue, extended by the user's list or file.
+
+        Raise InputError if the file does not exist or cannot be read.
+        """
         if given is None:
             return BUILT_IN
         if not isinstance(given, str):
@@ -247,7 +254,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
 
 
 def known_only(given: t.Iterable[str], options: t.Iterable[str]) -> None:
-    """Ansible takes no notice of an option that a lookup does not have."""
+    """Raise InputError for an unknown option: Ansible itself ignores it."""
     for name in sorted(set(given) - set(options)):
         near = difflib.get_close_matches(name, options, n=1, cutoff=0.5)
         allowed = ", ".join(sorted(option for option in options if not option.startswith("_")))
@@ -259,7 +266,10 @@ def known_only(given: t.Iterable[str], options: t.Iterable[str]) -> None:
 
 
 def entries(names: list[str], options: Options, catalogue: Catalogue = BUILT_IN) -> list[dict[str, t.Any]]:
-    """The named types, or all, as far as the options let them through."""
+    """Return the named types, or all, that pass the options; the nearest ones first with option nearest.
+
+    Raise InputError for an unknown name or a wrong option.
+    """
     kinds = selected(names, options, catalogue)
     wish, most = options.get("nearest"), options.get("most")
     if most is not None and most < 1:
@@ -271,6 +281,7 @@ def entries(names: list[str], options: Options, catalogue: Catalogue = BUILT_IN)
 
 
 def selected(names: list[str], options: Options, catalogue: Catalogue) -> list[InstanceType]:
+    """Return the named types, or all in order, that pass every filter option."""
     cloud, model = options.get("cloud"), options.get("gpu_model")
     wanted = (
         {**options, "gpu_model": known_model(model, catalogue.everything(), "gpu_model")}
@@ -292,6 +303,7 @@ def selected(names: list[str], options: Options, catalogue: Catalogue) -> list[I
 
 
 def named(name: str, cloud: str | None, catalogue: Catalogue) -> list[InstanceType]:
+    """Return the types with this name, one per cloud at most; raise InputError if there is none."""
     found = [kind for one in ([cloud] if cloud else catalogue.types) if (kind := catalogue.find(one, name))]
     if not found:
         near = ", ".join(catalogue.nearest(name, cloud)) or "none is near"

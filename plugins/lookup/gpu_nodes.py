@@ -1,6 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+"""List the GPU nodes of a cluster."""
 
 from __future__ import annotations
 
@@ -95,9 +96,15 @@ _display = Display()
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]
+    """The lookup gpu_nodes."""
+
     def run(
         self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any
     ) -> list[t.Any]:
+        """Return one entry per GPU node, or the result of option query; terms: names of nodes.
+
+        Raise AnsibleLookupError for a wrong option or a failed request.
+        """
         self.set_options(var_options=variables, direct=kwargs)
         options = self.get_options()
         pool, query = options.pop("pool"), options.pop("query")
@@ -118,6 +125,10 @@ class LookupModule(LookupBase):  # type: ignore[misc]
 def found(
     options: dict[str, t.Any], labels: list[str], names: list[t.Any], with_labels: bool
 ) -> list[dict[str, t.Any]]:
+    """Return the summaries of the nodes that match all label selectors in labels.
+
+    names: of the wanted nodes; if empty, all GPU nodes. Display the warnings of the connection.
+    """
     api = connect(options, "gpu_nodes")
     try:
         return api.list(
@@ -132,10 +143,12 @@ def found(
 
 
 def is_wanted(node: dict[str, t.Any], names: list[t.Any]) -> bool:
+    """Return whether names contains the node, or, if names is empty, whether it is a GPU node."""
     return node_facts.name(node) in names if names else is_gpu_node(node)
 
 
 def is_gpu_node(node: dict[str, t.Any]) -> bool:
+    """Return whether the node belongs to a pool, has a GPU label or offers GPUs."""
     marks = labels(node)
     return (
         bool(pool_of(node))
@@ -146,6 +159,7 @@ def is_gpu_node(node: dict[str, t.Any]) -> bool:
 
 
 def summary(node: dict[str, t.Any], with_labels: bool) -> dict[str, t.Any]:
+    """Return the facts of a node that the lookup documents; devices: resource -> number."""
     spec = node.get("spec") or {}
     return {
         "name": node_facts.name(node),
@@ -163,7 +177,7 @@ def summary(node: dict[str, t.Any], with_labels: bool) -> dict[str, t.Any]:
 
 
 def searched(expression: Expression, nodes: list[dict[str, t.Any]]) -> list[t.Any]:
-    """What the expression makes of the nodes, as a list."""
+    """Return the result of the expression as a list; empty if it is null."""
     result = expression.evaluate(nodes)
     if result is None:
         return []

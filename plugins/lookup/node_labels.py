@@ -1,6 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+"""List the labels of nodes, by family."""
 
 from __future__ import annotations
 
@@ -69,9 +70,15 @@ _display = Display()
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]
+    """The lookup node_labels."""
+
     def run(
         self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any
     ) -> list[t.Any]:
+        """Return one entry per node, sorted by name; terms: names of nodes, all by default.
+
+        Raise AnsibleLookupError for a failed request.
+        """
         self.set_options(var_options=variables, direct=kwargs)
         options = self.get_options()
         selector = options.pop("label_selector")
@@ -92,5 +99,6 @@ class LookupModule(LookupBase):  # type: ignore[misc]
 
 
 def entry(node: dict[str, t.Any]) -> dict[str, t.Any]:
+    """Return name, labels and families of labels of a node."""
     marks = labels(node)
     return {"name": node_facts.name(node), "labels": marks, "families": label_difference.families(marks)}

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this plugin util is for the collection's own plugins and can change without notice.
-"""Run a module's own function in Ansible's worker if that has the same effect, else run an ordinary module.
+"""Run a module's function in Ansible's worker if that has the same effect, else run an ordinary module.
 
-To pack, start and import a module takes Ansible ten times as long as a call in the worker
+Ansible needs ten times as long to pack, start and import a module as for a call in the worker
 (benchmarks/README.md, rows 3 and 4). The effect is the same if the module would run on this machine, as this
 user, with this Python and this environment, while Ansible waits for it.
 """
@@ -28,23 +28,23 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube impor
 
 _MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 _AUTOMATIC = ("auto", "auto_silent", "auto_legacy", "auto_legacy_silent")
-# Loaded here, in Ansible's parent process, once for all workers that it forks. The module itself reports a
-# package that is missing.
+# Ansible's parent process loads the packages here, once for all workers that it forks. The module itself
+# reports a missing package.
 _MISSING = credentials.preload()
-# Ansible keeps no compiled code of collections, so each worker that waits would compile this again, for 4 ms.
+# Ansible keeps no compiled code of collections, so each worker that waits would spend 4 ms on compiling this.
 importlib.import_module("ansible_collections.accelerators.openshift.plugins.module_utils._kube.wait")
 _display = Display()
 
 
 class ActionModule(ActionBase):  # type: ignore[misc]
-    """The action of every module: it runs the module with the name of its task."""
+    """The action plugin of every module; it runs the module with the name of its task."""
 
     _supports_check_mode = True
     _supports_async = True
     _requires_connection = False
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
-        """Return the module's result."""
+        """Return the module's result, from this process or from an ordinary module."""
         task_vars = task_vars or {}
         result: dict[str, t.Any] = super().run(tmp, task_vars)
         name = str(self._task.resolved_action or self._task.action).rpartition(".")[2]
@@ -63,6 +63,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         return {**result, **execute(name, module.ensure, params, check_mode, diff, _display.display)}
 
     def _is_safe(self, task_vars: dict[str, t.Any]) -> bool:
+        """Return whether the module's function has the same effect in this process."""
         if _MISSING or self._task.async_val or self._play_context.become or any(self._task.environment or ()):
             return False
         if (
@@ -75,7 +76,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         interpreter = variables.get("ansible_python_interpreter")
         if interpreter is None or interpreter in _AUTOMATIC:
             return True
-        # The template of an implicit localhost means the Python that runs Ansible.
+        # The implicit localhost has a template here, which gives the Python that runs Ansible.
         rendered = str(self._templar.template(interpreter))
         return os.path.realpath(rendered) == os.path.realpath(sys.executable) and os.path.dirname(
             rendered
@@ -85,7 +86,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
 def _validated(
     spec: ArgumentSpec, arguments: dict[str, t.Any], name: str
 ) -> tuple[dict[str, t.Any], dict[str, t.Any]]:
-    """Return the parameters as AnsibleModule has them, and the result of a task with wrong options or {}."""
+    """Return the parameters as AnsibleModule has them and {}, or {} and the result of wrong options."""
     validator = ArgumentSpecValidator(dict(spec.options), **spec.constraints())
     checked = validator.validate(arguments)
     secrets.register(*(checked._no_log_values - secrets.public_in_kubeconfig(arguments.get("kubeconfig"))))

@@ -2,9 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The backends of special_resource: what each offers, the options that it reads, and which one a task asks
-for.
-"""
+"""The backends of special_resource: their protocol, their options, and the choice of one for a task."""
 
 from __future__ import annotations
 
@@ -24,24 +22,24 @@ from .sro import options as sro
 
 
 class Backend(t.Protocol):
-    """What the file steps.py of a backend offers."""
+    """The functions and names in steps.py of each backend."""
 
     @property
     def NAME(self) -> str:
-        """The name of its object where the user gives none."""
+        """Return the default name of its object."""
 
     @property
     def NAMESPACE(self) -> str:
-        """The namespace of its object where the user gives none."""
+        """Return the default namespace of its object."""
 
     def check(self, params: StackParams) -> None:
-        """Raise InputError, before the first request, for what cannot work."""
+        """Raise InputError for options that cannot work, before the first request."""
 
     def present(self, api: Api, params: StackParams) -> dict[str, t.Any]:
-        """Apply the objects, wait until the stack works, and return what was seen."""
+        """Apply the objects, wait until the stack works, and return the module's result."""
 
     def absent(self, api: Api, params: StackParams) -> dict[str, t.Any]:
-        """Delete what this collection made, and wait until nothing of it is left."""
+        """Delete the objects of this collection, wait until they are gone, and return the module's result."""
 
 
 # The options of each backend; every backend also has those of options.py.
@@ -92,9 +90,9 @@ def backend(title: str) -> Backend:
 
 
 def choose(params: SpecialResourceParams) -> tuple[Backend, StackParams]:
-    """Return the backend that the options name, and the options completed with its name and namespace.
+    """Return the chosen backend, and the options with its name and namespace filled in.
 
-    Raises InputError for options of other backends, and for what the backend calls wrong.
+    Raise InputError for options of other backends, and for options that the backend refuses.
     """
     title = params["backend"]
     for option in sorted(set[str]().union(*OWN.values()) - OWN[title]):

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What is read when a wait failed: logs and events of the pods that know why, and how far OLM is.
+"""Explain a failed wait: read logs and events of the pods in question, and the state of OLM.
 
-A request that fails here must not hide the failure that is explained.
+A request that fails here must not hide the original failure.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def explain(
     pods: t.Mapping[str, t.Sequence[str]],
     summarize: t.Callable[[Snapshot, list[Finding]], dict[str, t.Any]],
 ) -> None:
-    """Add what logs and OLM say to a failed wait.
+    """Add logs, events and the state of OLM to the error of a failed wait.
 
-    pods: stage -> starts of names of the pods that know why.
+    pods: stage -> name prefixes of the pods whose logs say why it is not ready.
     """
     if not judge.seen:
         return
@@ -42,7 +42,7 @@ def explain(
 
 
 def explain_absent(api: Api, name: str, namespace: str, chain: Chain, error: AcceleratorError) -> None:
-    """Add how far the operator is to the failure that the cluster does not serve the custom resource."""
+    """Add the state of OLM to the error that the cluster does not serve the custom resource."""
     snapshot = {"nodes": [], **operator(api, namespace, chain.package)}
     found = table.summarize(chain, snapshot, {}, [], [])
     error.facts["special_resource"] = {"name": name, "state": "", "reason": "", "nodes": [], **found}
@@ -50,7 +50,7 @@ def explain_absent(api: Api, name: str, namespace: str, chain: Chain, error: Acc
 
 
 def operator(api: Api, namespace: str, package: str) -> dict[str, list[KubeObject]]:
-    """Return OLM's objects of the operator, or why they could not be read. Four small requests."""
+    """Return OLM's objects of the operator, or why they could not be read, by four small requests."""
     found: dict[str, list[KubeObject]] = {"subscriptions": [], "plans": [], "csvs": [], "catalogs": []}
     try:
         found["subscriptions"] = api.list(known("Subscription"), namespace)
@@ -67,9 +67,7 @@ def operator(api: Api, namespace: str, package: str) -> dict[str, list[KubeObjec
 
 
 def _decisive(judge: StackJudge, code: str) -> Finding | None:
-    """Return the finding that the verdict came from, or the cause that it waits for; None where neither is
-    known.
-    """
+    """Return the finding that gave the verdict, or the cause that it waits for; None if neither is known."""
     late = [one for one in judge.findings if not one.is_ready]
     first = next((one for one in late if one.is_failed), next(iter(late), None))
     if first is None or first.code != code:
@@ -83,7 +81,7 @@ def _decisive(judge: StackJudge, code: str) -> Finding | None:
 def read_logs(
     api: Api, judge: StackJudge, error: AcceleratorError, pods: t.Mapping[str, t.Sequence[str]]
 ) -> None:
-    """Add to the failure the logs that may know why, and the events of the pod that decides."""
+    """Add to the error the logs that may say why, and the events of the pod of the decisive finding."""
     decisive = _decisive(judge, error.code)
     sources = logs.sources(judge.findings, judge.seen["pods"], decisive, pods)
     for source in sources:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A finding: one judgement of a stack, with its stage, its pool, its node and its time."""
+"""A finding: a verdict on one part of a stack, with its stage, pool, node and time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from . import stages
 class Finding(Readiness):
     """A verdict with its place.
 
-    stage, pool, node: empty where the finding belongs to none. since: a time as the API writes it, or empty.
+    stage, pool, node: empty if the finding belongs to none. since: an RFC 3339 time, or empty.
     waits: the trouble may be only the consequence of an earlier stage.
     """
 
@@ -29,7 +29,7 @@ class Finding(Readiness):
     waits: bool = False
 
 
-# Start of a code -> the only stage that such a finding can belong to.
+# Prefix of a code -> the stage of every finding with such a code.
 _STAGE_OF_CODE: t.Final = {
     "GPU-NFD-": stages.LABELS,
     "GPU-NODE-": stages.LABELS,
@@ -50,7 +50,7 @@ def on_object(
 def on_node(
     verdict: str, node: KubeObject, reason: str, what: str, code: str, remedy: str, **more: t.Any
 ) -> Finding:
-    """Return a finding about one node, with the line that people see of it."""
+    """Return a finding about one node, with its line for the user. more: other fields."""
     line = f"{name(node)}: {what}"
     return Finding(
         verdict, f"{reason}:{name(node)}", f"Node {line}", code, remedy, (line,), node=name(node), **more
@@ -76,7 +76,7 @@ def as_finding(
 
 
 def placed(found: Readiness, pool: str, node: str = "") -> Finding:
-    """Return a judgement as a finding of this pool and node; its code tells the stage where it has none."""
+    """Return a judgement as a finding of this pool and node; its code gives the stage if it has none."""
     if isinstance(found, Finding):
         return replace(found, pool=pool, node=node or found.node)
     starts = (stage for start, stage in _STAGE_OF_CODE.items() if found.code.startswith(start))

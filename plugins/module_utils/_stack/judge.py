@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What the judges of all stacks share: the walk over pools and nodes, and the memory of a wait."""
+"""Code that the judges of all stacks share: the loop over pools and nodes, and the state of a wait."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from .finding import Finding, is_consequence, placed
 from .params import StackPool
 from .stages import Chain
 
-# Judges one node of a pool; the snapshot holds only the pods of that node.
+# A function that judges one node of a pool; its snapshot holds only the pods of that node.
 NodeJudge = t.Callable[[KubeObject, StackPool, Snapshot], t.Iterable[Readiness | None]]
 _OFFERED: t.Final = ("GPU-ALLOC", "GPU-MIG-RUNNING")
 
 
 class StackJudge:
-    """Judges each snapshot of a wait, and remembers the last one and how long each trouble has lasted."""
+    """The judge of a wait; it keeps the last snapshot and how long each trouble has lasted."""
 
     def __init__(
         self, judge: t.Callable[[Snapshot], t.Sequence[Finding]], chain: Chain, patience: Grace
     ) -> None:
-        """judge: returns causes before consequences. patience: when a trouble that lasts becomes final."""
+        """Take a judge that returns causes before consequences. patience: how long a trouble may last."""
         self._judge, self._patience, self.chain = judge, patience, chain
         self.seen: Snapshot = {}
         self.findings: list[Finding] = []
@@ -45,9 +45,7 @@ class StackJudge:
         return self.verdict(snapshot)
 
     def harden(self, findings: t.Sequence[Finding]) -> list[Finding]:
-        """Return the findings, failed where they lasted too long; a consequence has the patience of its
-        cause.
-        """
+        """Return the findings, failed if they lasted too long; a consequence fails only with its cause."""
         causes = [not is_consequence(one, findings, self.chain) for one in findings]
         return harden_some(self._patience, findings, causes)
 
@@ -58,13 +56,13 @@ class StackJudge:
 
 
 def harden_some(patience: Grace, findings: t.Sequence[Finding], chosen: t.Sequence[bool]) -> list[Finding]:
-    """Return all findings; only the chosen ones become failed when they last."""
+    """Return all findings; of these only the chosen ones fail if they last too long."""
     hardened = iter(patience.harden(compress(findings, chosen)))
     return [next(hardened) if is_one else one for one, is_one in zip(findings, chosen, strict=True)]
 
 
 def judge_pools(snapshot: Snapshot, pools: t.Sequence[StackPool], judge_node: NodeJudge) -> list[Finding]:
-    """Return what is found of the size of each pool, then of each of its nodes.
+    """Return the findings about the size of each pool, then about each of its nodes.
 
     A node that the machine-config operator is updating has no other finding: its pods come and go.
     """
@@ -79,7 +77,7 @@ def judge_pools(snapshot: Snapshot, pools: t.Sequence[StackPool], judge_node: No
 
 
 def judge_gone(snapshot: Snapshot) -> Readiness:
-    """Return ready once no operand of the GPU operator is left; only then may the operator go."""
+    """Return ready once no operand of the GPU operator is left; only then can the operator be removed."""
     daemonsets = [one for one in snapshot["daemonsets"] if operands.is_operand(one)]
     pods = [
         pod

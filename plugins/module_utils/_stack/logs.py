@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Which logs tell why a stack does not come up, and what they say."""
+"""Choose the logs that say why a stack does not come up, and add them to the error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .signatures import advice, recognise, reported_xids
 
 MOST: t.Final = 4
 TAIL: t.Final = 60
-# Findings of which no log knows more.
+# Codes of findings that no log explains further.
 _NOT_IN_LOGS: t.Final = (
     "GPU-CP-CONFLICT",
     "GPU-CP-IGNORED",
@@ -35,7 +35,7 @@ _NOT_IN_LOGS: t.Final = (
 
 
 class Source(t.NamedTuple):
-    """A container whose log is worth reading. decides: it belongs to what made the task fail."""
+    """A container whose log is worth reading. decides: its pod belongs to the decisive finding."""
 
     namespace: str
     pod: str
@@ -49,10 +49,10 @@ def sources(
     decisive: Finding | None,
     known: t.Mapping[str, t.Sequence[str]],
 ) -> list[Source]:
-    """Return the containers to read: those in trouble, then those that know of the decisive finding's stage.
+    """Return the containers to read: those in trouble, then those of the decisive finding's stage.
 
-    Those of its node come first; nodes without a finding are never read. known: stage -> starts of names of
-    pods.
+    The decisive finding's node comes first; nodes without a finding are left out. known: stage -> prefixes of
+    pod names.
     """
     if decisive is None or decisive.code in _NOT_IN_LOGS:
         return []
@@ -84,9 +84,7 @@ def _rank(pod: KubeObject, names: t.Sequence[str]) -> int:
 
 
 def _containers(pod: KubeObject) -> list[str]:
-    """Return the container in trouble, else those that are not Ready; a running init container hides all
-    others.
-    """
+    """Return the container in trouble, else a running init container, else those that are not Ready."""
     found = trouble(pod)
     if found is not None:
         return [found.container] if found.container else []
@@ -101,15 +99,13 @@ def _containers(pod: KubeObject) -> list[str]:
 
 
 def unreadable(error: AcceleratorError, source: Source, why: AcceleratorError) -> None:
-    """Add to a failure that a log could not be read."""
+    """Add to the error that a log could not be read."""
     said = f"its log could not be read: {why.code}: {why.message}"
     error.evidence.append(f"{source.pod}/{source.container}: {said}")
 
 
 def read(error: AcceleratorError, source: Source, log: str) -> None:
-    """Add a log to a failure: a known text of a deciding container becomes code and remedy, others are
-    evidence.
-    """
+    """Add a log to the error; a known text of a deciding container sets code and remedy."""
     found = reported_xids(log)
     if found and source.decides and error.code == "GPU-ALLOC":
         said, remedy = advice(found)
@@ -126,7 +122,7 @@ def read(error: AcceleratorError, source: Source, log: str) -> None:
 
 
 def read_events(error: AcceleratorError, pod: str, events: t.Iterable[KubeObject]) -> None:
-    """Add the first event with a known text: a failure before a container starts is in no log."""
+    """Add the first event with a known text; a failure before a container starts is in no log."""
     for event in events:
         text = str(event.get("message") or "")
         if recognise(text) and event.get("type") != "Normal":

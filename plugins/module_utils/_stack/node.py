@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What the judges of several stacks find of one node: is it Ready, upgraded, paused, opted out, tainted?"""
+"""Judge one node, for several stacks: is it Ready, upgraded, paused, opted out, tainted?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .._nodes.taints import untolerated
 from . import operands, stages
 from .finding import Finding, on_node
 
-# While the driver is replaced, its manager writes this over the labels that call for the other operands.
+# While the driver is replaced, its manager writes this into the labels that select the other operands.
 PAUSED: t.Final = "paused-"
 
 
@@ -32,7 +32,7 @@ def judge_alive(node: KubeObject) -> Finding | None:
 
 
 def judge_upgrade(node: KubeObject) -> Finding | None:
-    """Return a finding if the operator upgrades the GPU driver of the node, or failed to."""
+    """Return a finding if the operator is upgrading the GPU driver of the node, or failed to."""
     state = labels(node).get(DRIVER_UPGRADE, "")
     if state in ("", "upgrade-done"):
         return None
@@ -82,7 +82,7 @@ def judge_opt_out(node: KubeObject, components: t.Iterable[str]) -> Finding | No
 def judge_taints(
     node: KubeObject, daemonsets: t.Iterable[KubeObject], code: str, remedy: str, stage: str
 ) -> Finding | None:
-    """Return a finding if a taint keeps pods of these DaemonSets away; they are ready all the same."""
+    """Return a finding if a taint keeps pods of these DaemonSets away; their status does not show that."""
     blocked = {taint for one in daemonsets for taint in untolerated(node, operands.tolerations(one))}
     if not blocked:
         return None

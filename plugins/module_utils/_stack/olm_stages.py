@@ -2,9 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The stages before the custom resource: catalogue, install plan and CSV, from what OLM says of the
-operator's Subscription.
-"""
+"""Judge the stages before the custom resource: catalogue, install plan and CSV of OLM."""
 
 from __future__ import annotations
 
@@ -20,15 +18,13 @@ Data = dict[str, t.Any]
 
 
 def subscription(subscriptions: t.Sequence[Data], package: str) -> Data | None:
-    """The operator's own, by a part of its package's name; another one of the namespace only where it is
-    alone.
-    """
+    """Return the Subscription whose package name contains package, else the only one in the namespace."""
     named = [one for one in subscriptions if package in str((one.get("spec") or {}).get("name"))]
     return next(iter(named), subscriptions[0] if len(subscriptions) == 1 else None)
 
 
 def judge(found: t.Mapping[str, t.Sequence[Data]], package: str) -> list[Stage]:
-    """found: subscriptions, plans, csvs and catalogs as they were read; unread: why they could not be."""
+    """Return the three stages. found: lists of subscriptions, plans, csvs and catalogs; unread: the error."""
     if unread := found.get("unread"):
         return [
             Stage(name, evidence=(f"not known: {unread[0]['message']}",))
@@ -91,7 +87,7 @@ def _catalogue(live: Data, catalog: Data | None) -> Stage:
 
 
 def _plan(live: Data, plan: Data | None, is_installed: bool) -> Stage:
-    # What is planned or installed has been unpacked; OLM does not take back that it once could not be.
+    # A planned or installed bundle is unpacked; OLM keeps the condition of an earlier failure.
     kinds = ("InstallPlanFailed",) if plan or is_installed else ("BundleUnpackFailed", "InstallPlanFailed")
     for kind in kinds:
         if bad := observed.condition(live, kind):
@@ -121,7 +117,7 @@ def _plan(live: Data, plan: Data | None, is_installed: bool) -> Stage:
 def _csv(csv: Data | None, name: str) -> Stage:
     since = str(((csv or {}).get("status") or {}).get("lastTransitionTime") or "")
     found = _read(stages.CSV, olm_csv.judge(csv, name), since)
-    # An InstallPlan that was not carried out has brought no CSV.
+    # Without a CSV the stage waits for the InstallPlan that brings it.
     return found if csv is not None else found._replace(verdict=stages.WAITING)
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Operands: the DaemonSets of the GPU operator, what runs on a node, and the stages that this shows."""
+"""Operands: the DaemonSets of the GPU operator, their pods on a node, and the stages these show."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from . import stages
 from .stages import Stage
 
 DEPLOY: t.Final = "nvidia.com/gpu.deploy."
-# Which stack a node belongs to, device plugin or DRA; the label may be left over from the other stack.
+# The stack of a node, device plugin or DRA; the label may be left over from the other stack.
 MODE: t.Final = "nvidia.com/gpu-operator.resource-allocation.mode"
 OUTDATED: t.Final = "is of an older revision"
 UNWANTED: t.Final = "is wanted on no node"
 _OWNERS: t.Final = ("ClusterPolicy", "NVIDIADriver")
-# Component of the label nvidia.com/gpu.deploy.<component> -> key of the ClusterPolicy's spec that switches
-# it.
+# Component of the label nvidia.com/gpu.deploy.<component> -> key of the ClusterPolicy's spec that enables it.
 # Causes come before their consequences.
 COMPONENTS: t.Final = {
     "driver": "driver",
@@ -36,7 +35,7 @@ COMPONENTS: t.Final = {
     "mig-manager": "migManager",
     "node-status-exporter": "nodeStatusExporter",
 }
-# What labels or partitions the devices belongs to what the node offers.
+# Components that label or partition devices belong to the stage ALLOCATABLE.
 _STAGES: t.Final = {
     "driver": stages.DRIVER,
     "container-toolkit": stages.TOOLKIT,
@@ -55,9 +54,9 @@ _STAGES: t.Final = {
 
 @dataclass(frozen=True)
 class Operand:
-    """One operand that a node's labels call for.
+    """One operand that a node's labels select.
 
-    pod: empty where none runs. note: what is wrong. since: when its pod became Ready or ceased to be.
+    pod: empty if none runs. note: what is wrong. since: when its pod became Ready or stopped being Ready.
     """
 
     component: str
@@ -69,7 +68,7 @@ class Operand:
 
     @property
     def stage(self) -> str:
-        """The stage that an operand of the GPU operator belongs to."""
+        """Return the stage of an operand of the GPU operator."""
         return stage_of(self.component)
 
 
@@ -103,7 +102,7 @@ def runs_version(daemonset: KubeObject, version: str) -> bool:
 
 
 def component(daemonset: KubeObject) -> str:
-    """Return the component that the DaemonSet runs, or its name where its node selector names none."""
+    """Return the component that the DaemonSet runs, or its name if its node selector names none."""
     if "mps-control" in daemonset["metadata"]["name"]:
         return "mps-control-daemon"
     keys = sorted(key.removeprefix(DEPLOY) for key in selector(daemonset) if key.startswith(DEPLOY))
@@ -132,7 +131,7 @@ def pod_is_ready(pod: KubeObject) -> bool:
 
 
 def by_node(pods: t.Iterable[KubeObject]) -> dict[str, list[KubeObject]]:
-    """Return the pods of each node; those without a node are at the empty name."""
+    """Return node name -> its pods; pods without a node are under the empty name."""
     found: dict[str, list[KubeObject]] = {}
     for pod in pods:
         found.setdefault(pod["spec"].get("nodeName") or "", []).append(pod)
@@ -140,15 +139,13 @@ def by_node(pods: t.Iterable[KubeObject]) -> dict[str, list[KubeObject]]:
 
 
 def view_of(snapshot: Snapshot) -> t.Callable[[KubeObject], Snapshot]:
-    """Return a function that narrows the snapshot to the pods of a node: clusters have pods of a thousand
-    others.
-    """
+    """Return a function that narrows the snapshot to the pods of one node; this is fast with many nodes."""
     pods = by_node(snapshot["pods"])
     return lambda node: {**snapshot, "pods": pods.get(name(node), [])}
 
 
 def ready_since(pod: KubeObject) -> str:
-    """Return when the pod became Ready or ceased to be, else when it was made."""
+    """Return when the pod became Ready or stopped being Ready, else when it was created."""
     return conditions.since(pod, "Ready") or str(pod["metadata"].get("creationTimestamp") or "")
 
 
@@ -157,8 +154,7 @@ def on_node(
 ) -> list[Operand]:
     """Return every operand whose selector the node matches, causes first.
 
-    revisions: from current_revisions, where the caller has them; an empty mapping takes every pod for
-    current.
+    revisions: from current_revisions, to avoid computing them again; if empty, every pod counts as current.
     """
     if revisions is None:
         revisions = current_revisions(snapshot["revisions"])
@@ -175,7 +171,7 @@ def selecting(node: KubeObject, daemonsets: t.Iterable[KubeObject]) -> list[Kube
 def of_daemonset(
     daemonset: KubeObject, pods: t.Iterable[KubeObject], revisions: t.Mapping[str, str]
 ) -> Operand:
-    """Return what of a DaemonSet runs among these pods of one node."""
+    """Return the operand of a DaemonSet on one node. pods: of that node."""
     uid, meta, status = daemonset["metadata"]["uid"], daemonset["metadata"], daemonset.get("status", {})
     ours = [
         pod
@@ -197,14 +193,14 @@ def of_daemonset(
 
 
 def lacking(node: KubeObject, daemonsets: t.Iterable[KubeObject], spec: t.Mapping[str, t.Any]) -> list[str]:
-    """Return components that the node's labels call for although no DaemonSet selects the node."""
+    """Return enabled components that the node's labels ask for but no DaemonSet brings."""
     served = {component(one) for one in selecting(node, daemonsets)}
     called = [title for title in COMPONENTS if labels(node).get(DEPLOY + title) == "true"]
     return [title for title in called if title not in served and _is_enabled(spec, COMPONENTS[title])]
 
 
 def _is_enabled(spec: t.Mapping[str, t.Any], key: str) -> bool:
-    """Return whether the component runs; left out means enabled, but for nodeStatusExporter."""
+    """Return whether the component is enabled; that is the default, except for nodeStatusExporter."""
     return not key or (spec.get(key) or {}).get("enabled", key != "nodeStatusExporter") is not False
 
 
@@ -214,9 +210,9 @@ def shown_stages(
     absent: t.Mapping[str, t.Sequence[str]],
     stage_of: t.Callable[[Operand], str] = lambda one: one.stage,
 ) -> dict[str, Stage]:
-    """Return the stages that the pods of a node show: ready since the last pod was, or what is late.
+    """Return the stages that the pods of a node show: ready since the last pod was, or waiting.
 
-    absent: stage -> components that no DaemonSet brings there.
+    absent: stage -> components without a DaemonSet.
     """
     shown: dict[str, Stage] = {}
     here: dict[str, list[Operand]] = {stage: [] for stage in absent}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Nodes outside the pools: the custom resource is notReady for them too."""
+"""Nodes outside the pools, which can keep the custom resource from being ready."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Late = t.Mapping[str, t.Mapping[str, str]]
 def late_outside(
     snapshot: Snapshot, pools: t.Sequence[StackPool], daemonsets: t.Sequence[KubeObject] | None = None
 ) -> dict[str, dict[str, str]]:
-    """Return nodes outside the pools with the operands that are not Ready there; nothing without pools.
+    """Return nodes outside the pools with their operands that are not Ready; empty without pools.
 
-    daemonsets: those of the stack, where they are not the GPU operator's.
+    daemonsets: of the stack; the default is those of the GPU operator.
     """
     if not pools:
         return {}
@@ -45,14 +45,14 @@ def late_outside(
 
 
 def as_phrases(late: Late) -> str:
-    """Return the nodes for a sentence, each with the first operand that is not Ready."""
+    """Return the nodes as part of a sentence, each with the first operand that is not Ready."""
     return "; ".join(
         f"{node} ({next(iter(notes))} {next(iter(notes.values()))})" for node, notes in sorted(late.items())
     )
 
 
 def as_result(late: Late) -> list[dict[str, t.Any]]:
-    """Return the nodes as a result has them: nothing waits for them."""
+    """Return the nodes for the module's result."""
     return [
         {"name": node, "operands": [{"name": one, "note": note} for one, note in notes.items()]}
         for node, notes in sorted(late.items())
@@ -66,10 +66,10 @@ def ready_but_outside(late: Late, title: str) -> Finding:
 
 
 def with_status(findings: t.Sequence[Finding], status: Finding, late: Late, title: str) -> list[Finding]:
-    """Return the findings with what the custom resource says of itself at the end.
+    """Return the findings, with the status of the custom resource last.
 
-    A custom resource that is not ready only for nodes outside the pools holds nothing up. Where nothing else
-    explains that it is not ready, it is the trouble itself.
+    If only nodes outside the pools keep it from being ready, its status counts as ready. If nothing explains
+    the status, it no longer counts as a consequence.
     """
     said = [one for one in [*findings, status] if one.stage == CRD and one.waits]
     if not said or not all(one.is_ready or one in said for one in findings):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Parameters of special_resource as types. A value of a table's options is a map of those options."""
+"""Types of the parameters of special_resource."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typing as t
 from .._core.objects import KubeObject
 from .._frame.params import StateParams
 
-# What the options of a table hold: option -> value, None where the user says nothing.
+# Suboption -> value; None if the user does not set it.
 Values = dict[str, t.Any]
 
 
@@ -60,6 +60,8 @@ class ClusterPolicyOptions(t.TypedDict):
 
 
 class _Options(ClusterPolicyOptions, StateParams):
+    """The options of special_resource except name and namespace."""
+
     backend: t.Literal["clusterpolicy", "nvidiadriver", "dra", "nicclusterpolicy", "custom", "kmm", "sro"]
     tolerations: list[KubeObject]
     spec: dict[str, t.Any]
@@ -83,7 +85,7 @@ class SpecialResourceParams(_Options):
 
 
 class StackParams(_Options):
-    """The same once the backend has completed them: its object has a name and a namespace, maybe empty."""
+    """The same after backend.choose has filled in name and namespace, which may be empty."""
 
     name: str
     namespace: str

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Pods of operands that are not Ready: what is wrong, and which log tells more."""
+"""Judge pods of operands that are not Ready, and explain them by their logs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .operands import OUTDATED, UNWANTED, Operand
 from .signatures import recognise
 
 IMAGE_REASONS: t.Final = ("ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull")
-# Between two crashes a container runs for a while; once or twice is no pattern yet.
+# Between two crashes a container runs for a while; one or two restarts are no pattern yet.
 _OFTEN: t.Final = 3
 _CRASH: t.Final = (
     "CrashLoopBackOff",
@@ -29,11 +29,11 @@ _CRASH: t.Final = (
     "StartError",
 )
 
-# Operands whose files other operands of the node wait for, and one that waits for none.
+# AWAITED: operands whose files other operands of the node need. INDEPENDENT: operands that need none.
 AWAITED: t.Final = ("driver", "container-toolkit", "dra-driver")
 INDEPENDENT: t.Final = ("node-status-exporter",)
 
-# Failures whose cause is in the log of the broken container, and others of which a log may know more.
+# Codes whose cause is in the log of the broken container, and codes that a log may explain.
 _CAUSE_IN_LOG: t.Final = (
     "GPU-DRV-CRASH",
     "GPU-OPERAND-CRASH",
@@ -60,9 +60,9 @@ _HINT_IN_LOG: t.Final = (
 
 
 class Trouble(t.NamedTuple):
-    """A container that does not run, in the API's words.
+    """A container that does not run, with the API's reason and message.
 
-    container: empty where the kubelet refused the pod.
+    container: empty if the kubelet refused the pod.
     """
 
     container: str
@@ -72,9 +72,7 @@ class Trouble(t.NamedTuple):
 
 
 def trouble(pod: KubeObject) -> Trouble | None:
-    """Return the first container that does not run; init containers come first, since the others wait for
-    them.
-    """
+    """Return the first container that does not run, or None; the others wait for init containers."""
     status = pod.get("status", {})
     for entry in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
         restarts, state = entry.get("restartCount", 0), entry.get("state") or {}
@@ -93,7 +91,7 @@ def trouble(pod: KubeObject) -> Trouble | None:
 
 
 def refused(pod: KubeObject) -> Trouble | None:
-    """Return why the kubelet refused the pod: no container was ever started."""
+    """Return why the kubelet refused the pod, or None; such a pod never started a container."""
     status = pod.get("status", {})
     if status.get("phase") != "Failed" or not status.get("reason"):
         return None
@@ -103,10 +101,10 @@ def refused(pod: KubeObject) -> Trouble | None:
 def judge_pods(
     node: KubeObject, late: t.Sequence[tuple[Operand, KubeObject | None]], lacking: t.Sequence[str] = ()
 ) -> list[Finding]:
-    """Return findings about operands of one node that are not Ready, given with their pods.
+    """Return findings about operands of one node that are not Ready.
 
-    Each broken pod has a finding; those that only wait share one. lacking: components without a DaemonSet
-    yet.
+    Each broken pod has a finding; those that only wait share one. late: operands with their pods. lacking:
+    components without a DaemonSet yet.
     """
     findings, waiting = [], []
     for operand, pod in late:
@@ -139,7 +137,7 @@ def _waiting(
     waiting: t.Sequence[tuple[Operand, KubeObject | None]],
     lacking: t.Sequence[str],
 ) -> Finding:
-    """Return one finding for all operands that only wait: the first is the one that the others wait for."""
+    """Return one finding for all operands that only wait; the others wait for the first."""
     first, pod = waiting[0]
     others = [operand.component for operand, _pod in waiting[1:]]
     number = len([one for one in [*others, *lacking] if one not in INDEPENDENT])
@@ -161,7 +159,7 @@ def _waiting(
 
 
 def _outdated(node: KubeObject, operand: Operand) -> Finding:
-    """Only the operator's upgrade controller replaces driver pods: their DaemonSet is OnDelete."""
+    """Return a finding for an old driver pod; its DaemonSet is OnDelete, so only an upgrade replaces it."""
     what = f"pod {operand.pod} of the driver is of an older revision"
     label = f"oc label node {name(node)} {DRIVER_UPGRADE}=upgrade-required --overwrite"
     remedy = f"Set driver.upgrade_policy.auto_upgrade, or `{label}`."
@@ -191,7 +189,7 @@ def _broken(node: KubeObject, operand: Operand, pod: KubeObject, found: Trouble)
 
 
 def as_words(found: Trouble, pod: str) -> str:
-    """Return the trouble of a pod as words without its message."""
+    """Return the trouble of a pod as part of a sentence, without its message."""
     if not found.container:
         return f"pod {pod} was refused by the node ({found.reason})"
     return f"container {found.container} of pod {pod} is in {found.reason} ({found.restarts} restarts)"
@@ -212,7 +210,7 @@ def _unscheduled(pod: KubeObject | None) -> str:
 
 
 def explain(error: AcceleratorError, pod: str, container: str, log: str) -> None:
-    """Add to a failure what the log of a container says; a known text brings its own code and remedy."""
+    """Add the log of a container to the error; a known text sets the error's code and remedy."""
     lines = [line for line in log.splitlines() if line.strip()]
     error.evidence += [f"{pod}/{container}: {line}" for line in lines[-10:]]
     if error.code not in (*_CAUSE_IN_LOG, *_HINT_IN_LOG) or not lines:
@@ -227,5 +225,5 @@ def explain(error: AcceleratorError, pod: str, container: str, log: str) -> None
 
 
 def add(error: AcceleratorError, sentence: str) -> None:
-    """Add a sentence to the message of a failure."""
+    """Add a sentence to the message of the error."""
     error.message = f"{error.message.removesuffix('.')}. {sentence}"

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Texts that known failures leave in logs, conditions and events, and Xids, with what to do about each.
+"""Texts of known failures in logs, conditions and events, and Xids, with a remedy for each.
 
-An Xid is the driver's number for what went wrong with a GPU. The device plugin takes a GPU away for every Xid
-but those of applications (13, 31, 43, 45, 68 and 109), which therefore are not here. The advice is that of
-NVIDIA's catalogue for Ampere and newer.
+An Xid is the driver's number of a GPU error. The device plugin withdraws a GPU after every Xid except those
+of applications (13, 31, 43, 45, 68 and 109), so these are not here. The advice is from NVIDIA's catalogue for
+Ampere and newer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import typing as t
 
 
 class Signature(t.NamedTuple):
-    """A known text. pattern: a regular expression. code, remedy: those of a failure with this text."""
+    """A known text. pattern: a regular expression. code, remedy: for an error with this text."""
 
     pattern: str
     code: str
@@ -173,7 +173,7 @@ SIGNATURES: t.Final = (
 
 
 def recognise(text: str) -> Signature | None:
-    """Return the first known failure in the text; the order of the table is the order of trust."""
+    """Return the first signature that the text matches, or None; surer signatures come first."""
     return next((entry for entry in SIGNATURES if re.search(entry.pattern, text)), None)
 
 
@@ -182,7 +182,7 @@ _REPORT: t.Final = re.compile(r"XidCriticalError: Xid=(\d+)(?: on Device=([^\s;,
 
 
 class Xid(t.NamedTuple):
-    """meaning: what happened. action: what NVIDIA advises."""
+    """A GPU error. meaning: what happened. action: NVIDIA's advice, a key of REMEDIES."""
 
     meaning: str
     action: str
@@ -230,17 +230,17 @@ _GRAVITY: t.Final = (REPLACE, REBOOT, RESET, WATCH)
 
 
 def reported_xids(log: str) -> list[tuple[int, str]]:
-    """Return (Xid, device) as the device plugin logged them, each once; no device means every device."""
+    """Return each (Xid, device) in the device plugin's log once; an empty device means every device."""
     return list(dict.fromkeys((int(number), device or "") for number, device in _REPORT.findall(log)))
 
 
 def xid(number: int) -> Xid:
-    """Return what is known of an Xid."""
+    """Return the entry of an Xid; an unknown one has a default."""
     return XIDS.get(number, _UNKNOWN)
 
 
 def advice(found: t.Sequence[tuple[int, str]]) -> tuple[str, str]:
-    """Return what happened, and what to do about the gravest Xid."""
+    """Return what happened, and the remedy for the gravest Xid."""
     texts = [f"Xid {number} on {device or 'every device'}: {xid(number).meaning}" for number, device in found]
     gravest = min((xid(number).action for number, _device in found), key=_GRAVITY.index)
     return "; ".join(texts), REMEDIES[gravest]

@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The stages from a catalogue to a device that pods can request: which one is the cause, and which only wait
-for it.
+"""The stages from a catalogue to a device that pods can request, and which stage waits for which.
 
 A backend has a CHAIN = chain({stage of a node: stages that it needs}, package), and its judge turns a
 snapshot into findings (finding.py), causes first. judge.StackJudge is what api.wait calls; diagnose.explain
@@ -22,7 +21,7 @@ ORDER: t.Final = (FAILED, PENDING, WAITING, READY)
 CATALOGUE, PLAN, CSV, CRD = "catalogue", "install plan", "csv", "crd"
 LABELS, DRIVER, TOOLKIT, PLUGIN = "nfd labels", "driver", "toolkit", "device plugin"
 VALIDATOR, METRICS, ALLOCATABLE = "validator", "metrics", "allocatable"
-# Takes the place of the device plugin with dynamic resource allocation.
+# This stage replaces the device plugin under dynamic resource allocation.
 DRA = "dra driver"
 _MOST_EVIDENCE: t.Final = 5
 
@@ -40,13 +39,13 @@ class Chain(t.NamedTuple):
 
 
 def chain(of_nodes: t.Mapping[str, tuple[str, ...]], package: str = "") -> Chain:
-    """Return the chain with the stages before those of the nodes: OLM's where the package is known."""
+    """Return the chain of crd and the stages of nodes; with a package, OLM's stages come first."""
     by_olm: dict[str, tuple[str, ...]] = {CATALOGUE: (), PLAN: (CATALOGUE,), CSV: (PLAN,), CRD: (CSV,)}
     return Chain({**(by_olm if package else {CRD: ()}), **of_nodes}, tuple(of_nodes), package)
 
 
 class Stage(t.NamedTuple):
-    """One stage. verdict: ready, pending, failed or waiting. since: as the API writes it, or empty.
+    """One stage. verdict: ready, pending, failed or waiting. since: an RFC 3339 time, or empty.
 
     consequence_of: the stage that this one waits for.
     """
@@ -59,7 +58,7 @@ class Stage(t.NamedTuple):
 
 
 class Place(t.NamedTuple):
-    """A stage of one node. node is empty for the nodes that a pool lacks."""
+    """A stage of one node. node: empty for the nodes that a pool lacks."""
 
     pool: str
     node: str
@@ -67,14 +66,12 @@ class Place(t.NamedTuple):
 
 
 def waiting(chain: Chain) -> dict[str, Stage]:
-    """Return the stages of a node of which nothing can be known yet."""
+    """Return the stages of a node of which nothing is known yet, all waiting."""
     return {name: Stage(name, WAITING) for name in chain.of_nodes}
 
 
 def with_causes(found: t.Mapping[str, Stage], chain: Chain) -> dict[str, Stage]:
-    """Return the stages in order; each that waits names its cause, and without a cause it is pending by
-    itself.
-    """
+    """Return the stages in order; a waiting stage names its cause, or becomes pending without one."""
     done: dict[str, Stage] = {}
     for name, needs in chain.needs.items():
         stage = found.get(name)
@@ -89,7 +86,7 @@ def with_causes(found: t.Mapping[str, Stage], chain: Chain) -> dict[str, Stage]:
 
 
 def across(name: str, places: t.Sequence[Place]) -> dict[str, t.Any]:
-    """Return one stage over all nodes as a result: the worst verdict, and the nodes that are not ready."""
+    """Return one stage of all nodes for the result: the worst verdict, and the nodes that are not ready."""
     verdict = min((place.stage.verdict for place in places), key=ORDER.index, default=READY)
     deciding = [place.stage for place in places if place.stage.verdict == verdict]
     moments = sorted(stage.since for stage in deciding if stage.since)
@@ -106,7 +103,7 @@ def across(name: str, places: t.Sequence[Place]) -> dict[str, t.Any]:
 
 
 def as_result(stage: Stage) -> dict[str, t.Any]:
-    """Return the stage as a result has it."""
+    """Return the stage for the module's result."""
     return {"name": stage.name, **_facts(stage)}
 
 
@@ -120,7 +117,7 @@ def _facts(stage: Stage) -> dict[str, t.Any]:
 
 
 def lines(stages: t.Sequence[dict[str, t.Any]]) -> list[str]:
-    """Return lines for people: what is ready, each stage with a trouble of its own, and what waits for it."""
+    """Return lines for the user: ready stages, then each stage in trouble and the stages that wait for it."""
     fine = [stage["name"] for stage in stages if stage["verdict"] == READY]
     told = [f"ready: {', '.join(fine)}"] if fine else []
     waiting: dict[str, list[str]] = {}

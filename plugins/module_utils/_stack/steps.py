@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Steps that several backends take: keep the object of somebody else, wait, and explain a failed wait."""
+"""Steps of several backends: report or take over a foreign object, wait, and explain a failed wait."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from .finding import Finding
 from .judge import StackJudge
 from .params import StackParams, StackPool
 
-# The operator sees a change at once; what cannot be compared is in its status after this many seconds.
+# Seconds until the operator's status reflects a change.
 REACTION: t.Final = 5.0
 
 
 def installed_csvs(api: Api, namespace: str) -> list[KubeObject]:
-    """Return the installed operators; their annotations hold examples. A cluster without OLM has none."""
+    """Return the ClusterServiceVersions of the namespace; empty without OLM."""
     with contextlib.suppress(KindNotServedError):
         return api.list(known("ClusterServiceVersion"), namespace)
     return []
 
 
 def settle_seconds(api: Api, params: StackParams) -> float:
-    """Return how long a verdict has to hold: the status of a changed object may still be that of before."""
+    """Return how many seconds a verdict has to hold; the status of a changed object may still be old."""
     return float(max(params["settle"], REACTION if any(one.before for one in api.changes) else 0))
 
 
 def settle_foreign(
     api: Api, params: StackParams, kind: Kind, wanted: KubeObject, live: KubeObject
 ) -> list[dict[str, t.Any]]:
-    """Report or take over (adopt) the fields of somebody else's object; return what still differs."""
+    """Report or take over (adopt) the fields of a foreign object; return the remaining differences."""
     found = foreign(live, wanted, f"{kind.kind} {name(live)}")
     if params["adopt"] == "take":
         if found.differs:
@@ -56,7 +56,7 @@ def nodes_query(pools: t.Sequence[StackPool]) -> Query:
 
 
 def stack_queries(params: StackParams) -> dict[str, Query]:
-    """Return what every operator's stack is judged by, besides its custom resource."""
+    """Return the queries that every operator's stack needs besides its custom resource."""
     namespace = params["namespace"]
     return {
         "nodes": nodes_query(params["pools"]),
@@ -72,9 +72,9 @@ def toolkit_query() -> Query:
 
 
 class Wait(t.NamedTuple):
-    """What a backend waits for.
+    """The queries and the judge of a backend's wait.
 
-    pods: stage -> starts of names of the pods whose logs know why it is not ready.
+    pods: stage -> name prefixes of the pods whose logs say why it is not ready.
     """
 
     title: str
@@ -87,9 +87,10 @@ class Wait(t.NamedTuple):
 def observe(
     api: Api, params: StackParams, wait: Wait, verdict: t.Callable[[Snapshot], t.Any] | None = None
 ) -> dict[str, list[KubeObject]]:
-    """Wait until the judge says ready, and return what it saw last; warn of nodes outside the pools.
+    """Wait until the judge says ready, and return the last snapshot; warn of nodes outside the pools.
 
-    verdict: judges in place of wait.judge. A failed wait has logs, events and how far OLM is as its evidence.
+    verdict: used in place of wait.judge. Raise NotReadyError or WaitTimeoutError with logs, events and the
+    state of OLM as evidence.
     """
     try:
         snapshot = api.wait(wait.queries, verdict or wait.judge, wait.title, settle_seconds(api, params))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Pools, stages and lines of a result, from the findings and from what each node shows."""
+"""Build pools, stages and lines of a result from the findings and from the state of each node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .finding import Finding
 from .params import StackPool
 from .stages import Chain, Place, Stage
 
-# Returns what a node shows of its stages where no finding speaks of them.
+# A function that returns the stages that a node shows, for stages without a finding.
 Seen = t.Callable[[KubeObject], t.Mapping[str, Stage]]
 NOT_READ: t.Final = "not looked at, since what it brings is there"
 NOT_WANTED: t.Final = "nothing of it is asked for"
@@ -37,15 +37,15 @@ def summarize(
 ) -> dict[str, t.Any]:
     """Return pools, stages and lines of a result.
 
-    live: the custom resource, empty while it does not exist. besides: for a stage that each node has, a part
-    of it that belongs to no node.
+    live: the custom resource; empty while it does not exist. besides: stage of nodes -> a part of it that
+    belongs to no node.
     """
     found = _stages_of(chain, snapshot, live, pools, findings, seen, besides or {})
     return {"pools": pools_of(snapshot, pools, findings), "stages": found, "lines": stages.lines(found)}
 
 
 def before_object(chain: Chain, node: KubeObject, is_labelled: bool, lacking: str) -> dict[str, Stage]:
-    """Return the stages of a node while the custom resource does not exist: only its labels can be seen."""
+    """Return the stages of a node while the custom resource does not exist: only its labels are known."""
     stage = Stage(stages.LABELS)
     if not is_labelled:
         stage = Stage(stages.LABELS, PENDING, "", (f"{name(node)}: {lacking}",))
@@ -61,10 +61,7 @@ def _stages_of(
     seen: Seen,
     besides: t.Mapping[str, Stage],
 ) -> list[dict[str, t.Any]]:
-    """Return the stages.
-
-    Catalogue, install plan and CSV are known only where the snapshot has OLM's objects.
-    """
+    """Return the stages; catalogue, install plan and CSV are judged only if the snapshot has them."""
     own = {one: of_findings(one, _at(findings, one)) for one in chain.needs if one not in chain.of_nodes}
     shared = stages.with_causes(
         {**own, **_operator(chain, snapshot), stages.CRD: _custom_resource(live, findings)}, chain
@@ -83,7 +80,7 @@ def _stages_of(
 def pools_of(
     snapshot: Snapshot, pools: t.Sequence[StackPool], findings: t.Sequence[Finding]
 ) -> list[dict[str, t.Any]]:
-    """Return each pool by itself; trouble of another pool, or of nodes outside the pools, does not count."""
+    """Return each pool on its own; trouble of other pools, or of nodes outside the pools, does not count."""
     late = [one for one in findings if not one.pool and not one.is_ready and not one.waits]
     shared = [one for one in late if one.stage == stages.CRD]
     found = []
@@ -108,7 +105,7 @@ def pools_of(
 
 
 def of_findings(title: str, own: t.Sequence[Finding], since: str = "") -> Stage:
-    """Return a stage by its own findings. since: when the stage became ready, where nothing is wrong."""
+    """Return a stage from its findings. since: when the stage became ready, if nothing is wrong."""
     if not own:
         return Stage(title, since=since)
     only_waits = all(one.waits and not one.is_failed for one in own)
@@ -133,7 +130,7 @@ def _operator(chain: Chain, snapshot: Snapshot) -> dict[str, Stage]:
 
 
 def _custom_resource(live: KubeObject, findings: t.Sequence[Finding]) -> Stage:
-    """Return the stage of the custom resource; what it only says about its operands is their own matter."""
+    """Return the stage of the custom resource, without trouble that belongs to its operands."""
     own = _at(findings, stages.CRD)
     only_waits = all(one.waits for one in own)
     if not live:
@@ -165,7 +162,7 @@ def _of_nodes(
 
 
 def _of_node(chain: Chain, own: t.Sequence[Finding], seen: t.Mapping[str, Stage]) -> dict[str, Stage]:
-    """Return the stages of a node; findings count for more than what the node shows."""
+    """Return the stages of a node; findings take precedence over what the node shows."""
     found = {}
     for one in chain.of_nodes:
         shown = seen.get(one) or Stage(one)

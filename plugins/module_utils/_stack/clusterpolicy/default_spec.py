@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The complete ClusterPolicy spec that is used when the installed operator brings no example of its own."""
+"""The examples in the installed operator's CSV, and the ClusterPolicy spec used when it has none."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ DEFAULT: t.Final[dict[str, t.Any]] = {
 
 
 def example(versions: t.Iterable[dict[str, t.Any]]) -> dict[str, t.Any]:
-    """The spec in the annotation alm-examples of an installed ClusterServiceVersion, else our own default."""
+    """Return the ClusterPolicy spec in annotation alm-examples of an installed CSV, else DEFAULT."""
     for version in versions:
         for entry in _examples(version):
             if entry.get("kind") == "ClusterPolicy" and entry.get("spec"):
@@ -79,13 +79,13 @@ def example(versions: t.Iterable[dict[str, t.Any]]) -> dict[str, t.Any]:
 
 
 def example_driver(versions: t.Iterable[dict[str, t.Any]]) -> dict[str, t.Any]:
-    """The same for an NVIDIADriver; a selector in it is nobody's wish."""
+    """Return the same for an NVIDIADriver, without its node selector, which no user asked for."""
     spec = example_of("NVIDIADriver", versions) or {"driverType": "gpu", "kernelModuleType": "auto"}
     return {key: value for key, value in spec.items() if key not in ("nodeSelector", "default")}
 
 
 def example_of(kind: str, versions: t.Iterable[dict[str, t.Any]]) -> dict[str, t.Any]:
-    """The spec of an installed operator's example of that kind; empty where it has none."""
+    """Return the spec of the installed operator's example of that kind; empty if it has none."""
     found = (
         entry["spec"]
         for version in versions
@@ -96,10 +96,7 @@ def example_of(kind: str, versions: t.Iterable[dict[str, t.Any]]) -> dict[str, t
 
 
 def release(versions: t.Iterable[dict[str, t.Any]]) -> tuple[int, ...]:
-    """Return year and month of the newest GPU operator that is installed.
-
-    The result is empty where nothing tells, as without OLM.
-    """
+    """Return (year, month) of the newest installed GPU operator; empty if unknown, as without OLM."""
     found = [
         str((one.get("spec") or {}).get("version") or "")
         for one in versions

@@ -4,7 +4,7 @@
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Judge the stack of a ClusterPolicy: the policy, its operands and the nodes.
 
-A policy that is ready proves little.
+A ready policy does not prove that pods can use the GPUs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..signatures import recognise
 from .manifest import effective_tolerations, reason, state
 from .node import BLIND, WITHHELD, judge_node
 
-# The labels are NFD's work, whatever becomes of the GPU operator.
+# NFD writes the labels, so they do not depend on the GPU operator.
 CHAIN: t.Final = stages.chain(
     {
         stages.LABELS: (),
@@ -42,7 +42,7 @@ CHAIN: t.Final = stages.chain(
     },
     "gpu-operator",
 )
-# Stage -> starts of names of the pods that know why it is not ready, the likeliest first.
+# Stage -> prefixes of the pods whose logs say why it is not ready, the likeliest first.
 PODS: t.Final = {
     stages.CRD: ("gpu-operator-",),
     stages.LABELS: ("gpu-operator-",),
@@ -53,7 +53,7 @@ PODS: t.Final = {
     stages.METRICS: ("nvidia-dcgm-",),
     stages.ALLOCATABLE: ("nvidia-mig-manager-", "nvidia-device-plugin-", "nvidia-vgpu-device-manager-"),
 }
-# Seen in the first moments of every healthy start, and final when they last.
+# Every healthy start shows these codes for a moment; one that lasts fails the task.
 PASSING: t.Final = (
     "GPU-NFD-EMPTY",
     "GPU-DRV-CRASH",
@@ -66,10 +66,10 @@ PASSING: t.Final = (
     "GPU-PAUSED",
     *kernel.PASSING,
 )
-# A driver may take minutes to build. But once the device plugin runs, or the operator calls everything ready,
-# the devices come within moments or never.
+# A driver may take minutes to build. But once the device plugin runs, or the operator says ready, the devices
+# come within seconds or never.
 DOUBTFUL: t.Final = ("GPU-ALLOC",)
-# A state as the operator names it -> component of the operand.
+# Name of a state in the operator's message -> component of the operand.
 _STATES: t.Final = {
     "state-driver": "driver",
     "state-container-toolkit": "container-toolkit",
@@ -87,7 +87,7 @@ _LOG: t.Final = "Look at the log of the GPU operator."
 
 
 class Judge(StackJudge):
-    """The judge of a wait: it doubts devices that stay away, and tells where a node is with a new kernel."""
+    """The judge of a wait; it fails devices that stay missing, and shows how far a new kernel has come."""
 
     def __init__(self, params: StackParams, clock: t.Callable[[], float]) -> None:
         super().__init__(
@@ -100,6 +100,7 @@ class Judge(StackJudge):
         self._kernels = KernelChain()
 
     def harden(self, findings: t.Sequence[Finding]) -> list[Finding]:
+        """Return the findings; those about missing devices fail too, once devices should be there."""
         findings = super().harden(findings)
         is_claimed = findings[-1].is_ready and all(
             one.code not in ("GPU-UPG-RUNNING", "GPU-CP-NOTREADY") for one in findings
@@ -108,6 +109,7 @@ class Judge(StackJudge):
         return harden_some(self._doubt, findings, doubtful)
 
     def verdict(self, snapshot: Snapshot) -> Readiness:
+        """Return the worst finding, with lines that show how far a new kernel has come."""
         verdict = worst(self.findings)
         if verdict.is_ready:
             message = "Every node runs every operand and offers what its pool promises."
@@ -121,7 +123,7 @@ class Judge(StackJudge):
 
 
 def judge(snapshot: Snapshot, title: str, pools: t.Sequence[StackPool]) -> list[Finding]:
-    """Return the findings, causes before consequences; the last is what the operator says of itself."""
+    """Return the findings, causes before consequences; the last is the status of the policy."""
     policy = named(snapshot["policies"], title)
     if not policy:
         message, remedy = (
@@ -143,7 +145,7 @@ def judge(snapshot: Snapshot, title: str, pools: t.Sequence[StackPool]) -> list[
 
 
 def _judge_policy(policy: KubeObject, snapshot: Snapshot) -> Finding:
-    """Return what makes the policy as such useless: an older one, or a GPUCluster."""
+    """Return a finding that an older policy or a GPUCluster makes this policy useless, else ready."""
     title = name(policy)
     if state(policy) == "ignored":
         others = sorted(name(one) for one in snapshot["policies"] if name(one) != title)
@@ -162,7 +164,7 @@ def _judge_policy(policy: KubeObject, snapshot: Snapshot) -> Finding:
 
 
 def _judge_status(policy: KubeObject, has_nodes: bool) -> Finding:
-    """Return what the operator says of itself: the consequence of all that was looked at before."""
+    """Return the status of the policy as a finding; all other findings are its causes."""
     title, now, why, when = name(policy), state(policy), reason(policy), since(policy, "Ready")
     if now == "ready" and why == "Reconciled":
         return on_object(READY, why, since=when)
@@ -222,6 +224,6 @@ def judge_rollout(policy: KubeObject, daemonsets: t.Iterable[KubeObject]) -> lis
 
 
 def _plain(entry: KubeObject) -> tuple[str, ...]:
-    """Return a toleration so that two of the same meaning are equal."""
+    """Return a toleration as a tuple; tolerations with the same meaning give the same tuple."""
     given = (entry.get("key"), entry.get("operator") or "Equal", entry.get("value"), entry.get("effect"))
     return tuple(one or "" for one in given)

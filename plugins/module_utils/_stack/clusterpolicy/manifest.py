@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""ClusterPolicy: from options to a complete manifest, and what its status says."""
+"""Build a ClusterPolicy from the options, and read its status."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _REGISTRY: t.Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*(:\d+)?(/[a-z0-9._-]+
 
 
 def refuse_second(policies: t.Iterable[KubeObject], title: str) -> None:
-    """Raise NotReadyError beside another ClusterPolicy: the operator ignores all but the oldest."""
+    """Raise NotReadyError if another ClusterPolicy exists: the operator ignores all but the oldest."""
     names = sorted(map(name, policies))
     if names and title not in names:
         message = (
@@ -36,7 +36,7 @@ def refuse_second(policies: t.Iterable[KubeObject], title: str) -> None:
 
 
 def refuse_switch(params: StackParams, live: KubeObject | None, wanted: KubeObject) -> None:
-    """Raise NotReadyError on the way back from NVIDIADriver objects, unless an option asks for it by name."""
+    """Raise NotReadyError if this would end the use of NVIDIADriver objects and no option asks for that."""
     before, after = (((policy or {}).get("spec") or {}).get("driver") or {} for policy in (live, wanted))
     is_asked = (params.get("driver") or {}).get("use_nvidia_driver_crd") is False
     if before.get("useNvidiaDriverCRD") and not after.get("useNvidiaDriverCRD") and not is_asked:
@@ -71,7 +71,7 @@ def check(params: StackParams) -> None:
 
 
 def check_image(values: Values, path: str, code: str = "INPUT-IMAGE") -> None:
-    """Raise InputError if an image is given in part: the operator wants all three."""
+    """Raise InputError if only a part of version, repository and image is given."""
     given = [key for key in _IMAGE if values.get(key)]
     if given and len(given) != len(_IMAGE):
         missing = " and ".join(f"{path}.{key}" for key in _IMAGE if key not in given)
@@ -96,7 +96,7 @@ def check_driver(driver: Values, path: str) -> None:
 
 
 def check_modules(wanted: str | None, pools: t.Sequence[StackPool], path: str) -> None:
-    """Raise InputError if open or proprietary modules do not fit a GPU; auto leaves it to the driver."""
+    """Raise InputError if open or proprietary modules do not fit a GPU; with auto the driver chooses."""
     for pool in pools:
         if wrong := driver_modules.contradiction(wanted, pool.get("gpu_models") or []):
             message = f"{path}.kernel_module_type is {wanted}, and {wrong} (pool {pool.get('name')})."
@@ -120,7 +120,7 @@ def check_branch(version: str | None, pools: t.Sequence[StackPool], path: str) -
 
 
 def check_storage(gds: Values, wanted: str | None, pools: t.Sequence[StackPool]) -> None:
-    """Raise InputError if GPUDirect Storage does not fit the modules; with auto the GPU chooses them."""
+    """Raise InputError if GPUDirect Storage does not fit the modules; with auto the GPU decides them."""
     kinds = [
         (driver_modules.only(model), f" (pool {pool.get('name')}: {model})")
         for pool in pools
@@ -141,14 +141,14 @@ def asked(params: StackParams) -> dict[str, t.Any]:
 
 
 def count_unavailable(driver: dict[str, t.Any]) -> None:
-    """Make maxUnavailable a number where it is one: the API refuses a number that is text."""
+    """Turn maxUnavailable into a number if it is digits: the API refuses digits as text."""
     rules = driver.get("upgradePolicy") or {}
     if str(rules.get("maxUnavailable", "")).isdigit():
         rules["maxUnavailable"] = int(rules["maxUnavailable"])
 
 
 def build(params: StackParams, base: dict[str, t.Any], live: KubeObject | None) -> KubeObject:
-    """Return the whole manifest of a policy that is ours: base, then typed options, then the raw spec."""
+    """Return the manifest of an owned policy: base, overridden by typed options, then by the raw spec."""
     spec = merge({key: {} for key in REQUIRED}, merge(base, asked(params)))
     spec["daemonsets"]["tolerations"] = wanted_tolerations(params, live)
     metadata = {"name": params["name"]}
@@ -156,9 +156,9 @@ def build(params: StackParams, base: dict[str, t.Any], live: KubeObject | None) 
 
 
 def remarks(params: StackParams, spec: dict[str, t.Any], installed: tuple[int, ...]) -> list[str]:
-    """Return what a GPU operator of 26.7 or later makes of the spec, other than it seems.
+    """Return warnings about options that GPU operator 26.7 or later treats in another way.
 
-    Its default driver is of branch 595; before it was 580.
+    Its default driver is of branch 595; earlier releases have 580.
     """
     if installed < (26, 7):
         return []
@@ -180,14 +180,14 @@ def remarks(params: StackParams, spec: dict[str, t.Any], installed: tuple[int, .
 
 
 def wished(params: StackParams, live: KubeObject) -> dict[str, t.Any]:
-    """Return the spec for a foreign policy: what was asked for, and the tolerations of the pools."""
+    """Return the spec for a foreign policy: what the options ask for, and the tolerations of the pools."""
     spec = asked(params)
     spec.setdefault("daemonsets", {})["tolerations"] = wanted_tolerations(params, live)
     return spec
 
 
 def wanted_tolerations(params: StackParams, live: KubeObject | None) -> list[KubeObject]:
-    """Return all tolerations; the operator replaces its own default by this list, so the default is in it."""
+    """Return all tolerations, with the operator's default: the operator would drop that for this list."""
     theirs = (((live or {}).get("spec") or {}).get("daemonsets") or {}).get("tolerations")
     raw = ((params.get("spec") or {}).get("daemonsets") or {}).get("tolerations")
     taints = [taint for pool in params.get("pools") or [] for taint in pool.get("taints") or []]
@@ -196,13 +196,13 @@ def wanted_tolerations(params: StackParams, live: KubeObject | None) -> list[Kub
 
 
 def effective_tolerations(policy: KubeObject) -> list[KubeObject]:
-    """Return what the operands of this policy tolerate."""
+    """Return the tolerations of this policy's operands."""
     given = ((policy.get("spec") or {}).get("daemonsets") or {}).get("tolerations")
     return list(given or [GPU_TOLERATION])
 
 
 def state(policy: KubeObject) -> str:
-    """Return what the status says: ready, notReady, ignored, disabled, or nothing yet."""
+    """Return status.state: ready, notReady, ignored, disabled, or an empty string."""
     return str((policy.get("status") or {}).get("state") or "")
 
 

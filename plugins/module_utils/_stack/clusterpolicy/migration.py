@@ -2,12 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""From NVIDIADriver objects back to the policy's driver: what has to hold before, and which pods are left
-over.
+"""Checks for the way back from NVIDIADriver objects to the policy's driver.
 
-GPU operator 26.7 (its source, 2026-11): without the switch an NVIDIADriver is `disabled`, and its DaemonSet
-keeps every node for itself. Deleting it would end all its pods at once. A pod whose DaemonSet is gone is
-replaced, as in an upgrade, once its node's annotation asks for that.
+GPU operator 26.7 (its source, 2026-11): once useNvidiaDriverCRD is off, an NVIDIADriver is `disabled`, but
+its DaemonSet keeps its nodes. Deleting it would end all its pods at once. The operator replaces a pod without
+DaemonSet, as in an upgrade, once its node's annotation asks for that.
 """
 
 from __future__ import annotations
@@ -31,7 +30,9 @@ _TOOLKIT: t.Final = "openshift.driver-toolkit"
 
 
 def refuse_strangers(drivers: t.Sequence[Data], daemonsets: t.Sequence[Data]) -> list[str]:
-    """Somebody else's that drive nodes would go on doing so. Remarks on those that drive none."""
+    """Raise NotReadyError if a foreign NVIDIADriver has a DaemonSet; return warnings about other foreign
+    NVIDIADrivers.
+    """
     theirs = [one for one in drivers if not owned(one)]
     driving = [one for one in theirs if of_owner(daemonsets, one["metadata"]["uid"])]
     if driving:
@@ -55,8 +56,9 @@ def refuse_strangers(drivers: t.Sequence[Data], daemonsets: t.Sequence[Data]) ->
 
 
 def refuse_unreplaced(spec: Data, daemonsets: t.Iterable[Data]) -> None:
-    """The operator replaces those pods in an upgrade, and an upgrade sees them by the label of the Driver
-    Toolkit alone.
+    """Raise NotReadyError if the operator would not replace the pods of these DaemonSets.
+
+    Its upgrade replaces only pods with the label of the Driver Toolkit.
     """
     driver = spec.get("driver") or {}
     plain = [
@@ -86,8 +88,8 @@ def refuse_unreplaced(spec: Data, daemonsets: t.Iterable[Data]) -> None:
 
 
 def judge_disabled(snapshot: Snapshot) -> Readiness:
-    """Whether the operator has seen the switch: until then it would make a DaemonSet that was taken away
-    anew.
+    """Return ready once all owned NVIDIADrivers are disabled; before, the operator would recreate a deleted
+    DaemonSet.
     """
     late = [name(one) for one in snapshot["drivers"] if owned(one) and state(one) != "disabled"]
     if not late:
@@ -101,12 +103,12 @@ def judge_disabled(snapshot: Snapshot) -> Readiness:
 
 
 def left_over(pods: t.Iterable[Data]) -> list[Data]:
-    """Driver pods without a DaemonSet, on a node."""
+    """Return the pods without a DaemonSet that are on a node."""
     return [pod for pod in pods if not pod["metadata"].get("ownerReferences") and pod["spec"].get("nodeName")]
 
 
 def unasked(pods: t.Iterable[Data], nodes: t.Iterable[Data]) -> list[str]:
-    """Nodes with such a pod on which no upgrade is under way, asked for or failed."""
+    """Return the nodes with such a pod on which no upgrade is running, requested or failed."""
     held = {pod["spec"]["nodeName"] for pod in left_over(pods)}
     idle = [
         node
@@ -119,6 +121,7 @@ def unasked(pods: t.Iterable[Data], nodes: t.Iterable[Data]) -> list[str]:
 
 
 def judge_replaced(snapshot: Snapshot) -> Readiness:
+    """Return ready once no node has such a pod."""
     nodes = sorted(pod["spec"]["nodeName"] for pod in left_over(snapshot["pods"]))
     if not nodes:
         return ready("Replaced", "Every node has the policy's driver.")

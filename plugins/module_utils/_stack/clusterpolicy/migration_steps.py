@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Back from NVIDIADriver objects to the policy's own driver, node by node.
+"""Replace the drivers of NVIDIADriver objects by the policy's driver, node by node.
 
-The objects go last: while they are there, the next run goes on.
+The objects are deleted last, so that the next run can resume an interrupted one.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ NODE: t.Final = known("Node")
 
 
 def begin(api: Api, namespace: str, spec: Data) -> DriverReturn | None:
-    """What cannot work is told before the first write.
+    """Return the owned NVIDIADrivers to replace, or None; raise NotReadyError if that cannot work.
 
-    spec: the policy's, as it will be; None where no NVIDIADriver of ours is in its way.
+    spec: the future spec of the policy.
     """
     drivers = (
         []
@@ -46,19 +46,18 @@ def begin(api: Api, namespace: str, spec: Data) -> DriverReturn | None:
 
 
 class DriverReturn:
-    """The NVIDIADrivers that are ours, on their way out."""
+    """The owned NVIDIADrivers that the policy's driver replaces."""
 
     def __init__(self, api: Api, namespace: str, drivers: t.Sequence[Data]) -> None:
         self._api, self._namespace, self.drivers = api, namespace, drivers
 
     def of_ours(self, daemonsets: t.Iterable[Data]) -> list[Data]:
+        """Return the DaemonSets of these NVIDIADrivers."""
         uids = [one["metadata"]["uid"] for one in self.drivers]
         return [one for one in daemonsets if is_owned_by(one, uids)]
 
     def release(self) -> None:
-        """The DaemonSets go without their pods, as the operator does it on the way there; then each node's
-        upgrade is asked for.
-        """
+        """Delete the DaemonSets but not their pods, then request the upgrade of each node."""
         api, namespace = self._api, self._namespace
         if not api.wait_wanted:
             api.warn(
@@ -73,7 +72,7 @@ class DriverReturn:
             api.merge_patch(NODE, node, None, {"metadata": {"annotations": {migration.REQUESTED: "true"}}})
 
     def finish(self) -> None:
-        """Delete the objects once no pod uses what they brought, such as its service account."""
+        """Delete the objects once no pod uses their resources, such as the service account."""
         api = self._api
         if not api.wait_wanted:
             return

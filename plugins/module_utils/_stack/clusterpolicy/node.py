@@ -23,11 +23,11 @@ from ..params import StackPool
 from ..pods import judge_pods
 from .manifest import effective_tolerations, reason, state
 
-# What a ClusterPolicy that is `ready` says while it knows of no GPU node.
+# Reasons of a `ready` ClusterPolicy while its operator knows no GPU node.
 BLIND: t.Final = ("NoGPUNodes", "NFDLabelsMissing")
 MIG_CONFIG: t.Final = "nvidia.com/mig.config"
 MIG_STATE: t.Final = "nvidia.com/mig.config.state"
-# The reason of missing devices on a node whose device plugin runs: they come within moments or never.
+# Reason of missing devices on a node whose device plugin runs: they come within seconds or never.
 WITHHELD: t.Final = "Withheld"
 _OPERATOR_LOG: t.Final = "Look at the log of the GPU operator."
 
@@ -35,7 +35,7 @@ _OPERATOR_LOG: t.Final = "Look at the log of the GPU operator."
 def judge_node(
     node: KubeObject, pool: StackPool, policy: KubeObject, snapshot: Snapshot
 ) -> list[Readiness | None]:
-    """Return what is wrong with the node, causes first; None where a look found nothing."""
+    """Return one entry per check, causes first; None for a check that found nothing."""
     upgrade = judge_upgrade(node)
     return [
         judge_alive(node),
@@ -52,7 +52,7 @@ def judge_node(
 
 
 def _judge_taints(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> Finding | None:
-    """The operator calls a DaemonSet that may run nowhere ready, so this comes before anything else."""
+    """Return a finding if a taint keeps operands away; the operator calls a DaemonSet without pods ready."""
     for_good = untolerated(node, effective_tolerations(policy))
     names = sorted(
         {
@@ -78,7 +78,7 @@ def _judge_taints(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> F
 
 
 def _judge_features(node: KubeObject, policy: KubeObject) -> Finding | None:
-    """Without GPU nodes that it knows of, the operator has nothing to do and calls itself ready."""
+    """Return a finding if the node has no NVIDIA PCI label; the operator then ignores it and can be ready."""
     if has_nvidia_pci(labels(node)):
         return None
     what = "no label feature.node.kubernetes.io/pci-10de.present"
@@ -115,9 +115,7 @@ def _judge_marks(node: KubeObject) -> Finding | None:
 
 
 def _judge_left(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> Finding | None:
-    """The DaemonSet of an NVIDIADriver that is switched off keeps the policy's driver away, and nobody
-    removes it.
-    """
+    """Return a finding if the DaemonSet of a disabled NVIDIADriver keeps the policy's driver away."""
     if ((policy.get("spec") or {}).get("driver") or {}).get("useNvidiaDriverCRD"):
         return None
     names = [
@@ -159,7 +157,7 @@ def _judge_operands(node: KubeObject, policy: KubeObject, snapshot: Snapshot) ->
 def _judge_devices(
     node: KubeObject, pool: StackPool, snapshot: Snapshot, is_upgrading: bool
 ) -> Finding | None:
-    """Return what the node lacks of what its pool expects, unless it is being partitioned."""
+    """Return a finding if the node offers fewer devices than its pool expects, or is being partitioned."""
     wanted = devices.expected(node, pool.get("expected") or {})
     offers = {one: devices.offered(node, one) for one in wanted}
     short = [f"{one} {offers[one]} of {number}" for one, number in wanted.items() if offers[one] != number]
@@ -184,9 +182,7 @@ def _judge_devices(
 
 
 def _withdrawn(node: KubeObject) -> str:
-    """GPU feature discovery counts all GPUs of the node, the device plugin healthy ones: the rest was
-    withdrawn.
-    """
+    """Return words about GPUs that the device plugin withdrew; GPU feature discovery counts them all."""
     present = devices.count(labels(node).get("nvidia.com/gpu.count", 0))
     offered = devices.offered(node, "nvidia.com/gpu")
     if not 0 < offered < present or devices.is_shared(node):
@@ -195,7 +191,7 @@ def _withdrawn(node: KubeObject) -> str:
 
 
 def _judge_mig(node: KubeObject, short: t.Sequence[str]) -> Finding | None:
-    """The MIG manager tells its state by a label; the ClusterPolicy is ready all the same."""
+    """Return a finding from the MIG manager's label; the ClusterPolicy is ready even if it failed."""
     marks = labels(node)
     state, layout = marks.get(MIG_STATE), marks.get(MIG_CONFIG, "")
     offer = f", offers {', '.join(short)}" if short else ""

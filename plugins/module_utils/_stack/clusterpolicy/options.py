@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""From the table of a ClusterPolicy: options, their documentation, and the spec that given values ask for."""
+"""Make options, documentation and the spec of a ClusterPolicy from the tables in option_table."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ _TYPES: t.Final[dict[str, Data]] = {
     "maps": {"type": "list", "elements": "dict"},
     "strs": {"type": "list", "elements": "str"},
 }
-# Words that are not written as camel case has it, and a key that is not in camel case at all.
+# Words whose camel case is irregular, and a key that is not in camel case.
 _WORDS: t.Final = {"crd": "CRD", "pci": "PCI", "pid": "PID", "uid": "UID", "fs": "FS"}
 _KEPT: t.Final = ("use_ocp_driver_toolkit",)
 
 
 def read(table: str) -> dict[str, Data]:
-    """The options of a table; each has a description beside what an argument spec has."""
+    """Return the options of a table as an argument spec, plus a description for each."""
     options: dict[str, Data] = {}
     for line in filter(None, table.splitlines()):
         path, kind, description = line.split(None, 2)
@@ -66,7 +66,7 @@ def read(table: str) -> dict[str, Data]:
         elif kind in _MORE:
             where[name] = {"type": "dict", "options": read(_MORE[kind]), "description": description}
         else:
-            # names of Secrets are no secrets
+            # The name of a Secret is not secret.
             where[name] = {
                 **_TYPES[kind],
                 **({"no_log": False} if "secret" in name else {}),
@@ -76,7 +76,7 @@ def read(table: str) -> dict[str, Data]:
 
 
 def plain(options: t.Mapping[str, Data]) -> dict[str, Data]:
-    """As an argument spec has them."""
+    """Return the options as an argument spec."""
     return {
         name: {
             key: plain(value) if key == "options" else value
@@ -88,7 +88,7 @@ def plain(options: t.Mapping[str, Data]) -> dict[str, Data]:
 
 
 def documented(options: t.Mapping[str, Data]) -> dict[str, Data]:
-    """As documentation has them."""
+    """Return the options as DOCUMENTATION has them."""
     return {
         name: {
             "suboptions" if key == "options" else key: documented(value) if key == "options" else value
@@ -100,6 +100,7 @@ def documented(options: t.Mapping[str, Data]) -> dict[str, Data]:
 
 
 def camel(name: str) -> str:
+    """Return the API's name of an option."""
     if name in _KEPT:
         return name
     first, *words = name.split("_")
@@ -107,9 +108,7 @@ def camel(name: str) -> str:
 
 
 def spec(values: t.Mapping[str, t.Any], options: t.Mapping[str, Data]) -> Data:
-    """What was given, by the API's own names; what was left out is left out, and maps are as their user wrote
-    them.
-    """
+    """Return the values under the API's names, without None; maps stay as the user wrote them."""
     found: Data = {}
     for name, value in (
         (name, value) for name, value in values.items() if name in options and value is not None
@@ -127,7 +126,7 @@ _DRIVER: t.Final = (
     + "\n".join(f"driver.{line}" for line in (DRIVER + POLICY_DRIVER).splitlines() if line)
 )
 _SPEC: t.Final = read(_DRIVER + COMPONENTS)
-# What stands for fields of the spec, and what is no field itself.
+# FIELDS are fields of the spec; TABLE has registry too, which is no field.
 FIELDS: t.Final = plain(_SPEC)
 TABLE: t.Final[dict[str, Data]] = {
     **_SPEC,

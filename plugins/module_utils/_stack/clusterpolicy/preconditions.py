@@ -2,9 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What has to hold before the first write of a GPU stack: no other stack, and every Secret and ConfigMap
-exists.
-"""
+"""Check before the first write that no other stack exists, and that every Secret and ConfigMap does."""
 
 from __future__ import annotations
 
@@ -41,7 +39,7 @@ _OPERATORS: t.Final = ("default-mig-parted-config", "default-gpu-clients", "defa
 
 
 class Reference(t.NamedTuple):
-    """A Secret or ConfigMap that an option names. path: of the option."""
+    """A Secret or ConfigMap that an option names. path: the option."""
 
     path: str
     kind: str
@@ -49,7 +47,7 @@ class Reference(t.NamedTuple):
 
 
 def refuse_other_stack(api: Api, title: str) -> None:
-    """Raise NotReadyError beside a GPUCluster: the operator would reconcile neither of the two."""
+    """Raise NotReadyError if a GPUCluster exists: the operator would reconcile neither of the two."""
     if other := gpu_cluster(api):
         message = (
             f"GPUCluster {other} exists (the stack for dynamic resource allocation); "
@@ -71,8 +69,7 @@ def gpu_cluster(api: Api) -> str:
 
 
 def check_references(api: Api, params: StackParams) -> None:
-    """Raise NotReadyError if a Secret or ConfigMap that an option names is missing: an operand would wait for
-    it.
+    """Raise NotReadyError if a Secret or ConfigMap that an option names is missing.
 
     In check mode this is a warning: the namespace may be empty before the operator is installed.
     """
@@ -94,7 +91,7 @@ def check_references(api: Api, params: StackParams) -> None:
 
 
 def references(params: t.Mapping[str, t.Any]) -> list[Reference]:
-    """Return the Secrets and ConfigMaps that the options name, but for those that the operator makes."""
+    """Return the Secrets and ConfigMaps that the options name, except those that the operator makes."""
     places = [(path, kind, _at(params, path)) for path, kind in _POLICY.items()]
     for index, entry in enumerate(params.get("nvidia_drivers") or []):
         here = f"nvidia_drivers[{index}]"

@@ -36,9 +36,9 @@ def summarize(
     pools: t.Sequence[StackPool],
     findings: t.Sequence[Finding] | None = None,
 ) -> dict[str, t.Any]:
-    """Return the result.
+    """Return the module's result.
 
-    findings: those of a judge with a memory; without them the snapshot is judged anew.
+    findings: from the judge of a wait; without them this judges the snapshot.
     """
     if findings is None:
         findings = judge(snapshot, title, pools)
@@ -61,7 +61,7 @@ def summarize(
         lacking = operands.lacking(node, snapshot["daemonsets"], policy.get("spec") or {})
         return operands.shown_stages(node, operands_of(node), operands.by_stage(lacking))
 
-    # How metrics are collected is known only where the snapshot has what was read of it.
+    # The stage of metrics is known only if the snapshot has the monitoring objects.
     besides = {stages.METRICS: judge_metrics(snapshot, policy)} if policy and "monitors" in snapshot else None
     return {
         "name": title,
@@ -90,9 +90,7 @@ def _node(
 
 
 def judge_metrics(snapshot: Snapshot, policy: KubeObject) -> Stage:
-    """Return whether the GPUs' metrics can reach the cluster's monitoring, by its setup: nobody asks
-    Prometheus.
-    """
+    """Return whether the GPUs' metrics can reach the cluster's monitoring, judged by the setup alone."""
     exporter = (policy.get("spec") or {}).get("dcgmExporter") or {}
     if exporter.get("enabled") is False or (exporter.get("serviceMonitor") or {}).get("enabled") is False:
         return Stage(stages.METRICS, evidence=("switched off in the ClusterPolicy",))

@@ -35,7 +35,7 @@ if t.TYPE_CHECKING:
 NAME: t.Final = "gpu-cluster-policy"
 NAMESPACE: t.Final = "nvidia-gpu-operator"
 POLICY: t.Final = known("ClusterPolicy")
-# Start of a code -> fields of a foreign policy that may cause it.
+# Prefix of a code -> fields of a foreign policy that may cause it.
 CAUSES: t.Final = {
     "GPU-TAINT": ("spec.daemonsets.tolerations",),
     "GPU-ALLOC": ("spec.mig.", "spec.devicePlugin."),
@@ -45,13 +45,13 @@ CAUSES: t.Final = {
 
 
 class Also(t.NamedTuple):
-    """What another backend looks at and judges besides: causes of what the judge of the policy finds."""
+    """Queries and a judge of another backend; its findings are causes of those of the policy's judge."""
 
     queries: dict[str, Query]
     judge: t.Callable[[Snapshot], list[Finding]]
 
     def over(self, judge: Judge) -> t.Callable[[Snapshot], Readiness]:
-        """Return a judge of both; the findings of the policy's judge then begin with the causes."""
+        """Return a judge of both; the findings of the policy's judge then start with the causes."""
 
         def both(snapshot: Snapshot) -> Readiness:
             causes, stack = self.judge(snapshot), judge(snapshot)
@@ -69,7 +69,7 @@ def check(params: StackParams) -> None:
 
 
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
-    """Apply the ClusterPolicy, wait until its stack works, and return what was seen."""
+    """Apply the ClusterPolicy, wait until its stack works, and return the module's result."""
     live = look(api, params)
     params = mirrored(api, params, lambda: installed_csvs(api, params["namespace"]))
     returning = _returning(api, params, live)
@@ -84,7 +84,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 
 
 def _returning(api: Api, params: StackParams, live: KubeObject | None) -> DriverReturn | None:
-    """Return the way back from NVIDIADriver objects; it is gone only when an option asks for it by name."""
+    """Return the NVIDIADrivers to replace; None unless driver.use_nvidia_driver_crd is false."""
     if (params.get("driver") or {}).get("use_nvidia_driver_crd") is not False:
         return None
     from . import migration_steps
@@ -97,14 +97,14 @@ def _returning(api: Api, params: StackParams, live: KubeObject | None) -> Driver
 
 
 def predicted_spec(params: StackParams, live: KubeObject | None, csvs: list[KubeObject]) -> dict[str, t.Any]:
-    """Return the policy's spec as it will be."""
+    """Return the policy's future spec."""
     if live is None or owned(live):
         return dict(manifest.build(params, example(csvs), live)["spec"])
     return dict(merge(live.get("spec") or {}, manifest.asked(params)))
 
 
 def look(api: Api, params: StackParams) -> KubeObject | None:
-    """Return the live policy. Raise before the first write what would keep one of ours from ever counting."""
+    """Return the live policy; raise NotReadyError before the first write if the policy could never work."""
     policies = _policies(api, params)
     manifest.refuse_second(policies, params["name"])
     live = named(policies, params["name"]) or None
@@ -115,7 +115,7 @@ def look(api: Api, params: StackParams) -> KubeObject | None:
 
 
 def keep(api: Api, params: StackParams, live: KubeObject | None) -> Foreign | None:
-    """Apply the policy. A foreign one comes back with what differs, and is changed only with adopt: take."""
+    """Apply the policy; return a foreign one with its differences, changed only with adopt: take."""
     if live is None or owned(live):
         csvs = installed_csvs(api, params["namespace"])
         wanted = manifest.build(params, example(csvs), live)
@@ -132,14 +132,14 @@ def keep(api: Api, params: StackParams, live: KubeObject | None) -> Foreign | No
 
 
 def compare(params: StackParams, live: KubeObject) -> Foreign:
-    """Return how a foreign policy differs from what the options ask for."""
+    """Return the differences between a foreign policy and the options."""
     return foreign(live, manifest.wished(params, live), f"ClusterPolicy {params['name']}")
 
 
 def _policies(api: Api, params: StackParams) -> list[KubeObject]:
-    """Return all policies. Where the kind is not served, none in check mode: an earlier task may install it.
+    """Return all policies; none in check mode if the kind is not served: an earlier task may install it.
 
-    Without OLM no operator will come: the error says how Helm installs it.
+    Raise KindNotServedError else. Without OLM raise the error OLM-ABSENT, in check mode too.
     """
     try:
         return api.list(POLICY)
@@ -158,9 +158,9 @@ def _policies(api: Api, params: StackParams) -> list[KubeObject]:
 
 
 def observe_policy(api: Api, params: StackParams, also: Also | None = None) -> Snapshot:
-    """Wait until the stack works, and return what was seen last.
+    """Wait until the stack works, and return the last snapshot.
 
-    also: what a backend that stands on this one looks at and judges besides.
+    also: queries and judge of a backend that builds on this one.
     """
     queries = {"policies": Query(POLICY), **stack_queries(params), "streams": toolkit_query()}
     judge = Judge(params, api.clock)
@@ -171,7 +171,7 @@ def observe_policy(api: Api, params: StackParams, also: Also | None = None) -> S
     wait = Wait("GPU stack", {**queries, **(also.queries if also else {})}, judge, PODS, result)
     snapshot = observe(api, params, wait, also.over(judge) if also else None)
     if judge.looks < 2:
-        # The stack worked already: nothing more is asked.
+        # The stack worked already: no further request.
         return snapshot
     snapshot = {**snapshot, **_monitoring(api, params)}
     if "monitors" in snapshot:
@@ -183,7 +183,7 @@ def observe_policy(api: Api, params: StackParams, also: Also | None = None) -> S
 
 
 def _monitoring(api: Api, params: StackParams) -> dict[str, list[KubeObject]]:
-    """Return the objects that collect metrics, by two small requests; nothing where they are forbidden."""
+    """Return the objects that collect metrics, by two small requests; empty if a request fails."""
     with contextlib.suppress(AcceleratorError):
         namespace = api.get(known("Namespace"), params["namespace"])
         monitors = api.list(known("ServiceMonitor"), params["namespace"])
@@ -192,7 +192,7 @@ def _monitoring(api: Api, params: StackParams) -> dict[str, list[KubeObject]]:
 
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
-    """Delete the policy if this collection made it, and wait until no operand is left."""
+    """Delete the policy if this collection made it, and wait until no operand is left. Return the result."""
     if api.delete(POLICY, params["name"]):
         wait_gone(api, params, "GPU stack leaves")
     return {"name": params["name"], "state": "absent", "reason": "", "driver_version": "", "nodes": []}

@@ -4,7 +4,7 @@
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Judge the DRA stack stage by stage.
 
-`ready` of a GPUCluster means that DaemonSets have what they want; ResourceSlices tell what pods can claim.
+A GPUCluster is `ready` once its DaemonSets are; only ResourceSlices show what pods can claim.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ CHAIN: t.Final = stages.chain(
         stages.LABELS: (),
         stages.DRIVER: (stages.CRD, stages.LABELS),
         stages.DRA: _NEEDED,
-        # The validator and the exporter are pods with claims.
+        # The pods of validator and exporter claim devices.
         stages.VALIDATOR: (stages.DRA, *_NEEDED),
         stages.METRICS: (stages.DRA, *_NEEDED),
         stages.ALLOCATABLE: (stages.DRA, *_NEEDED),
     },
     "gpu-operator",
 )
-# Stage -> starts of names of the pods that know why it is not ready.
+# Stage -> name prefixes of the pods whose logs say why it is not ready.
 PODS: t.Final = {
     stages.CRD: ("gpu-operator-",),
     stages.LABELS: ("gpu-operator-",),
@@ -49,7 +49,7 @@ PODS: t.Final = {
     stages.METRICS: ("nvidia-dcgm-",),
     stages.ALLOCATABLE: (PLUGIN,),
 }
-# Seen in the first moments of every healthy start, and final when they last.
+# Every healthy start shows these codes for a moment; one that lasts fails the task.
 PASSING: t.Final = (
     "GPU-NFD-EMPTY",
     "GPU-DRV-CRASH",
@@ -72,7 +72,7 @@ def judging(params: StackParams, wanted: t.Sequence[KubeObject], clock: t.Callab
 
 
 def judge(snapshot: Snapshot, pools: t.Sequence[StackPool], wanted: t.Sequence[KubeObject]) -> list[Finding]:
-    """Return the findings, causes before consequences; the last is what the operator says of itself.
+    """Return the findings, causes before consequences; the last is the status of the GPUCluster.
 
     wanted: the NVIDIADriver objects.
     """
@@ -95,7 +95,7 @@ def judge(snapshot: Snapshot, pools: t.Sequence[StackPool], wanted: t.Sequence[K
 
 
 def _judge_status(cluster: KubeObject) -> Finding:
-    """Return what the operator says of itself."""
+    """Return the status of the GPUCluster as a finding."""
     error, when = find(cluster, "Error"), since(cluster, "Ready")
     if state(cluster) == "ready":
         return on_object(READY, "Reconciled", since=when)

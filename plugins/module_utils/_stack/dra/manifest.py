@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""GPUCluster: from options to a manifest."""
+"""Build a GPUCluster from the options."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ NAME: t.Final = "gpu-cluster"
 
 
 def check(params: StackParams) -> None:
+    """Raise InputError for a wrong name or an incomplete image."""
     if params["name"] != NAME:
         raise InputError(
             "INPUT-VALUE",
@@ -35,7 +36,7 @@ def check(params: StackParams) -> None:
 
 
 def refuse_policy(policies: t.Iterable[Data]) -> None:
-    """Told before the first write: beside a ClusterPolicy neither stack would run."""
+    """Raise NotReadyError if a ClusterPolicy exists: neither stack would run beside the other."""
     names = sorted(str(one["metadata"]["name"]) for one in policies)
     if names:
         raise NotReadyError(
@@ -49,6 +50,7 @@ def refuse_policy(policies: t.Iterable[Data]) -> None:
 
 
 def build(params: StackParams, example: Data, live: KubeObject | None) -> Data:
+    """Return the manifest: example, overridden by typed options, then by the raw spec."""
     wishes = fields({"gpu_cluster": params.get("gpu_cluster")}, dra_options.TABLE).get("gpuCluster") or {}
     domains = (wishes.get("draDriver") or {}).get("computeDomains")
     if domains is not None:

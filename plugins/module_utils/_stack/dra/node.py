@@ -2,9 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Judge one node of the DRA stack: its labels, taints, operands and what its ResourceSlices offer, causes
-first.
-"""
+"""Judge one node of the DRA stack: its labels, taints, operands and ResourceSlices, causes first."""
 
 from __future__ import annotations
 
@@ -22,19 +20,19 @@ from ..node import judge_alive, judge_opt_out, judge_paused, judge_taints, judge
 from ..params import StackPool
 from ..pods import judge_pods
 
-# Components without which a node offers nothing.
+# A node without these components offers no device.
 COMPONENTS: t.Final = ("dra-driver", "dra-validator")
 # Causes before their consequences.
 _ORDER: t.Final = ("driver", *COMPONENTS)
 PLUGIN: t.Final = "nvidia-dra-driver-kubelet-plugin"
-# A node's driver comes from an NVIDIADriver, and so do the facts of its kernel.
+# NVIDIADrivers bring the drivers of this stack; kernel.judge expects a ClusterPolicy that says so.
 _BY_OBJECTS: t.Final[KubeObject] = {"spec": {"driver": {"useNvidiaDriverCRD": True}}}
 
 
 def judge_node(
     node: KubeObject, pool: StackPool, snapshot: Snapshot, is_driven: bool
 ) -> list[Readiness | None]:
-    """Return what is wrong with the node, causes first; None where a look found nothing.
+    """Return one entry per check, causes first; None for a check that found nothing.
 
     is_driven: there is a finding about the node's NVIDIADriver already.
     """
@@ -55,7 +53,7 @@ def judge_node(
 def operands_of(
     node: KubeObject, snapshot: Snapshot, revisions: t.Mapping[str, str] | None = None
 ) -> list[operands.Operand]:
-    """Return the operands of the stack that are for the node, causes first."""
+    """Return the operands of the stack that select the node, causes first."""
     found = operands.on_node(node, snapshot, revisions)
     return sorted(
         found, key=lambda one: _ORDER.index(one.component) if one.component in _ORDER else len(_ORDER)
@@ -76,7 +74,7 @@ def _judge_labels(node: KubeObject) -> Finding | None:
 
 
 def lacking(node: KubeObject, found: t.Iterable[operands.Operand]) -> list[str]:
-    """Return components that the node should have although no DaemonSet brings them."""
+    """Return components that the node should have but no DaemonSet brings."""
     marks, served = labels(node), {one.component for one in found}
     called = [one for one in _ORDER if marks.get(operands.DEPLOY + one) == "true"]
     if marks.get(operands.DEPLOY + COMPONENTS[0]) != "false":
@@ -100,7 +98,7 @@ def _judge_operands(node: KubeObject, snapshot: Snapshot, is_driven: bool) -> li
 
 
 def _judge_devices(node: KubeObject, pool: StackPool, snapshot: Snapshot) -> Finding | None:
-    """Return what the node's ResourceSlices lack of what its pool expects."""
+    """Return a finding if the node's ResourceSlices do not offer the devices that its pool expects."""
     offer = slices.offer(name(node), snapshot["slices"])
     offered, wanted = slices.resources(offer.devices), devices.expected(node, pool.get("expected") or {})
     wrong = [

@@ -30,9 +30,9 @@ def summarize(
     wanted: t.Sequence[KubeObject],
     findings: t.Sequence[Finding] | None = None,
 ) -> dict[str, t.Any]:
-    """Return the result.
+    """Return the module's result.
 
-    findings: those of a judge with a memory; without them the snapshot is judged anew.
+    findings: from the judge of a wait; without them this judges the snapshot.
     """
     if findings is None:
         findings = judge(snapshot, pools, wanted)

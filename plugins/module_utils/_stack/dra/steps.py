@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Backend dra: a GPUCluster, whose DRA driver publishes GPUs as ResourceSlices, and NVIDIADriver objects."""
+"""Backend dra: NVIDIADriver objects, and a GPUCluster, whose DRA driver publishes GPUs as ResourceSlices."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check(params: StackParams) -> None:
 
 
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
-    """Apply drivers and GPUCluster, wait until the ResourceSlices are complete, and return what was seen."""
+    """Apply drivers and GPUCluster, wait until the ResourceSlices are complete, and return the result."""
     refuse_old_cluster(api)
     policy = policy_steps.POLICY
     manifest.refuse_policy(api.list(policy) if api.served(policy) else [])
@@ -61,7 +61,9 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 
 
 def _drivers(api: Api, params: StackParams) -> list[KubeObject]:
-    """Return the NVIDIADriver objects; none in check mode while the kind is not served: it may be by then."""
+    """Return the NVIDIADriver objects; none in check mode if the kind is not served: an earlier task of the
+    playbook may install it. Raise KindNotServedError otherwise.
+    """
     if api.check_mode and not api.served(driver_steps.DRIVER):
         return []
     try:
@@ -76,7 +78,7 @@ def _drivers(api: Api, params: StackParams) -> list[KubeObject]:
 def refuse_old_cluster(api: Api, otherwise: str = "backend clusterpolicy") -> None:
     """Raise NotReadyError if the cluster is too old for dynamic resource allocation.
 
-    otherwise: what to use then.
+    otherwise: the alternative that the message names.
     """
     if api.served(SLICE):
         return
@@ -108,9 +110,9 @@ def _observe(api: Api, params: StackParams, wanted: t.Sequence[KubeObject]) -> S
 
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
-    """Delete the GPUCluster, then its drivers, and wait until no operand is left.
+    """Delete the GPUCluster, then its drivers, and wait until no operand is left. Return the module's result.
 
-    Raises NotReadyError while pods hold claims: nobody could release them any more, and the pods would hang.
+    Raise NotReadyError while pods hold claims: without the DRA driver these pods could not end.
     """
     live = api.get(CLUSTER, NAME) if api.served(CLUSTER) else None
     if live is not None and owned(live):

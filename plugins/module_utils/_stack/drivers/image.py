@@ -2,9 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Images of drivers, whose tags end with the operating system, and with the kernel before it where they were
-compiled beforehand.
-"""
+"""Driver images: a tag ends with the operating system; a precompiled driver's has the kernel before that."""
 
 from __future__ import annotations
 
@@ -25,10 +23,9 @@ _TAG: t.Final = re.compile(
 
 
 class Need(t.NamedTuple):
-    """What a node needs.
+    """The precompiled driver that a node needs.
 
-    images: one of them has to be there; which one is the operator's affair, and differs from release to
-    release.
+    images: one of them must exist; the release of the operator decides which one it pulls.
     """
 
     node: str
@@ -37,9 +34,9 @@ class Need(t.NamedTuple):
 
 
 class Change(t.NamedTuple):
-    """A driver section before and after.
+    """A driver section before and after a change.
 
-    without: selectors of other drivers, whose nodes one for all the rest does not get.
+    without: node selectors of other drivers; this driver does not run on the nodes that they select.
     """
 
     before: Data
@@ -48,12 +45,13 @@ class Change(t.NamedTuple):
 
     @property
     def is_new(self) -> bool:
-        """Whether nodes are about to be asked to pull other precompiled drivers."""
+        """Return whether nodes will have to pull other precompiled drivers."""
         return bool(self.after.get("usePrecompiled")) and any(
             self.before.get(key) != self.after.get(key) for key in _IDENTITY
         )
 
     def is_for(self, node: Data) -> bool:
+        """Return whether the changed driver runs on this node."""
         marks = labels(node)
         return matches(self.after.get("nodeSelector") or {}, marks) and not any(
             matches(one, marks) for one in self.without
@@ -61,9 +59,9 @@ class Change(t.NamedTuple):
 
 
 def precompiled(driver: Data, nodes: t.Iterable[Data]) -> list[Need]:
-    """What the GPU nodes among these need now.
+    """Return what each GPU node needs now; an empty list if the driver's image is incomplete or a digest.
 
-    driver: a driver section that uses precompiled drivers. Nothing where its image is not spelled out.
+    driver: a driver section that uses precompiled drivers.
     """
     repository, image, version = (str(driver.get(key) or "") for key in ("repository", "image", "version"))
     if not (repository and image and version) or version.startswith("sha256:"):
@@ -81,10 +79,10 @@ def precompiled(driver: Data, nodes: t.Iterable[Data]) -> list[Need]:
 
 
 def for_release(image: str, now: str, kernel: str, release: tuple[int, int], rhcos: str) -> tuple[str, ...]:
-    """The image of today as another release asks for it.
+    """Return the image names that another OpenShift release would use instead of image.
 
-    now: today's kernel, as it is labelled. Empty where the tag has no operating system, as a digest has none,
-    or where that of the release cannot be told.
+    now: value of the kernel label today. The result is empty if image has a digest, its tag has no operating
+    system, or the kernel or operating system of the release is unknown.
     """
     path, _colon, tag = image.rpartition(":")
     found = _TAG.fullmatch(tag)
@@ -102,8 +100,8 @@ def for_release(image: str, now: str, kernel: str, release: tuple[int, int], rhc
 
 
 def judge(needs: t.Sequence[Need], known: t.Mapping[str, Answer], ours: t.Collection[str]) -> list[str]:
-    """Refuses what surely is missing on nodes of ours; what comes back are warnings: on nodes of others, and
-    where nobody knows.
+    """Raise NotReadyError if the image of a node in ours is missing; return warnings about missing images
+    of other nodes, and about unknown ones.
     """
     told = [(need, best(need.images, known)) for need in needs]
     missing = [(need, one) for need, one in told if one.verdict == MISSING]

@@ -2,9 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Whether a node's kernel, labels, Driver Toolkit, DaemonSet and driver image belong together, and where its
-driver is on the way to a new kernel.
-"""
+"""Check that a node's kernel, labels, Driver Toolkit, DaemonSet and driver image belong together."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ from ..pods import trouble
 from . import toolkit
 
 Data = dict[str, t.Any]
-# Seen for a moment in every update, and a broken link when they last.
+# Every update shows these codes for a moment; only one that lasts is an error.
 PASSING: t.Final = (
     "GPU-DTK-DAEMONSET",
     "GPU-DTK-STALE",
@@ -33,13 +31,13 @@ PASSING: t.Final = (
     "GPU-NFD-OSTREE",
     "GPU-NODE-DEGRADED",
 )
-# What has to follow one after the other when a node gets another kernel.
+# The steps, in order, that a node with a new kernel goes through.
 LINKS: t.Final = ("node", "labels", "toolkit", "daemonset", "image", "driver", "device plugin")
 _PULLING: t.Final = ("ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull")
 
 
 class Misfit(t.NamedTuple):
-    """The first of the five that does not fit; link is the step of the chain that it breaks."""
+    """The first of the five facts that does not fit; link: the step in LINKS that it stops."""
 
     link: str
     code: str
@@ -49,9 +47,9 @@ class Misfit(t.NamedTuple):
 
 @dataclass(frozen=True)
 class Match:
-    """The five facts of one node.
+    """The kernel, labels, Driver Toolkit, DaemonSet and driver image of one node.
 
-    source: where its driver comes from. daemonset: the driver's that selects the node, if any.
+    source: where its driver comes from. daemonset: the driver DaemonSet that selects the node, if any.
     """
 
     node: Data
@@ -64,6 +62,7 @@ class Match:
     driver_ready: bool
 
     def to_dict(self) -> Data:
+        """Return the facts as the module's result shows them."""
         found, wrong = self.system, self.misfit
         return {
             "running": found.kernel,
@@ -92,6 +91,7 @@ class Match:
 
 
 def match(node: Data, policy: Data, snapshot: Snapshot) -> Match:
+    """Return the facts of the node, and the first that does not fit."""
     here = operands.on_node(node, snapshot, {})
     driver = next((one for one in here if one.component == "driver"), None)
     daemonset = next(
@@ -126,7 +126,7 @@ def match(node: Data, policy: Data, snapshot: Snapshot) -> Match:
 
 
 def judge(node: Data, policy: Data, snapshot: Snapshot) -> Readiness | None:
-    """A driver that runs was made for this kernel somehow; only where none does is the misfit the cause."""
+    """Return the node's misfit, or None; a driver that is ready fits the kernel, whatever else differs."""
     found = match(node, policy, snapshot)
     if found.misfit is None or found.driver_ready:
         return None
@@ -204,8 +204,7 @@ def _daemonset(
     log = "Look at the log of the GPU operator."
     if live is None:
         others = [one for one in every if operands.is_operand(one) and operands.component(one) == "driver"]
-        # On a first start there is none anywhere yet, and on a node that the operator does not know none is
-        # to be expected.
+        # On the first start no DaemonSet exists yet; a node that the operator does not know gets none.
         if not others or not source or labels(node).get(operands.DEPLOY + "driver") != "true":
             return None
         wanted = (

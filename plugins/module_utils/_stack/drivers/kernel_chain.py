@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""How far a node has come that gets another kernel while somebody waits for its GPUs."""
+"""The progress of nodes whose kernel changes during a wait."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from .kernel import LINKS, Data, match
 
 
 class KernelChain:
-    """Remembers the kernel that each node had when it was first seen; a node whose kernel is another one now
-    has a chain to go through.
-    """
+    """The first kernel seen on each node; a node that now runs another goes through the steps in LINKS."""
 
     def __init__(self) -> None:
         self._first: dict[str, str] = {}
@@ -25,7 +23,7 @@ class KernelChain:
     def tell(
         self, lines: t.Sequence[str], nodes: t.Iterable[Data], policy: Data, snapshot: Snapshot
     ) -> tuple[str, ...]:
-        """The lines of the nodes, those of such nodes with their place in the chain."""
+        """Return the lines; a line of a node whose kernel changed also shows the node's step in LINKS."""
         places = {
             short(node["metadata"]["name"]): place
             for node in nodes
@@ -49,5 +47,5 @@ class KernelChain:
 
 
 def brief(kernel: str) -> str:
-    """5.14.0-570.12.1.el9_6.x86_64 without what every kernel of a cluster has."""
+    """Return the kernel without distribution and architecture: 5.14.0-570.12.1 of …1.el9_6.x86_64."""
     return kernel.partition(".el")[0]

@@ -2,9 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Whether images are there: the question to OpenShift's API server, which asks the registries as the cluster
-would, and what its answer means.
-"""
+"""Ask OpenShift's API server whether images exist; it asks the registries as the cluster would."""
 
 from __future__ import annotations
 
@@ -14,10 +12,9 @@ import typing as t
 Data = dict[str, t.Any]
 API_VERSION: t.Final = "image.openshift.io/v1"
 KIND: t.Final = "ImageStreamImport"
-# No image stream of this name has to be there, and none is made.
+# No image stream needs this name, and the request creates none.
 NAME: t.Final = "accelerators-image-lookup"
-# What is known of an image. Refused: the registry, or the cluster, does not let us see it, which says nothing
-# about its being there.
+# What is known of an image. REFUSED: the registry or the cluster denies access, so the image may exist.
 THERE, MISSING, REFUSED, UNREACHABLE, NOT_ASKED = (
     "there",
     "missing",
@@ -26,7 +23,7 @@ THERE, MISSING, REFUSED, UNREACHABLE, NOT_ASKED = (
     "not asked",
 )
 _LEAD: t.Final = "Internal error occurred: "
-# With mirrors, one text for each place that was tried; only when all of them say the same it is sure.
+# With mirrors the message has one text for each registry; the image is missing only if all of them say so.
 _NOT_FOUND: t.Final = re.compile(
     r'(?:dockerimage\S* "[^"]+" not found|[^\s,\[\]"]+: (?:name|manifest) unknown(?:: [^,\[\]]*)?)'
 )
@@ -35,7 +32,7 @@ _BY_REASON: t.Final = {"NotFound": MISSING, "Unauthorized": REFUSED, "Forbidden"
 
 
 class Answer(t.NamedTuple):
-    """words: the server's own, empty where the image is there."""
+    """Whether an image exists. words: the server's message; empty if the image exists."""
 
     image: str
     verdict: str
@@ -44,9 +41,9 @@ class Answer(t.NamedTuple):
 
 
 def question(images: t.Sequence[str], namespace: str) -> Data:
-    """Nothing is imported.
+    """Return the ImageStreamImport that asks for the images and imports nothing.
 
-    Every architecture's manifest stays as it is, so that no image is refused for want of one.
+    PreserveOriginal accepts an image that lacks the manifest of an architecture.
     """
     policy = {"importMode": "PreserveOriginal"}
     wanted = [{"from": {"kind": "DockerImage", "name": image}, "importPolicy": policy} for image in images]
@@ -60,7 +57,7 @@ def question(images: t.Sequence[str], namespace: str) -> Data:
 
 
 def answers(images: t.Sequence[str], told: Data) -> dict[str, Answer]:
-    """In the order of the question. An image that the server says nothing about was not asked for."""
+    """Return image -> answer. told: the server's reply, which lists images in the order of the question."""
     entries = (told.get("status") or {}).get("images") or []
     return {
         image: _answer(image, entries[at] if at < len(entries) else {}) for at, image in enumerate(images)
@@ -68,12 +65,13 @@ def answers(images: t.Sequence[str], told: Data) -> dict[str, Answer]:
 
 
 def not_asked(images: t.Iterable[str], words: str) -> dict[str, Answer]:
+    """Return image -> answer NOT_ASKED, with the reason in words."""
     return {image: Answer(image, NOT_ASKED, words=words) for image in images}
 
 
 def best(images: t.Sequence[str], known: t.Mapping[str, Answer]) -> Answer:
-    """Of images any of which would do: one that is there; missing only when every one of them is; else what
-    is not known.
+    """Return the answer for a group of which one image is enough: THERE if one exists, MISSING if all are
+    missing, else the first unknown one.
     """
     told = [known.get(image) or Answer(image, NOT_ASKED, words="nobody asked") for image in images]
     there = next((one for one in told if one.verdict == THERE), None)
@@ -94,7 +92,7 @@ def _answer(image: str, entry: Data) -> Answer:
 
 
 def _by_words(words: str) -> str:
-    """What came from a registry, or from several, without a reason of its own."""
+    """Return the verdict for a message of one or more registries that has no reason field."""
     if not _NOT_FOUND.sub("", words).strip("[], "):
         return MISSING
     return REFUSED if _DENIED.search(words) else UNREACHABLE

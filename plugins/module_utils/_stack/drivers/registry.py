@@ -2,9 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Images of the GPU stack from a registry that mirrors them: every operand's and the driver's alike, tag or
-digest kept.
-"""
+"""Take the images of the driver and the operands from a mirror registry, with the same tag or digest."""
 
 from __future__ import annotations
 
@@ -12,8 +10,7 @@ import typing as t
 
 Data = dict[str, t.Any]
 
-# Option -> the operator's own names of the image: in relatedImages of its CSV, and in the environment of its
-# Deployment.
+# Option -> the operator's names of the image: in relatedImages of its CSV, and in the env of its Deployment.
 _NAMES: t.Final = {
     "driver": ("driver-image", "DRIVER_IMAGE"),
     "toolkit": ("container-toolkit-image", "CONTAINER_TOOLKIT_IMAGE"),
@@ -30,7 +27,7 @@ _NAMES: t.Final = {
     "cc_manager": ("cc-manager-image", "CC_MANAGER_IMAGE"),
 }
 _TAGS: t.Final = "imageTagMirrors"
-# Kinds that the machine-config operator writes into the nodes' registries.conf -> where their entries are.
+# Kinds that the machine-config operator writes into the nodes' registries.conf -> key of their entries.
 SETS: t.Final = {
     "ImageDigestMirrorSet": "imageDigestMirrors",
     "ImageTagMirrorSet": _TAGS,
@@ -40,9 +37,7 @@ _MANAGER: t.Final = ("k8s-driver-manager-image", "DRIVER_MANAGER_IMAGE")
 
 
 class Source(t.NamedTuple):
-    """Who sends a source's images elsewhere: by which set those with a digest go, and by which those with a
-    tag.
-    """
+    """The mirror sets of one source: one for images with a digest, one for images with a tag."""
 
     digests: str = ""
     tags: str = ""
@@ -51,8 +46,7 @@ class Source(t.NamedTuple):
 class Mirrored(t.NamedTuple):
     """The options with images of the registry.
 
-    kept: images that the cluster's mirror sets send elsewhere already. unknown: options without a known
-    image.
+    kept: options whose images a mirror set covers already. unknown: options without a known image.
     """
 
     params: Data
@@ -61,7 +55,7 @@ class Mirrored(t.NamedTuple):
 
 
 def images(csvs: t.Iterable[Data]) -> dict[str, str]:
-    """What the installed operator takes when it is told nothing, by both kinds of names."""
+    """Return name -> default image of the installed operator, by both kinds of names in _NAMES."""
     found: dict[str, str] = {}
     for spec in (csv.get("spec") or {} for csv in csvs):
         found |= {one.get("name", ""): one.get("image", "") for one in spec.get("relatedImages") or []}
@@ -80,9 +74,9 @@ def images(csvs: t.Iterable[Data]) -> dict[str, str]:
 
 
 def sources(mirror_sets: t.Iterable[Data]) -> dict[str, Source]:
-    """What mirror sets send elsewhere; an entry without a mirror other than its source does nothing.
+    """Return source -> the mirror sets that cover it, without entries that name only their own source.
 
-    mirrorSourcePolicy says what follows when all fail.
+    mirrorSourcePolicy does not matter here: it applies only when all mirrors fail.
     """
     found: dict[str, Source] = {}
     for one in mirror_sets:
@@ -105,7 +99,7 @@ def mirrored(
     known: t.Mapping[str, str],
     elsewhere: t.Mapping[str, Source],
 ) -> Mirrored:
-    """known: the operator's own images; elsewhere: what mirror sets cover, from `sources`."""
+    """Return options with images moved to the registry. known: from `images`; elsewhere: from `sources`."""
     found, kept, unknown = dict(params), [], []
 
     def moved(values: Data, names: tuple[str, str], option: str) -> Data:
@@ -141,7 +135,7 @@ def mirrored(
 
 
 def split(image: str) -> Data:
-    """Repository, image and version, as the operator wants them; nothing of what is no whole image."""
+    """Return repository, image and version of an image reference; empty if one of the three is missing."""
     path, mark, version = image.partition("@") if "@" in image else image.rpartition(":")
     repository, _slash, name = path.rpartition("/")
     name = name.partition(":")[0]
@@ -153,7 +147,7 @@ def split(image: str) -> Data:
 
 
 def moved_to(repository: str, registry: str) -> str:
-    """Only the registry's host changes: mirrors keep the path."""
+    """Return the repository with its host replaced by the registry; mirrors keep the path."""
     registry = registry.rstrip("/")
     if repository == registry or repository.startswith(f"{registry}/"):
         return repository
@@ -165,8 +159,9 @@ def moved_to(repository: str, registry: str) -> str:
 
 
 def _covered(triple: Data, elsewhere: t.Mapping[str, Source]) -> str:
-    """A node looks at the most specific source alone, also where that has mirrors for digests only and the
-    image has a tag.
+    """Return the mirror set that covers an image, or an empty string.
+
+    A node uses only the most specific source, even if that has no mirror for tags and the image has a tag.
     """
     whole = f"{triple['repository']}/{triple['image']}"
     nearest = max((one for one in elsewhere if _lies_in(whole, one)), key=len, default="")
@@ -175,7 +170,7 @@ def _covered(triple: Data, elsewhere: t.Mapping[str, Source]) -> str:
 
 
 def _lies_in(repository: str, source: str) -> bool:
-    """source: a registry, a path in it, or `*.example.com` for every registry below that name."""
+    """Return whether source is the repository's registry, a path above it, or `*.` and a parent domain."""
     if source.startswith("*."):
         return repository.partition("/")[0].partition(":")[0].endswith(source[1:])
     return repository == source or repository.startswith(f"{source}/")

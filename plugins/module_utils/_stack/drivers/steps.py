@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Steps about driver images: look them up, refuse missing ones, take them from a mirror."""
+"""Steps for driver images: look them up, refuse missing ones, take them from a mirror."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ from ..params import StackParams, StackPool
 if t.TYPE_CHECKING:
     from . import image, lookup
 
-# What only precompiled drivers or a mirror need is imported for them alone.
-# A registry that does not answer holds the API server up for half a minute; a second look tells nothing new.
+# Functions import what only precompiled drivers or a mirror need.
+
+# A silent registry holds the API server up for half a minute; a second request learns nothing new.
 PATIENCE: t.Final = 40.0
 
 
 def look_up(api: Api, images: t.Iterable[str], namespace: str) -> dict[str, lookup.Answer]:
-    """Return image -> whether it exists, asked in one request as pods of the namespace would pull it.
+    """Return image -> whether it exists, from one request with the pull secrets of the namespace.
 
-    This never fails: where nobody may ask, each answer says so. It is a dry run of a request that stores
-    nothing anyway, so check mode sends it too, and it is repeated like a read.
+    This raises nothing: if the request fails, each answer says why. The request is a dry run and stores
+    nothing, so check mode sends it too, and it is repeated like a read.
     """
     from . import lookup
 
@@ -52,16 +53,16 @@ def look_up(api: Api, images: t.Iterable[str], namespace: str) -> dict[str, look
 
 
 def _patient(api: Api) -> Api:
-    """Return the same connection, which waits longer for an answer and does not repeat a request for long."""
+    """Return a copy of api that waits longer for an answer and repeats a request for a shorter time."""
     http = copy.copy(api.http)
     http.limits = http.limits._replace(first_read=PATIENCE, outage=PATIENCE)
     return replace(api, http=http)
 
 
 def refuse_missing(api: Api, params: StackParams, drivers: t.Iterable[image.Change]) -> None:
-    """Raise NotReadyError if no precompiled driver exists for the kernel of a node; warn where nobody knows.
+    """Raise NotReadyError if the kernel of a node has no precompiled driver; warn if that is unknown.
 
-    Nothing is asked where no precompiled driver changes: what is there already is judged where it runs.
+    An unchanged driver needs no request: its pods show whether its image exists.
     """
     new = [one for one in drivers if one.is_new]
     if not new:
@@ -78,9 +79,7 @@ def refuse_missing(api: Api, params: StackParams, drivers: t.Iterable[image.Chan
 
 
 def refuse_unmade(api: Api, params: StackParams, live: KubeObject, spec: t.Mapping[str, t.Any]) -> None:
-    """Do the same for a ClusterPolicy that is about to have this spec, unless NVIDIADriver objects bring
-    drivers.
-    """
+    """Call refuse_missing for a ClusterPolicy that gets this spec, unless NVIDIADrivers bring the drivers."""
     before, after = ((one.get("driver") or {}) for one in (live.get("spec") or {}, spec))
     if after.get("usePrecompiled") and not after.get("useNvidiaDriverCRD"):
         from . import image
@@ -89,9 +88,9 @@ def refuse_unmade(api: Api, params: StackParams, live: KubeObject, spec: t.Mappi
 
 
 def mirrored(api: Api, params: StackParams, csvs: t.Callable[[], list[KubeObject]]) -> StackParams:
-    """Return the options with images of the mirror that option registry names, or as they are without it.
+    """Return the options with images of the mirror in option registry; unchanged without that option.
 
-    csvs: returns the installed operators.
+    csvs: returns the installed operators' ClusterServiceVersions.
     """
     mirror = params.get("registry")
     if not mirror:

@@ -2,9 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The Driver Toolkit: which image of it OpenShift has for which version of RHCOS, and where a driver comes
-from.
-"""
+"""The Driver Toolkit images of each RHCOS version, and the source of a driver."""
 
 from __future__ import annotations
 
@@ -19,15 +17,13 @@ USED: t.Final = "openshift.driver-toolkit"
 WITHOUT_IMAGE: t.Final = "openshift.driver-toolkit.rhcos-image-missing"
 PRECOMPILED: t.Final = "nvidia.com/precompiled"
 CONTAINER: t.Final = "nvidia-driver-ctr"
-# Where a driver comes from: built beside the toolkit, taken from an image made for the kernel, built with
-# packages of the distribution, or the host's own.
+# Source of a driver: built in the Driver Toolkit, an image compiled for the kernel, built with packages of
+# the distribution, or installed on the host.
 BY_TOOLKIT, BY_IMAGE, BY_PACKAGES, BY_HOST = "toolkit", "precompiled", "packages", "host"
 
 
 def images(streams: t.Iterable[Data]) -> dict[str, str]:
-    """Version of RHCOS -> image; the operator reads the stream's specification, whose images the release
-    brings.
-    """
+    """Return RHCOS version -> image; the spec of the stream comes first, as the operator reads that."""
     found: dict[str, str] = {}
     for stream in streams:
         if stream["metadata"]["name"] != STREAM:
@@ -43,9 +39,9 @@ def images(streams: t.Iterable[Data]) -> dict[str, str]:
 
 
 def source(spec: t.Mapping[str, t.Any], daemonset: Data | None = None) -> str:
-    """By the ClusterPolicy's specification; what NVIDIADrivers say is seen on their DaemonSets.
+    """Return the source of a driver; an empty string if it is unknown yet.
 
-    Empty where nothing tells it yet.
+    spec: of the ClusterPolicy. If NVIDIADriver objects bring the drivers, labels of the DaemonSet decide.
     """
     driver = spec.get("driver") or {}
     if driver.get("enabled") is False:
@@ -65,6 +61,7 @@ def _shown(daemonset: Data) -> str:
 
 
 def driver_image(daemonset: Data) -> str:
+    """Return the image of the driver's container; an empty string without containers."""
     containers = daemonset["spec"]["template"]["spec"].get("containers") or []
     named = [one for one in containers if one.get("name") == CONTAINER] or containers
     return str(named[0].get("image") or "") if named else ""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Judge the network adapters' stack stage by stage; `ready` of the policy alone proves nothing."""
+"""Judge the network adapters' stack stage by stage; status `ready` of the policy alone proves nothing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CHAIN: t.Final = stages.chain(
     "nvidia-network-operator",
 )
 _OPERATOR: t.Final = ("nvidia-network-operator-controller-manager",)
-# Stage -> starts of names of the pods that know why it is not ready.
+# Stage -> name prefixes of the pods whose logs say why it is not ready.
 PODS: t.Final = {
     stages.CRD: _OPERATOR,
     stages.LABELS: _OPERATOR,
@@ -43,7 +43,7 @@ PODS: t.Final = {
     SECONDARY: ("nv-ipam-", "nic-feature-discovery"),
     stages.ALLOCATABLE: tuple(PLUGINS),
 }
-# Seen in the first moments of every healthy start, and final when they last.
+# Every healthy start shows these codes for a moment; one that lasts fails the task.
 PASSING: t.Final = (
     "NIC-LABEL",
     "NIC-DRV-CRASH",
@@ -62,9 +62,9 @@ def judging(params: StackParams, clock: t.Callable[[], float]) -> StackJudge:
 
 
 def judge(snapshot: Snapshot, pools: t.Sequence[StackPool], offered: t.Sequence[str]) -> list[Finding]:
-    """Return the findings, causes before consequences; the last is what the operator says of itself.
+    """Return the findings, causes before consequences; the last is the status of the policy.
 
-    offered: resources that the plugins make nodes offer.
+    offered: names of the resources that the plugins offer.
     """
     policy = named(snapshot["policies"], NAME)
     if not policy:
@@ -86,7 +86,7 @@ def own_daemonsets(snapshot: Snapshot, policy: KubeObject) -> list[KubeObject]:
 
 
 def _judge_rollout(policy: KubeObject, snapshot: Snapshot) -> list[Finding]:
-    """The operator compares no generations: after a change it may call ready what is still old."""
+    """Return a finding while DaemonSets have an old version; the policy can be ready before they change."""
     late = []
     for one in own_daemonsets(snapshot, policy):
         version = str((policy["spec"].get(key_of(one)) or {}).get("version") or "")
@@ -101,7 +101,7 @@ def _judge_rollout(policy: KubeObject, snapshot: Snapshot) -> list[Finding]:
 
 
 def _judge_status(policy: KubeObject) -> Finding:
-    """Return what the operator says of itself: a consequence of its components, unless it is an error."""
+    """Return the status of the policy as a finding, a consequence of its components unless it failed."""
     found = manifest.judge(policy)
     more: dict[str, t.Any] = {
         "since": since(policy, "Ready"),
@@ -111,7 +111,7 @@ def _judge_status(policy: KubeObject) -> Finding:
 
 
 def judge_gone(snapshot: Snapshot) -> Readiness:
-    """Return ready once the garbage collector has deleted what the policy owned."""
+    """Return ready once the garbage collector has deleted the DaemonSets of the policy."""
     left = [
         name(one)
         for one in snapshot["daemonsets"]
@@ -127,9 +127,9 @@ def judge_gone(snapshot: Snapshot) -> Readiness:
 def outlived(
     nodes: t.Collection[str], pods: t.Iterable[KubeObject], drivers: t.Iterable[KubeObject]
 ) -> list[str]:
-    """Return nodes whose GPU driver, with nvidia-peermem in it, is older than the NIC driver that runs now.
+    """Return nodes whose GPU driver, with its nvidia-peermem, is older than their running NIC driver.
 
-    pods: those of the NIC operator. drivers: those of the GPU driver.
+    pods: of the network operator. drivers: pods of the GPU driver.
     """
     newest = {
         pod["spec"].get("nodeName"): pod["metadata"]["creationTimestamp"]

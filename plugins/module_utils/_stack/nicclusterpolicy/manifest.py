@@ -2,9 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""NicClusterPolicy: from options to a manifest, and what its status says, in both forms that releases of the
-operator write.
-"""
+"""Build a NicClusterPolicy from the options, and read its status as all releases of the operator write it."""
 
 from __future__ import annotations
 
@@ -38,7 +36,7 @@ _OWN_KEYS: t.Final = ("resources", "cert_config", "repo_config")
 
 
 def check(params: StackParams) -> None:
-    """What cannot work is refused before the first request."""
+    """Raise InputError for options that cannot work, before the first request."""
     if params["name"] != NAME:
         raise InputError(
             "INPUT-VALUE",
@@ -78,7 +76,7 @@ def check(params: StackParams) -> None:
 
 
 def offered(params: StackParams) -> list[str]:
-    """Resources that the plugins will make nodes offer."""
+    """Return the names of the resources that the plugins will offer."""
     asked = params.get("nic_cluster_policy") or {}
     return [
         f"{one.get('prefix') or prefix}/{one['name']}"
@@ -88,7 +86,10 @@ def offered(params: StackParams) -> list[str]:
 
 
 def wished(params: StackParams, images: t.Mapping[str, Data]) -> Data:
-    """The spec that is asked for. images: name -> {repository, version} of the installed operator."""
+    """Return the spec that the options ask for; raise InputError if an image is unknown.
+
+    images: name -> {repository, version} of the installed operator.
+    """
     asked = params.get("nic_cluster_policy") or {}
     spec: Data = {}
     for option, (key, image) in COMPONENTS.items():
@@ -101,7 +102,7 @@ def wished(params: StackParams, images: t.Mapping[str, Data]) -> Data:
 
 
 def build(params: StackParams, images: t.Mapping[str, Data], live: KubeObject | None) -> Data:
-    """The whole manifest. Nobody's toleration is taken away."""
+    """Return the manifest; it keeps all tolerations of the live object."""
     spec = wished(params, images)
     theirs = ((live or {}).get("spec") or {}).get("tolerations")
     if tolerations := merge_tolerations(theirs, params["tolerations"], spec.get("tolerations")):
@@ -110,7 +111,7 @@ def build(params: StackParams, images: t.Mapping[str, Data], live: KubeObject | 
 
 
 def images_of(csvs: t.Iterable[Data]) -> dict[str, Data]:
-    """Images that installed operators bring, from their lists of related images."""
+    """Return name -> {repository, version} of the related images of installed operators."""
     found: dict[str, Data] = {}
     for csv in csvs:
         for entry in (csv.get("spec") or {}).get("relatedImages") or []:
@@ -123,7 +124,9 @@ def images_of(csvs: t.Iterable[Data]) -> dict[str, Data]:
 
 
 def _image(option: str, part: Data, name: str, images: t.Mapping[str, Data]) -> Data:
-    """Image, repository and version, all three: releases before 26.4 know no shared ones."""
+    """Return image, repository and version; raise InputError if one is unknown: older releases than 26.4
+    require all three in each component.
+    """
     name = part.get("image") or name
     own = images.get(name) or {}
     found = {
@@ -150,7 +153,7 @@ def _plain(part: Data) -> Data:
 
 
 def _config(option: str, part: Data) -> Data:
-    """The plugins take their configuration as JSON in a string; ours is written the same way every time."""
+    """Return the configuration of a plugin as a JSON string; sorted keys keep it equal between runs."""
     entries = part.get("resources")
     if not entries:
         return {}
@@ -174,6 +177,7 @@ def _entry(one: Data, more: Data, keys: t.Sequence[str]) -> Data:
 
 
 def state(policy: Data) -> str:
+    """Return status.state, or an empty string."""
     return str((policy.get("status") or {}).get("state") or "")
 
 
@@ -188,7 +192,7 @@ def components(policy: Data) -> list[Data]:
 
 
 def judge(policy: Data) -> Readiness:
-    """What the operator says of itself."""
+    """Return the verdict of the policy's status."""
     status, found = policy.get("status") or {}, state(policy)
     if found == "ignore":
         return failed(

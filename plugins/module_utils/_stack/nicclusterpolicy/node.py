@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Judge one node with network adapters: its labels, driver, plugins and what it offers, causes first."""
+"""Judge one node with network adapters: its labels, driver, plugins and devices, causes first."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WAITS: t.Final = "network.nvidia.com/operator.mofed.wait"
 UPGRADE: t.Final = "nvidia.com/ofed-driver-upgrade-state"
 DRIVER: t.Final = "nvidia.com/ofed-driver"
 SECONDARY: t.Final = "secondary"
-# Start of a DaemonSet's name -> key of the policy's spec that asks for it; all others are secondary.
+# Prefix of a DaemonSet's name -> key of the policy's spec that asks for it; all others are secondary.
 PLUGINS: t.Final = {
     "rdma-shared-dp": "rdmaSharedDevicePlugin",
     "network-operator-sriov-device-plugin": "sriovDevicePlugin",
@@ -46,15 +46,15 @@ def key_of(daemonset: KubeObject) -> str:
 
 
 def stage_of(key: str) -> str:
-    """Return the stage of a key of the policy's spec."""
+    """Return the stage of the component under this key of the policy's spec."""
     return stages.DRIVER if key == "ofedDriver" else stages.PLUGIN if key else SECONDARY
 
 
 class Here(t.NamedTuple):
-    """What the operator has for one node.
+    """The DaemonSets and pods of the operator for one node.
 
-    daemonsets: those that select it, the driver's first. found: what of each runs. pods: those of the node.
-    lacking: keys of the spec that no DaemonSet serves.
+    daemonsets: those that select it, the driver's first. found: the operand of each. pods: of the node.
+    lacking: keys of the spec without a DaemonSet.
     """
 
     daemonsets: list[KubeObject]
@@ -64,7 +64,7 @@ class Here(t.NamedTuple):
 
 
 def here(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> Here:
-    """Return what the operator has for the node."""
+    """Return the DaemonSets and pods of the operator for the node."""
     ours = of_owner(snapshot["daemonsets"], str(policy["metadata"].get("uid")))
     wanted = [one for one in ours if matches(operands.selector(one), labels(node))]
     wanted.sort(key=lambda one: (not is_driver(one), name(one)))
@@ -78,9 +78,9 @@ def here(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> Here:
 def judge_node(
     node: KubeObject, policy: KubeObject, snapshot: Snapshot, wanted: t.Mapping[str, int]
 ) -> list[Readiness | None]:
-    """Return what is wrong with the node, causes first; None where a look found nothing.
+    """Return one entry per check, causes first; None for a check that found nothing.
 
-    wanted: resource -> number; 0 where any number will do.
+    wanted: resource -> number; 0 means at least one.
     """
     of_node, upgrade = here(node, policy, snapshot), _judge_upgrade(node)
     late = _judge_operands(node, of_node)
@@ -124,7 +124,7 @@ def _judge_upgrade(node: KubeObject) -> Finding | None:
 
 
 def _judge_operands(node: KubeObject, of_node: Here) -> list[Finding]:
-    """Return components that should run on the node and do not, the driver first: the others wait for it."""
+    """Return findings about components that do not run on the node; the others wait for the driver."""
     findings = []
     if "ofedDriver" in of_node.lacking:
         what = "no NIC driver's DaemonSet is made for its kernel"

@@ -29,9 +29,9 @@ def summarize(
     offered: t.Sequence[str],
     findings: t.Sequence[Finding] | None = None,
 ) -> dict[str, t.Any]:
-    """Return the result. findings: those of a judge with a memory; without them the snapshot is judged anew.
+    """Return the module's result. findings: from the judge of a wait; without them this judges the snapshot.
 
-    offered: resources that the plugins make nodes offer.
+    offered: names of the resources that the plugins offer.
     """
     if findings is None:
         findings = judge(snapshot, pools, offered)

@@ -4,7 +4,7 @@
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Backend nicclusterpolicy: the stack of NVIDIA's network adapters.
 
-The order is NFD, then this, then the GPU driver, which builds nvidia-peermem against it.
+Install NFD first, then this stack, then the GPU driver, which builds nvidia-peermem for the NIC driver.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NAME: t.Final = manifest.NAME
 NAMESPACE: t.Final = "nvidia-network-operator"
 POLICY: t.Final = known("NicClusterPolicy")
 _GPU_DRIVER: t.Final = "app.kubernetes.io/component=nvidia-driver"
-# Start of a code -> fields of a foreign policy that may cause it.
+# Prefix of a code -> fields of a foreign policy that may cause it.
 CAUSES: t.Final = {
     "NIC-TAINT": ("spec.tolerations",),
     "NIC-ALLOC": ("spec.rdmaSharedDevicePlugin", "spec.sriovDevicePlugin"),
@@ -42,7 +42,7 @@ def check(params: StackParams) -> None:
 
 
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
-    """Apply the NicClusterPolicy, wait until its stack works, and return what was seen."""
+    """Apply the NicClusterPolicy, wait until its stack works, and return the module's result."""
     try:
         live = look(api, POLICY, {"metadata": {"name": NAME}})
     except KindNotServedError as exc:
@@ -67,7 +67,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 
 
 def _nodes_to_rebuild(api: Api, params: StackParams, snapshot: Snapshot) -> list[str]:
-    """Return nodes whose GPU driver has to be built again, and warn; only after a change of ours."""
+    """Return nodes whose GPU driver must be rebuilt, and warn of them; empty if this task changed nothing."""
     if not api.changes or api.check_mode:
         return []
     nodes = {name(node) for pool in params["pools"] for node in nodes_of(snapshot["nodes"], pool)}

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Judge NVIDIADriver objects: each node has one owner, whose DaemonSet is for it.
+"""Judge NVIDIADriver objects: one of them owns each node, and its DaemonSet selects the node.
 
-`ready` alone proves nothing.
+The status `ready` alone does not prove that.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..params import StackPool
 
 OWNER: t.Final = "nvidia.com/gpu-operator.driver.owner"
 MAJOR: t.Final = "feature.node.kubernetes.io/system-os_release.VERSION_ID.major"
-# Seen in the first moments after a change, and final when they last.
+# A change shows these codes for a moment; one that lasts fails the task.
 PASSING: t.Final = ("GPU-NVD-OWNER", "GPU-NVD-EMPTY", "GPU-NVD-FAILED")
 _LOG: t.Final = "Look at the log of the GPU operator."
 
@@ -36,7 +36,7 @@ def judge(
 ) -> list[Finding]:
     """Return the findings about each wanted driver, then about each of its nodes.
 
-    What a driver says of itself belongs to no node, and may be the consequence of what its nodes say.
+    The status of a driver belongs to no node, and may be a consequence of its nodes' findings.
     """
     live = {name(one): one for one in snapshot["drivers"]}
     pool_of = {name(node): str(pool["name"]) for pool in pools for node in nodes_of(snapshot["nodes"], pool)}
@@ -56,7 +56,7 @@ def judge(
 
 
 def _is_for(driver: KubeObject, node: KubeObject) -> bool:
-    """Return whether a GPU node is the driver's: the default driver's are those that it owns already."""
+    """Return whether a GPU node belongs to the driver; to the default driver, if that owns it already."""
     spec, marks = driver.get("spec") or {}, labels(node)
     if marks.get(GPU_PRESENT) != "true":
         return False
@@ -68,7 +68,7 @@ def _is_for(driver: KubeObject, node: KubeObject) -> bool:
 
 
 def _judge_status(driver: KubeObject) -> Finding | None:
-    """Return only what is final, or what the nodes do not tell better."""
+    """Return a finding if the driver is not ready; only a conflict or an error is no mere consequence."""
     title, error = name(driver), find(driver, "Error")
     said = f": {error['message']}" if error.get("message") else ""
     message = f"NVIDIADriver {title} is {state(driver) or 'without a state'}{said}."
@@ -85,7 +85,7 @@ def _judge_status(driver: KubeObject) -> Finding | None:
 
 
 def _judge_node(node: KubeObject, driver: KubeObject, daemonsets: t.Iterable[KubeObject]) -> Finding | None:
-    """Return the first thing that keeps the driver from the node."""
+    """Return the first finding that keeps the driver from the node, or None."""
     marks, title, spec = labels(node), name(driver), driver.get("spec") or {}
     owner = marks.get(OWNER)
     if owner != title:

@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""NVIDIADriver: one driver for the nodes that its selector finds.
-
-From options to manifests; selectors that overlap.
-"""
+"""Build NVIDIADriver objects, each with the driver for the nodes of its selector, and refuse overlaps."""
 
 from __future__ import annotations
 
@@ -24,10 +21,9 @@ from ..params import StackParams, StackPool, Values
 from . import options
 
 API_VERSION: t.Final = "nvidia.com/v1alpha1"
-# What a driver needs to be pulled and built: kept from the policy while nodes go over to NVIDIADriver
-# objects.
+# Image and build of a driver: kept from the policy while nodes move to NVIDIADriver objects.
 IDENTITY: t.Final = ("repository", "image", "version", "kernelModuleType")
-# Fields of the ClusterPolicy's driver section that an NVIDIADriver has under another name, or not at all.
+# Fields of the ClusterPolicy's driver section that an NVIDIADriver has under another name, or lacks.
 _RENAMED: t.Final = {
     "repoConfig": ("configMapName", "repoConfig"),
     "virtualTopology": ("config", "virtualTopologyConfig"),
@@ -76,15 +72,15 @@ def _check_entry(entry: Values, path: str, entries: t.Sequence[Values], pools: t
 
 
 def selector(pools: t.Sequence[StackPool], title: str) -> dict[str, str]:
-    """Return the labels that all parts of a pool share: its nodes may be of several instance types."""
+    """Return the labels that all entries of a pool share: a pool with several instance types has several."""
     parts = [pool["node_selector"].items() for pool in pools if pool["name"] == title]
     return dict(sorted(set.intersection(*map(set, parts)))) if parts else {}
 
 
 def build(params: StackParams, driver: dict[str, t.Any], example: dict[str, t.Any]) -> list[KubeObject]:
-    """Return the wanted objects.
+    """Return the wanted objects; raise InputError for a driver that does not fit.
 
-    driver: the ClusterPolicy's driver section. example: the installed operator's.
+    driver: the ClusterPolicy's driver section. example: the spec of the installed operator's example.
     """
     base = merge(example, from_policy(driver))
     given = params.get("nvidia_drivers") or []
@@ -121,7 +117,7 @@ def _manifest(entry: Values, base: dict[str, t.Any], params: StackParams) -> Kub
 
 
 def from_policy(driver: dict[str, t.Any]) -> dict[str, t.Any]:
-    """Return the ClusterPolicy's driver section as an NVIDIADriver has it, without what is empty."""
+    """Return the ClusterPolicy's driver section with the keys of an NVIDIADriver, without empty values."""
     kept = _filled({key: value for key, value in driver.items() if key not in _POLICY_ONLY})
     found = {new: (driver.get(key) or {}).get(old) for key, (old, new) in _RENAMED.items()}
     return {**kept, **{new: {"name": title} for new, title in found.items() if title}}
@@ -135,15 +131,15 @@ def _filled(value: t.Any) -> t.Any:
 
 
 def as_before(wanted: KubeObject, driver: dict[str, t.Any]) -> KubeObject:
-    """Return the object with the driver of the ClusterPolicy, so that going over changes no node's driver."""
+    """Return the object with the driver of the ClusterPolicy, so that the move changes no node's driver."""
     kept = {key: driver[key] for key in IDENTITY if driver.get(key)}
     return {**wanted, "spec": {**wanted["spec"], **kept}} if "version" in kept else wanted
 
 
 def refuse_release(csvs: t.Iterable[KubeObject]) -> None:
-    """Raise NotReadyError before GPU operator 26.7 (its source, 2026-11).
+    """Raise NotReadyError for a GPU operator older than 26.7 (its source, 2026-11).
 
-    No label says there whose a node is, and the switch ends the policy's driver pods on all nodes at once.
+    It writes no owner label on nodes, and the switch ends the policy's driver pods on all nodes at once.
     """
     found = release(csvs)
     if found and found < (26, 7):
@@ -166,7 +162,7 @@ def clashing(
 def unlisted(
     params: StackParams, wanted: t.Sequence[KubeObject], live: t.Sequence[KubeObject]
 ) -> list[KubeObject]:
-    """Return drivers of this collection that no option lists any more, as when their pool left the list."""
+    """Return drivers of this collection that no option lists any more, such as those of removed pools."""
     listed = {name(one) for one in wanted} | {one["name"] for one in params.get("nvidia_drivers") or []}
     return [one for one in live if owned(one) and name(one) not in listed]
 
@@ -174,9 +170,9 @@ def unlisted(
 def refuse_overlap(
     wanted: t.Sequence[KubeObject], others: t.Sequence[KubeObject], nodes: t.Sequence[KubeObject]
 ) -> None:
-    """Raise NotReadyError if two drivers are for one node: that stops every driver.
+    """Raise NotReadyError if two drivers select the same node: that stops every driver.
 
-    Judged on the existing nodes, and on selectors where one includes the other.
+    This checks the existing nodes, and whether one selector includes the other.
     """
     ours = {name(one) for one in wanted}
     drivers = [*wanted, *(one for one in others if name(one) not in ours)]
@@ -193,8 +189,8 @@ def refuse_overlap(
 
 
 def _shared(one: KubeObject, other: KubeObject, nodes: t.Sequence[KubeObject]) -> list[str] | None:
-    """Return nodes of both, with a GPU or not; an empty list where one selector includes the other; else
-    None.
+    """Return the nodes, with or without GPU, that both select; [] if only one selector includes the other;
+    else None.
     """
     if one["spec"].get("default") or other["spec"].get("default"):
         return None
@@ -220,7 +216,7 @@ def _refuse(one: KubeObject, other: KubeObject, nodes: list[str]) -> t.NoReturn:
 
 
 def undecided(wanted: t.Sequence[KubeObject]) -> list[str]:
-    """Return remarks on selectors that no node matches both of today, although one could."""
+    """Return warnings about pairs of selectors that one node could match."""
     remarks = []
     for index, one in enumerate(wanted):
         for other in wanted[index + 1 :]:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The result of NVIDIADriver objects: what each says of itself, and the nodes that it owns."""
+"""The result of NVIDIADriver objects: the status of each, and the nodes that it owns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .judge import OWNER
 
 
 def summarize(snapshot: Snapshot, wanted: t.Sequence[KubeObject]) -> list[dict[str, t.Any]]:
-    """Return the wanted drivers as the cluster holds them, and as they are wanted where it has none."""
+    """Return one entry per wanted driver, from the live object if it exists, else from the wanted one."""
     live = {name(one): one for one in snapshot["drivers"]}
     found = []
     for one in wanted:

@@ -2,9 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Backend nvidiadriver: a ClusterPolicy for the stack, and NVIDIADriver objects that bring each pool its
-driver.
-"""
+"""Backend nvidiadriver: a ClusterPolicy for the stack, and NVIDIADriver objects with each pool's driver."""
 
 from __future__ import annotations
 
@@ -40,10 +38,10 @@ def check(params: StackParams) -> None:
 
 
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
-    """Apply policy and drivers, wait until each node has its driver, and return what was seen.
+    """Apply policy and drivers, wait until each node has its driver, and return the module's result.
 
-    Nodes that the ClusterPolicy drives go over with the driver that they have; another one comes when each
-    has its owner.
+    Nodes with the ClusterPolicy's driver first keep it under their NVIDIADriver; a new driver follows once
+    each node has its owner.
     """
     params = _switched_on(params)
     policy = policy_steps.look(api, params)
@@ -79,9 +77,7 @@ def _switched_on(params: StackParams) -> StackParams:
 
 
 def _first(wanted: list[KubeObject], policy: KubeObject | None) -> list[KubeObject]:
-    """Return the drivers for the first wait: where the policy still drives nodes, with the policy's own
-    driver.
-    """
+    """Return the drivers for the first wait; if the policy still brings drivers, with the policy's driver."""
     driver = ((policy or {}).get("spec") or {}).get("driver") or {}
     if policy is None or driver.get("useNvidiaDriverCRD") or driver.get("enabled") is False:
         return wanted
@@ -89,9 +85,9 @@ def _first(wanted: list[KubeObject], policy: KubeObject | None) -> list[KubeObje
 
 
 def _unlisted(api: Api, drivers: list[KubeObject]) -> list[dict[str, t.Any]]:
-    """Return and warn of drivers that no option lists.
+    """Return drivers that no option lists, and warn of them.
 
-    They stay: another playbook may have them in its list.
+    They stay: another playbook may list them.
     """
     found = []
     for title, driver in ((name(one), one) for one in drivers):
@@ -109,7 +105,10 @@ def _unlisted(api: Api, drivers: list[KubeObject]) -> list[dict[str, t.Any]]:
 
 
 def _refuse_disabled(params: StackParams, policy: KubeObject | None) -> Foreign | None:
-    """Return how a foreign policy differs; raise if it disables every NVIDIADriver and stays so."""
+    """Return how a foreign policy differs, or None for an owned one.
+
+    Raise NotReadyError if it disables every NVIDIADriver and this task may not change it.
+    """
     if policy is None or owned(policy):
         return None
     other = policy_steps.compare(params, policy)
@@ -128,7 +127,10 @@ def _refuse_disabled(params: StackParams, policy: KubeObject | None) -> Foreign 
 def _section(
     api: Api, params: StackParams, policy: KubeObject | None
 ) -> tuple[dict[str, t.Any], dict[str, t.Any]]:
-    """Return the policy's driver section as it will be, and the installed operator's example of a driver."""
+    """Return the policy's future driver section, and the operator's example of an NVIDIADriver.
+
+    Raise NotReadyError if the operator is too old.
+    """
     csvs = installed_csvs(api, params["namespace"])
     manifest.refuse_release(csvs)
     return policy_steps.predicted_spec(params, policy, csvs).get("driver") or {}, example_driver(csvs)
@@ -137,7 +139,7 @@ def _section(
 def settle_selectors(
     api: Api, wanted: list[KubeObject], live: list[KubeObject], params: StackParams
 ) -> list[str]:
-    """Return drivers to delete before the new ones are created; raise where selectors overlap."""
+    """Return drivers to delete before the new ones are created; raise NotReadyError if selectors overlap."""
     ours, absent = {name(one) for one in wanted}, _absent_names(params)
     leaving = [one for one in live if owned(one) and name(one) in absent]
     others = [one for one in live if name(one) not in ours and one not in leaving]
@@ -150,7 +152,7 @@ def settle_selectors(
 
 
 def refuse_unmade(api: Api, params: StackParams, wanted: list[KubeObject], live: list[KubeObject]) -> None:
-    """Raise NotReadyError for precompiled drivers that nobody has built, of objects about to be written."""
+    """Raise NotReadyError if an object about to be written needs a precompiled driver that does not exist."""
     found = {name(one): one for one in live}
     selectors = [one["spec"]["nodeSelector"] for one in [*wanted, *live] if one["spec"].get("nodeSelector")]
     changes = []
@@ -165,7 +167,7 @@ def refuse_unmade(api: Api, params: StackParams, wanted: list[KubeObject], live:
 def keep(
     api: Api, params: StackParams, wanted: list[KubeObject], live: list[KubeObject]
 ) -> list[dict[str, t.Any]]:
-    """Apply the drivers; return what differs of those that somebody else made."""
+    """Apply the drivers; return the differences of foreign ones."""
     found = {name(one): one for one in live}
     differs: list[dict[str, t.Any]] = []
     for one in wanted:
@@ -196,16 +198,15 @@ def _observe(api: Api, params: StackParams, wanted: list[KubeObject]) -> Snapsho
 
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
-    """Delete the drivers, whose pods go with them, then the policy with its operands."""
+    """Delete the drivers with their pods, then the policy with its operands. Return the module's result."""
     remove_drivers(api, preconditions.gpu_cluster)
     return policy_steps.absent(api, params)
 
 
 def remove_drivers(api: Api, staying: t.Callable[[Api], str]) -> None:
-    """Delete the drivers that this collection made.
+    """Delete the drivers that this collection made; raise NotReadyError if a GPUCluster needs them.
 
-    staying: returns the GPUCluster that stays, asked only where there is a driver of ours. Raises
-    NotReadyError if there is one: its devices need these drivers.
+    staying: returns the name of a GPUCluster that stays; called only if there are such drivers.
     """
     ours = [name(one) for one in api.list(DRIVER) if owned(one)] if api.served(DRIVER) else []
     if ours and (cluster := staying(api)):
