@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A module's twelve steps: create, again, modify, again, delete, again; each in check mode and for real.
 
-`make test` walks most modules both ways, and every backend in process.
+`make test` walks most modules both ways, and every backend in Ansible's process only.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ OTHER_WAY: t.Final = pytest.mark.long(
 class Case:
     """A module's options for each act.
 
-    `{way}` in any text becomes the way, so that the ways do not meet. varies: results that time decides.
+    A `{way}` in a text becomes the way to run the module, so that the two ways use different objects.
+    varies: results that differ between two runs.
     """
 
     module: str
@@ -66,7 +67,7 @@ def named(way: str, value: t.Any) -> t.Any:
 
 
 def steps(case: Case) -> list[tuple[str, bool, Data, bool]]:
-    """Name, check mode, options and whether something changes."""
+    """Return name, check mode, options and expected `changed` of each step."""
     acts = [("create", case.create), ("modify", case.modify), ("delete", case.delete)]
     turns = [(act, options, again) for act, options in acts for again in (False, True)]
     return [
@@ -83,7 +84,7 @@ def run_steps(case: Case, playbook: Playbook, in_process: bool) -> list[TaskResu
         {"name": name, module: options, "check_mode": check, "diff": True, "register": f"step_{index}"}
         for index, (name, check, options, _changes) in enumerate(steps(case))
     ]
-    # What a user registers; the events themselves lose the warnings on the way.
+    # A registered result keeps the warnings; the events lose them.
     tell: Data = {
         "name": "tell",
         "ansible.builtin.debug": {"msg": [f"{{{{ step_{index} }}}}" for index in range(len(tasks))]},
@@ -95,7 +96,7 @@ def run_steps(case: Case, playbook: Playbook, in_process: bool) -> list[TaskResu
 
 
 class Walks:
-    """The steps of cases, each walked once for all tests."""
+    """The steps of cases; each case is walked once for all tests."""
 
     def __init__(self, playbook: Playbook, audit: Audit) -> None:
         self._playbook = playbook
@@ -109,7 +110,7 @@ class Walks:
         return self._done[key]
 
     def check(self, case: Case, in_process: bool) -> None:
-        """Every step changed what it should have, said so, and sent a write only then."""
+        """Assert that each step changes and reports what it should, and writes only then."""
         for task, (name, check, _options, changes) in zip(
             self.of(case, in_process), steps(case), strict=True
         ):
@@ -122,7 +123,7 @@ class Walks:
             )
 
     def compare(self, case: Case) -> None:
-        """Both ways say the same."""
+        """Assert that both ways to run the module return the same."""
         for here, there in zip(self.of(case, True), self.of(case, False), strict=True):
             ignored = VOLATILE | case.varies
             assert comparable(here.result, "in", ignored) == comparable(there.result, "out", ignored), (

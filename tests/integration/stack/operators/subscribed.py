@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators that olm_operator installs: catalogues in trouble, objects of others, plans and writes."""
+"""Operators that olm_operator installs: catalogues in trouble, other owners' objects, plans and writes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ def trouble(cluster: Cluster, kind: str, **fields: t.Any) -> t.Iterator[None]:
 
 
 def connected(cluster: Cluster) -> None:
-    """A catalogue that was served anew is lost for a moment, even after OLM has reached it once."""
+    """Wait until every catalogue is READY for two seconds.
+
+    OLM loses a restarted catalogue for a moment, even after it has reached the catalogue once.
+    """
     since = time.monotonic()
 
     def stays() -> bool:
@@ -57,7 +60,7 @@ def existing(cluster: Cluster, obj: Data, plural: str) -> t.Iterator[Data]:
 
 
 def written(lines: list[str]) -> list[str]:
-    """Verb and plural of each write, in their order."""
+    """Return verb and plural of each write, in order."""
     return [" ".join(line.split()[:2]).partition(".")[0] for line in lines]
 
 

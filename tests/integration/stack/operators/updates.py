@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An update of the cluster of scenario before-update: what its preflight says, what can be wrong."""
+"""Cluster updates in scenario before-update: the verdicts of the preflight, and troubles to stage."""
 
 from __future__ import annotations
 
