@@ -238,7 +238,7 @@ WATCH_ONLY: t.Final[dict[str, Fault]] = {
 
 
 class Each:
-    """Script: each distinct request of a client meets the fault `times` times, then passes.
+    """A script in which each distinct request of a client meets the fault `times` times, then passes.
 
     watches: how many watches break.
     """
@@ -259,7 +259,7 @@ class Each:
 
 
 class Dice:
-    """Script: a share of the requests meets a fault, at most `in_a_row` times in succession.
+    """A script in which a share of the requests meets a fault, at most `in_a_row` times in succession.
 
     The seed decides everything.
     """

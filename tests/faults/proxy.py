@@ -62,7 +62,7 @@ class Fault(t.Protocol):
 
 
 class Script(t.Protocol):
-    """A script: return the fault for a call, or None to pass it on.
+    """A rule that gives each call a fault, or None to pass the call on.
 
     watches: how many watches a client opens before the awaited change may happen.
     """

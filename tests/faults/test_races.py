@@ -31,7 +31,7 @@ PASSED: t.Final = faults.named("passed", Exchange.passed)
 
 
 class Between:
-    """Script: run `act` before the first request of a verb meets the fault `then`."""
+    """A script that runs `act` before the first request of a verb meets the fault `then`."""
 
     watches = 1
 

@@ -64,7 +64,7 @@ class Run:
 
 
 class Playbook:
-    """Runs tasks or playbooks against one cluster."""
+    """A runner of tasks and playbooks against one cluster."""
 
     def __init__(self, directory: Path, kubeconfig: Path, program: Path | None = None) -> None:
         """program: replaces ansible-playbook; Playbooks with the same program share Ansible's home."""

@@ -51,7 +51,7 @@ def token(cluster: Cluster) -> str:
 
 
 class Spy(threading.Thread):
-    """Reads the arguments and environment of every process while a playbook runs."""
+    """A thread that reads the arguments and environment of every process while a playbook runs."""
 
     def __init__(self, *secrets: str) -> None:
         super().__init__(daemon=True)

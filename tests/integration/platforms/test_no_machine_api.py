@@ -58,7 +58,7 @@ def test_existing_nodes_are_a_pool_from_end_to_end(hosted: Pools) -> None:
 
 @pytest.mark.long("pools of existing nodes, from end to end, once more on Oracle's cloud")
 def test_nodes_of_oracle_s_cloud_are_pools_too(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Use nodes with four devices and with one; the external platform is known by a node label."""
+    """Select nodes of an external platform by its cloud controller's label: with four devices, with one."""
     with on("oci-external", tmp_path_factory) as oci:
         refused = oci.attempt(
             {

@@ -58,7 +58,7 @@ def owners(cluster: Cluster) -> dict[str, str | None]:
 
 
 class Gaps:
-    """Records for each pool the largest number of nodes without a driver at one time."""
+    """A thread that counts, per pool, the largest number of nodes without a driver at one time."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster, self._over = cluster, threading.Event()
