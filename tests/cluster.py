@@ -35,6 +35,7 @@ class Cluster:
     sandbox: Sandbox | None
 
     def needs_sandbox(self) -> Sandbox:
+        """Return the sandbox; skip the test on a real cluster."""
         if self.sandbox is None:
             pytest.skip("stages trouble: only on a sandbox")
         return self.sandbox

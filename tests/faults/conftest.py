@@ -48,6 +48,7 @@ class Bench:
         limits: Limits = SHORT,
         connection: Connection | None = None,
     ) -> Api:
+        """Return an Api through the proxy whose requests meet the script; `seconds` is its deadline."""
         if script is not None:
             self.proxy.scripts[agent] = script
         return Api(
@@ -55,9 +56,11 @@ class Bench:
         )
 
     def read(self, name: str) -> dict[str, t.Any] | None:
+        """Return a ConfigMap past the proxy, None if it does not exist."""
         return self.client.get("v1", "configmaps", name, NAMESPACE)
 
     def write(self, name: str, **data: str) -> dict[str, t.Any]:
+        """Change a ConfigMap's data past the proxy; return the ConfigMap."""
         return self.client.patch("v1", "configmaps", name, NAMESPACE, {"data": data})
 
 

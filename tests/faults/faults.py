@@ -25,6 +25,7 @@ HALF_AN_EVENT: t.Final = b'{"type":"MODIFIED","object":{"kind":"Conf'
 
 
 def named(name: str, act: t.Callable[[Exchange], None]) -> Fault:
+    """Return the function as a fault with this name."""
     fault = t.cast(Fault, act)
     fault.__name__ = name
     return fault
@@ -55,10 +56,12 @@ def web_page(exchange: Exchange) -> None:
 
 
 def reset_before(exchange: Exchange) -> None:
+    """Reset the connection before the real server gets the request."""
     exchange.reset()
 
 
 def reset_after(exchange: Exchange) -> None:
+    """Reset the connection after the real server has done the work."""
     if exchange.is_watch:
         exchange.begin(200, [("Transfer-Encoding", "chunked")])
     else:
@@ -137,10 +140,12 @@ def stalled(exchange: Exchange) -> None:
 
 
 def silent_before(exchange: Exchange) -> None:
+    """Send nothing; the real server does not get the request."""
     exchange.hold()
 
 
 def silent_after(exchange: Exchange) -> None:
+    """Send nothing after the real server has done the work."""
     if exchange.is_watch:
         exchange.begin(200, [("Transfer-Encoding", "chunked")])
     else:

@@ -26,6 +26,7 @@ LISTED: t.Final = [f"listed-{number}" for number in range(7)]
 
 
 def agent(api: Api) -> str:
+    """Return the User-Agent of an Api, which selects its script in the proxy."""
     return api.http._headers["User-Agent"]
 
 
@@ -35,6 +36,7 @@ def before(bench: Bench, name: str, **data: str) -> dict[str, t.Any]:
 
 
 def changes(api: Api) -> list[tuple[dict[str, str], dict[str, str]]]:
+    """Return the data before and after each change that the Api has recorded."""
     return [(one.before.get("data", {}), one.after.get("data", {})) for one in api.changes]
 
 

@@ -285,6 +285,7 @@ class Exchange(BaseHTTPRequestHandler):
 
 
 def verb(method: str, query: t.Mapping[str, str], content_type: str) -> str:
+    """Return the verb of a request as `Call` names it."""
     if method == "GET":
         if "watch" in query:
             return "watch"

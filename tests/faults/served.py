@@ -144,6 +144,7 @@ class Exchange(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = serve
 
     def state(self) -> Answer:
+        """Return the in-memory server's answer to this request."""
         served = self.server.served
         with self.server.lock:
             return served.state.request(
@@ -154,6 +155,7 @@ class Exchange(BaseHTTPRequestHandler):
             )
 
     def answer(self) -> None:
+        """Send the in-memory server's answer, as gzip if it is long and the client accepts that."""
         answer = self.state()
         data, headers = answer.read(), list(answer.headers.items())
         if (

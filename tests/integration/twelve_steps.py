@@ -59,6 +59,7 @@ def task(module: str, **options: t.Any) -> Data:
 
 
 def named(way: str, value: t.Any) -> t.Any:
+    """Return the value with `{way}` replaced in every text."""
     if isinstance(value, dict):
         return {key: named(way, inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -78,6 +79,7 @@ def steps(case: Case) -> list[tuple[str, bool, Data, bool]]:
 
 
 def run_steps(case: Case, playbook: Playbook, in_process: bool) -> list[TaskResult]:
+    """Run the steps of a case in one play; return their results."""
     way = "in" if in_process else "out"
     module = f"accelerators.openshift.{case.module}"
     tasks = [
@@ -104,6 +106,7 @@ class Walks:
         self._done: dict[tuple[int, bool], list[TaskResult]] = {}
 
     def of(self, case: Case, in_process: bool) -> list[TaskResult]:
+        """Return the results of a case's steps; run them on the first call."""
         key = (id(case), in_process)
         if key not in self._done:
             self._done[key] = run_steps(case, self._playbook, in_process)
@@ -132,6 +135,7 @@ class Walks:
 
 
 def comparable(value: t.Any, way: str, ignored: t.AbstractSet[str]) -> t.Any:
+    """Return a result without the ignored keys, and with the same names in both ways."""
     if isinstance(value, dict):
         return {
             key: comparable(inner, way, ignored) for key, inner in sorted(value.items()) if key not in ignored

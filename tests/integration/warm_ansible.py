@@ -41,12 +41,15 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
 
 
 class Run(t.NamedTuple):
+    """A call of ansible-playbook: its arguments, its working directory and its environment."""
+
     argv: list[str]
     folder: str
     environment: dict[str, str]
 
     @property
     def early(self) -> str:
+        """The variables that Ansible and Python read at their start, as JSON."""
         return json.dumps(
             sorted(
                 (name, value)
@@ -78,6 +81,7 @@ def start(directory: Path) -> Path:
 
 
 def serve(listener: socket.socket) -> None:
+    """Pass each call to the process that has imported Ansible in its environment; start that if needed."""
     keepers: dict[str, socket.socket] = {}
     while listener in select.select([listener, sys.stdin], [], [])[0]:
         caller, _address = listener.accept()

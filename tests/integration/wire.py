@@ -60,4 +60,5 @@ class Audit:
 
 
 def received(request: audit.Request) -> datetime.datetime:
+    """Return the time when the API server received a request."""
     return datetime.datetime.fromisoformat(str(request.event["requestReceivedTimestamp"]))

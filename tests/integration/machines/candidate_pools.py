@@ -20,6 +20,7 @@ def pool(*candidates: Data, replicas: int = 2, **more: t.Any) -> Data:
 
 
 def of(kind: str, *zones: str, **more: t.Any) -> Data:
+    """Return a candidate for gpu_pools."""
     return {"instance_type": kind, "zones": list(zones), **more}
 
 
@@ -40,6 +41,7 @@ def uids(pools: Pools, name: str = "cand") -> set[str]:
 
 
 def writes_nothing(pools: Pools, wanted: Data, **more: t.Any) -> bool:
+    """Return whether a second run neither writes nor reports a change."""
     again = pools.ensure(wanted, **more)
     return (pools.audit.writes(again), again.changed) == ([], False)
 

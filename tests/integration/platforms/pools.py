@@ -36,6 +36,7 @@ class Pools:
         return done
 
     def attempt(self, pool: Data, **more: t.Any) -> TaskResult:
+        """Run gpu_machineset for a pool; return the result, which may be a failure."""
         return self.playbook.module(
             "gpu_machineset", pool=pool, **{"capacity_timeout": 2, "wait_timeout": 90, **more}
         )
@@ -63,6 +64,7 @@ class Pools:
         }
 
     def remove(self, pool: Data) -> None:
+        """Remove a pool and assert that its machine sets and Machines are gone."""
         self.ensure(pool, state="absent")
         assert self.sets(pool) == {}
         assert self.machines(pool) == []
@@ -95,6 +97,7 @@ class Pools:
 
     @contextlib.contextmanager
     def trouble(self, kind: str, **fields: t.Any) -> t.Iterator[None]:
+        """Stage a trouble of the sandbox; clear it at the end."""
         faults.add(self.sandbox, kind, fields)
         try:
             yield

@@ -30,6 +30,7 @@ SPEC: t.Final[Data] = {
 
 
 def install(client: Client, package: str, namespace: str, source: str, channel: str) -> None:
+    """Install an operator through OLM and wait until its CSV succeeds."""
     operator = Operator(client, package, namespace, source)
     operator.subscribe(channel)
     plan = until(
@@ -89,6 +90,7 @@ def condition(client: Client, kind: str) -> Data:
 
 
 def reconciled(client: Client) -> bool:
+    """Return whether the ClusterPolicy is ready with reason Reconciled."""
     return (
         policy_status(client).get("state") == "ready"
         and condition(client, "Ready").get("reason") == "Reconciled"

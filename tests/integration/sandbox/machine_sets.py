@@ -56,6 +56,7 @@ def copied(
 
 
 def value_of(machine_set: Data) -> Data:
+    """Return a machine set's providerSpec value."""
     return t.cast(Data, machine_set["spec"]["template"]["spec"]["providerSpec"]["value"])
 
 

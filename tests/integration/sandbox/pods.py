@@ -11,6 +11,7 @@ from openshift_sandbox.client import Client
 
 
 def events(client: Client, namespace: str, about: str, reason: str) -> list[str]:
+    """Return the messages of the events about an object with this reason."""
     found = client.list("v1", "events", namespace)
     return [
         one["message"] for one in found if one["involvedObject"]["name"] == about and one["reason"] == reason

@@ -53,6 +53,7 @@ def drivers_ready(cluster: Cluster) -> set[str]:
 
 
 def owners(cluster: Cluster) -> dict[str, str | None]:
+    """Return the NVIDIADriver that owns each node of the pools, None without one."""
     nodes = cluster.client.list("v1", "nodes", labels=POOL)
     return {node["metadata"]["name"]: node["metadata"]["labels"].get(OWNER) for node in nodes}
 

@@ -67,6 +67,7 @@ def trouble(cluster: Cluster, name: str) -> t.Iterator[None]:
 
 
 def untaint(cluster: Cluster) -> None:
+    """Remove the maintenance taint from all nodes."""
     for node in cluster.client.list("v1", "nodes"):
         taints = node["spec"].get("taints") or []
         kept = [one for one in taints if one["key"] != "example.com/maintenance"]
@@ -94,6 +95,7 @@ def operands(cluster: Cluster, node: str) -> list[Data]:
 
 
 def idle(cluster: Cluster, node: str) -> bool:
+    """Return whether none of the node's five operand pods is ready and it offers no MIG device."""
     found = operands(cluster, node)
     offered = (cluster.client.get("v1", "nodes", node) or {})["status"]["allocatable"].get(
         "nvidia.com/mig-1g.5gb", "0"

@@ -41,6 +41,7 @@ def write(path: Path, fields: Fields) -> str:
 
 
 def reached(**params: t.Any) -> tuple[str, list[tuple[str, str]]]:
+    """Return the server and the headers of a connection with these options."""
     connection = credentials.connect(params, {})
     return connection.host, connection.headers()
 
@@ -50,6 +51,7 @@ def bearer(token: str) -> list[tuple[str, str]]:
 
 
 def refused(**params: t.Any) -> CredentialsError:
+    """Return the CredentialsError that these options cause."""
     with pytest.raises(CredentialsError) as caught:
         credentials.connect(params, {})
     return caught.value

@@ -21,6 +21,7 @@ VIRT: t.Final[Data] = {"name": "kubevirt-hyperconverged", "namespace": "openshif
 
 @contextlib.contextmanager
 def trouble(cluster: Cluster, kind: str, **fields: t.Any) -> t.Iterator[None]:
+    """Stage a trouble of a catalogue and wait until OLM is connected; clear it at the end."""
     sandbox = cluster.needs_sandbox()
     faults.add(sandbox, kind, fields)
     connected(cluster)
@@ -53,6 +54,7 @@ def connected(cluster: Cluster) -> None:
 
 @contextlib.contextmanager
 def existing(cluster: Cluster, obj: Data, plural: str) -> t.Iterator[Data]:
+    """Create an object; delete it at the end."""
     yield cluster.client.create(obj)
     cluster.client.delete(
         obj["apiVersion"], plural, obj["metadata"]["name"], obj["metadata"].get("namespace")
@@ -65,6 +67,7 @@ def written(lines: list[str]) -> list[str]:
 
 
 def approved(cluster: Cluster, namespace: str) -> list[str]:
+    """Return the CSVs of the approved install plans in a namespace, sorted."""
     plans = cluster.client.list(V1ALPHA1, "installplans", namespace)
     return sorted(
         name

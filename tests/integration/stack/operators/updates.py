@@ -27,10 +27,12 @@ NEXT: t.Final[Data] = {"version": "4.22.9", "kernel": KERNEL, "rhcos": RHCOS}
 
 
 def verdicts(result: TaskResult) -> Data:
+    """Return the verdict of each check of a preflight."""
     return {check["name"]: check["verdict"] for check in result["checks"]}
 
 
 def said(result: TaskResult, name: str) -> str:
+    """Return the message of one check of a preflight."""
     return str(next(check["message"] for check in result["checks"] if check["name"] == name))
 
 
@@ -38,6 +40,7 @@ def said(result: TaskResult, name: str) -> str:
 def patched(
     cluster: Cluster, kind: tuple[str, str, str, str | None], change: Data, back: Data
 ) -> t.Iterator[None]:
+    """Patch an object with `change`, and with `back` at the end."""
     cluster.client.patch(*kind, change)
     try:
         yield
