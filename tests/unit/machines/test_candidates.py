@@ -31,9 +31,9 @@ CANDIDATES: t.Final = [
 ]
 
 
-def pool(replicas: int = 4, candidates: t.Sequence[Data] = CANDIDATES, **more: t.Any) -> Pool:
+def pool(replicas: int = 4, candidates: t.Sequence[Data] | None = None, **more: t.Any) -> Pool:
     return pool_builders.of_result(
-        "t", candidates, **{"replicas": replicas, "min_replicas": replicas, **more}
+        "t", candidates or CANDIDATES, **{"replicas": replicas, "min_replicas": replicas, **more}
     )
 
 

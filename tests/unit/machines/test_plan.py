@@ -75,7 +75,7 @@ def params(**changes: t.Any) -> Data:
 
 
 def drafted(options: Data, cloud: str | None = None, prefix: str | None = None) -> Pool:
-    (pool,) = pool_options.draft(t.cast("GpuMachinesetParams", options)).pools(Place(cloud, prefix))
+    (pool,) = pool_options.draft(t.cast(GpuMachinesetParams, options)).pools(Place(cloud, prefix))
     return pool
 
 

@@ -92,7 +92,7 @@ def test_a_run_plans_each_pool_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (calls.read, calls.made) == (2, 2)
     on_aws = Place("aws", "demo-x7k2p")
     scaled, own = made["pools"]
-    drafted = draft(t.cast("GpuMachinesetParams", {"pool": scaled}))
+    drafted = draft(t.cast(GpuMachinesetParams, {"pool": scaled}))
     drafted.check()
     (machines,) = drafted.pools(on_aws)
     autoscaled = pool_plan.draft(made["pools"], "pools").pools(Place())
@@ -106,7 +106,7 @@ def test_a_run_plans_each_pool_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_description_is_planned_once_by_the_module_that_gets_it(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = Calls(monkeypatch)
-    drafted = draft(t.cast("GpuMachinesetParams", {"pool": POOLS[0]}))
+    drafted = draft(t.cast(GpuMachinesetParams, {"pool": POOLS[0]}))
     drafted.check()
     (pool,) = drafted.pools(Place("aws", "demo-x7k2p"))
     assert (calls.read, calls.made) == (1, 1)

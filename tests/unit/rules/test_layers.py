@@ -93,18 +93,18 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "gpu_autoscaler": (111, 528),
-    "gpu_machine_health": (43, 211),
-    "gpu_machineset": (130, 606),
-    "gpu_node": (69, 314),
-    "gpu_plan": (90, 422),
-    "gpu_quota": (47, 206),
-    "gpu_workload": (64, 267),
-    "manifests": (35, 176),
-    "nfd_labels": (53, 261),
-    "olm_operator": (59, 287),
-    "preflight_update": (74, 340),
-    "special_resource": (139, 635),
+    "gpu_autoscaler": (112, 531),
+    "gpu_machine_health": (44, 213),
+    "gpu_machineset": (131, 608),
+    "gpu_node": (70, 317),
+    "gpu_plan": (91, 424),
+    "gpu_quota": (48, 208),
+    "gpu_workload": (65, 270),
+    "manifests": (36, 179),
+    "nfd_labels": (54, 263),
+    "olm_operator": (60, 290),
+    "preflight_update": (75, 343),
+    "special_resource": (140, 637),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
@@ -128,7 +128,7 @@ def util(path: Path) -> str:
     return path.relative_to(UTILS).with_suffix("").as_posix()
 
 
-FILES = {util(path): path for path in sorted(UTILS.rglob("*.py"))}
+FILES = {util(path): path for path in sorted(UTILS.glob("*/**/*.py"))}
 NOUNS = sorted(
     name
     for name in FILES
@@ -177,7 +177,7 @@ def packed(path: Path) -> set[Path]:
     ahead = [path]
     while ahead:
         for name in own(ahead.pop()):
-            parents = [UTILS / parent / "__init__.py" for parent in Path(name).parents if parent != Path()]
+            parents = [UTILS / parent / "__init__.py" for parent in Path(name).parents]
             new = {FILES[name], *parents} - found
             found |= new
             ahead += new

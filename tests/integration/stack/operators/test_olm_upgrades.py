@@ -88,10 +88,8 @@ def test_one_plan_after_another_up_to_the_wanted_csv(
 def marked(cluster: Cluster) -> t.Iterator[str]:
     """Give a worker the labels of a GPU node; yield its name."""
     # An upgrade reads only these: the label of a GPU node, the driver's version label, and a pod with a GPU.
-    worker = next(
-        one["metadata"]["name"]
-        for one in cluster.client.list("v1", "nodes", labels="node-role.kubernetes.io/worker")
-    )
+    first, *_others = cluster.client.list("v1", "nodes", labels="node-role.kubernetes.io/worker")
+    worker = first["metadata"]["name"]
     marks = {
         "feature.node.kubernetes.io/pci-10de.present": "true",
         "nvidia.com/cuda.driver-version.full": "580.126.20",
