@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cluster that tests run on: a sandbox of this process, or the one of KUBECONFIG."""
+"""The cluster that tests run on: a sandbox of this test process, or the cluster that KUBECONFIG names."""
 
 from __future__ import annotations
 
@@ -18,19 +18,24 @@ from openshift_sandbox.client import Client, Object
 from openshift_sandbox.sandbox import Sandbox
 
 ROOT: t.Final = Path(__file__).resolve().parents[1]
-# One sandbox a test process, named after it: runs do not meet, and what a killed one left is found.
+# Each test process has its own sandbox. Its name has the pid: parallel runs do not share a sandbox, and a
+# later run finds and removes the sandbox of a killed one.
 FOLDER: t.Final = ROOT / ".sandbox-tests"
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """A cluster. sandbox is None on a real one: there a test that stages trouble is skipped."""
+    """A cluster under test.
+
+    sandbox is None on a real cluster: there `needs_sandbox` skips the tests that stage trouble.
+    """
 
     kubeconfig: Path
     client: Client
     sandbox: Sandbox | None
 
     def needs_sandbox(self) -> Sandbox:
+        """Return the sandbox; skip the test on a real cluster."""
         if self.sandbox is None:
             pytest.skip("stages trouble: only on a sandbox")
         return self.sandbox
@@ -39,7 +44,7 @@ class Cluster:
 def must_get(
     client: Client, api_version: str, plural: str, name: str, namespace: str | None = None
 ) -> Object:
-    """Return an object that has to be there; its absence fails the test."""
+    """Return an object that must exist; fail the test if it does not."""
     found = client.get(api_version, plural, name, namespace)
     assert found is not None, f"there is no {name} among the {plural}"
     return found
@@ -47,7 +52,7 @@ def must_get(
 
 @contextlib.contextmanager
 def running(scenario: str = "") -> t.Iterator[Cluster]:
-    """The cluster for one test process, or one more of a scenario; the sandbox is taken down at the end."""
+    """Yield the cluster of this test process, or a sandbox of `scenario`; remove the sandbox at the end."""
     if os.environ.get("KUBECONFIG"):
         kubeconfig = Path(os.environ["KUBECONFIG"])
         yield Cluster(kubeconfig, Client(kubeconfig, "integration-tests"), None)

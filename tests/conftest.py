@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What all tests share: the two marks that pyproject.toml explains, and one cluster for a whole run."""
+"""Fixtures and hooks of all tests: the marks of pyproject.toml, and one cluster for the whole run."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ import pytest
 if t.TYPE_CHECKING:
     from cluster import Cluster
 
-# How many tests of the long set this run leaves out, by the reason that their mark gives.
+# How many tests of the long set this run leaves out, counted by the reason in their mark.
 LEFT: t.Final = pytest.StashKey[dict[str, int]]()
-# What a worker of pytest-xdist hands to the process that reports.
+# The key under which a pytest-xdist worker passes LEFT to the process that reports.
 HANDED: t.Final = "left to make test-all"
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[LEFT] = {}
-    # A sandbox's Go programs collect garbage less often: a start takes 10 s of CPU time instead of 14.
+    # Go's garbage collector runs less often: starting a sandbox costs 10 s of CPU time instead of 14.
     os.environ.setdefault("GOGC", "400")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse a mark without its text, and put the files first that take longest: so all workers end together.
+    """Refuse a mark without its text; sort the slowest files first so that all workers end together.
 
-    They are those with a sandbox of their own, and those with long tests.
+    The slowest files are those with a sandbox of their own and those with long tests.
     """
     slow = {
         item.path
@@ -59,7 +59,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: t.Any, error: object) -> None:
-    """Every worker collects everything, so that one of them knows it all."""
+    """Take LEFT from a worker. Every worker collects all tests, so the numbers of one worker are complete."""
     if not error:
         node.config.stash[LEFT] = node.workeroutput[HANDED]
 
@@ -76,7 +76,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.fixture(scope="session")
 def cluster() -> t.Iterator[Cluster]:
-    # Not at the top: unit tests also run where the sandbox's packages are not installed.
+    # Unit tests also run where the sandbox's packages are not installed, so this import is not at the top.
     from cluster import running
 
     with running() as cluster:

@@ -1,4 +1,4 @@
-"""The same contract twice: on the in-memory server, and on the sandbox's real API server."""
+"""Fixtures that run the same contract on the in-memory server and on the sandbox's real API server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MakeApi = t.Callable[..., Api]
 
 @pytest.fixture(params=["fake", "sandbox"])
 def make_api(request: pytest.FixtureRequest) -> t.Iterator[MakeApi]:
-    """Makes an Api; its namespace `contract` is there and empty of config maps."""
+    """Yield a function that makes an Api; the namespace `contract` exists and has no ConfigMap."""
     if request.param == "fake":
         server = FakeServer()
         server.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})

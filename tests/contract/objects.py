@@ -1,4 +1,4 @@
-"""An object of the contract."""
+"""The ConfigMap that the contract tests write, and the type of the fixture that makes an Api."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Api promises, whichever server it talks to."""
+"""The contract of Api: what it guarantees on every server."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_a_name_leads_nowhere_else(make_api: MakeApi) -> None:
         try:
             assert make_api().get(CONFIG_MAP, name, "contract") is None, name
         except ApiError as exc:
-            # The real server says that there can be no such name.
+            # The real server may answer 400 instead, since no object can have such a name.
             assert exc.status in (400, 404), name  # noqa: PT017
 
 
@@ -186,7 +186,7 @@ def test_a_name_leads_nowhere_else(make_api: MakeApi) -> None:
     ],
 )
 def test_selectors_that_need_quoting(cluster: Cluster, labels: str, names: list[str]) -> None:
-    """On the real server alone: the one in memory knows only what is equal."""
+    """Run on the real server only: the in-memory server supports only equality in selectors."""
     api = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract")
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "contract-labels"}})
     marks = {
@@ -212,7 +212,7 @@ def test_selectors_that_need_quoting(cluster: Cluster, labels: str, names: list[
 
 
 def test_a_role_may_have_any_name(cluster: Cluster) -> None:
-    """On the real server alone: other kinds have plainer names."""
+    """Run on the real server only: only RBAC objects may have such names."""
     api = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract")
     role: dict[str, t.Any] = {
         "apiVersion": "rbac.authorization.k8s.io/v1",
@@ -224,5 +224,5 @@ def test_a_role_may_have_any_name(cluster: Cluster) -> None:
     assert api.get(kinds.known("ClusterRole"), role["metadata"]["name"]) is not None
     assert api.delete(kinds.known("ClusterRole"), role["metadata"]["name"])
     assert len(api.changes) == 2
-    # Until it is gone, which is a wait for a selector of its name.
+    # delete() has watched a field selector of the role's name until the role was gone.
     assert api.get(kinds.known("ClusterRole"), role["metadata"]["name"]) is None

@@ -1,4 +1,4 @@
-"""What the Api promises about kinds, schemas and managers of fields, whichever server it talks to."""
+"""The contract of Api for kinds, schemas and field managers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from openshift_sandbox import audit
 
 
 def test_what_a_server_serves_is_read_from_either_document(cluster: Cluster) -> None:
-    """On the real server alone: a kind is the same in the document of its group and in that of all groups."""
+    """Run on the real server only: a kind is the same in its group's document and in that of all groups."""
     api = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract")
     answer = api.http.request("GET", kube_kinds.ALL_GROUPS, accept=kube_kinds.ACCEPT_ALL_GROUPS)
     assert answer.body["kind"] == "APIGroupDiscoveryList"
@@ -29,7 +29,7 @@ def test_what_a_server_serves_is_read_from_either_document(cluster: Cluster) -> 
 
 
 def test_kinds_outside_the_table_cost_two_requests(cluster: Cluster) -> None:
-    """On the real server alone: its audit log counts."""
+    """Run on the real server only: its audit log counts the requests."""
     sandbox = cluster.needs_sandbox()
     log = sandbox.directory / "audit.log"
     start = audit.position(log)
@@ -50,7 +50,7 @@ def test_kinds_outside_the_table_cost_two_requests(cluster: Cluster) -> None:
 
 
 def test_a_conflict_names_manager_and_field_and_force_is_a_choice(cluster: Cluster) -> None:
-    """On the real server alone: the one in memory knows no managers but ours."""
+    """Run on the real server only: the in-memory server has no field manager except the collection's."""
     api = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract")
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "contract-conflict"}})
     theirs = {**manifest(x="1", y="1"), "metadata": {"name": "a", "namespace": "contract-conflict"}}
@@ -73,7 +73,7 @@ def test_a_conflict_names_manager_and_field_and_force_is_a_choice(cluster: Clust
 
 
 def test_an_unknown_field_is_refused_and_named(cluster: Cluster) -> None:
-    """On the real server alone: the one in memory has no schemas."""
+    """Run on the real server only: the in-memory server has no schemas."""
     api = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract")
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "contract-strict"}})
     before = len(api.changes)

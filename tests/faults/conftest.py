@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The proxy in front of the tests' cluster, an identity that passes it, and Apis that speak through it."""
+"""Fixtures for fault tests: the proxy before the cluster, a token that passes it, Apis that use it."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from openshift_sandbox.client import Client
 
 NAMESPACE: t.Final = "faults"
 CONFIG_MAP: t.Final = kinds.known("ConfigMap")
-# The pauses and their growth are the usual ones; what a test would only sleep through is shorter.
+# Pauses grow as in production. Only the times that a test would sleep through are shorter.
 SHORT: t.Final = Limits(first_read=0.4, read=1.2, silence=1.0, longest_pause=1.5)
 PAGE: t.Final = 3
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What a test of faults works with.
+    """What a fault test works with.
 
-    client: does not use the proxy, and is another user for the API server.
-    connection: through the proxy, shared by all.
+    client: a client that bypasses the proxy; for the API server it is another user.
+    connection: the connection through the proxy, shared by all tests.
     """
 
     proxy: Proxy
@@ -48,6 +48,7 @@ class Bench:
         limits: Limits = SHORT,
         connection: Connection | None = None,
     ) -> Api:
+        """Return an Api through the proxy whose requests meet the script; `seconds` is its deadline."""
         if script is not None:
             self.proxy.scripts[agent] = script
         return Api(
@@ -55,9 +56,11 @@ class Bench:
         )
 
     def read(self, name: str) -> dict[str, t.Any] | None:
+        """Return a ConfigMap past the proxy, None if it does not exist."""
         return self.client.get("v1", "configmaps", name, NAMESPACE)
 
     def write(self, name: str, **data: str) -> dict[str, t.Any]:
+        """Change a ConfigMap's data past the proxy; return the ConfigMap."""
         return self.client.patch("v1", "configmaps", name, NAMESPACE, {"data": data})
 
 
@@ -75,9 +78,9 @@ def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> t.Itera
 
 
 def identity(client: Client) -> str:
-    """Return a token of a service account that may do everything.
+    """Return a token of a service account that has the role cluster-admin.
 
-    Client certificates do not pass a proxy that ends TLS.
+    A client certificate would not reach the API server, because the proxy terminates TLS.
     """
     account = {"kind": "ServiceAccount", "name": "tester", "namespace": NAMESPACE}
     client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can happen to a request, each by its name; and the scripts that say to which request it happens."""
+"""The faults that a request can meet, by name, and the scripts that choose which request meets one."""
 
 from __future__ import annotations
 
@@ -25,13 +25,17 @@ HALF_AN_EVENT: t.Final = b'{"type":"MODIFIED","object":{"kind":"Conf'
 
 
 def named(name: str, act: t.Callable[[Exchange], None]) -> Fault:
+    """Return the function as a fault with this name."""
     fault = t.cast(Fault, act)
     fault.__name__ = name
     return fault
 
 
 def answered(status: int, retry_after: str | None = None, late: bool = False) -> Fault:
-    """late: the real server has done the work already."""
+    """Return the fault that answers with an error status.
+
+    late: first let the real server do the work, then send the error.
+    """
 
     def act(exchange: Exchange) -> None:
         if late and not exchange.is_watch:
@@ -47,15 +51,17 @@ def answered(status: int, retry_after: str | None = None, late: bool = False) ->
 
 
 def web_page(exchange: Exchange) -> None:
-    """A gateway's own answer, which is no Status."""
+    """Answer with a gateway's HTML error page instead of a Status object."""
     exchange.reply(Answer(502, [("Content-Type", "text/html")], b"<html><body>Bad Gateway</body></html>"))
 
 
 def reset_before(exchange: Exchange) -> None:
+    """Reset the connection before the real server gets the request."""
     exchange.reset()
 
 
 def reset_after(exchange: Exchange) -> None:
+    """Reset the connection after the real server has done the work."""
     if exchange.is_watch:
         exchange.begin(200, [("Transfer-Encoding", "chunked")])
     else:
@@ -64,14 +70,14 @@ def reset_after(exchange: Exchange) -> None:
 
 
 def hung_up_after(exchange: Exchange) -> None:
-    """Not a byte of an answer, but an orderly end of the connection."""
+    """Close the connection in an orderly way before the first byte of the answer."""
     if not exchange.is_watch:
         exchange.forward()
     exchange.hang_up()
 
 
 def _begin(exchange: Exchange, *length: tuple[str, str]) -> bytes:
-    """Sends the headers of the real answer; the first half of its body, to be sent or not."""
+    """Send the real answer's headers; return the first half of its body, which the caller may send."""
     if exchange.is_watch:
         exchange.begin(
             200,
@@ -98,7 +104,7 @@ def _without_length(answer: Answer) -> list[tuple[str, str]]:
 
 
 def cut_off(exchange: Exchange) -> None:
-    """Half of the body that Content-Length promised."""
+    """Send half of the body that Content-Length promised, then close the connection."""
     exchange.send(_begin(exchange, ("Content-Length", "")))
     exchange.hang_up()
 
@@ -109,35 +115,37 @@ def cut_off_chunk(exchange: Exchange) -> None:
 
 
 def cut_off_unannounced(exchange: Exchange) -> None:
-    """Half of a body that has no length but the end of the connection."""
+    """Send half of a body whose length only the end of the connection tells, then close the connection."""
     exchange.send(_begin(exchange))
     exchange.hang_up()
 
 
 def cut_off_empty(exchange: Exchange) -> None:
-    """Nothing of a body that has no length but the end of the connection."""
+    """Send no byte of a body whose length only the end of the connection tells, then close the connection."""
     _begin(exchange)
     exchange.hang_up()
 
 
 def cut_off_headers(exchange: Exchange) -> None:
-    """Not even all headers."""
+    """Close the connection in the middle of the headers."""
     status = 200 if exchange.is_watch else exchange.forward().status
     exchange.send(b"HTTP/1.1 %d OK\r\nAudit-Id: 4b6e8" % status)
     exchange.hang_up()
 
 
 def stalled(exchange: Exchange) -> None:
-    """Half of the body, and then silence on an open connection."""
+    """Send half of the body, then keep the connection open and send nothing."""
     exchange.send(_begin(exchange, ("Content-Length", "")))
     exchange.hold()
 
 
 def silent_before(exchange: Exchange) -> None:
+    """Send nothing; the real server does not get the request."""
     exchange.hold()
 
 
 def silent_after(exchange: Exchange) -> None:
+    """Send nothing after the real server has done the work."""
     if exchange.is_watch:
         exchange.begin(200, [("Transfer-Encoding", "chunked")])
     else:
@@ -146,7 +154,7 @@ def silent_after(exchange: Exchange) -> None:
 
 
 def dripping(exchange: Exchange) -> None:
-    """Everything arrives, a few bytes at a time."""
+    """Send the whole answer, a few bytes at a time."""
     if exchange.is_watch:
         exchange.watched(pieces=20)
         return
@@ -159,7 +167,7 @@ def dripping(exchange: Exchange) -> None:
 
 
 def dripping_for_ever(exchange: Exchange) -> None:
-    """Never silent for long, and never done."""
+    """Send a byte every tenth of a second and never end."""
     exchange.begin(200, [("Content-Type", "application/json"), ("Content-Length", "1000000")])
     while True:
         exchange.send(b" ")
@@ -171,7 +179,7 @@ def unauthorized(exchange: Exchange) -> None:
 
 
 def conflict(exchange: Exchange) -> None:
-    """What an optimistic lock inside the server (of a quota, of the object) says when somebody was faster."""
+    """Answer with the 409 of an optimistic lock inside the server, for example on a quota."""
     exchange.say(
         409,
         "Conflict",
@@ -187,7 +195,7 @@ def gone(exchange: Exchange) -> None:
 
 
 def gone_event(exchange: Exchange) -> None:
-    """A watch that opens, and then says that its version is too old."""
+    """Open a watch, then send the event that says that its resourceVersion is too old."""
     status = {
         "kind": "Status",
         "apiVersion": "v1",
@@ -211,7 +219,7 @@ def doubled_events(exchange: Exchange) -> None:
 
 
 def _faults(*faults: Fault) -> tuple[Fault, ...]:
-    """Return the faults as they came: functions among them are taken for what they are."""
+    """Return the faults unchanged; the signature tells the type checker that each function is a Fault."""
     return faults
 
 
@@ -235,7 +243,7 @@ WATCH_ONLY: t.Final[dict[str, Fault]] = {
 
 
 class Each:
-    """Each different request of a client meets the fault so many times before it passes.
+    """A script in which each distinct request of a client meets the fault `times` times, then passes.
 
     watches: how many watches break.
     """
@@ -256,7 +264,10 @@ class Each:
 
 
 class Dice:
-    """A fault for that share of the requests, never more than so many in a row. The seed says everything."""
+    """A script in which a share of the requests meets a fault, at most `in_a_row` times in succession.
+
+    The seed decides everything.
+    """
 
     watches = 1
 
@@ -272,7 +283,7 @@ class Dice:
 
 
 def fitting(call: Call) -> list[Fault]:
-    """Faults that a request of this verb must survive; without those that cost a second."""
+    """Return the faults that a request of this verb must survive, without those that cost a second."""
     found = [
         fault
         for name, fault in ANY_REQUEST.items()

@@ -1,9 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operations to run through the proxy while faults happen.
+"""Operations that the tests run through the proxy while faults happen.
 
-Each checks itself against the real server afterwards.
+Each operation checks its result against the real server.
 """
 
 from __future__ import annotations
@@ -26,15 +26,17 @@ LISTED: t.Final = [f"listed-{number}" for number in range(7)]
 
 
 def agent(api: Api) -> str:
+    """Return the User-Agent of an Api, which selects its script in the proxy."""
     return api.http._headers["User-Agent"]
 
 
 def before(bench: Bench, name: str, **data: str) -> dict[str, t.Any]:
-    """An object of ours, made without faults."""
+    """Create the collection's object without any fault; return it."""
     return bench.api(f"{name}/before").apply(manifest(name, **data))
 
 
 def changes(api: Api) -> list[tuple[dict[str, str], dict[str, str]]]:
+    """Return the data before and after each change that the Api has recorded."""
     return [(one.before.get("data", {}), one.after.get("data", {})) for one in api.changes]
 
 
@@ -117,7 +119,7 @@ def delete(bench: Bench, api: Api, name: str) -> None:
 def waited(
     bench: Bench, api: Api, name: str, change: t.Callable[[], t.Any], data: list[dict[str, str]]
 ) -> None:
-    """Make the awaited change only after the watches that break: an event lost with one never comes again."""
+    """Make the awaited change after the last watch that breaks, since no later watch repeats a lost event."""
     before(bench, name, x="1")
 
     def judge(snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:
@@ -142,7 +144,7 @@ def wait(bench: Bench, api: Api, name: str) -> None:
 
 
 def wait_deleted(bench: Bench, api: Api, name: str) -> None:
-    """Somebody takes away what we look at: the judge is told so."""
+    """Wait while another client deletes the object: the judge must see that it is gone."""
     waited(bench, api, name, lambda: bench.client.delete("v1", "configmaps", name, NAMESPACE), [])
 
 

@@ -3,9 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A proxy between an Api and the sandbox's real API server, with TLS on both sides.
 
-It does to each request what a script says.
-
-Scripts are found by User-Agent, so that many tests share one proxy. Credentials pass through as headers.
+A script decides what the proxy does to each request. The User-Agent selects the script, so many tests share
+one proxy. The proxy passes credentials on in headers.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from openshift_sandbox.pki import Authority
 
-# How long a silent connection is held, at most; a client that hangs up ends it at once.
+# The longest time in seconds that a silent connection stays open; a client that hangs up ends it at once.
 SILENCE: t.Final = 60.0
-# Upstream a watch ends by itself after this, so that one whose client has gone does not stay.
+# The API server ends a watch after this time, so that the watch of a client that is gone does not stay.
 WATCH_SECONDS: t.Final = 45
 _RESET_ON_CLOSE: t.Final = struct.pack("ii", 1, 0)
 _NOT_PASSED_ON: t.Final = {"transfer-encoding", "content-length", "connection"}
@@ -36,10 +35,10 @@ _NOT_PASSED_ON: t.Final = {"transfer-encoding", "content-length", "connection"}
 
 @dataclass(frozen=True)
 class Call:
-    """One request as it arrived.
+    """A request as the proxy received it.
 
     verb: get, list, page, watch, create, apply, dry-run, patch or delete. at: monotonic seconds.
-    fault: what the proxy did to it.
+    fault: what the proxy did to the request.
     """
 
     agent: str
@@ -63,7 +62,10 @@ class Fault(t.Protocol):
 
 
 class Script(t.Protocol):
-    """What happens to a call. watches: so many watches are tried before something is there to be seen."""
+    """A rule that gives each call a fault, or None to pass the call on.
+
+    watches: how many watches a client opens before the awaited change may happen.
+    """
 
     @property
     def watches(self) -> int: ...
@@ -72,7 +74,10 @@ class Script(t.Protocol):
 
 
 class Proxy:
-    """url and authority are what a client needs. page: real lists are asked in pages of that size."""
+    """The running proxy.
+
+    url, authority: what a client needs to connect. page: the size in objects of a list's pages.
+    """
 
     def __init__(self, upstream: str, upstream_authority: Path, folder: Path, page: int = 500) -> None:
         address = urlsplit(upstream)
@@ -106,7 +111,7 @@ class Proxy:
             self._news.notify_all()
 
     def wait_for(self, agent: str, verb: str, times: int = 1, seconds: float = 30.0) -> bool:
-        """Until that client has sent so many requests of that verb."""
+        """Wait until a client has sent `times` requests of a verb; return False if `seconds` pass first."""
         with self._news:
             return self._news.wait_for(
                 lambda: sum(call.verb == verb for call in self._by_agent.get(agent, ())) >= times, seconds
@@ -120,15 +125,15 @@ class _Server(ThreadingHTTPServer):
 
     def get_request(self) -> tuple[t.Any, t.Any]:
         raw, address = self.socket.accept()
-        # The handshake is done by the connection's own thread.
+        # The thread of the connection does the handshake, so that a slow client does not block accept().
         return self.proxy.context.wrap_socket(raw, server_side=True, do_handshake_on_connect=False), address
 
     def handle_error(self, request: t.Any, client_address: t.Any) -> None:
-        """Broken connections are this server's trade."""
+        """Print nothing: connections break here on purpose."""
 
 
 class Exchange(BaseHTTPRequestHandler):
-    """One request: what a fault may do with it."""
+    """A request in progress, with the actions that a fault may take on it."""
 
     protocol_version = "HTTP/1.1"
     server: _Server
@@ -174,7 +179,7 @@ class Exchange(BaseHTTPRequestHandler):
             self.reply(self.forward())
 
     def forward(self) -> Answer:
-        """The real server's answer, read to its end."""
+        """Return the real server's whole answer; raise OSError or HTTPException if the connection fails."""
         if self._upstream is None:
             self._upstream = http.client.HTTPSConnection(
                 self.server.proxy.host, self.server.proxy.port, timeout=60, context=self.server.proxy.trust
@@ -190,7 +195,10 @@ class Exchange(BaseHTTPRequestHandler):
             raise
 
     def watched(self, copies: int = 1, pieces: int = 1) -> None:
-        """Passes events on line by line. copies: how often each is sent. pieces: in how many parts."""
+        """Pass the events of a watch on, line by line.
+
+        copies: how often each event is sent. pieces: in how many parts each event is sent.
+        """
         upstream = http.client.HTTPSConnection(
             self.server.proxy.host,
             self.server.proxy.port,
@@ -225,7 +233,7 @@ class Exchange(BaseHTTPRequestHandler):
         self.send(answer.body)
 
     def say(self, status: int, reason: str, message: str, *headers: tuple[str, str]) -> None:
-        """A Status object, as the API server says it."""
+        """Answer with a Status object as the API server does."""
         body = {
             "kind": "Status",
             "apiVersion": "v1",
@@ -239,11 +247,11 @@ class Exchange(BaseHTTPRequestHandler):
         )
 
     def begin(self, status: int, headers: t.Iterable[tuple[str, str]]) -> None:
-        """The status line and the headers; lengths only as given."""
+        """Send the status line and the headers; add no length that `headers` does not hold."""
         self.send_response_only(status)
         kept: dict[str, tuple[str, str]] = {}
         for name, value in headers:
-            # A later one replaces what the real server said about the body's length.
+            # A later header replaces what the real server said about the length of the body.
             kept[name.lower() if name.lower() in _NOT_PASSED_ON else f"{name.lower()} {value}"] = (
                 name,
                 value,
@@ -259,24 +267,25 @@ class Exchange(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def hold(self, seconds: float = SILENCE) -> None:
-        """Says nothing more until the client hangs up."""
+        """Send nothing until the client hangs up or `seconds` have passed."""
         select.select([self.connection], [], [], seconds)
         self.hang_up()
 
     def hang_up(self) -> None:
-        """Ends the connection in an orderly way, wherever the answer was."""
+        """Close the connection in an orderly way, at any point of the answer."""
         self.close_connection = True
         self.connection.shutdown(socket.SHUT_RDWR)
 
     def reset(self) -> None:
         self.close_connection = True
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
-        # The socket is really closed once its files are.
+        # The socket is closed only after its file objects are closed.
         self.rfile.close()
         self.connection.close()
 
 
 def verb(method: str, query: t.Mapping[str, str], content_type: str) -> str:
+    """Return the verb of a request as `Call` names it."""
     if method == "GET":
         if "watch" in query:
             return "watch"

@@ -1,11 +1,12 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The in-memory API server of the unit tests behind a real socket, and a proxy that tunnels.
+"""The unit tests' in-memory API server behind a real socket, and an HTTP proxy that tunnels.
 
-It stands in for what is between a client and kube-apiserver: TLS, IPv6, path prefixes, compressed, huge and
-dripping answers. The real server also speaks HTTP/2, compresses only answers longer than 128 KiB, ends
-watches by time and keeps nothing in memory. The proxy stands in for that of a company: it knows CONNECT only.
+The server stands in for what is between a client and kube-apiserver: TLS, IPv6, path prefixes, and answers
+that are compressed, huge or slow. Unlike it, the real server also speaks HTTP/2, compresses only answers
+over 128 KiB, ends watches by time and stores its objects. The proxy stands in for a company's proxy: it
+supports CONNECT only.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from unit.fake_server import Answer, FakeServer
 
 from openshift_sandbox.pki import Authority
 
-# What a test does instead of answering; it may call `answer` and `reply` of the exchange itself.
+# What a test does instead of the usual answer; it may call `answer` and `reply` of the exchange.
 Act = t.Callable[["Exchange"], None]
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One request as it arrived. peer: the client's port, which names its connection."""
+    """A request as the server received it. peer: the client's port, which identifies its connection."""
 
     peer: int
     method: str
@@ -41,12 +42,11 @@ class Seen:
 
 @dataclass
 class Served:
-    """An API server in memory behind a socket.
+    """An in-memory API server behind a socket.
 
-    url: without a slash at its end. state: the objects. seen: every request.
-    act: what happens to each request, unless the server simply answers it.
-
-    compressed: whether long answers are sent as gzip to those who take it.
+    url: the server's address without a trailing slash. state: the objects. seen: every request.
+    act: handles each request in place of the usual answer. compressed: send long answers as gzip to clients
+    that accept it.
     """
 
     address: str = "127.0.0.1"
@@ -73,7 +73,7 @@ class Served:
         self.close()
 
     def close(self) -> None:
-        """Also of what is open."""
+        """Stop the server and close its open connections."""
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
@@ -110,11 +110,11 @@ class _Server(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: t.Any, client_address: t.Any) -> None:
-        """A client that hangs up is none."""
+        """Print nothing: a client that hangs up is no error."""
 
 
 class Exchange(BaseHTTPRequestHandler):
-    """One request."""
+    """A request in progress."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -144,6 +144,7 @@ class Exchange(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = serve
 
     def state(self) -> Answer:
+        """Return the in-memory server's answer to this request."""
         served = self.server.served
         with self.server.lock:
             return served.state.request(
@@ -154,6 +155,7 @@ class Exchange(BaseHTTPRequestHandler):
             )
 
     def answer(self) -> None:
+        """Send the in-memory server's answer, as gzip if it is long and the client accepts that."""
         answer = self.state()
         data, headers = answer.read(), list(answer.headers.items())
         if (
@@ -177,10 +179,10 @@ class Exchange(BaseHTTPRequestHandler):
 
 
 class Tunnel(threading.Thread):
-    """A proxy that tunnels.
+    """An HTTP proxy that supports CONNECT only.
 
-    url: of the proxy. asked: the host of each CONNECT, with the credentials that the client sent.
-    allowed: `user:password`, if the proxy wants one.
+    url: the proxy's address. asked: the host of each CONNECT, with the credentials that the client sent.
+    allowed: the `user:password` that the proxy requires; empty if it requires none.
     """
 
     def __init__(self, allowed: str = "") -> None:
@@ -229,6 +231,6 @@ def _pass_on(source: socket.socket, target: socket.socket) -> None:
 
 
 def authority(folder: Path) -> tuple[Path, tuple[Path, Path]]:
-    """A new authority, and a server's certificate of it."""
+    """Create an authority and a server certificate; return the authority's file and the server's two."""
     made = Authority(folder)
     return made.certificate, made.server("api")

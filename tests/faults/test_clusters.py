@@ -1,9 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Many clusters in one run: what belongs to the task of one host never reaches that of another.
+"""One play against many clusters: data of one host's task never reaches the task of another host.
 
-It does not matter which host runs first and how many run at once.
+The order of the hosts and the number of forks do not matter.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds
 ROOT: t.Final = Path(__file__).resolve().parents[2]
 MODULE: t.Final = "accelerators.openshift.manifests"
 TASKS: t.Final = 3
-# Two hosts are two identities on one cluster. The others differ in how a kind that no table holds is called.
+# Hosts gamma and delta are two identities on one cluster. Each cluster gives the kind Colour another plural.
 CLUSTERS: t.Final = {"alpha": "red", "beta": "green", "gamma": "blue", "delta": "blue"}
 MASK: t.Final = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 
@@ -33,7 +33,10 @@ def token(host: str) -> str:
 
 
 class Run:
-    """A playbook on all hosts. results: by host, in order. servers: by cluster."""
+    """A playbook run on all hosts.
+
+    results: each host's results in order. servers: the API server of each cluster.
+    """
 
     def __init__(self, folder: Path, strategy: str, forks: int) -> None:
         self.servers = {name: Served(act=warning(name)) for name in sorted(set(CLUSTERS.values()))}
@@ -82,7 +85,7 @@ class Run:
     def _play(self, strategy: str) -> dict[str, t.Any]:
         def task(number: int) -> dict[str, t.Any]:
             metadata = {"name": f"{{{{ inventory_hostname }}}}-{number}", "namespace": "x"}
-            # To others, the token of one host is a text like any other.
+            # The token of a neighbour is no secret of this host's task, so the task must not mask it.
             colour = {
                 "apiVersion": "example.com/v1",
                 "kind": "Colour",
@@ -101,7 +104,7 @@ class Run:
 
 
 def warning(name: str) -> t.Callable[[Exchange], None]:
-    """Every write is answered with a warning that names the cluster."""
+    """Return an action that adds a warning with the cluster's name to the answer of every write."""
 
     def act(exchange: Exchange) -> None:
         answer = exchange.state()
@@ -135,7 +138,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 
 def names(run: Run, cluster: str, of: t.Callable[[t.Any], str]) -> dict[str, set[str]]:
-    """The objects that were asked for, by something of the request."""
+    """Return the names of the requested objects, grouped by what `of` returns for the request."""
     found: dict[str, set[str]] = {}
     for one in run.servers[cluster].seen:
         name = one.path.partition("?")[0].rpartition("/")[2]

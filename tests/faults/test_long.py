@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Minutes without API server or etcd, a new certificate, a fresh start: in the middle of waits and writes."""
+"""Long outages during waits and writes: no API server, no etcd, a new certificate, a fresh start."""
 
 from __future__ import annotations
 
@@ -36,36 +36,36 @@ from openshift_sandbox.sandbox import Sandbox
 pytestmark = pytest.mark.long("outages of minutes; test_matrix.py and test_outage.py have the short ones")
 
 AWAY: t.Final = 120.0
-# After its return a server may refuse for a moment more, and a pause may just have begun.
+# After its return a server may refuse for a moment, and the client may just have begun a pause.
 BACK: t.Final = 1.2
 REQUESTS_PER_SECOND: t.Final = 1.5
 
 
 @pytest.fixture(autouse=True)
 def _whole_again(cluster: Cluster) -> t.Iterator[None]:
-    """A test that fails half way leaves the next one a control plane that runs."""
+    """Repair the control plane after each test, so that a failed test does not break the next one."""
     sandbox = cluster.needs_sandbox()
     yield
     lifecycle.repair(sandbox, time.monotonic())
 
 
 def kill(sandbox: Sandbox, name: str) -> None:
-    """And waits until it is dead: a start leaves alone what lives."""
+    """Kill a process and wait until it is dead: a start does not replace a living process."""
     sandbox.processes.signal(name, signal.SIGKILL)
     until(lambda: not sandbox.processes.alive(name), f"the end of {name}", pause=0.01)
 
 
 class Pair:
-    """A wait that is under way, and a write that ends it.
+    """A wait in progress and a write that ends it.
 
-    Both go through the proxy, which notes times and requests of each.
+    Both go through the proxy, which notes the time of each request.
     """
 
     def __init__(self, bench: Bench, name: str) -> None:
         before(bench, name, x="1")
         self.bench, self.name = bench, name
         self.waiter, self.writer = (self._api(role) for role in ("waiter", "writer"))
-        # The proxy has no scripts for these: it passes everything on, and counts.
+        # The proxy has no script for these clients: it passes their requests on and counts them.
         self.written = self.seen = 0.0
         self.failures: list[BaseException] = []
         self._threads = [self._start(self._wait)]
@@ -90,7 +90,7 @@ class Pair:
             assert len(snapshot["one"]) == 1
             return ready() if snapshot["one"][0]["data"] == {"x": "2"} else pending("Old", "still 1")
 
-        # Three queries, which together ask no more often than one.
+        # Three queries together must not ask more often than one.
         others = {
             "all": Query(CONFIG_MAP, NAMESPACE, labels="of=cell"),
             "spaces": Query(kinds.known("Namespace"), name=NAMESPACE),
@@ -153,19 +153,19 @@ def test_two_minutes_without_api(cluster: Cluster, bench: Bench, hang: bool) -> 
         gaps = [round(later - one, 2) for one, later in itertools.pairwise(asked)]
         assert hang or len(set(gaps[5:])) > 10, "the pauses do not jitter"
     if not hang:
-        # A silent server's first sign of life is the answer to the try that is under way.
+        # A silent server answers the try in progress when it returns, so the bound holds only without a hang.
         assert max(pair.written, pair.seen) - back <= BACK
 
 
 def test_tasks_that_start_while_the_server_does(cluster: Cluster, bench: Bench) -> None:
-    """None is told that it may not: for a moment the server knows neither accounts nor roles."""
+    """Check that no task gets a 401 or 403 while the server does not know accounts and roles yet."""
     sandbox = cluster.needs_sandbox()
     before(bench, "long-fresh", x="1")
     kill(sandbox, "kube-apiserver")
     control_plane.start_apiserver(sandbox)
     end = time.monotonic() + 8.0
     while time.monotonic() < end:
-        # A task each, with a connection of its own, for which there has been no trouble yet.
+        # A new connection for each task: it has not seen any trouble yet.
         found = bench.api("long-fresh", connection=credentials.connect(bench.params, {})).get(
             CONFIG_MAP, "long-fresh", NAMESPACE
         )

@@ -1,11 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every fault, to every request of every operation, once and five times in a row.
+"""Every fault on every request of every operation, once and five times in a row.
 
-All operations converge, nothing is doubled, and `changed` is right.
-
-All cells run at the same time (they mostly sleep); each test then looks at its own.
+All operations converge, write nothing twice and report `changed` correctly. All cells run at the same time,
+because they mostly sleep; each test then checks its own cell.
 """
 
 from __future__ import annotations
@@ -34,7 +33,8 @@ WRITING: t.Final = {
     "delete": ("delete",),
 }
 WAITING: t.Final = {"wait": ("watch",), "wait-deleted": ("watch",)}
-# These do not stop an operation, so it does not ask again. One 401 means that a token has just expired; two
+# These faults do not break an operation, so the client does not repeat the request. One 401 means that a
+# token has just expired; two in a row mean that access is denied.
 # in a row mean no access.
 HARMLESS: t.Final = {"dripping", "doubled_events", "unauthorized"}
 WORKERS: t.Final = 40
@@ -80,7 +80,7 @@ def outcomes(bench: Bench) -> t.Iterator[dict[Cell, Future[list[Call]]]]:
         return bench.proxy.calls(where)
 
     with ThreadPoolExecutor(WORKERS) as workers:
-        # The long ones first.
+        # Cells that take longest start first.
         order = sorted(CELLS.items(), key=lambda item: (-item[0][2], item[0][1] not in ASKED))
         yield {cell: workers.submit(run, cell, fault) for cell, fault in order}
     bench.client.request("DELETE", f"/api/v1/namespaces/{NAMESPACE}/configmaps")

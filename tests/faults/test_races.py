@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Another client writes in between; a token is replaced; a slow peer does not hold us past the deadline."""
+"""Races: another client writes in between, a token file changes, a slow server runs past the deadline."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PASSED: t.Final = faults.named("passed", Exchange.passed)
 
 
 class Between:
-    """Before the first request of a verb is passed on (or answered otherwise), somebody does something."""
+    """A script that runs `act` before the first request of a verb meets the fault `then`."""
 
     watches = 1
 
@@ -155,7 +155,7 @@ def test_a_token_file_is_read_again_after_a_401(bench: Bench, tmp_path: Path) ->
     api = bench.api("token-file", connection=connection)
 
     def asked() -> int:
-        """Whether the server is ready is asked before the first 401 is believed."""
+        """Count the requests without /readyz, which the client reads before it believes the first 401."""
         return sum(call.path != "/readyz" for call in bench.proxy.calls("token-file"))
 
     with pytest.raises(ApiError) as caught:

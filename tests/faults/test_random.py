@@ -1,9 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A thousand runs in which each request has a fault with a chance of one in four.
+"""A thousand runs in which each request meets a fault with a probability of 1/4.
 
-FAULTS_SEED=n starts at another seed, FAULTS_RUNS=n makes more or fewer runs.
+FAULTS_SEED sets the first seed, FAULTS_RUNS the number of runs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry
 FIRST: t.Final = int(os.environ.get("FAULTS_SEED", "1"))
 RUNS: t.Final = int(os.environ.get("FAULTS_RUNS", "1000"))
 WORKERS: t.Final = 24
-# A stalled answer shall not cost a test seconds.
+# Short limits: a stalled answer must not cost a run several seconds.
 HASTY: t.Final = Limits(first_read=0.3, read=1.0, silence=0.5)
 
 

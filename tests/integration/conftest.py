@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Playbooks against the cluster of the tests, and its audit log."""
+"""Fixtures of the integration tests: the playbook runner, the audit log, both ways to run a module."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from integration.wire import Audit
 
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What runs playbooks in place of ansible-playbook, sooner."""
+    """Return the path of a program that replaces ansible-playbook and starts faster."""
     return warm_ansible.start(tmp_path_factory.mktemp("warm"))
 
 
@@ -33,7 +33,7 @@ def audit(cluster: Cluster) -> Audit:
 
 @pytest.fixture(params=[True, False], ids=["in-process", "module"])
 def in_process(request: pytest.FixtureRequest) -> bool:
-    """Both ways to run a module."""
+    """Run the test twice: with the module in Ansible's process, and with the module as a program."""
     return bool(request.param)
 
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource's own function, without an Ansible around it: for many looks at one cluster."""
+"""special_resource's function without Ansible, for tests that call the module many times on a cluster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Data = dict[str, t.Any]
 
 
 def judge(cluster: Cluster, **options: t.Any) -> Data:
-    """The module's result, or its failure."""
+    """Return the module's result, which may be a failure."""
     checked = ArgumentSpecValidator(dict(special_resource.SPEC.options)).validate(
         {"kubeconfig": str(cluster.kubeconfig), **options}
     )
@@ -32,7 +32,7 @@ def judge(cluster: Cluster, **options: t.Any) -> Data:
 
 
 def before_the_operator(cluster: Cluster, package: str, **options: t.Any) -> None:
-    """The custom resource is not served: the stages say how far OLM is."""
+    """Assert that the stages name the missing Subscription while the CRD does not exist."""
     found = judge(cluster, **options)
     assert found["code"] == "API-KIND-NOT-SERVED", found
     stages = {

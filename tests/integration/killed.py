@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A task that is killed in the middle of its work."""
+"""A task that the test kills in the middle of its work."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from integration.playbook import Playbook
 def kill(
     playbook: Playbook, directory: Path, when: t.Callable[[], t.Any], module: str, **options: t.Any
 ) -> None:
-    """Runs one task, and kills it with everything that it started as soon as the condition holds."""
+    """Run one task, and kill all of its processes as soon as the condition holds."""
     task = {f"accelerators.openshift.{module}": {**options, "kubeconfig": str(playbook.kubeconfig)}}
     (directory / "play.yml").write_text(
         yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": [task]}])

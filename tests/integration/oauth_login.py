@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sandbox's OAuth endpoint as tests see it: who may log in, and which tokens there are."""
+"""The sandbox's OAuth endpoint: log in and out, and list a user's tokens."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class OAuth:
         )
 
     def log_in(self, login: str = "kubeadmin", password: str | None = None) -> str | int:
-        """A token, or the status of the refusal."""
+        """Return a token, or the HTTP status of the refusal."""
         pair = f"{login}:{self.password(login) if password is None else password}".encode().decode(
             "latin-1"
-        )  # urllib3 encodes it again
+        )  # urllib3 encodes the text as latin-1
         headers = urllib3.make_headers(basic_auth=pair) | {"X-Csrf-Token": "1"}
         answer = self._pool.request("GET", self.url + AUTHORIZE, headers=headers, redirect=False)
         fragment = parse_qs(urlsplit(answer.headers.get("Location", "")).fragment)
@@ -60,7 +60,7 @@ class OAuth:
         return self.request("DELETE", f"{TOKENS}/{object_name(token)}", token).status
 
     def others(self, login: str = "kubeadmin") -> list[str]:
-        """The names of the tokens that the user has besides the one that is needed to look."""
+        """Return the names of the user's tokens, without the token that this look-up needs."""
         token = str(self.log_in(login))
         items = self.request("GET", TOKENS, token).json()["items"]
         assert self.log_out(token) == 200

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Waiting in tests: for what comes by itself, on a machine that may be busy."""
+"""Waiting in tests for what happens by itself, on a machine that may be busy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def until(
     seconds: float = SECONDS,
     pause: float = 0.1,
 ) -> T:
-    """What `look` sees once it sees something."""
+    """Call `look` until it returns something true, and return that; fail the test after `seconds`."""
     deadline = time.monotonic() + seconds
     while not (seen := look()):
         assert time.monotonic() < deadline, f"{what}: not seen within {seconds:.0f} s"
@@ -27,9 +27,9 @@ def until(
 
 
 def at_best(act: t.Callable[[], float], limit: float, tries: int = 3) -> float:
-    """Return the seconds of the first try within the limit, or of the last one.
+    """Return the seconds of the first try within `limit`, else of the last try.
 
-    A busy machine makes one try slow; wrong code makes all of them slow.
+    A busy machine makes one try slow; wrong code makes all tries slow.
     """
     while (taken := act()) > limit and (tries := tries - 1):
         pass

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Playbooks as users run them, by ansible-runner: every task's result and time as data."""
+"""Playbooks run by ansible-runner as users run them, with the result and the times of every task."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ ORDINARY: t.Final = {"ACCELERATORS_IN_PROCESS": "0"}
 
 @dataclass(frozen=True)
 class TaskResult:
-    """One task on one host. start and end are what the audit log's times are compared with."""
+    """The result of one task on one host.
+
+    start and end are compared with the times in the audit log.
+    """
 
     name: str
     result: Data
@@ -61,10 +64,10 @@ class Run:
 
 
 class Playbook:
-    """Runs tasks or playbooks against one cluster."""
+    """A runner of tasks and playbooks against one cluster."""
 
     def __init__(self, directory: Path, kubeconfig: Path, program: Path | None = None) -> None:
-        """program: in place of ansible-playbook; all that share it share Ansible's home."""
+        """program: replaces ansible-playbook; Playbooks with the same program share Ansible's home."""
         self.directory = directory
         self.kubeconfig = kubeconfig
         self.program = program
@@ -78,9 +81,9 @@ class Playbook:
         defaults: Data | str | None = None,
         cmdline: str = "",
     ) -> Run:
-        """One play of these tasks; ordinary modules when not in process.
+        """Run these tasks in one play; without `in_process` run the modules as programs.
 
-        defaults: connection options in place of the kubeconfig.
+        defaults: connection options that replace the kubeconfig.
         """
         play = {
             "hosts": "localhost",
@@ -97,7 +100,7 @@ class Playbook:
     def module(
         self, module: str, in_process: bool = True, check: bool = False, **options: t.Any
     ) -> TaskResult:
-        """One task; a failure is a result too."""
+        """Run one task and return its result, which may be a failure."""
         run = self.tasks(
             {"name": module, f"accelerators.openshift.{module}": options, "check_mode": check},
             in_process=in_process,
@@ -105,7 +108,7 @@ class Playbook:
         return run.tasks[-1]
 
     def playbook(self, name: str, *arguments: str, **extra_vars: t.Any) -> Run:
-        """A playbook of the collection, by the path of the checkout."""
+        """Run a playbook of the collection from the checkout."""
         return self._run(ROOT / "playbooks" / f"{name}.yml", " ".join(arguments), extra_vars)
 
     def _run(self, playbook: Path | list[Data], cmdline: str = "", extra_vars: Data | None = None) -> Run:
@@ -150,7 +153,7 @@ class Playbook:
         }
 
     def _programs(self) -> list[str]:
-        """Folders that come first on PATH."""
+        """Return the folders that come first in PATH."""
         return [*([str(self.program.parent)] if self.program else []), str(Path(sys.executable).parent)]
 
 

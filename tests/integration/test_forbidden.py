@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The least-privilege identity: a 403 names the missing verb and resource, and nothing has changed."""
+"""An identity with too few rights: a 403 names the missing verb and resource, and nothing changes."""
 
 from __future__ import annotations
 

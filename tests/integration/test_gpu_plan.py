@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""gpu_plan on a cluster: both ways say the same, right or wrong; it reads one object and writes nothing."""
+"""gpu_plan on a cluster: the same result or error in both ways to run it, one read and no write."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""gpu_quota: the API server's refusal, keys that never count, who holds the GPUs, and missing rights."""
+"""gpu_quota: the API server's refusal, keys that never count, the pods that hold the GPUs, missing rights."""
 
 from __future__ import annotations
 

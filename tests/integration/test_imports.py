@@ -1,9 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ansible's parent process pays for the import of the client package, once, or no process does.
+"""Ansible's parent process imports the client package once, or no process imports it.
 
-The test looks at the pids of the processes that import it.
+The test records the pids of the processes that import it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TASK: t.Final = {"accelerators.openshift.manifests": {"objects": [MAP], "state":
 def test_no_task_imports_the_client(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: int, programs: list[str]
 ) -> None:
-    """A kubeconfig of several files is one that only the package reads."""
+    """Run with one kubeconfig file and with several; only the client package reads several."""
     log = tmp_path / "imports.jsonl"
     log.touch()
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "benchmarks" / "import_trace"))

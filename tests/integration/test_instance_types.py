@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lookup gpu_instance_types in a play, without any cluster: its own examples, the user's file, errors."""
+"""The lookup gpu_instance_types in a play without a cluster: its examples, the user's file, errors."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ NAME: t.Final = "lookup-gpu-0"
 
 @pytest.fixture
 def gpu_node(cluster: Cluster) -> t.Iterator[None]:
-    """A node that some other tool made: only its label says that it has a GPU."""
+    """Create a node that another tool made: only its label says that it has a GPU."""
     labels = {
         "nvidia.com/gpu.present": "true",
         "node.kubernetes.io/instance-type": "g4dn.xlarge",

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""manifests: one task for many objects; wrong ones named by path, kinds of a new CRD, fields of others."""
+"""manifests: many objects in one task, errors named by path, kinds of a new CRD, other managers' fields."""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Input that cannot be right is refused before the first request and never taken for other input.
-
-Input that can be right is not refused.
-"""
+"""Modules refuse invalid input before the first request, never read it as something else."""
 
 from __future__ import annotations
 

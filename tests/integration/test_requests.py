@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What one task asks of the API server, counted in its audit log.
+"""The requests that one task sends, counted in the API server's audit log.
 
 The numbers are exact: one request too many fails a test.
 """
@@ -43,7 +43,7 @@ def config_map(name: str, value: str = "1") -> Data:
 
 
 NAMESPACE: t.Final = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}}
-# Kinds of the table may be on the cluster: other tests may install their operators. This group never is.
+# Other tests may install operators and so serve kinds of the table; no test serves this group.
 UNKNOWN: t.Final = {
     "apiVersion": "requests.example.com/v1",
     "kind": "Widget",
@@ -55,12 +55,12 @@ POOLS: t.Final = [
 ]
 NODES: t.Final = "{{ query('accelerators.openshift.gpu_nodes', query='[].name') }}"
 
-# Name, task, verbs in order of what it asks. Each stands on what those before it left.
+# Name, task, and the verbs of its requests in order. Each step needs those before it.
 STEPS: t.Final[list[tuple[str, Data, list[str]]]] = [
     ("namespace", manifests(NAMESPACE), ["get", "patch"]),
     ("create", manifests(config_map("one")), ["get", "patch"]),
     ("unchanged", manifests(config_map("one")), ["get"]),
-    # A dry run in between asks whether the server would store anything else than it has.
+    # The dry run in between shows whether the server would store a change.
     ("change", manifests(config_map("one", "2")), ["get", "patch", "patch"]),
     ("change (check)", manifests(config_map("one", "3")) | {"check_mode": True}, ["get", "patch"]),
     ("several", manifests(*(config_map(name) for name in "abc")), ["get", "patch"] * 3),
@@ -73,8 +73,8 @@ STEPS: t.Final[list[tuple[str, Data, list[str]]]] = [
     ("plan", {"accelerators.openshift.gpu_plan": {"pools": POOLS, "platform": "aws"}}, []),
 ]
 
-# What enable_gpus.yml asks when nothing is left to do, with examples/demo.yml. Preflight reads machine sets
-# and both operators before their roles do.
+# The requests of enable_gpus.yml with examples/demo.yml when nothing is left to do. Preflight reads machine
+# sets and both operators before their roles do.
 AGAIN: t.Final = {
     "get infrastructures.config.openshift.io": 3,
     "list machinesets.machine.openshift.io": 2,
@@ -95,7 +95,7 @@ AGAIN: t.Final = {
     "list imagestreams.image.openshift.io": 1,
     "get priorityclasses.scheduling.k8s.io": 1,
     "list resourcequotas": 1,
-    # A dry run: whether the quota refuses one GPU too many.
+    # This dry run shows whether the quota refuses one GPU too many.
     "create pods": 1,
     "get configmaps": 1,
 }
@@ -122,12 +122,12 @@ def named(run: Run, name: str) -> TaskResult:
 def test_one_task_asks_no_more(run: Run, audit: Audit, name: str, verbs: list[str]) -> None:
     asked = audit.of(named(run, name))
     assert [one.verb for one in asked] == verbs, [one.uri for one in asked]
-    # Only a kind that is not in the table has to be looked up, in the one group that it would be in.
+    # The module looks up only a kind outside the table, and only in that kind's group.
     assert {one.uri for one in asked if "objectRef" not in one.event} <= {"/apis/requests.example.com/v1"}
 
 
 def test_a_missing_operator_costs_one_request(audit: Audit, cluster: Cluster) -> None:
-    # A kind like those of the table, of an operator that nobody has: other tests may have installed theirs.
+    # This kind stands for one of the table whose operator is missing: other tests may install the real ones.
     log = cluster.needs_sandbox().directory / "audit.log"
     missing = kinds.Kind("requests.example.com/v1", "Widget", "widgets", provider="the operator widgets")
     start = requests.position(log)
@@ -158,7 +158,7 @@ def test_the_second_run_writes_nothing(
 
 @pytest.fixture(scope="module")
 def chain(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[tuple[Playbook, Audit]]:
-    """A sandbox of its own, so that no other test finds operators that it has not installed."""
+    """Yield a sandbox of its own, so that other tests do not see the operators that this chain installs."""
     cluster.needs_sandbox()
     sandbox = Sandbox(FOLDER / f"{os.getpid()}-chain")
     try:
@@ -180,7 +180,7 @@ def test_the_whole_chain_again_writes_nothing_and_asks_no_more(chain: tuple[Play
     assert audit.writes(*first.tasks)
     assert audit.writes(*again.tasks) == []
     assert again.changed == 0
-    # The log tells the start of a watch and its end.
+    # The audit log has two events for a watch: its start and its end.
     once = {one.event["auditID"]: one for one in audit.of(*again.tasks)}
     asked = collections.Counter(f"{one.verb} {one.resource}" for one in once.values())
     assert asked, "the audit log says nothing"
@@ -194,7 +194,7 @@ def test_the_whole_chain_again_writes_nothing_and_asks_no_more(chain: tuple[Play
 def test_the_whole_chain_again_while_every_gpu_is_busy_and_others_keep_their_fields(
     chain: tuple[Playbook, Audit],
 ) -> None:
-    """Follows the test above: every GPU is taken, and the boot images are the machine-config operator's."""
+    """Use every GPU, and let the machine-config operator own the boot images; needs the test above."""
     playbook, audit = chain
     nodes = [
         one["metadata"]["name"]

@@ -1,9 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A token or password that works is nowhere to be seen.
+"""No valid token or password appears anywhere.
 
-Not in -vvvv output, results, errors, diffs, artifacts, /tmp, argv or environment.
+The tests search -vvvv output, results, errors, diffs, artifacts, /tmp, argv and environment.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from integration.playbook import Playbook
 
 @pytest.fixture(scope="module")
 def token(cluster: Cluster) -> str:
-    """A real token of a service account that may do everything."""
+    """Return a real token of a service account with the role cluster-admin."""
     client = cluster.client
     client.apply(
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "canary", "namespace": "default"}}
@@ -51,7 +51,7 @@ def token(cluster: Cluster) -> str:
 
 
 class Spy(threading.Thread):
-    """Reads the arguments and environment of every process while a playbook runs."""
+    """A thread that reads the arguments and environment of every process while a playbook runs."""
 
     def __init__(self, *secrets: str) -> None:
         super().__init__(daemon=True)
@@ -80,7 +80,7 @@ def content(path: Path) -> bytes:
 
 
 def files_with(secret: str, *directories: Path) -> list[str]:
-    # os.walk passes over what disappears under it: other programs use /tmp too.
+    # os.walk ignores files that disappear, as those of other programs in /tmp do.
     paths = (
         Path(folder, name)
         for directory in directories
@@ -92,7 +92,7 @@ def files_with(secret: str, *directories: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
-    """By ansible-playbook itself, with a home of its own: all that it leaves is looked through."""
+    """Return a Playbook with the real ansible-playbook and its own home, which the tests search."""
     return Playbook(tmp_path_factory.mktemp("secrecy"), cluster.kubeconfig)
 
 
@@ -147,9 +147,9 @@ def test_a_token_is_nowhere_to_be_seen(
 def test_a_password_and_its_token_are_nowhere_to_be_seen(
     cluster: Cluster, in_process: bool, tmp_path: Path
 ) -> None:
-    """Every OAuth token begins alike, and nothing else does but the hashed name of one.
+    """Search for the prefix that every OAuth token has; besides tokens only their hashed names begin with it.
 
-    Other tests give the same password as plain options.
+    Other tests pass the same password as plain options.
     """
     playbook = Playbook(tmp_path, cluster.kubeconfig)
     oauth = OAuth(cluster.needs_sandbox())
@@ -185,5 +185,5 @@ def test_a_password_and_its_token_are_nowhere_to_be_seen(
     assert "sha256~" not in run.output
     secret.unlink()
     assert files_with(password, playbook.directory) == []
-    # Tokens leave no trace in Ansible's own files either; the sandbox's server keeps none on disk.
+    # The token must not be in Ansible's own files either; the sandbox's server stores none on disk.
     assert files_with("sha256~", playbook.directory) == []

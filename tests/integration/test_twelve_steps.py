@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Twelve steps of the modules that need no other: create, again, modify, again, delete, again.
 
-Each runs in check mode and for real, and both ways.
+Each step runs in check mode and for real, in both ways to run a module.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CASES = [
         create=QUOTA | {"gpus": 2, "prove": True},
         modify=QUOTA | {"hard": {"requests.nvidia.com/gpu": 4, "requests.cpu": "1000m"}},
         delete={"namespace": "it-{way}-quota", "state": "absent"},
-        varies=frozenset({"warnings"}),  # whether a GPU node is there yet
+        varies=frozenset({"warnings"}),  # they depend on whether a GPU node exists yet
     ),
     Case(
         "manifests",
@@ -56,14 +56,14 @@ CASES = [
         create=SRIOV,
         modify=SRIOV | {"channel": "4.22"},
         delete=SRIOV | {"state": "absent"},
-        varies=frozenset({"diff"}),  # OLM writes names and uids of its own into it
+        varies=frozenset({"diff"}),  # OLM writes its own names and uids into it
     ),
     Case(
         "gpu_machineset",
         create=POOL,
         modify=POOL | {"replicas": 2},
         delete={"name": "it-{way}-pool", "state": "absent"},
-        varies=frozenset({"diff", "foreseen"}),  # they name the nodes that are drained
+        varies=frozenset({"diff", "foreseen"}),  # they name the drained nodes
     ),
     Case(
         "gpu_autoscaler",

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A module's twelve steps: create, again, modify, again, delete, again; each in check mode and for real.
 
-`make test` walks most modules both ways, and every backend in process.
+`make test` walks most modules both ways, and every backend in Ansible's process only.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ OTHER_WAY: t.Final = pytest.mark.long(
 class Case:
     """A module's options for each act.
 
-    `{way}` in any text becomes the way, so that the ways do not meet. varies: results that time decides.
+    A `{way}` in a text becomes the way to run the module, so that the two ways use different objects.
+    varies: results that differ between two runs.
     """
 
     module: str
@@ -58,6 +59,7 @@ def task(module: str, **options: t.Any) -> Data:
 
 
 def named(way: str, value: t.Any) -> t.Any:
+    """Return the value with `{way}` replaced in every text."""
     if isinstance(value, dict):
         return {key: named(way, inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -66,7 +68,7 @@ def named(way: str, value: t.Any) -> t.Any:
 
 
 def steps(case: Case) -> list[tuple[str, bool, Data, bool]]:
-    """Name, check mode, options and whether something changes."""
+    """Return name, check mode, options and expected `changed` of each step."""
     acts = [("create", case.create), ("modify", case.modify), ("delete", case.delete)]
     turns = [(act, options, again) for act, options in acts for again in (False, True)]
     return [
@@ -77,13 +79,14 @@ def steps(case: Case) -> list[tuple[str, bool, Data, bool]]:
 
 
 def run_steps(case: Case, playbook: Playbook, in_process: bool) -> list[TaskResult]:
+    """Run the steps of a case in one play; return their results."""
     way = "in" if in_process else "out"
     module = f"accelerators.openshift.{case.module}"
     tasks = [
         {"name": name, module: options, "check_mode": check, "diff": True, "register": f"step_{index}"}
         for index, (name, check, options, _changes) in enumerate(steps(case))
     ]
-    # What a user registers; the events themselves lose the warnings on the way.
+    # A registered result keeps the warnings; the events lose them.
     tell: Data = {
         "name": "tell",
         "ansible.builtin.debug": {"msg": [f"{{{{ step_{index} }}}}" for index in range(len(tasks))]},
@@ -95,7 +98,7 @@ def run_steps(case: Case, playbook: Playbook, in_process: bool) -> list[TaskResu
 
 
 class Walks:
-    """The steps of cases, each walked once for all tests."""
+    """The steps of cases; each case is walked once for all tests."""
 
     def __init__(self, playbook: Playbook, audit: Audit) -> None:
         self._playbook = playbook
@@ -103,13 +106,14 @@ class Walks:
         self._done: dict[tuple[int, bool], list[TaskResult]] = {}
 
     def of(self, case: Case, in_process: bool) -> list[TaskResult]:
+        """Return the results of a case's steps; run them on the first call."""
         key = (id(case), in_process)
         if key not in self._done:
             self._done[key] = run_steps(case, self._playbook, in_process)
         return self._done[key]
 
     def check(self, case: Case, in_process: bool) -> None:
-        """Every step changed what it should have, said so, and sent a write only then."""
+        """Assert that each step changes and reports what it should, and writes only then."""
         for task, (name, check, _options, changes) in zip(
             self.of(case, in_process), steps(case), strict=True
         ):
@@ -122,7 +126,7 @@ class Walks:
             )
 
     def compare(self, case: Case) -> None:
-        """Both ways say the same."""
+        """Assert that both ways to run the module return the same."""
         for here, there in zip(self.of(case, True), self.of(case, False), strict=True):
             ignored = VOLATILE | case.varies
             assert comparable(here.result, "in", ignored) == comparable(there.result, "out", ignored), (
@@ -131,6 +135,7 @@ class Walks:
 
 
 def comparable(value: t.Any, way: str, ignored: t.AbstractSet[str]) -> t.Any:
+    """Return a result without the ignored keys, and with the same names in both ways."""
     if isinstance(value, dict):
         return {
             key: comparable(inner, way, ignored) for key, inner in sorted(value.items()) if key not in ignored

@@ -1,14 +1,14 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""ansible-playbook, forked from a process that has imported Ansible: it spares a run most of its start.
+"""A faster ansible-playbook: each run is forked from a process that has already imported Ansible.
 
-The collection is never imported ahead: each run loads it anew. A run has the arguments, the environment, the
-folder and the terminal that its caller gave to the small program `ansible-playbook`, which waits for its end.
+Each run imports the collection anew. A run gets the arguments, the environment, the folder and the terminal
+of the small program `ansible-playbook`, which waits until the run ends.
 
-- tests -> `serve`: waits for runs; it ends with the tests, as its standard input does
-- `serve` -> `keep`: one process for each environment of Ansible, since Ansible reads that when it is imported
-- `keep` -> `play`: one process a run
+- The tests start `serve`, which waits for runs and ends when the tests close its standard input.
+- `serve` starts a `keep` process for each environment, because Ansible reads the environment on import.
+- `keep` starts a `play` process for each run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import typing as t
 from pathlib import Path
 
 PACKET: t.Final = 1 << 17
-# What Ansible and Python read when they start. Each run has a cache of facts of its own, which is read later.
+# Ansible and Python read these when they start. The fact cache differs in each run and is read later.
 EARLY: t.Final = ("ANSIBLE_", "HOME", "LANG", "LC_", "PATH", "PYTHON")
 LATE: t.Final = {"ANSIBLE_CACHE_PLUGIN_CONNECTION"}
 PROGRAM: t.Final = """#!{python} -SE
@@ -41,12 +41,15 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
 
 
 class Run(t.NamedTuple):
+    """A call of ansible-playbook: its arguments, its working directory and its environment."""
+
     argv: list[str]
     folder: str
     environment: dict[str, str]
 
     @property
     def early(self) -> str:
+        """The variables that Ansible and Python read at their start, as JSON."""
         return json.dumps(
             sorted(
                 (name, value)
@@ -67,7 +70,7 @@ def start(directory: Path) -> Path:
         listener.listen()
         number = listener.fileno()
         command = [sys.executable, __file__, str(number)]
-        # The server ends when this process does, which holds the other end of its standard input.
+        # The server ends with this process, which holds the other end of its standard input.
         _SERVERS.append(
             subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[number], start_new_session=True)
         )
@@ -78,6 +81,7 @@ def start(directory: Path) -> Path:
 
 
 def serve(listener: socket.socket) -> None:
+    """Pass each call to the process that has imported Ansible in its environment; start that if needed."""
     keepers: dict[str, socket.socket] = {}
     while listener in select.select([listener, sys.stdin], [], [])[0]:
         caller, _address = listener.accept()
@@ -96,7 +100,7 @@ def _keeper(first: Run, sockets: list[socket.socket], files: list[int]) -> socke
     if os.fork():
         theirs.close()
         return ours
-    # What it held open would keep others waiting for an end.
+    # Open copies of these sockets would hide their end from other processes.
     for one in (*sockets, ours):
         one.close()
     _close(files)
@@ -105,7 +109,7 @@ def _keeper(first: Run, sockets: list[socket.socket], files: list[int]) -> socke
 
 
 def keep(server: socket.socket, first: Run) -> None:
-    """Import Ansible, with what it reads at once as in the first run; then a process for each run."""
+    """Import Ansible in the environment of the first run, then fork a process for each run."""
     _surround(first)
     import ansible.cli.playbook
     import ansible.executor.playbook_executor
@@ -123,7 +127,7 @@ def keep(server: socket.socket, first: Run) -> None:
 
 
 def play(run: Run, files: list[int]) -> t.NoReturn:
-    """The run itself; the caller hears of its end. Nothing of the keeper's own end happens here."""
+    """Run ansible-playbook, send its exit code to the caller, and leave without the keeper's cleanup."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     code = 1
     try:
@@ -133,7 +137,7 @@ def play(run: Run, files: list[int]) -> t.NoReturn:
         from ansible.utils import color
         from ansible.utils.display import Display
 
-        # Both are decided when they are imported.
+        # Ansible sets both on import.
         color.ANSIBLE_COLOR = sys.stdout.isatty()
         Display()._set_column_width()
         main()

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What was really sent: the requests of our user agent, cut out of the apiserver's audit log by time."""
+"""The requests that the collection really sent, cut out of the API server's audit log by time."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ OURS: t.Final = "accelerators.openshift/"
 
 @dataclass
 class Audit:
-    """log is None on a real cluster: there nobody can look, and every question is answered with nothing."""
+    """The audit log of a sandbox.
+
+    log is None on a real cluster, whose audit log a test cannot read: then `of` and `writes` return nothing.
+    """
 
     log: Path | None
     client: Client
 
     def of(self, *tasks: TaskResult) -> list[audit.Request]:
-        """Requests by the collection while these tasks ran."""
+        """Return the collection's requests while these tasks ran."""
         if self.log is None or not tasks:
             return []
         self.flush()
@@ -37,14 +40,14 @@ class Audit:
         return [request for request in ours if any(start <= received(request) <= end for start, end in spans)]
 
     def writes(self, *tasks: TaskResult) -> list[str]:
-        """What these tasks changed or tried to change, one line each; dry runs and questions left out."""
+        """Return what these tasks changed or tried to change, one line per write, without dry runs."""
         return [
             f"{one.verb} {one.resource} {one.namespace or ''}/{one.name or ''}"
             for one in audit.writes(self.of(*tasks))
         ]
 
     def flush(self) -> None:
-        """Wait until a request of our own is in the log: the server writes an event after it has answered."""
+        """Wait until a request of this method is in the log: the server writes an event after its answer."""
         log = self.log
         if log is None:
             return
@@ -57,4 +60,5 @@ class Audit:
 
 
 def received(request: audit.Request) -> datetime.datetime:
+    """Return the time when the API server received a request."""
     return datetime.datetime.fromisoformat(str(request.event["requestReceivedTimestamp"]))

@@ -1,4 +1,4 @@
-"""The tarball holds what a user needs, and works where nothing else is."""
+"""The release tarball: it holds what a user needs, and works without the checkout."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
-# Everything at the top of the tarball, nothing else.
+# All files and folders at the top of the tarball.
 TOP = {"MANIFEST.json", "FILES.json", "README.md", "CHANGELOG.rst", "COPYING", "requirements.txt"}
 TOP |= {"changelogs", "docs", "examples", "meta", "playbooks", "plugins", "roles"}
 PLUGIN_KINDS = {
@@ -68,9 +68,9 @@ def test_every_tracked_plugin_role_and_playbook_is_in_it(names: set[str]) -> Non
 
 @pytest.fixture(scope="module")
 def elsewhere(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return an environment with an empty home, whose only collection is the installed tarball.
+    """Return an environment with an empty home whose only installed collection is the tarball.
 
-    kubernetes.core of the interpreter is there too.
+    kubernetes.core of the Python environment is visible too.
     """
     home = tmp_path_factory.mktemp("home")
     environment = {
@@ -79,7 +79,7 @@ def elsewhere(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[s
         "LANG": "C.UTF-8",
         "ANSIBLE_COLLECTIONS_PATH": str(home / "collections"),
     }
-    # a cluster that answers nobody: wrong input is told before the first request
+    # No server listens here: the module reports wrong input before its first request.
     environment |= {
         "K8S_AUTH_HOST": "https://127.0.0.1:1",
         "K8S_AUTH_API_KEY": "nobody",

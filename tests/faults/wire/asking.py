@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An Api that asks a server of the tests, and each way to ask."""
+"""An Api on a server of the tests, and one function that uses each kind of request."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def manifest(name: str = "a", **data: str) -> dict[str, t.Any]:
 
 
 def everything(api: Api) -> None:
-    """Each way to ask, once."""
+    """Send each kind of request once and check its result."""
     api.apply(manifest(x="1"))
     live = api.get(CONFIG_MAP, "a", "x")
     assert live is not None

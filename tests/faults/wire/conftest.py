@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A certificate authority for a file, and an environment without proxies."""
+"""Fixtures: a certificate authority for each test file, and an environment without proxy variables."""
 
 from __future__ import annotations
 

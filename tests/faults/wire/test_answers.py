@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Between client and server: answers that are compressed, cut off, slow, huge, or do not come."""
+"""Answers on the wire that are compressed, cut off, slow, huge or missing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MIB: t.Final = 1 << 20
 
 
 def nodes(number: int, size: int) -> bytes:
-    """A page of objects of that size, in which not everything repeats."""
+    """Return a list of objects as JSON; random annotations of `size` bits limit its compression."""
     chance = random.Random(number)
     items = [
         {
@@ -101,7 +101,10 @@ def test_a_compressed_answer_that_is_cut_off_is_asked_for_again(
 
 
 def drip_headers_then_silence(exchange: Exchange) -> None:
-    """Only the socket's timeout for each byte bounds headers: nothing reads them before they are complete."""
+    """Send a part of the headers, then nothing.
+
+    Only the socket's timeout between bytes limits headers: no code sees them before they are complete.
+    """
     exchange.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Slow: ")
     drip(exchange, b"a", 2)
     exchange.connection.recv(1)
@@ -113,7 +116,7 @@ def drip_body(exchange: Exchange) -> None:
 
 
 def drip_long_body(exchange: Exchange) -> None:
-    """After so much that it is read in big pieces."""
+    """Send 2 MiB before the slow part, so that the client reads the body in big pieces."""
     exchange.begin(200, ("Content-Type", "application/json"), ("Content-Length", "9000000"))
     exchange.wfile.write(b" " * (2 * MIB))
     drip(exchange, b" ")
@@ -195,14 +198,15 @@ def test_a_list_with_an_object_of_twenty_megabytes() -> None:
         found = api.list(CONFIG_MAP, "x")
         _now, whole = tracemalloc.get_traced_memory()
         assert [len(item["data"].get("x", "")) for item in found] == [20 * MIB, 0]
-        # An Api remembers what it has listed, for the wait that may follow.
+        # An Api caches what it has listed, for a wait that may follow: it has to be freed too.
         del found, api
         tracemalloc.reset_peak()
         kept = another.list(CONFIG_MAP, "x", keep=lambda item: item["metadata"])
         left, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert [item["name"] for item in kept] == ["big", "small"]
-        # The bytes as they came in pieces and as one, then the text, then its value: never all of them.
+        # The client never holds all of these at once: the bytes in pieces, the joined bytes, the text, the
+        # value.
         assert max(whole, peak) < 70 * MIB
         assert left < 2 * MIB
 
@@ -249,7 +253,7 @@ def test_a_wait_of_three_queries_asks_a_server_that_is_away_as_often_as_one(
             waiting.result(timeout=20)
             seen = time.monotonic()
     asked = [one for one in tries if gone < one < back]
-    # A second of quick first tries, three at once, and then one and a half a second at most.
+    # Three quick tries at once for about a second, then at most 1.5 tries a second.
     assert 5 <= len(asked) <= 3 * 5 + 1.5 * (back - gone), len(asked)
     late = [one for one in asked if one > gone + 3]
     assert len(late) <= 1.5 * (back - gone - 3) + 1, len(late)

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Between client and server: proxies, addresses, certificates, and a fork."""
+"""Connections on the wire: proxies, addresses, certificates, and a fork."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_no_proxy(host: str, no_proxy: str, direct: bool, how: str, monkeypatch:
 
 
 def test_a_new_authority_of_the_server(tmp_path: Path) -> None:
-    """The files that the credentials name have been replaced as well."""
+    """Replace the authority together with the file that the credentials name."""
     ca, certificate = authority(tmp_path / "old")
     named = tmp_path / "kubeconfig"
     (tmp_path / "ca.crt").write_bytes(ca.read_bytes())
@@ -118,7 +118,7 @@ def test_a_new_authority_of_the_server(tmp_path: Path) -> None:
 
 
 def test_a_fork_opens_a_connection_of_its_own(pki: tuple[Path, tuple[Path, Path]]) -> None:
-    """Ansible's main process may have sent requests before it forks its workers: those of a lookup."""
+    """Fork after a request, as Ansible does when a lookup has sent requests before workers start."""
     with Served(certificate=pki[1]) as served:
         served.state.put(manifest(x="1"))
         api = api_of({"host": served.url, "ca_cert": str(pki[0]), **TOKEN})
@@ -134,7 +134,7 @@ def test_a_fork_opens_a_connection_of_its_own(pki: tuple[Path, tuple[Path, Path]
                     os._exit(0 if found else 1)
             workers.append(pid)
         assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in workers] == [0, 0]
-        # The one that was there before is still good.
+        # The parent still uses the connection that it had before the fork.
         assert api.get(CONFIG_MAP, "a", "x")
         peers = [one.peer for one in served.seen]
         assert peers[0] == peers[3]

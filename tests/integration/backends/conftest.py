@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Workers with cards, for the tests of backend kmm."""
+"""Fixtures of the tests of special_resource's generic backends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from integration.twelve_steps import task
 
 @pytest.fixture(scope="module")
 def cards(cluster: Cluster, playbook: Playbook) -> t.Iterator[list[str]]:
-    """Names of two workers with cards."""
+    """Install KMM, label two workers as nodes with cards, and yield their names."""
     cluster.needs_sandbox()
     planned = playbook.module("special_resource", check=True, **options())
     assert (planned.failed, planned.changed) == (False, True), planned.result

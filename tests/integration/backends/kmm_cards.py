@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A kernel module for cards of nobody, as options of special_resource."""
+"""Options of special_resource for the kernel module of an invented card."""
 
 from __future__ import annotations
 

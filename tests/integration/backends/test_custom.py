@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource, backend custom: an FPGA operator's object, its lies and failures, and somebody else's."""
+"""special_resource, backend custom: an FPGA operator's custom resource, its false status, other owners."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def trouble(cluster: Cluster, name: str, **fields: t.Any) -> t.Iterator[None]:
 
 @pytest.fixture(scope="module")
 def fpga(cluster: Cluster, playbook: Playbook) -> t.Iterator[list[str]]:
-    """Names of two workers with cards."""
+    """Install the FPGA operator, label two workers as nodes with cards, and yield their names."""
     cluster.needs_sandbox()
     nodes = [
         node["metadata"]["name"]
@@ -96,7 +96,7 @@ def test_twelve_steps_as_an_ordinary_module(walks: Walks, fpga: list[str]) -> No
 
 
 def test_the_truth_is_on_the_nodes(cluster: Cluster, playbook: Playbook, fpga: list[str]) -> None:
-    """The object says ready while a card is lost, and says that it failed with its own words."""
+    """Lose a card while the custom resource says ready; then let the resource report a failure."""
     done = playbook.module("special_resource", **options())
     assert not done.failed, done.result
     found = done["special_resource"]
@@ -142,7 +142,7 @@ def test_the_example_runs_and_runs_again(
 
 
 def test_a_lie_is_seen_through(cluster: Cluster, playbook: Playbook, fpga: list[str]) -> None:
-    """Available before a single plugin runs: here on nodes whose taint keeps it away."""
+    """Let the resource say Available while a taint keeps the plugin from a node."""
     cluster.client.patch(
         "v1",
         "nodes",

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource, backend kmm: a Module with a device plugin, its upgrade and its troubles."""
+"""special_resource, backend kmm: a Module with a device plugin, its upgrade and its failures."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_what_cannot_work_is_found_before_anything_is_written(
 def test_each_step_that_fails_is_named_with_its_log(
     cluster: Cluster, playbook: Playbook, cards: list[str]
 ) -> None:
-    """Pull, build, load: nodes tell what the Module itself has no word for."""
+    """Let pull, build and load fail: only the pods on the nodes say why, not the Module's status."""
     kernel = must_get(cluster.client, "v1", "nodes", cards[0])["status"]["nodeInfo"]["kernelVersion"]
     with trouble(cluster, "kmm_image_missing", image="quay.io/acme/none:1"):
         mapping = {"literal": kernel, "container_image": "quay.io/acme/none:1"}
@@ -129,7 +129,7 @@ def test_each_step_that_fails_is_named_with_its_log(
 
 @pytest.fixture
 def secrets(cluster: Cluster) -> t.Iterator[None]:
-    """A key with its certificate, and what is none."""
+    """Create a signing key, its certificate, and a Secret that holds no key."""
     contents = {
         "it-key": {"key": b"-----BEGIN PRIVATE KEY-----"},
         "it-cert": {"cert": b"\x30\x82"},
@@ -165,7 +165,7 @@ def unready(found: t.Any) -> dict[str, str]:
 def test_secure_boot_wants_signed_modules(
     cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str], secrets: None
 ) -> None:
-    """A node refuses an unsigned module, the signing step a wrong key; the right key mends it."""
+    """Load an unsigned module, sign it with a wrong key, then sign it with the right key."""
 
     def image(tag: str, sign: Data | None = None) -> Data:
         mapping = {

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource, backend kmm: devices that are claimed, a kernel to come, a Module of somebody else."""
+"""special_resource, backend kmm: devices through DRA, the nodes' next kernel, another owner's Module."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CLASS: t.Final = {
 
 
 def claimed(devices: int = 2, expected: Data | None = None, **more: t.Any) -> Data:
-    """Options for a Module with a DRA driver."""
+    """Return the options for a Module with a DRA driver."""
     driver = {
         "image": "quay.io/acme/dra:1",
         "args": [f"--devices={devices}"],

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource, backend sro: SpecialResources as they were, and the way to Kernel Module Management."""
+"""special_resource, backend sro: existing SpecialResources, and the migration to Kernel Module Management."""
 
 from __future__ import annotations
 
@@ -62,7 +62,10 @@ def migration(**more: t.Any) -> Data:
 
 @pytest.fixture(scope="module")
 def specials(cluster: Cluster, playbook: Playbook) -> t.Iterator[None]:
-    """The kind is served, as on a cluster that had the operator once; its stand-in works as soon as it is."""
+    """Serve the kind SpecialResource and label one worker.
+
+    The sandbox's stand-in for the operator starts as soon as the CRD exists.
+    """
     cluster.needs_sandbox()
     early = playbook.module("special_resource", **driven())
     assert (early["code"], early["layer"]) == ("GPU-SRO-NOT-SERVED", "api")
@@ -89,7 +92,7 @@ STEPS: t.Final = Case(
     driven(),
     driven("0.0.2"),
     {"backend": "sro", "name": "it-kmod", "state": "absent"},
-    # The operator is at work while one looks.
+    # The operator changes these while a step runs.
     varies=frozenset({"runs", "state", "reason"}),
 )
 
@@ -105,7 +108,7 @@ def test_twelve_steps_as_an_ordinary_module(walks: Walks, specials: None) -> Non
 
 
 def look_at_one(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
-    """Create a SpecialResource and look at it, first while it works and then while its operator fails."""
+    """Create a SpecialResource; read it first while it works and then while its operator fails."""
     spec = {"chart": chart(), "namespace": SPACE, "nodeSelector": {LABEL: "true"}}
     cluster.client.create(
         {"apiVersion": SPECIALS[0], "kind": "SpecialResource", "metadata": {"name": "it-kmod"}, "spec": spec}
@@ -132,7 +135,7 @@ def look_at_one(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
 
 
 def plan_the_migration(playbook: Playbook, audit: Audit) -> None:
-    """Install KMM, and see what the migration would do: nothing is written."""
+    """Install KMM and ask for the steps of the migration; assert that nothing is written."""
     assert (
         playbook.tasks(task("olm_operator", name="kernel-module-management", namespace="openshift-kmm")).rc
         == 0
@@ -154,7 +157,7 @@ def test_from_a_special_resource_to_a_module(
     client, driver = cluster.client, ("apps/v1", "daemonsets", "simple-kmod-driver-container", SPACE)
     client.patch(
         *driver, {"metadata": {"finalizers": ["example.com/kept"]}}
-    )  # so that the run is sure to be killed while the driver leaves
+    )  # the driver's deletion must not end before the kill
     kill(
         playbook,
         tmp_path,

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Exec plugins, as programs that really run."""
+"""Exec plugins of kubeconfigs, run as real programs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def failure(spec: dict[str, t.Any], folder: str = "") -> CredentialsError:
 
 
 def has_ended(pid: int) -> bool:
-    """A killed process runs until the kernel comes to it; this one may stay as a zombie."""
+    """Return whether a process is gone or a zombie; the kernel ends a killed process a moment later."""
     try:
         return Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[0] in "ZX"
     except FileNotFoundError:
@@ -127,7 +127,7 @@ def test_a_plugin_that_hangs_is_ended_with_its_children(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(credentials_kubeconfig, "EXEC_SECONDS", 2.0)
-    # A shell, which is there sooner than Python on a busy machine.
+    # A shell starts faster than Python on a busy machine.
     spec = {
         "apiVersion": V1,
         "command": "sh",

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""User name and password: a login per task, as that user, and no token left whatever became of the task."""
+"""Login with user name and password: one login a task, as that user; every task revokes its token."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_package
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 
-REMEMBERED: t.Final = 10.0  # seconds for which an API server believes a token that it has just believed
+REMEMBERED: t.Final = 10.0  # seconds for which an API server caches a token's review
 MAP: t.Final = {
     "apiVersion": "v1",
     "kind": "ConfigMap",
@@ -42,7 +42,7 @@ def oauth(cluster: Cluster) -> OAuth:
 
 @pytest.fixture
 def held(cluster: Cluster) -> t.Iterator[Data]:
-    """An object of ours whose removal takes longer than anybody waits."""
+    """Create an object of the collection whose finalizer holds its deletion up; yield its manifest."""
     marks = {
         "labels": {"app.kubernetes.io/managed-by": "accelerators.openshift"},
         "finalizers": ["accelerators.test/hold"],
@@ -63,7 +63,7 @@ def test_the_endpoint_is_like_the_real_one(oauth: OAuth) -> None:
     assert oauth.log_in(password="") == 401
     token = str(oauth.log_in("developer"))
     assert token.startswith("sha256~")
-    # A token is believed by the API server itself, not only by the endpoint in front of it.
+    # The API server itself must accept the token, not only the endpoint in front of it.
     answer = oauth.request("GET", "/api/v1/nodes", token, oauth.sandbox.url)
     assert (answer.status, 'User \\"developer\\" cannot list' in answer.data.decode()) == (403, True)
     assert oauth.log_out(token) == 200
@@ -152,7 +152,7 @@ def test_an_api_server_without_a_login(oauth: OAuth, playbook: Playbook) -> None
 def test_an_endpoint_that_is_silent_is_not_waited_for_beyond_the_tasks_time(
     monkeypatch: pytest.MonkeyPatch, patience: float
 ) -> None:
-    """Nor is it by the last of several tries."""
+    """Limit the last of several tries to the task's time too."""
     monkeypatch.setattr(credentials_package, "_LOGIN_SECONDS", patience)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         params = {

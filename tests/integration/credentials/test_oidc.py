@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Kubeconfigs whose tokens an OIDC issuer renews: a small issuer, and what becomes of its tokens."""
+"""Kubeconfigs whose tokens an OIDC issuer renews: a stand-in for the issuer, and the new tokens."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ def jwt(seconds: float, name: str = "") -> str:
 
 
 class Issuer(ThreadingHTTPServer):
-    """Stands in for an OIDC issuer.
+    """A stand-in for an OIDC issuer.
 
-    It renews one refresh token whenever asked; a real one signs, and forgets the old refresh token.
+    It renews the same refresh token any number of times; a real issuer signs its tokens and drops the old
+    refresh token.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -59,7 +60,7 @@ class Issuer(ThreadingHTTPServer):
         self.ended = threading.Event()
 
     def handle_error(self, request: t.Any, client_address: t.Any) -> None:
-        """A client that does not trust us goes away."""
+        """Print nothing: a client that does not trust the certificate hangs up."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -91,7 +92,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: t.Any) -> None:
-        """Not among the tests' output."""
+        """Print nothing: requests do not belong in the tests' output."""
 
 
 @pytest.fixture

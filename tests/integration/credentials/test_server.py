@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Credentials that a real API server judges: impersonation, certificates and tokens that end, names."""
+"""Credentials on a real API server: impersonation, expired certificates and tokens, server names."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds
 
 NODE: t.Final = known("Node")
 V1: t.Final = "client.authentication.k8s.io/v1"
-SHORTEST: t.Final = 600  # seconds; the API server issues no shorter token
+SHORTEST: t.Final = 600  # seconds; the API server issues no token with a shorter life
 
 
 @pytest.fixture
 def admin(cluster: Cluster) -> Data:
-    """The kubeconfig as data."""
+    """Return the administrator's kubeconfig as a dictionary."""
     config: Data = yaml.safe_load(cluster.kubeconfig.read_text())
     return config
 
 
 def with_user(admin: Data, user: Data, **cluster: t.Any) -> Data:
-    """The same cluster for another user."""
+    """Return the kubeconfig with another user and more fields in its cluster."""
     name = admin["contexts"][0]["context"]["user"]
     server = admin["clusters"][0]
     return {
@@ -76,12 +76,9 @@ def token(cluster: Cluster, name: str) -> str:
 
 
 def restricted(cluster: Cluster) -> str:
-    """A token that may read."""
+    """Return the token of the user with read-only rights."""
     config = yaml.safe_load(cluster.needs_sandbox().restricted.read_text())
     return str(config["users"][0]["user"]["token"])
-
-
-# Acting as somebody
 
 
 @pytest.mark.parametrize("way", ["options", "kubeconfig"])
@@ -127,9 +124,6 @@ def test_not_being_allowed_to_act_as_somebody_says_so(cluster: Cluster) -> None:
     assert caught.value.code == "API-FORBIDDEN"
     assert caught.value.message.startswith("The identity may not act as the one that impersonate_user")
     assert "verb impersonate" in caught.value.remedy
-
-
-# What ends
 
 
 def test_a_token_that_ends_before_the_task_may_is_a_warning(
@@ -199,7 +193,7 @@ def test_a_client_certificate_that_has_ended(cluster: Cluster, admin: Data) -> N
 def test_a_plugin_whose_token_is_refused_is_asked_again(
     cluster: Cluster, admin: Data, tmp_path: Path
 ) -> None:
-    """Its first token is one that nobody knows."""
+    """Give the plugin a first token that the API server does not know."""
     for name, one in (("first", "token-that-nobody-knows"), ("next", restricted(cluster))):
         (tmp_path / name).write_text(
             json.dumps({"apiVersion": V1, "kind": "ExecCredential", "status": {"token": one}})
@@ -211,9 +205,6 @@ def test_a_plugin_whose_token_is_refused_is_asked_again(
     }
     assert nodes({"kubeconfig": with_user(admin, {"exec": plugin})})
     assert not (tmp_path / "first").exists()
-
-
-# How the server is known
 
 
 def test_the_name_in_the_servers_certificate(admin: Data, cluster: Cluster) -> None:

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A pool that lives as long as a file of tests, and pools that live as long as a test."""
+"""Fixtures: a pool that lives for one test file, and pools that live for one test."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def all_pools(cluster: Cluster, playbook: Playbook, audit: Audit) -> Pools:
 
 @pytest.fixture
 def pools(all_pools: Pools) -> t.Iterator[Pools]:
-    """What a test that failed has left is not the next one's trouble."""
+    """Remove all pools after the test, so that a failed test does not break the next one."""
     yield all_pools
     for name in all_pools.names():
         all_pools.remove({"name": name})
@@ -45,7 +45,7 @@ def pools(all_pools: Pools) -> t.Iterator[Pools]:
 
 @pytest.fixture
 def unscaled(cluster: Cluster, playbook: Playbook) -> t.Iterator[None]:
-    """Nothing is scaled any more once a test is over."""
+    """Remove the scaled pool and the ClusterAutoscaler after the test."""
     yield
     playbook.module("gpu_machineset", name="it-burst", state="absent")
     cluster.client.delete("autoscaling.openshift.io/v1", "clusterautoscalers", "default")

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A pool that lives, as the module makes it and as the cluster holds it; and what runs on its nodes."""
+"""A pool that lives for a whole test file: its options, its objects on the cluster, and pods on its nodes."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ BASE: t.Final[Data] = {
 
 
 class Pool:
-    """The pool as the module makes it and as the cluster holds it."""
+    """The pool: the options of its tasks, and its objects on the cluster."""
 
     def __init__(self, cluster: Cluster, playbook: Playbook) -> None:
         self.client, self.playbook = cluster.client, playbook
         self.options = dict(BASE)
 
     def apply(self, check: bool = False, **changes: t.Any) -> TaskResult:
-        """What is given with `keep_` is how the pool is from here on."""
+        """Run gpu_machineset; a change named `keep_<option>` also holds for later calls."""
         self.options |= {
             key.removeprefix("keep_"): value for key, value in changes.items() if key.startswith("keep_")
         }
@@ -46,7 +46,7 @@ class Pool:
         return self.playbook.module("gpu_machineset", check=check, **{**self.options, **once})
 
     def resize(self, replicas: int) -> Run:
-        """By the playbook; the pool is as it was but for that."""
+        """Run resize_pool.yml; it must change nothing but the replicas."""
         self.options["replicas"] = replicas
         return self.playbook.playbook(
             "resize_pool",
@@ -57,7 +57,7 @@ class Pool:
 
     @property
     def described(self) -> Data:
-        """As an entry of gpu_pools."""
+        """The pool as an entry of gpu_pools."""
         candidates = [{"instance_type": self.options["instance_type"], "zones": self.options["zones"]}]
         return {
             **{
@@ -93,7 +93,7 @@ class Pool:
         ]
 
     def is_tidy(self, replicas: int) -> bool:
-        """No extra machine, no cordoned node, no replacement under way."""
+        """Return whether the pool has no extra machine, no cordoned node and no replacement in progress."""
         marked = "accelerators.openshift/replacing" in self.set["metadata"]["annotations"]
         cordoned = [node for node in self.nodes if node["spec"].get("unschedulable")]
         return (
@@ -105,9 +105,9 @@ class Pool:
 
 @contextlib.contextmanager
 def working(pool: Pool, name: str, node: str, gpus: int = 1, **spec: t.Any) -> t.Iterator[None]:
-    """A pod of nobody on that node.
+    """Run a pod without a controller on a node.
 
-    It has a nodeName, since the scheduler would want the device to be advertised.
+    The pod has a nodeName, because the scheduler would require the node to advertise the device.
     """
     resources = {"limits": {"nvidia.com/gpu": str(gpus)}} if gpus else {}
     body: Data = {
@@ -137,7 +137,7 @@ def running(pool: Pool, name: str) -> None:
 
 @contextlib.contextmanager
 def served(pool: Pool, minimum: int) -> t.Iterator[None]:
-    """Two pods of a Deployment on the pool's nodes, of which a disruption budget wants so many."""
+    """Run a Deployment of two pods on the pool's nodes; its disruption budget has this minAvailable."""
     labels = {"app": "served"}
     spec: Data = {
         "nodeSelector": dict([POOL.split("=")]),

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A pool that the autoscaler scales: its description, and what the cluster holds of it."""
+"""A pool that the autoscaler scales: its options, and its objects on the cluster."""
 
 from __future__ import annotations
 

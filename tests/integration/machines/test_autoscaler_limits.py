@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Limits of the cluster autoscaler: merged with those of others and given back, never replaced."""
+"""Limits of the ClusterAutoscaler: the collection adds to existing limits and takes back what it added."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from integration.machines.scaled_pool import autoscaler, bounds, pool
 from integration.playbook import Playbook
 from integration.wire import Audit
 
-# What the API server adds to a ClusterAutoscaler.
+# The API server adds this default to a ClusterAutoscaler.
 DEFAULTS: t.Final = {"enforceNodeGroupMinSize": "Disabled"}
 
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pools that the autoscaler scales: nodes come without a playbook, and no run fights over their number."""
+"""Pools that the autoscaler scales: nodes come without a playbook, and no run resets the replicas."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_pending_pod_brings_the_first_node_and_no_run_fights_it(
     }.items() <= labels.items()
     assert TAINT in [{key: one.get(key) for key in TAINT} for one in taints]
 
-    # The autoscaler has written a number and the operator its annotations: neither is drift.
+    # The autoscaler has written replicas and the operator its annotations: neither is drift.
     for task in playbook.tasks(
         {"accelerators.openshift.gpu_machineset": {"pool": pool()}},
         {"accelerators.openshift.gpu_autoscaler": {"pools": [pool()]}},
@@ -58,7 +58,7 @@ def test_a_pending_pod_brings_the_first_node_and_no_run_fights_it(
         assert audit.writes(task) == []
     assert replicas(cluster) == 1
 
-    # A higher minimum is reached, though the autoscaler owns the number.
+    # A run raises replicas to a higher minimum, although the autoscaler owns them.
     raised = pool(least=2)
     run = playbook.tasks(
         {"accelerators.openshift.gpu_machineset": {"pool": raised}},
@@ -67,7 +67,7 @@ def test_a_pending_pod_brings_the_first_node_and_no_run_fights_it(
     assert run.rc == 0, run.output[-3000:]
     assert (replicas(cluster), sum(least for least, _most in bounds(cluster))) == (2, 2)
 
-    # Taken back: the number is the pool's again, and nothing is left of the autoscaler's.
+    # Without autoscale the pool sets replicas again, and the run removes all of the autoscaler's objects.
     cluster.client.delete("v1", "pods", "it-trainer", "default")
     fixed = playbook.module("gpu_machineset", pool=pool(autoscale=None, replicas=1))
     assert not fixed.failed, fixed.result
@@ -109,7 +109,7 @@ def test_a_node_added_by_hand_becomes_right_by_itself(
 
 
 def told(run: Run, step: str) -> tuple[list[str], list[str]]:
-    """The table of a run in check mode: objects that would be made, and what the autoscaler would get."""
+    """Return the objects and the scaling lines from the table that a run in check mode shows."""
     assert run.rc == 0, run.output[-4000:]
     table = next(task for task in run.tasks if task.name == step)["msg"]
     return [line.split(maxsplit=1)[1] for line in table if line.startswith("make")], [
@@ -120,7 +120,7 @@ def told(run: Run, step: str) -> tuple[list[str], list[str]]:
 def test_the_whole_chain_with_no_node(
     cluster: Cluster, playbook: Playbook, audit: Audit, unscaled: None
 ) -> None:
-    """No node to label or to validate is a success; the plan foretold all, a second run writes nothing."""
+    """Run all roles without a node: each succeeds, the plan was complete, a second run writes nothing."""
     infrastructure = must_get(cluster.client, "config.openshift.io/v1", "infrastructures", "cluster")
     names = [f"{infrastructure['status']['infrastructureName']}-it-burst-{zone}" for zone in ZONES]
     planned, checked = (

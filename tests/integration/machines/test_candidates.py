@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pools with candidates, while the cloud lacks machines of some: who wins, what stays, what goes."""
+"""Pools with candidates while the cloud lacks capacity: which candidate wins, what stays, what is removed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_next_candidate_wins_and_stays(pools: Pools) -> None:
             one["name"] for one in made["machine_sets"]
         }
         assert len(pools.nodes(PAIR)) == len(pools.machines(PAIR)) == 2
-    # the first candidate has machines again, the winner has none: neither moves a pool that is complete
+    # The first candidate has capacity again, the winner has none: neither moves a complete pool.
     with pools.trouble("no_capacity", instance_type=A10G):
         assert writes_nothing(pools, PAIR)
         told = foretold(pools, PAIR)
@@ -173,7 +173,7 @@ def test_nothing_is_left_when_no_candidate_has_any(pools: Pools) -> None:
 
 
 def test_what_is_given_back_is_drained_like_any_other(pools: Pools) -> None:
-    """One of two machines is there, and somebody's pod on it, when no zone has another one."""
+    """Run another team's pod on the first of two machines while no zone has capacity for the second."""
     wanted, job = pool(of(T4, A, B)), {"name": "early-bird", "namespace": "default"}
     gpu: Data = {"limits": {"nvidia.com/gpu": "1"}}
 

@@ -66,7 +66,7 @@ def test_killed_while_it_waits_for_the_second_candidate(pools: Pools, tmp_path: 
 
 
 def told(run: Run) -> list[str]:
-    """The table of plan.yml, or of enable_gpus.yml in check mode."""
+    """Return the table of plan.yml, or of enable_gpus.yml in check mode."""
     assert run.rc == 0, run.output
     lines: list[str] = next(
         task for task in run.tasks if task.name in ("Show the plan", "Show what would be done")
@@ -95,7 +95,7 @@ def test_the_whole_run_with_candidates(pools: Pools, tmp_path: Path) -> None:
     ):
         run = pools.playbook.playbook("enable_gpus", gpu_pools=pair, gpu_node_pool_capacity_timeout=2)
     assert run.rc == 0, run.output
-    # what was made is what had been told, but for the candidates that the cloud does not have
+    # The run makes the planned objects, except for candidates without capacity.
     foretold_objects = {line.split(maxsplit=1)[1] for line in table if line.startswith("make")}
     for name in (
         "Subscription openshift-nfd/nfd",

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes of a pool are drained, given back and replaced; what runs there is never sent away unasked."""
+"""Draining, uncordoning and replacing a pool's nodes: the collection evicts no pod unless the user asks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_node_is_drained_and_given_back(pool: Pool, audit: Audit) -> None:
 
 
 def test_what_tolerates_the_cordon_comes_back_and_is_told_of(pool: Pool, audit: Audit) -> None:
-    """The real scheduler brings the Deployment's pod back, since it fits on this one node only."""
+    """Let the real scheduler start the Deployment's pod again: it fits on this node only."""
     name, labels = min(pool.names), {"app": "agent"}
 
     def agents() -> list[Data]:
@@ -71,7 +71,7 @@ def test_what_tolerates_the_cordon_comes_back_and_is_told_of(pool: Pool, audit: 
         until(lambda: [one for one in agents() if one["spec"].get("nodeName")], "the agent's return")
         (second,) = agents()
         assert first["metadata"]["uid"] != second["metadata"]["uid"]
-        # Its node is drained; sending it away once more would bring the next one.
+        # The node counts as drained: another eviction would only bring the next pod.
         again = pool.playbook.module("gpu_node", name=name, state="drained", wait_timeout=60)
         assert (again.changed, audit.writes(again)) == (False, [])
         (warning,) = again["warnings"]
@@ -118,9 +118,9 @@ def test_a_budget_that_yields_after_three_minutes(pool: Pool, audit: Audit) -> N
         assert not done.failed, done.result
         assert LONG <= took <= LONG + SECONDS
         refused = [line for line in audit.writes(done) if line.startswith("create pods")]
-        # Every five seconds and at once when something changes, for every pod of the node that is kept.
+        # The drain evicts each kept pod again every five seconds, and at once when something changes.
         assert LONG / 5 <= len(refused) <= 3 * LONG / 5, len(refused)
-        # What tolerates everything, as these pods do, may come anew.
+        # Only the old pods must be gone: new ones tolerate the cordon and may start on the node.
         assert here
         assert not here & set(of_node())
         assert not pool.playbook.module("gpu_node", name=name, state="schedulable").failed

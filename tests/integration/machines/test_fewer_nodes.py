@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A pool shrinks, changes its instance type and goes; what runs on its nodes is never sent away unasked."""
+"""A pool shrinks, changes its instance type and is removed: pods on its nodes stay unless the user asks."""
 
 from __future__ import annotations
 

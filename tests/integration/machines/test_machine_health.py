@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""gpu_machine_health: made, unchanged, paused, beside somebody else's, gone with its pool."""
+"""gpu_machine_health: created, unchanged, paused, beside another owner's check, removed with its pool."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_role_makes_it_and_a_lost_machine_comes_back(
 def test_what_was_deleted_before_the_task_began_is_told(
     cluster: Cluster, playbook: Playbook, clean: None
 ) -> None:
-    """Two Machines in a row: one that lost its instance, and one that never got one."""
+    """Let the check delete two Machines in a row: one that lost its instance and one that never got one."""
     sandbox = cluster.needs_sandbox()
     made = playbook.tasks(
         {"accelerators.openshift.gpu_machineset": {"pool": POOL}},
@@ -129,7 +129,7 @@ def test_what_was_deleted_before_the_task_began_is_told(
     assert "; before that FailedCreate: " in told[second]["error"]
     assert any(line.startswith(f"{first}: MachineHealthCheck") for line in failed["evidence"])
     until(lambda: not playbook.module("gpu_machineset", pool=POOL, wait_timeout=30).failed, "the pool")
-    # A pool that is complete is asked for nothing.
+    # A complete pool reports no troubled Machine.
     assert playbook.module("gpu_machineset", pool=POOL)["troubled"] == []
 
 
@@ -138,7 +138,7 @@ def machines(cluster: Cluster) -> list[str]:
 
 
 def deleted_by_check(cluster: Cluster) -> set[str]:
-    """Of the pool, by the events, which outlive the tests."""
+    """Return the pool's Machines that a check deleted, from the events, which outlive the tests."""
     names = {
         one["involvedObject"]["name"]
         for one in cluster.client.list("v1", "events", NAMESPACE)
@@ -176,7 +176,7 @@ def test_it_rests_while_machines_are_replaced(
     )
     assert paused_by(cluster) is None
 
-    # A run that was killed left it paused; the next that replaces something lets it go on, by whatever way.
+    # A killed run left the check paused; the next replacement, by any module, resumes it.
     pause(cluster, "accelerators.openshift/replacement")
     [machine] = cluster.client.list(API, "machines", NAMESPACE, LABEL)
     other = playbook.module("gpu_node", name=machine["metadata"]["name"], state="replaced")
@@ -206,7 +206,7 @@ def pause(cluster: Cluster, value: str) -> None:
 
 
 def until_replaced(cluster: Cluster, playbook: Playbook, pool: Data, name: str) -> t.Any:
-    """The task waits for the replacement, whenever the check deletes the Machine."""
+    """Run gpu_machineset until the Machine `name` is replaced; return the last task."""
     for _attempt in range(20):
         task = playbook.module("gpu_machineset", pool=pool, wait_timeout=60)
         assert not task.failed, task.result

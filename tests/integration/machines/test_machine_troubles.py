@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""gpu_machineset when machines do not come: what it says and keeps, and how little it asks meanwhile."""
+"""gpu_machineset when machines do not come: its messages, what it keeps, how few requests it sends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STRANGER: t.Final = "ip-10-0-99-99.us-east-2.compute.internal"
 
 
 class Pool:
-    """The one pool of a test."""
+    """The pool of one test."""
 
     def __init__(self, cluster: Cluster, playbook: Playbook) -> None:
         self._cluster, self._playbook = cluster, playbook
@@ -134,7 +134,7 @@ def test_requests_that_nobody_approves(
         again = pool.ask(approve_csrs=True)
         assert (again.changed, audit.writes(again)) == (False, [])
 
-        # The machine that takes another's place is let in by the same rules.
+        # Approval for a replacement's node follows the same rules.
         replaced = playbook.module(
             "gpu_node",
             name=approved["machines"][0]["name"],
@@ -164,7 +164,7 @@ def test_many_machines_cost_one_watch(pool: Pool, audit: Audit) -> None:
     task = pool.ask(replicas=25)
     assert not task.failed, task.result
     assert len(task["nodes"]) == 25
-    # A watch is written down twice, at its beginning and at its end.
+    # The audit log has two events for a watch: its start and its end.
     requests = {one.event["auditID"]: (one.verb, one.resource.partition(".")[0]) for one in audit.of(task)}
     asked = collections.Counter(requests.values())
     assert {found: number for found, number in asked.items() if found[0] == "watch"} == {

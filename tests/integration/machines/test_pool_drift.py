@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A pool that lives gets other labels, taints and disks: machines are replaced only on request."""
+"""A live pool gets other labels, taints and disks: the module replaces machines only on request."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_replacement_is_refused_while_a_node_works(pool: Pool, audit: Audit) -
 
 
 def test_every_machine_is_replaced_and_a_budget_is_kept_to(pool: Pool, audit: Audit) -> None:
-    """The budget lets nobody go at first; somebody changes it while the first drain waits."""
+    """Block the first drain by a PodDisruptionBudget, then relax the budget while the drain waits."""
     before = pool.names
     with served(pool, minimum=2):
         foreseen = pool.apply(check=True, on_change="replace")
@@ -135,7 +135,7 @@ def test_a_budget_that_never_yields_is_named(pool: Pool) -> None:
 
 
 def test_killed_in_the_middle(pool: Pool, tmp_path: Path) -> None:
-    """kill -9 while a drain waits; the next run ends it."""
+    """Kill the task with SIGKILL while a drain waits; the next run completes the replacement."""
     pool.options["disk"] = {"size_gib": 220}
     play = {
         "hosts": "localhost",

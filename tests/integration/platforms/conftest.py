@@ -1,9 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pools on the platform that a file names as its SCENARIO.
+"""Fixtures: pools on the platform of the SCENARIO that a test file names.
 
-AWS is the sandbox of the whole run; every other platform has one of its own.
+AWS is the sandbox of the whole run; every other platform has a sandbox of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from integration.wire import Audit
 
 @pytest.fixture
 def pools(platform: Pools) -> t.Iterator[Pools]:
-    """What a test that failed has left is not the next one's trouble."""
+    """Remove all pools after the test, so that a failed test does not break the next one."""
     yield platform
     for name in platform.names():
         platform.remove({"name": name})

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A pool's machine sets on one platform: asked for by the module, looked at in the cluster."""
+"""A pool's machine sets on one platform: the tasks that create them, and the objects on the cluster."""
 
 from __future__ import annotations
 
@@ -30,23 +30,24 @@ class Pools:
     audit: Audit
 
     def ensure(self, pool: Data, **more: t.Any) -> TaskResult:
-        """The pool as a task asks for it, and nothing wrong with it."""
+        """Apply the pool, assert that the task succeeds, and return its result."""
         done = self.attempt(pool, **more)
         assert not done.failed, done.result
         return done
 
     def attempt(self, pool: Data, **more: t.Any) -> TaskResult:
+        """Run gpu_machineset for a pool; return the result, which may be a failure."""
         return self.playbook.module(
             "gpu_machineset", pool=pool, **{"capacity_timeout": 2, "wait_timeout": 90, **more}
         )
 
     def unchanged(self, pool: Data, **more: t.Any) -> bool:
-        """Whether asking again writes nothing, and says nothing."""
+        """Return whether a second run writes nothing, reports no change and warns of nothing."""
         again = self.ensure(pool, **more)
         return (self.audit.writes(again), again.changed, again.result.get("warnings", [])) == ([], False, [])
 
     def refused(self, pool: Data) -> tuple[str, str]:
-        """Code and path of what is wrong with a pool; nothing but questions left the machine."""
+        """Return code and path of the one problem of a pool; assert that the task sent only reads."""
         found = self.attempt(pool)
         assert found.failed, found.result
         assert [
@@ -56,19 +57,20 @@ class Pools:
         return problem["code"], problem["path"]
 
     def names(self) -> set[str]:
-        """The pools that have machine sets."""
+        """Return the names of the pools that have machine sets."""
         return {
             one["metadata"]["labels"][LABEL]
             for one in self.client.list(API, "machinesets", NAMESPACE, labels=LABEL)
         }
 
     def remove(self, pool: Data) -> None:
+        """Remove a pool and assert that its machine sets and Machines are gone."""
         self.ensure(pool, state="absent")
         assert self.sets(pool) == {}
         assert self.machines(pool) == []
 
     def sets(self, pool: Data) -> dict[str, Data]:
-        """Provider's values by zone, the empty zone where a set has none."""
+        """Return the sets' providerSpec values by zone; the key is "" for a set without a zone."""
         return {
             zone_of(value): value
             for value in (
@@ -84,7 +86,7 @@ class Pools:
         return self.client.list("v1", "nodes", labels=f"{LABEL}={pool['name']}")
 
     def worker(self, zone: str) -> Data:
-        """Provider's value of the installer's set in a zone."""
+        """Return the providerSpec value of the installer's machine set in a zone."""
         workers = [
             one
             for one in self.client.list(API, "machinesets", NAMESPACE)
@@ -95,6 +97,7 @@ class Pools:
 
     @contextlib.contextmanager
     def trouble(self, kind: str, **fields: t.Any) -> t.Iterator[None]:
+        """Stage a trouble of the sandbox; clear it at the end."""
         faults.add(self.sandbox, kind, fields)
         try:
             yield
@@ -106,5 +109,5 @@ class Pools:
 
 
 def zone_of(value: Data) -> str:
-    """Wherever the platform has it."""
+    """Return the zone in a providerSpec value, "" if it has none."""
     return str((value.get("placement") or {}).get("availabilityZone") or value.get("zone") or "")

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pools on AWS: what is bought, how it is wired and placed, and what a re-run leaves alone."""
+"""Pools on AWS: purchase options, network, placement, and the fields that a re-run leaves alone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pools on bare metal: hosts are counted before one is asked for, and are free again in the end."""
+"""Pools on bare metal: the module counts free hosts first; removing the pool frees its hosts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def hosts(pools: Pools) -> dict[str, Data]:
 
 
 def taken_by(pools: Pools, machine_set: str) -> list[str]:
-    """Hosts whose consumer is a Machine of the set; five characters follow its name."""
+    """Return the hosts whose consumer is a Machine of the set; its name is the set's plus a suffix."""
     consumers = {
         name: (host["spec"].get("consumerRef") or {}).get("name", "") for name, host in hosts(pools).items()
     }
@@ -43,7 +43,7 @@ def taken_by(pools: Pools, machine_set: str) -> list[str]:
 
 
 def looks(pools: Pools, task: TaskResult) -> list[str]:
-    """How hosts were looked at; the log tells of a watch twice."""
+    """Return the verbs of the task's requests for hosts; the audit log has two events for each watch."""
     return sorted(
         {one.event["auditID"]: one.verb for one in pools.audit.of(task) if one.resource == HOSTS}.values()
     )
@@ -51,7 +51,7 @@ def looks(pools: Pools, task: TaskResult) -> list[str]:
 
 def test_the_life_of_a_pool(pools: Pools) -> None:
     asked = pools.ensure(POOL)
-    # Before the machines are asked for, and while they come.
+    # One list is sent before the Machines exist; a list and a watch are sent while they come.
     assert looks(pools, asked) == ["list", "list", "watch"]
     value, worker = pools.sets(POOL)[""], pools.worker("")
     assert value["hostSelector"] == {"matchLabels": {"gpu": "h100"}}

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pools on Google Cloud: built-in and attached GPUs, spot machines, and what a re-run leaves alone."""
+"""Pools on Google Cloud: built-in and attached GPUs, spot machines, fields that a re-run leaves alone."""
 
 from __future__ import annotations
 

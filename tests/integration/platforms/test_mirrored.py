@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Machine sets that mirror one of Cluster API: copied from, never written."""
+"""Machine sets that mirror a set of Cluster API: the module copies from them and never writes to them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_mirror_is_copied_from(pools: Pools) -> None:
 
 
 def test_a_machine_that_is_a_mirror_is_not_written_either(pools: Pools) -> None:
-    """Its set is the Machine API's, this Machine is not: no error as long as no task has to write to it."""
+    """Migrate one Machine of a pool: only a task that must write to that Machine fails."""
     mine = pool("own", "us-east-2c")
     (machine,) = [pools.ensure(mine)["machines"][0]["name"]]
     migrate(pools, machine, "ClusterAPI")
@@ -60,7 +60,7 @@ def test_a_machine_that_is_a_mirror_is_not_written_either(pools: Pools) -> None:
 
 
 def migrate(pools: Pools, machine: str, to: str) -> None:
-    """The status is the migration controller's, which the sandbox does not have."""
+    """Migrate a Machine and write its status, since the sandbox has no migration controller."""
     pools.client.patch(API, "machines", machine, NAMESPACE, {"spec": {"authoritativeAPI": to}})
     for state in ("Migrating", to):
         pools.client.patch(

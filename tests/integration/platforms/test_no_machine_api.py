@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Clusters whose machines are made elsewhere: what is told instead, and pools of the nodes that are there."""
+"""Clusters without the Machine API: what the messages recommend, and pools of existing nodes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_existing_nodes_are_a_pool_from_end_to_end(hosted: Pools) -> None:
 
 @pytest.mark.long("pools of existing nodes, from end to end, once more on Oracle's cloud")
 def test_nodes_of_oracle_s_cloud_are_pools_too(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Of an external platform, by its cloud controller's label; machines with four devices and with one."""
+    """Select nodes of an external platform by its cloud controller's label: with four devices, with one."""
     with on("oci-external", tmp_path_factory) as oci:
         refused = oci.attempt(
             {
@@ -78,7 +78,7 @@ def test_nodes_of_oracle_s_cloud_are_pools_too(tmp_path_factory: pytest.TempPath
 
 
 def from_end_to_end(pools: Pools, pool: Data) -> None:
-    """Nothing is written to the nodes but by the operators; a second run writes nothing at all."""
+    """Run enable_gpus.yml twice: only the operators change the nodes; the second run writes nothing."""
     selector = ",".join(f"{key}={value}" for key, value in pool["existing"]["node_selector"].items())
     names = [node["metadata"]["name"] for node in pools.client.list("v1", "nodes", labels=selector)]
     before = {name: marks(pools, name) for name in names}
@@ -90,7 +90,7 @@ def from_end_to_end(pools: Pools, pool: Data) -> None:
 
 
 def marks(pools: Pools, name: str) -> tuple[list[str], list[Data]]:
-    """Labels that are nobody's but the nodes' makers' or ours, and taints."""
+    """Return the label keys that the collection or the nodes' makers would set, and the taints."""
     node = must_get(pools.client, "v1", "nodes", name)
     return sorted(
         key

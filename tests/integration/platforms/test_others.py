@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pools on vSphere, OpenStack, Nutanix and IBM Cloud: what machines are made of, what a re-run leaves."""
+"""Pools on vSphere, OpenStack, Nutanix and IBM Cloud: the machines' fields, what a re-run leaves alone."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ from integration.wire import Audit
 
 @dataclass(frozen=True)
 class Case:
-    """asked: what the example makes of the worker set of its first zone. kept: what stays as that set has it.
+    """An example's pool on one platform and its expected machine sets.
 
-    changed: what a user changes later, and what comes of it. booted: what somebody else may change.
+    asked: fields that the pool changes in the worker set it copies. kept: fields that stay as in that set.
+    changed: the user's later change, and the fields it changes. booted: fields that other controllers may
+    change.
     """
 
     scenario: str
@@ -131,7 +133,7 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 
 def on(*scenarios: str) -> pytest.MarkDecorator:
-    """Parametrize a test by the clusters of these scenarios."""
+    """Return the mark that runs a test on the clusters of these scenarios."""
     cases = [pytest.param(one, marks=[CLOUD] if one != USUAL else []) for one in scenarios]
     return pytest.mark.parametrize("case", cases, indirect=True, scope="module")
 
@@ -149,7 +151,7 @@ def platform(case: Case, tmp_path_factory: pytest.TempPathFactory, program: Path
 
 
 def values(pools: Pools, labels: str) -> dict[str, Data]:
-    """Provider's values by the set's name."""
+    """Return the providerSpec value of each machine set with the labels, by the set's name."""
     found = pools.client.list(API, "machinesets", NAMESPACE, labels=labels)
     return {
         one["metadata"]["name"]: one["spec"]["template"]["spec"]["providerSpec"]["value"] for one in found
@@ -185,7 +187,7 @@ def test_the_life_of_a_pool(pools: Pools, case: Case) -> None:
 
 @on(*EVERY)
 def test_the_whole_run(pools: Pools, case: Case) -> None:
-    """From machines to validated GPUs with the example as it is; again without a write; everything gone."""
+    """Run the example up to validated GPUs, run it again without a write, and remove everything."""
     run = pools.playbook.playbook("enable_gpus", gpu_pools=[case.pool])
     assert run.rc == 0, run.output[-4000:]
     devices = {
@@ -205,7 +207,7 @@ def test_the_whole_run(pools: Pools, case: Case) -> None:
 
 @on("openstack")
 def test_what_openstack_never_says(pools: Pools, case: Case) -> None:
-    """Only Nova's clients log a full quota: what is known of the Machine is told, not a plain timeout."""
+    """Fill the quota: only Nova's clients log that, so the message must tell what is known of the Machine."""
     with pools.trouble("quota_exceeded"):
         late = pools.attempt(case.pool, capacity_timeout=2, wait_timeout=12)
     assert late["code"] == "MACH-SILENT", late.result

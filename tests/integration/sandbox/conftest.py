@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A sandbox of its own for each file, of the scenario that the file names as its SCENARIO."""
+"""Fixtures: a sandbox for each test file, with the scenario that the file names as its SCENARIO."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def client(sandbox: Sandbox) -> Client:
 
 @pytest.fixture
 def machine_set(client: Client) -> t.Iterator[t.Callable[..., str]]:
-    """Makes GPU machine sets out of the worker set of a zone; gone in the end, with their machines."""
+    """Yield a function that makes a GPU machine set in a zone; delete the sets after the test."""
     made: list[str] = []
 
     def make(
@@ -67,7 +67,7 @@ def _no_machines(client: Client, name: str) -> bool:
 
 @pytest.fixture
 def rest(sandbox: Sandbox) -> t.Callable[[], bool]:
-    """Whether the stand-ins write nothing for three seconds."""
+    """Return a function that tells whether the stand-ins write nothing for three seconds."""
 
     def look() -> bool:
         start = audit.position(sandbox.audit_log)

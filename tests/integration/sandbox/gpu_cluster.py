@@ -1,9 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an administrator does by hand until GPUs work.
+"""The manual way to GPUs, as an administrator goes it.
 
-A MachineSet, two operators, a NodeFeatureDiscovery and a ClusterPolicy.
+It creates a MachineSet, installs two operators and creates a NodeFeatureDiscovery and a ClusterPolicy.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ SPEC: t.Final[Data] = {
 
 
 def install(client: Client, package: str, namespace: str, source: str, channel: str) -> None:
+    """Install an operator through OLM and wait until its CSV succeeds."""
     operator = Operator(client, package, namespace, source)
     operator.subscribe(channel)
     plan = until(
@@ -56,7 +57,7 @@ def discover(client: Client) -> None:
 
 
 def add_gpu_nodes(client: Client, instance_type: str, replicas: int) -> None:
-    """A MachineSet like the one of the first zone's workers."""
+    """Create a MachineSet from the first zone's worker set."""
     labels = {"accelerators.openshift/pool": "test"}
     client.create(
         copied(
@@ -89,6 +90,7 @@ def condition(client: Client, kind: str) -> Data:
 
 
 def reconciled(client: Client) -> bool:
+    """Return whether the ClusterPolicy is ready with reason Reconciled."""
     return (
         policy_status(client).get("state") == "ready"
         and condition(client, "Ready").get("reason") == "Reconciled"
@@ -127,7 +129,7 @@ def run_cuda(client: Client, name: str) -> None:
 
 
 def ended(client: Client, name: str) -> Data:
-    """The pod, once it ran."""
+    """Wait until a pod has ended; return it."""
 
     def look() -> Data | None:
         pod = client.get("v1", "pods", name, "default")

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""MachineSets made by hand: a copy of an installer's worker set with other machines in it."""
+"""Manual MachineSets: copies of the installer's worker set with other machines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PREFIX: t.Final = "machine.openshift.io/"
 
 
 def worker(client: Client, zone: str = "") -> Data:
-    """The installer's worker set of a zone, else the first of all."""
+    """Return the installer's first worker set whose name ends with `zone`."""
     workers = [
         one
         for one in client.list(API, "machinesets", MACHINES)
@@ -35,7 +35,10 @@ def copied(
     taints: t.Sequence[Data] = (),
     **provider: t.Any,
 ) -> Data:
-    """labels, taints: of the nodes. provider: other fields in the provider's specification."""
+    """Return a copy of a worker set.
+
+    labels, taints: those of its nodes. provider: fields that replace those of providerSpec.value.
+    """
     selected = worker["spec"]["selector"]["matchLabels"] | {f"{PREFIX}cluster-api-machineset": name}
     value = copy.deepcopy(value_of(worker)) | provider
     spec = {"metadata": {"labels": labels or {}}, "taints": list(taints), "providerSpec": {"value": value}}
@@ -53,6 +56,7 @@ def copied(
 
 
 def value_of(machine_set: Data) -> Data:
+    """Return a machine set's providerSpec value."""
     return t.cast(Data, machine_set["spec"]["template"]["spec"]["providerSpec"]["value"])
 
 
@@ -61,6 +65,6 @@ def machines(client: Client, name: str) -> list[Data]:
 
 
 def in_phase(client: Client, name: str, phase: str, count: int = 1) -> list[Data]:
-    """The set's machines in that phase, once there are so many."""
+    """Return the set's machines in a phase if there are exactly `count`, else an empty list."""
     found = [one for one in machines(client, name) if one.get("status", {}).get("phase") == phase]
     return found if len(found) == count else []

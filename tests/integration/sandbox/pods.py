@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pods of tests, and the events about something."""
+"""The tests' pods, and the events about an object."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from openshift_sandbox.client import Client
 
 
 def events(client: Client, namespace: str, about: str, reason: str) -> list[str]:
+    """Return the messages of the events about an object with this reason."""
     found = client.list("v1", "events", namespace)
     return [
         one["message"] for one in found if one["involvedObject"]["name"] == about and one["reason"] == reason

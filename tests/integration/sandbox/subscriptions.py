@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an administrator does with OLM by hand: subscribe, look at the plan, approve it."""
+"""The manual steps of an administrator with OLM: subscribe, read the install plan, approve it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ V1ALPHA1 = f"{GROUP}/v1alpha1"
 
 
 class Operator:
-    """One package, subscribed to in one namespace with manual approval."""
+    """One package with a Subscription in one namespace and manual approval."""
 
     def __init__(self, client: Client, package: str, namespace: str, source: str) -> None:
         self.client = client
@@ -50,7 +50,7 @@ class Operator:
         )
 
     def plan(self, csv: str) -> Data:
-        """The plan that waits for approval and holds that CSV."""
+        """Wait for the unapproved install plan that holds a CSV; return it."""
         return until(
             lambda: next(
                 (
@@ -76,7 +76,7 @@ class Operator:
         return self.client.get(V1ALPHA1, "clusterserviceversions", name, self.namespace)
 
     def reached(self, csv: str, phase: str) -> Data:
-        """The CSV's status in that phase."""
+        """Wait until a CSV reaches a phase; return its status."""
 
         def look() -> Data | None:
             status: Data = (self.csv(csv) or {}).get("status", {})
@@ -89,7 +89,7 @@ class Operator:
         return t.cast("Data", subscription.get("status", {}))
 
     def condition(self, kind: str) -> Data:
-        """The condition of that type, once it is True."""
+        """Wait until the Subscription's condition of this type is True; return it."""
 
         def look() -> Data | None:
             return next(

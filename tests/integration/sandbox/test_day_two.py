@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The controllers that work on machines while nobody looks: autoscaler, certificates, health checks."""
+"""Controllers that work on machines in the background: autoscaler, certificates, health checks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CERTIFICATES = ("certificates.k8s.io/v1", "certificatesigningrequests")
 
 @pytest.fixture
 def machine_set(machine_set: t.Callable[..., str]) -> t.Callable[..., str]:
-    """Of a zone that no other test has, with the autoscaler's label."""
+    """Return the function `machine_set` for a zone of this file alone, with the autoscaler's label."""
     return functools.partial(machine_set, zone=ZONE, labels=ACCELERATOR)
 
 
@@ -155,7 +155,7 @@ def test_nodes_join_once_their_certificates_are_approved(
     }
     assert client.get("v1", "nodes", node) is None
     for one in clients:
-        _approve(client, one)  # the real signer issues what is approved, whoever asked
+        _approve(client, one)  # the real signer issues whatever is approved
     until(
         lambda: all(
             one.get("status", {}).get("certificate")

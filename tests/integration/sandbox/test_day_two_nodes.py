@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The controllers that work on nodes while nobody looks: drains, spot notices, worker pool, boot images."""
+"""Controllers that work on nodes in the background: drains, spot notices, worker pool, boot images."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The GPU operator's stand-in among real controllers: from a ClusterPolicy to CUDA pods, and troubles."""
+"""The GPU operator's stand-in with real controllers: from a ClusterPolicy to CUDA pods, and its failures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OSTREE = "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION"
 
 @pytest.fixture(scope="module")
 def client(sandbox: Sandbox) -> Client:
-    """Of a cluster with two GPU nodes, both operators, and labels on the nodes; no ClusterPolicy yet."""
+    """Return a client of a cluster with two labelled GPU nodes and both operators, but no ClusterPolicy."""
     client = sandbox.client("gpu-operator-test")
     gpu_cluster.add_gpu_nodes(client, "g4dn.12xlarge", replicas=2)
     gpu_cluster.install(client, *gpu_cluster.NFD)
@@ -43,7 +43,7 @@ def client(sandbox: Sandbox) -> Client:
 
 @pytest.fixture(scope="module")
 def nodes(client: Client) -> list[Data]:
-    """The GPU nodes of a ClusterPolicy that is ready."""
+    """Create a ClusterPolicy, wait until it is ready, and return the GPU nodes."""
     gpu_cluster.apply_policy(client)
     until(lambda: gpu_cluster.reconciled(client), "ready/Reconciled")
     return gpu_cluster.gpu_nodes(client)

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Machine API and NFD of a sandbox: a MachineSet becomes labelled GPU nodes; kopf leaves no trace."""
+"""Machine API and NFD in a sandbox: a MachineSet becomes labelled GPU nodes; kopf leaves no annotation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CONFIG = "sources: {pci: {deviceClassWhitelist: ['0200', '03', '12'], deviceLabe
 
 @pytest.fixture(scope="module")
 def nfd(client: Client) -> Client:
-    """NFD installed by OLM, with an instance that looks at vendors."""
+    """Install NFD through OLM and create an instance that labels by PCI vendor."""
     operator = Operator(client, "nfd", NFD, "redhat-operators")
     operator.subscribe("stable")
     plan = until(
@@ -290,5 +290,5 @@ def test_stand_ins_survive_an_api_outage(
 
 
 def test_stand_ins_rest_when_nothing_happens(rest: t.Callable[[], bool]) -> None:
-    """Nobody writes what is there already."""
+    """Wait for three seconds in which no stand-in writes."""
     assert until(rest, "three seconds without a write")

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Machine API's webhook on Google Cloud: what it refuses, rewrites, warns of and lets pass."""
+"""The Machine API's webhook on Google Cloud: what it refuses, changes, warns about and accepts."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ SCENARIO = "gcp"
 pytestmark = pytest.mark.long(
     "the sandbox itself: every other test uses its parts, these test them one by one"
 )
-DEFAULT_SECONDS = 10  # that an API server waits for a webhook which does not say how long
+DEFAULT_SECONDS = 10  # an API server's default timeout for a webhook
 T4 = {"machineType": "n1-standard-4", "gpus": [{"type": "nvidia-tesla-t4"}], "onHostMaintenance": "Terminate"}
 
 
 def machine_set(client: Client, name: str, **over: t.Any) -> Data:
-    """A set as the installer's workers, with other fields in its provider specification; no machines."""
+    """Return a copy of the worker set with no replicas and other fields in providerSpec.value."""
     return copied(worker(client, "-a"), name, 0, **over)
 
 
 def patched(sandbox: Sandbox, name: str, value: Data, query: str = "") -> tuple[int, Data, str]:
-    """Status, answer and the warnings in its head."""
+    """Send a merge patch; return the HTTP status, the body and the Warning header."""
     pki = sandbox.run / "pki"
     pool = urllib3.PoolManager(
         cert_file=str(pki / "admin.crt"), key_file=str(pki / "admin.key"), ca_certs=str(pki / "ca.crt")

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Real OLM on the sandbox's catalogues: install, upgrade, what clients read, troubles in a catalogue."""
+"""Real OLM with the sandbox's catalogues: install, upgrade, what clients read, catalogues in trouble."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def available(client: Client, name: str, namespace: str) -> bool:
 
 
 def check_samples(client: Client, package: str) -> None:
-    """The sample objects that the catalogue shows are ones that the API accepts, to the last field."""
+    """Assert that the API server accepts every field of the catalogue's sample objects."""
     manifest = client.get(
         "packages.operators.coreos.com/v1", "packagemanifests", package, "openshift-marketplace"
     )
@@ -86,7 +86,7 @@ def check_samples(client: Client, package: str) -> None:
 
 
 def test_two_sandboxes_side_by_side(calm: Sandbox, troubled: Sandbox) -> None:
-    """Of the four operators only one gets port 8080; the others say so and go on."""
+    """Run two OLMs: only one of their four processes gets port 8080; the others log that and go on."""
     for sandbox in (calm, troubled):
         assert {child.name for child in sandbox.processes.all() if child.alive} >= OLM
         sources = sandbox.client().list(V1ALPHA1, "catalogsources", "openshift-marketplace")

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every platform as a sandbox: what its installer leaves, and a MachineSet that becomes a node with GPUs."""
+"""A sandbox for each platform: what its installer leaves, and a MachineSet that becomes a node with GPUs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[t.Callable[[
 
 
 def gpu_set(client: Client, changes: dict[str, t.Any]) -> str:
-    """A set of one machine made out of a worker set."""
+    """Create a machine set with one machine from the worker set; return its name."""
     client.create(copied(worker(client), "demo-x7k2p-gpu-0", labels={"pool": "gpu"}, **changes))
     return "demo-x7k2p-gpu-0"
 

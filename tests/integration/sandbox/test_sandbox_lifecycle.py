@@ -1,4 +1,4 @@
-"""The command `sandbox` for real: up, reuse, repair, trouble, two side by side, nothing left after down."""
+"""The command `sandbox` for real: start, reuse, repair, trouble, two at once, nothing left after `down`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from openshift_sandbox.client import ApiError, Client
 from openshift_sandbox.processes import MARK
 from openshift_sandbox.sandbox import Sandbox
 
-UP_SECONDS = 60.0  # 20 on a quiet machine; other tests may share its cores
+UP_SECONDS = 60.0  # 20 on an idle machine; other tests may share the cores
 CORE = [
     "etcd",
     "kube-apiserver",
@@ -63,7 +63,7 @@ def answers(client: Client) -> bool:
 
 
 def of_directory(directory: Path) -> list[int]:
-    """Every process that belongs to a sandbox, found without the sandbox's own record."""
+    """Return the pids of a sandbox's processes, found without the sandbox's own record."""
     mark, found = f"{MARK}={directory}".encode(), []
     for entry in Path("/proc").iterdir():
         try:
@@ -266,7 +266,7 @@ def test_two_sandboxes_do_not_disturb_each_other(directory: Path, client: Client
     prepared = Sandbox(second)
     prepared.create()
     with socket.create_server(("127.0.0.1", 0)) as stranger:
-        # Somebody else was faster: Python says so in other words than Go does.
+        # The port is taken already: Python reports that in other words than Go.
         prepared.state.set(ports={"oauth": stranger.getsockname()[1]})
         done = sandbox("up", "--scenario", "aws", directory=second)
     assert "oauth found its port taken: trying other ports" in done.stderr

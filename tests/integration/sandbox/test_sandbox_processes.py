@@ -1,4 +1,4 @@
-"""Children are known by pid and start time: nobody else's process may ever be signalled."""
+"""Child processes, known by pid and start time: the sandbox never signals another program's process."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_death_is_reported_with_the_last_lines_of_the_log(processes: Processes
 
 
 def test_a_child_that_ended_is_collected_though_nobody_asks(processes: Processes) -> None:
-    """It may have been ended by another program, which cannot wait for it."""
+    """Kill the child from outside: the other program cannot wait for it, so the sandbox must reap it."""
     pid = processes.start("one", SLEEPER)
     os.kill(pid, signal.SIGKILL)
     assert until(lambda: not Path("/proc", str(pid)).exists(), "nothing left of it")

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A sandbox of its own for each file, of its SCENARIO, with node labels and its OPERATORS."""
+"""Fixtures: a sandbox for each test file with its SCENARIO, node labels and the file's OPERATORS."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two pools of scenario gpu-nodes with a driver each, and how many of their nodes lack one at once."""
+"""Two pools of scenario gpu-nodes with a driver each, and the number of nodes without one at a time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ POOLS: t.Final = [pool("inference", 1, 2), pool("training", 8, 1)]
 
 
 def drivers_ready(cluster: Cluster) -> set[str]:
-    """Nodes with a driver that runs, whoever owns it."""
+    """Return the nodes with a ready driver pod of any owner."""
     pods = cluster.client.list("v1", "pods", NAMESPACE, labels="app.kubernetes.io/component=nvidia-driver")
     alive = [
         pod
@@ -53,12 +53,13 @@ def drivers_ready(cluster: Cluster) -> set[str]:
 
 
 def owners(cluster: Cluster) -> dict[str, str | None]:
+    """Return the NVIDIADriver that owns each node of the pools, None without one."""
     nodes = cluster.client.list("v1", "nodes", labels=POOL)
     return {node["metadata"]["name"]: node["metadata"]["labels"].get(OWNER) for node in nodes}
 
 
 class Gaps:
-    """How many nodes of each pool were without a driver at once, at most."""
+    """A thread that counts, per pool, the largest number of nodes without a driver at one time."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster, self._over = cluster, threading.Event()

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a scenario does to a stack that works: what its ClusterPolicy says, and what the module has to say."""
+"""False claims of a ClusterPolicy in scenarios with trouble, and the failures that the module must report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typing as t
 
 
 class Lie(t.NamedTuple):
-    """What a scenario does to a stack that works: what the ClusterPolicy says, and what the module says."""
+    """A scenario that breaks a working stack, the ClusterPolicy's claim, and the module's failure."""
 
     scenario: str
     claim: str
@@ -18,9 +18,9 @@ class Lie(t.NamedTuple):
     text: str
     since: bool = False
     remedy: str = ""
-    # Some troubles may pass by themselves, and are told when the time is over.
+    # A trouble that may pass by itself is reported only when the time is over.
     wait: float = 30
-    # Whether the stack has to work before; what the trouble before it broke takes long to mend.
+    # Wait for a working stack first, since the trouble before may take long to recover.
     fresh: bool = True
 
 

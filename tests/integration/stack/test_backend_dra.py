@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource, backend dra: a GPUCluster judged by its ResourceSlices, claims by the scheduler."""
+"""special_resource, backend dra: ResourceSlices judge the GPUCluster, the scheduler judges the claims."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def stage(found: t.Any, name: str) -> Data:
 
 
 def behind(found: t.Any) -> dict[str, tuple[str, str]]:
-    """Stage -> verdict and what it waits for, of those that are not ready."""
+    """Return verdict and cause of each stage that is not ready."""
     return {
         one["name"]: (one["verdict"], one["consequence_of"])
         for one in found["special_resource"]["stages"]
@@ -142,7 +142,7 @@ def test_a_claim_gets_a_gpu_and_holds_the_stack(cluster: Cluster, playbook: Play
 
 
 def test_ready_with_a_gpu_less_is_seen_through(cluster: Cluster) -> None:
-    """The operator counts DaemonSets, not devices."""
+    """Lose a GPU: the operator counts DaemonSets, not devices, and still says ready."""
     sandbox = cluster.needs_sandbox()
     faults.add(sandbox, "gpu_lost", {"node": "a100-0", "count": 1})
     try:
@@ -184,7 +184,7 @@ def test_a_label_of_the_other_stack_is_named(cluster: Cluster) -> None:
 
 
 def test_ready_although_a_node_was_left_out(cluster: Cluster) -> None:
-    """A DaemonSet that wants a pod less is as ready as before; so is the GPUCluster."""
+    """Exclude a node: its DaemonSet wants one pod less, so DaemonSet and GPUCluster still say ready."""
     label = "nvidia.com/gpu.deploy.dra-driver"
     cluster.client.patch("v1", "nodes", "t4-1", None, {"metadata": {"labels": {label: "false"}}})
     try:
@@ -199,7 +199,7 @@ def test_ready_although_a_node_was_left_out(cluster: Cluster) -> None:
 
 
 def test_the_two_stacks_exclude_each_other(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
-    """Found before any write, from either side."""
+    """Ask for each stack while the other exists: the module refuses before any write."""
     other = playbook.module("special_resource", pools=POOLS, wait_timeout=30)
     assert (other["code"], audit.writes(other)) == ("GPU-CP-CONFLICT", [])
     assert not playbook.module("special_resource", **GONE).failed
@@ -224,7 +224,7 @@ def test_the_two_stacks_exclude_each_other(cluster: Cluster, playbook: Playbook,
 def test_a_driver_that_is_not_built_is_the_cause_and_nodes_of_nobody_matter_to_no_one(
     cluster: Cluster,
 ) -> None:
-    """Only one pool is asked for: the GPUCluster waits for the other node, which no NVIDIADriver drives."""
+    """Ask for one pool only: the GPUCluster waits for a node outside it, which no NVIDIADriver covers."""
     sandbox, alone = cluster.needs_sandbox(), WANTED | {"pools": POOLS[:1]}
     trouble = {"node": "t4-0", "text": "Loading of unsigned module is rejected"}
     faults.add(sandbox, "driver_crashloop", trouble)

@@ -67,7 +67,7 @@ def stage(found: t.Any, name: str) -> Data:
 
 
 def behind(found: t.Any) -> dict[str, tuple[str, str]]:
-    """Stage -> verdict and what it waits for, of those that are not ready."""
+    """Return verdict and cause of each stage that is not ready."""
     return {
         one["name"]: (one["verdict"], one["consequence_of"])
         for one in found["special_resource"]["stages"]
@@ -123,7 +123,7 @@ def test_what_is_returned(cluster: Cluster, playbook: Playbook) -> None:
 
 
 def test_a_driver_that_is_not_built_is_named_with_its_log(cluster: Cluster, playbook: Playbook) -> None:
-    """One node, and the policy says ready all the same."""
+    """Break the driver build on one node while the NicClusterPolicy says ready."""
     sandbox = cluster.needs_sandbox()
     playbook.module("special_resource", backend=BACKEND, state="absent")
     faults.add(sandbox, "nic_driver_build", {"node": "worker-1"})
@@ -153,7 +153,7 @@ def test_a_driver_that_is_not_built_is_named_with_its_log(cluster: Cluster, play
     ] == [("worker-1", "failed")]
     assert stage(found, "csv")["since"]
     assert found["special_resource"]["lines"][-1] == "device plugin, allocatable wait for driver"
-    # The broken node is in no pool now, and the policy waits for it.
+    # The broken node is now outside the pools, and the NicClusterPolicy still waits for it.
     assert not other.get("failed"), other
     assert pools(other) == {"infiniband": True}
     assert [one["name"] for one in other["special_resource"]["others"]] == ["worker-1"]
@@ -173,7 +173,7 @@ def test_a_node_without_the_label_is_told_to_have_it(cluster: Cluster, playbook:
 
 
 def test_ready_although_a_node_offers_nothing(cluster: Cluster) -> None:
-    """The plugin runs on a node of which none of its selectors speaks, and the operator looks no further."""
+    """Give the plugin selectors that match no device: the operator does not check and says ready."""
     only = {
         "ofed_driver": {},
         "rdma_shared_device_plugin": {"resources": [{"name": "rdma_a", "device_ids": ["ffff"]}]},
@@ -188,7 +188,7 @@ def test_ready_although_a_node_offers_nothing(cluster: Cluster) -> None:
 
 
 def test_ready_although_a_node_may_have_no_pod(cluster: Cluster) -> None:
-    """A DaemonSet does not count nodes whose taints it does not tolerate."""
+    """Taint a node: a DaemonSet does not count nodes whose taints it does not tolerate."""
     taint = {"key": "example.com/maintenance", "value": "disks", "effect": "NoSchedule"}
     cluster.client.patch("v1", "nodes", "worker-2", None, {"spec": {"taints": [taint]}})
     try:
@@ -219,7 +219,7 @@ def test_somebody_elses_policy_is_reported_then_taken(
     reported = playbook.module("special_resource", **driver)
     assert (reported.changed, audit.writes(reported)) == (False, [])
     assert [one["path"] for one in reported["special_resource"]["differs"]] == ["spec.ofedDriver.version"]
-    # Nobody replaces a driver by itself unless the policy says so, and the policy says so only afterwards.
+    # The operator replaces a driver only with autoUpgrade, which the policy gets only in the last task.
     sandbox = cluster.needs_sandbox()
     faults.add(sandbox, "nicclusterpolicy_lies", {})
     taken = playbook.module("special_resource", **driver, adopt="take")
@@ -267,7 +267,7 @@ def test_bad_input_sends_no_request(playbook: Playbook, audit: Audit, options: D
 
 
 def test_the_role_in_the_whole_chain(cluster: Cluster, playbook: Playbook) -> None:
-    """It finds the operator that is there, and takes both away; the file's last test."""
+    """Run the role with the installed operator, then remove both; this test must be the file's last."""
     assert not playbook.module("special_resource", backend=BACKEND, state="absent").failed
     plan = [
         {

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource, backend clusterpolicy: findings before the first write, a foreign policy, a mirror."""
+"""special_resource, backend clusterpolicy: findings before the first write, other owners, a mirror."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ WANTED: t.Final[Data] = {"pools": POOLS, "tolerations": [TOLERATION], "grace": 1
 
 @pytest.fixture(scope="module", autouse=True)
 def tainted(cluster: Cluster) -> None:
-    """One pool's node has a taint that operands do not tolerate by themselves."""
+    """Taint a node of one pool; operands tolerate this taint only with an explicit toleration."""
     cluster.client.patch("v1", "nodes", "a100-0", None, {"spec": {"taints": [TAINT]}})
 
 
@@ -75,7 +75,7 @@ def test_a_secret_that_is_not_there_is_told_before_the_first_write(
 def test_somebody_elses_policy_is_reported_and_taken_only_when_asked(
     cluster: Cluster, playbook: Playbook, audit: Audit
 ) -> None:
-    """Argo CD keeps it; its operands do not tolerate the taint of one pool."""
+    """Create a policy of Argo CD whose operands do not tolerate the taint of one pool."""
     tracked = {"argocd.argoproj.io/tracking-id": f"gpu:nvidia.com/ClusterPolicy:/{NAME}"}
     spec: Data = {key: {} for key in REQUIRED} | {
         "mig": {"strategy": "single"},

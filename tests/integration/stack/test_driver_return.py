@@ -34,7 +34,7 @@ BACK: t.Final[Data] = {"pools": POOLS, "driver": driver(NEW) | {"use_nvidia_driv
 
 
 def daemonsets(cluster: Cluster) -> dict[str, str]:
-    """Driver DaemonSets, and the kind of their owner."""
+    """Return the driver DaemonSets, each with the kind of its owner."""
     found = cluster.client.list(
         "apps/v1", "daemonsets", NAMESPACE, labels="app.kubernetes.io/component=nvidia-driver"
     )
@@ -42,7 +42,7 @@ def daemonsets(cluster: Cluster) -> dict[str, str]:
 
 
 def run_until_killed(playbook: Playbook, path: Path, options: Data, far_enough: t.Callable[[], bool]) -> None:
-    """The task by itself, and SIGKILL for all of its processes in the middle of it."""
+    """Run one task, and kill all of its processes with SIGKILL once `far_enough` returns True."""
     task = {"accelerators.openshift.special_resource": options | {"kubeconfig": str(playbook.kubeconfig)}}
     path.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": [task]}]))
     command = [
@@ -67,7 +67,7 @@ def run_until_killed(playbook: Playbook, path: Path, options: Data, far_enough: 
 def test_what_keeps_it_from_working_is_told_before_the_first_write(
     cluster: Cluster, playbook: Playbook, audit: Audit
 ) -> None:
-    """One driver is ours; the DaemonSet of somebody else's would keep the policy's driver from its nodes."""
+    """Create another owner's NVIDIADriver: its DaemonSet would keep the policy's driver away."""
     theirs = {"driverType": "gpu", "nodeSelector": INFERENCE["node_selector"], **driver(OLD)}
     cluster.client.create(
         {"apiVersion": DRIVERS[0], "kind": "NVIDIADriver", "metadata": {"name": "inference"}, "spec": theirs}
@@ -99,9 +99,9 @@ def test_what_keeps_it_from_working_is_told_before_the_first_write(
 def test_killed_half_way_and_gone_on_with(
     cluster: Cluster, playbook: Playbook, audit: Audit, tmp_path: Path
 ) -> None:
-    """Each pool has one node at most without a driver at a time, the time between the two runs included."""
+    """Check that each pool has at most one node without a driver at a time, also between the two runs."""
     with Gaps(cluster) as gaps:
-        # one DaemonSet is gone, the other, or the nodes, are still to come
+        # one DaemonSet is gone; the other one, or the nodes, are not migrated yet
         run_until_killed(
             playbook,
             tmp_path / "back.yml",

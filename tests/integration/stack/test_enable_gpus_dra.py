@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""enable_gpus.yml with gpu_backend dra: GPUs that pods claim, capped and validated by real claims."""
+"""enable_gpus.yml with gpu_backend dra: pods claim GPUs, a quota caps claims, claims validate the stack."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = [
 ]
 
 EXAMPLE: t.Final[Data] = yaml.safe_load((ROOT / "examples/dra.yml").read_text())
-# With a second candidate the pools are planned once more, with what was obtained.
+# With a second candidate the run plans the pools again from what it has obtained.
 POOLS: t.Final[list[Data]] = [
     pool | {"candidates": [*pool["candidates"], {"instance_type": "g5.12xlarge", "zones": ["us-east-2a"]}]}
     for pool in EXAMPLE["gpu_pools"]
@@ -54,7 +54,7 @@ def enabled(playbook: Playbook, audit: Audit) -> Run:
 
 
 def result(run: Run, name: str) -> Data:
-    """What the task of this name returned, or its only item."""
+    """Return the result of the task with this name, or of its only loop item."""
     (found,) = [
         task.result for task in run.tasks if task.name.rpartition(" | ")[2] == name and not task.skipped
     ]
@@ -74,7 +74,7 @@ def test_from_nothing_to_a_program_on_every_gpu(cluster: Cluster, enabled: Run) 
         device["attributes"]["uuid"]["string"]: device["attributes"]["driverVersion"]["version"]
         for device in offered["spec"]["devices"]
     }
-    # Each pod saw the one device that its claim was given.
+    # Each pod saw the one device that its claim received.
     assert sorted(uuid for pod in node["pods"] for uuid in pod["result"]["uuids"]) == sorted(there)
     assert {node["driver_version"]} == set(there.values())
     assert "4/4/4" in enabled.output
@@ -103,7 +103,7 @@ def test_the_second_run_changes_nothing(playbook: Playbook, audit: Audit, enable
 
 
 def test_twelve_steps(playbook: Playbook, audit: Audit, enabled: Run) -> None:
-    """Of quotas; the validation's are those of the playbooks, and what it foresees."""
+    """Walk the steps of gpu_quota; of the validation, which the playbooks run, check only the prediction."""
     quota = {"namespace": "it-{way}-claims", "create_namespace": True, "claims": True}
     case = Case(
         "gpu_quota",

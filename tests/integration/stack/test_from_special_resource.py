@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From a SpecialResource with the GPU driver to a ClusterPolicy, killed in the middle and gone on with."""
+"""From a SpecialResource with the GPU driver to a ClusterPolicy: killed in the middle, then resumed."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_what_runs_is_reported_and_stays(cluster: Cluster, playbook: Playbook, a
 def test_killed_after_the_removal_and_gone_on_with(
     cluster: Cluster, playbook: Playbook, audit: Audit, tmp_path: Path
 ) -> None:
-    """A finalizer keeps the DaemonSet, so that the kill comes while the run waits for the old driver."""
+    """Hold the DaemonSet with a finalizer, so that the kill comes while the run waits for the old driver."""
     client = cluster.client
     client.patch(*SETS, NAME, SPACE, {"metadata": {"finalizers": ["example.com/kept"]}})
 

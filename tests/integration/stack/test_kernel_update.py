@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Nodes get another kernel while a task waits for their GPUs.
 
-The task follows the steps back to working GPUs and ends at the one that fails.
+The task follows the node through its stages and fails at the stage that fails.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def ready(playbook: Playbook) -> None:
 
 @contextlib.contextmanager
 def troubles(cluster: Cluster, name: str, **update: t.Any) -> t.Iterator[None]:
-    """Put the troubles of a scenario's file into the running sandbox and out of it again.
+    """Stage the troubles of a scenario's file; clear them at the end.
 
-    update: fields of its os_update.
+    update: fields that replace those of the os_update trouble.
     """
     sandbox = cluster.needs_sandbox()
     scripted = [one | (update if one["type"] == "os_update" else {}) for one in scenario.load(name).troubles]
@@ -232,7 +232,7 @@ def test_precompiled_drivers_need_an_image_for_each_kernel(cluster: Cluster, pla
     assert f"skopeo inspect docker://{wanted}" in failed["remedy"]
     assert told(failed)["gpu-0"]["misfit"]["fact"] == "image"
     assert told(failed)["gpu-1"]["fits"]
-    # Somebody has pushed the image.
+    # From here on the image exists.
     mended = playbook.tasks(task(spec={"driver": driver})).tasks[-1]
     assert not mended.failed, mended.result
     assert told(mended)["gpu-0"]["image"] == wanted
@@ -241,7 +241,7 @@ def test_precompiled_drivers_need_an_image_for_each_kernel(cluster: Cluster, pla
 def test_a_precompiled_driver_that_nobody_made_is_refused_before_it_is_asked_for(
     cluster: Cluster, playbook: Playbook, audit: Audit
 ) -> None:
-    """Stands on the precompiled drivers of the test before."""
+    """Ask for a driver version without an image; needs the precompiled drivers of the test before."""
     before = cluster.client.get("nvidia.com/v1", "clusterpolicies", "gpu-cluster-policy")
     driver = before["spec"]["driver"] | {"version": "600"} if before else {}
     wished = {
@@ -262,7 +262,7 @@ def test_a_precompiled_driver_that_nobody_made_is_refused_before_it_is_asked_for
             )
             assert "gpu-1" not in failed["message"]
         assert audit.writes(refused, foretold) == []
-        # What is there already is not looked up, and another pool's node holds nothing up.
+        # The module does not look up an image that is in use, and another pool's node blocks nothing.
         again = playbook.tasks(task(spec={"driver": {**wished["spec"]["driver"], "version": "595"}})).tasks[
             -1
         ]

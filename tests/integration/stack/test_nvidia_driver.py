@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """special_resource, backend nvidiadriver, on two pools: from the ClusterPolicy's driver to one per pool.
 
-It also has what is refused before.
+The file also tests what the module refuses before the first write.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ def test_overlaps_are_refused_before_the_first_write(
 def test_from_the_policys_driver_to_two_versions_without_a_gap(
     cluster: Cluster, playbook: Playbook, audit: Audit
 ) -> None:
-    """The policy's own driver for all comes first, then one for each pool.
+    """Migrate to one driver per pool after the ClusterPolicy's driver runs on all nodes.
 
-    In each pool one node at a time is without a driver.
+    In each pool at most one node at a time is without a driver.
     """
     before = playbook.module("special_resource", pools=POOLS, driver=driver(NEW), **QUICK)
     assert not before.failed, before.result
@@ -119,7 +119,7 @@ def test_the_driver_of_a_pool_that_left_the_list_is_told_and_removed_by_name(
 
 
 def test_ready_without_a_single_daemonset_is_seen_through(cluster: Cluster, playbook: Playbook) -> None:
-    """Without the label of the major version the operator counts no node, and calls the driver ready."""
+    """Remove the label of the major version: the operator counts no node and calls the driver ready."""
     sandbox = cluster.needs_sandbox()
     lost = {"label": "system-os_release.VERSION_ID.major"}
     faults.add(sandbox, "nfd_label_lost", lost)

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource, backend nvidiadriver, step by step, and beside somebody else's ClusterPolicy."""
+"""special_resource, backend nvidiadriver: the twelve steps, and another owner's ClusterPolicy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.long(
 OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 
 BACKEND: t.Final = "nvidiadriver"
-# Times, names of pods, and labels that outlive the stack for a while.
+# Times, names of pods, and labels that outlive the stack for a while differ between runs.
 TIMED: t.Final = frozenset({"driver_version", "since", "evidence", "lines"})
 WANTED: t.Final[Data] = {"backend": BACKEND, "pools": POOLS, **QUICK}
 

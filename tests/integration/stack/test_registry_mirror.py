@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A cluster with a mirror: catalogues of its own, and images that mirror sets send elsewhere already."""
+"""A cluster behind a mirror: catalogues with other names, and mirror sets that already redirect images."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCENARIO: t.Final = "mirrored-catalogs"
 pytestmark = pytest.mark.long(
     "clusters behind a mirror of the registries: the unit tests have how images are rewritten"
 )
-# No source is named: each package is in one catalogue, whatever that is called.
+# No source is named: each package is in one catalogue only, whose name does not matter.
 OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 
 CONFIG: t.Final = "config.openshift.io/v1"
@@ -35,7 +35,7 @@ KINDS: t.Final = {
         "repositoryDigestMirrors",
     ),
 }
-# Where the operator's images lie: the driver has a digest, everything else a tag.
+# The operator's images: the driver has a digest, the others a tag.
 IMAGES: t.Final = {
     "driver": "nvcr.io/nvidia/driver",
     "toolkit": "nvcr.io/nvidia/k8s/container-toolkit",
@@ -47,7 +47,7 @@ IMAGES: t.Final = {
 
 @contextlib.contextmanager
 def mirror_sets(cluster: Cluster, *wanted: tuple[str, str, list[str], str]) -> t.Iterator[None]:
-    """Kind, source, mirrors and mirrorSourcePolicy of each."""
+    """Create mirror sets, each from kind, source, mirrors and mirrorSourcePolicy; delete them at the end."""
     for index, (kind, source, mirrors, policy) in enumerate(wanted):
         api_version, _plural, key = KINDS[kind]
         entry = {"source": source, "mirrors": mirrors} | ({"mirrorSourcePolicy": policy} if policy else {})
@@ -67,7 +67,7 @@ def mirror_sets(cluster: Cluster, *wanted: tuple[str, str, list[str], str]) -> t
 
 
 def rewritten(cluster: Cluster) -> set[str]:
-    """Whose images the ClusterPolicy takes from the mirror: path, tag and digest as they were."""
+    """Return the operands with images from the mirror; assert that only the registry differs."""
     live = cluster.client.get(*POLICY)
     assert live
     found = {key: live["spec"].get(key) or {} for key in IMAGES}

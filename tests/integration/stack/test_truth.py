@@ -1,9 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource tells the truth when a ClusterPolicy lies that it is ready; each pool is judged by itself.
+"""special_resource sees through a ClusterPolicy that falsely says ready, and judges each pool by itself.
 
-Each lie is looked at by itself, so the tests call the module's own function, without Ansible.
+The tests call the module's function without Ansible, since they look at each claim by itself.
 """
 
 from __future__ import annotations
@@ -41,9 +41,6 @@ pytestmark = pytest.mark.story("a cluster's life: no operator, a plan, two pools
 SCENARIO: t.Final = "two-pools"
 
 
-# Before the operator
-
-
 def test_without_the_operator_the_first_stage_says_so(cluster: Cluster) -> None:
     direct.before_the_operator(cluster, "gpu-operator", pools=[T4, A100], wait_timeout=10)
 
@@ -76,9 +73,6 @@ def test_a_plan_that_nobody_approved_is_the_cause(cluster: Cluster) -> None:
     gpus.install(cluster.client, *gpus.NFD)
     gpus.discover(cluster.client)
     operator.reached(csv, "Succeeded")
-
-
-# The stack comes up, and lies
 
 
 def test_two_pools_and_two_releases_of_the_operating_system_come_up(cluster: Cluster) -> None:
@@ -130,7 +124,7 @@ def test_ready_is_not_believed(cluster: Cluster, lie: Lie) -> None:
 
 
 def judge_until(cluster: Cluster, lie: Lie) -> Data:
-    """Look until the policy claims to be ready both before and after a look that has the code of the lie."""
+    """Call the module until it reports the lie's code while the policy says ready; return that result."""
     said = ""
 
     def look() -> Data | None:
@@ -147,7 +141,7 @@ def judge_until(cluster: Cluster, lie: Lie) -> Data:
 
 
 def test_a_policy_that_is_ready_before_its_operands_are(cluster: Cluster) -> None:
-    """The driver's pod of one node is made anew while it takes long; the policy does not mind."""
+    """Delete one node's driver pod, whose successor starts slowly: the policy still says ready."""
     well(cluster)
     sandbox = cluster.needs_sandbox()
     with trouble(cluster, "clusterpolicy-lies"), trouble(cluster, "slow-driver"):
@@ -176,9 +170,6 @@ def test_a_policy_that_is_ready_before_its_operands_are(cluster: Cluster) -> Non
     assert [line for line in found["evidence"] if "Building kernel modules, 12 of 40" in line], found[
         "evidence"
     ]
-
-
-# Pools
 
 
 def test_a_broken_node_of_somebody_else_does_not_matter(cluster: Cluster) -> None:
@@ -232,11 +223,8 @@ def test_the_healthy_pool_is_done_and_the_other_is_refused(cluster: Cluster) -> 
     assert not alone.get("failed"), alone.get("msg")
 
 
-# Logs
-
-
 class Log(t.NamedTuple):
-    """A line in a container of an operand that crashes, and what it makes of the failure."""
+    """A line in the log of a crashing operand's container, and the code that the line gives the failure."""
 
     operand: str
     container: str

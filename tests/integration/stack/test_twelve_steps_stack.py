@@ -1,9 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Twelve steps of the modules of the driver stack, each on the result of the one before.
+"""Twelve steps of the driver stack's modules, each on the result of the one before.
 
-Each step runs in check mode and for real, and both ways. What the tests leave goes with the cluster.
+Each step runs in check mode and for real, in both ways to run a module. The objects go with the cluster.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from integration.twelve_steps import OTHER_WAY, Case, Walks, task
 
 SCENARIO: t.Final = "aws"
 
-# What the later modules stand on; made once, found unchanged after that.
+# The later modules need these objects; only the first of their tasks changes something.
 NFD_OPERATOR = task("olm_operator", name="nfd", namespace="openshift-nfd")
 GPU_OPERATOR = task("olm_operator", name="gpu-operator-certified", namespace="nvidia-gpu-operator")
 NODES = task("gpu_machineset", name="it-chain", instance_type="g4dn.xlarge", zones=["us-east-2b"], replicas=1)
@@ -42,7 +42,7 @@ CASES = [
         create=CHAIN | {"namespace": "it-{way}-validation"},
         modify=CHAIN | {"namespace": "it-{way}-validation", "benchmark": "nvidia_smi"},
         delete={"namespace": "it-{way}-validation", "state": "absent"},
-        varies=frozenset({"diff"}),  # it holds a time and what was measured
+        varies=frozenset({"diff"}),  # it holds a time and a measured value
     ),
     Case(
         "special_resource",
@@ -50,7 +50,7 @@ CASES = [
         create=STACK,
         modify=STACK | {"mig": {"strategy": "mixed"}},
         delete={"state": "absent"},
-        varies=frozenset({"driver_version"}),  # read from labels that outlive the stack for a while
+        varies=frozenset({"driver_version"}),  # it comes from labels that outlive the stack for a while
     ),
     Case(
         "nfd_labels",

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two pools of scenario two-pools, how they are judged, and what can be seen of their operands."""
+"""The pools of scenario two-pools, the module's verdict on them, and their operands' pods."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ MOMENT: t.Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 def judge(cluster: Cluster, *pools: Data, **options: t.Any) -> Data:
-    """The module's result, or its failure."""
+    """Return the module's result, which may be a failure."""
     given = {"spec": {"mig": {"strategy": "mixed"}}, "pools": list(pools) or [T4, A100]}
     return direct.judge(cluster, **{**given, "grace": 1, "wait_timeout": 90, **options})
 
 
 @contextlib.contextmanager
 def trouble(cluster: Cluster, name: str) -> t.Iterator[None]:
-    """The troubles of a scenario's file, brought into the running sandbox and out of it again."""
+    """Stage the troubles of a scenario's file; clear them and the taints at the end."""
     sandbox, scripted = cluster.needs_sandbox(), scenario.load(name).troubles
     assert scripted, f"scenario {name} has no trouble"
     for one in scripted:
@@ -67,6 +67,7 @@ def trouble(cluster: Cluster, name: str) -> t.Iterator[None]:
 
 
 def untaint(cluster: Cluster) -> None:
+    """Remove the maintenance taint from all nodes."""
     for node in cluster.client.list("v1", "nodes"):
         taints = node["spec"].get("taints") or []
         kept = [one for one in taints if one["key"] != "example.com/maintenance"]
@@ -83,17 +84,18 @@ def verdicts(found: Data) -> dict[str, str]:
 
 
 def well(cluster: Cluster) -> None:
-    """What was before is over."""
+    """Wait until the stack works again after the trouble before."""
     until(lambda: not judge(cluster, grace=60).get("failed"), "the stack works again", pause=0.3)
 
 
 def operands(cluster: Cluster, node: str) -> list[Data]:
-    """Those that need the driver."""
+    """Return the pods on a node that need the driver."""
     names = ("nvidia-container-toolkit", "nvidia-device-plugin", "nvidia-operator-validator", "nvidia-dcgm")
     return [pod for pod in gpus.pods_on(cluster.client, node) if pod["metadata"]["name"].startswith(names)]
 
 
 def idle(cluster: Cluster, node: str) -> bool:
+    """Return whether none of the node's five operand pods is ready and it offers no MIG device."""
     found = operands(cluster, node)
     offered = (cluster.client.get("v1", "nodes", node) or {})["status"]["allocatable"].get(
         "nvidia.com/mig-1g.5gb", "0"

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs of enable_gpus.yml on the pools of the demo, while something is wrong."""
+"""Runs of enable_gpus.yml with the demo's pools while something is wrong."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ POOLS: t.Final[list[Data]] = yaml.safe_load((ROOT / "examples/demo.yml").read_te
 ENABLE, REMOVE = "enable_gpus", "remove_gpus"
 POOL: t.Final = "accelerators.openshift/pool=demo"
 OPERATORS: t.Final = "operators.coreos.com/v1alpha1"
-# Troubles for which a catalogue is served anew.
+# Troubles that restart a catalogue.
 CATALOGUE: t.Final = {"package_missing", "csv_failed", "foreign_csv", "resolution_failed"}
 MACHINE_SETS: t.Final = ("machine.openshift.io/v1beta1", "machinesets", "openshift-machine-api", POOL)
 MACHINES: t.Final = ("machine.openshift.io/v1beta1", "machines", "openshift-machine-api", POOL)
 GPU: t.Final = "nvidia-gpu-operator"
 POLICIES: t.Final = ("nvidia.com/v1", "clusterpolicies")
-# A wait that should end early, or be over soon, must not hold the tests up for long when it does not.
+# Shorter timeouts: a wait that should end early must not delay the tests for long if it does not.
 QUICK: t.Final = {
     "gpu_operator_grace": 3,
     "gpu_node_pool_capacity_timeout": 2,
@@ -41,11 +41,14 @@ COLOUR: t.Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Demo(Playbook):
-    """The checkout's ansible.cfg shows the verdict below the recap; so do these runs."""
+    """A Playbook for the demo's pools.
+
+    It enables the callback that prints the verdict below the recap, as the checkout's ansible.cfg does.
+    """
 
     @contextlib.contextmanager
     def removed(self, tag: str) -> t.Iterator[None]:
-        """What the runs inside make is taken away again, whatever happens."""
+        """Remove what the runs inside create, even if they fail."""
         try:
             yield
         finally:
@@ -68,7 +71,7 @@ class Demo(Playbook):
 
 @contextlib.contextmanager
 def trouble(cluster: Cluster, name: str) -> t.Iterator[None]:
-    """The troubles of a scenario's file, brought into the running sandbox and out of it again."""
+    """Stage the troubles of a scenario's file; clear them at the end."""
     sandbox = cluster.needs_sandbox()
     scripted = [dict(one) for one in scenario.load(name).troubles]
     assert scripted, f"scenario {name} has no trouble"
@@ -84,7 +87,7 @@ def trouble(cluster: Cluster, name: str) -> t.Iterator[None]:
 
 
 def verdict(run: Run, code: str, layer: str) -> Data:
-    """The failure that ended the run, as the task returned it and as the last lines of the output show it."""
+    """Return the failure that ended the run; assert its code, its layer, and the last lines of the output."""
     assert run.rc != 0, run.output
     task = run.failure
     found: Data = next((item for item in task.result.get("results", []) if item.get("failed")), task.result)
@@ -101,7 +104,7 @@ def gpu_nodes(cluster: Cluster) -> list[str]:
 
 
 def policies(cluster: Cluster) -> list[Data]:
-    """None while their CRD is not there."""
+    """Return the ClusterPolicies, an empty list if their CRD does not exist."""
     with contextlib.suppress(ApiError):
         return cluster.client.list(*POLICIES)
     return []

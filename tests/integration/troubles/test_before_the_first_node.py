@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""enable_gpus.yml in trouble before a node is there: each failure has code and remedy, and wrote little."""
+"""enable_gpus.yml in trouble before a node exists: each failure has a code and a remedy, and few writes."""
 
 from __future__ import annotations
 
@@ -28,9 +28,6 @@ from integration.wire import Audit
 from openshift_sandbox import lifecycle
 from openshift_sandbox.client import Client
 from openshift_sandbox.sandbox import Sandbox
-
-# Wrong input: told with its path before the first request
-
 
 WRONG = [
     (pool(replica=2), "POOL-UNKNOWN-KEY", ["gpu_pools[0].replica"], "replicas"),
@@ -67,9 +64,6 @@ def test_wrong_pools(
     assert [path for path in paths if path not in found["message"]] == []
     assert hint in found["message"] + found["remedy"]
     assert audit.of(*run.tasks) == []
-
-
-# Before the first node
 
 
 def test_rights_are_missing(cluster: Cluster, demo: Demo, audit: Audit) -> None:
@@ -119,13 +113,10 @@ def test_the_cloud_gives_no_machine(
         assert [line for line in found["evidence"] if text in line]
         assert (found["nodes"], found["attempts"][0]["obtained"]) == ([], 0)
         assert found["duration"] < QUICK["gpu_node_pool_wait_timeout"] / 2
-        # two sets made, and taken away again
+        # the module creates two sets and deletes them again
         assert len(audit.writes(*run.tasks)) == 4
         assert cluster.client.list(*MACHINE_SETS) == []
     assert cluster.client.list(*MACHINES) == []
-
-
-# Operators
 
 
 def test_a_plan_with_a_foreign_csv(cluster: Cluster, demo: Demo, audit: Audit) -> None:
@@ -157,9 +148,6 @@ def test_a_csv_that_fails(cluster: Cluster, demo: Demo, audit: Audit) -> None:
         assert GPU in found["remedy"]
         assert [line for line in audit.writes(*run.tasks) if "clusterpolic" in line] == []
     assert cluster.client.list(OPERATORS, "subscriptions", GPU) == []
-
-
-# Clusters of another shape
 
 
 @pytest.mark.long("a sandbox for each of two shapes: test_no_machine_api.py has one of them")

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The API server is away for twenty seconds during a wait and a write: nothing is lost or doubled."""
+"""The API server is unreachable for 20 seconds during a wait and a write: no write is lost or repeated."""
 
 from __future__ import annotations
 

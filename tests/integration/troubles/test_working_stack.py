@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""enable_gpus.yml while the API is away, on a stack in trouble, and its removal: codes and remedies."""
+"""enable_gpus.yml during an API outage, on a stack in trouble, and its removal: codes and remedies."""
 
 from __future__ import annotations
 
@@ -27,14 +27,12 @@ from integration.wire import Audit
 
 from openshift_sandbox import faults
 
-# The whole run, with the API away in the middle
-
 pytestmark = pytest.mark.story("a cluster's life: the whole run, a working stack in trouble, removal")
 
 
 @pytest.fixture(scope="module")
 def whole(cluster: Cluster, demo: Demo) -> Run:
-    """The API is silent for 20 s once the ClusterPolicy is there.
+    """Run enable_gpus.yml; the API server is silent for 20 s once the ClusterPolicy exists.
 
     If it refused connections, Kubernetes' own controllers would need a minute more.
     """
@@ -84,9 +82,6 @@ def test_the_second_run_changes_nothing(demo: Demo, audit: Audit, whole: Run) ->
     assert (again.rc, again.changed) == (0, 0), again.output
     assert audit.of(*again.tasks)
     assert audit.writes(*again.tasks) == []
-
-
-# A stack that worked
 
 
 def test_cuda_fails_on_one_node(cluster: Cluster, demo: Demo, audit: Audit, whole: Run) -> None:

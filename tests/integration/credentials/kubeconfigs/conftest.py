@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A home of its own for each test, and client certificates."""
+"""Fixtures of the kubeconfig tests: a home directory for each test, and client certificates."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _own_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def pair(tmp_path: Path) -> t.Callable[..., Pair]:
-    """A client certificate that is its own authority, good for so many seconds."""
+    """Return a function that makes a self-signed client certificate valid for `seconds`."""
 
     def make(seconds: float = 3600.0, password: str = "") -> Pair:
         key = ec.generate_private_key(ec.SECP256R1())

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Kubeconfigs as files and dictionaries, and whom a connection made of them reaches."""
+"""Kubeconfigs as files and dictionaries, and what a connection made from them sends to which server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ V1: t.Final = "client.authentication.k8s.io/v1"
 
 
 def config(name: str, user: Fields | None = None, cluster: Fields | None = None, **more: t.Any) -> Fields:
-    """A kubeconfig of one cluster, user and context, all of that name."""
+    """Return a kubeconfig with one cluster, one user and one context, all called `name`."""
     return {
         "apiVersion": "v1",
         "kind": "Config",
@@ -41,6 +41,7 @@ def write(path: Path, fields: Fields) -> str:
 
 
 def reached(**params: t.Any) -> tuple[str, list[tuple[str, str]]]:
+    """Return the server and the headers of a connection with these options."""
     connection = credentials.connect(params, {})
     return connection.host, connection.headers()
 
@@ -50,6 +51,7 @@ def bearer(token: str) -> list[tuple[str, str]]:
 
 
 def refused(**params: t.Any) -> CredentialsError:
+    """Return the CredentialsError that these options cause."""
     with pytest.raises(CredentialsError) as caught:
         credentials.connect(params, {})
     return caught.value

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which kubeconfig is read, what is wrong with it, and the account of a pod."""
+"""Which kubeconfig the collection reads, errors in kubeconfigs, and a pod's service account."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ from integration.credentials.kubeconfigs.files import (
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
-
-# Which file
 
 
 def test_the_file_at_home(tmp_path: Path) -> None:
@@ -126,12 +124,9 @@ def test_a_broken_kubeconfig_is_never_replaced_by_the_account_of_a_pod(tmp_path:
     assert refused(context="nowhere").code == "CRED-CONTEXT"
 
 
-# The account of a pod
-
-
 @pytest.fixture
 def pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pair: t.Callable[..., Pair]) -> Path:
-    """What a kubelet puts into a pod."""
+    """Create what a kubelet mounts into a pod; return the path of the token."""
     from kubernetes.config import incluster_config
 
     token = tmp_path / "serviceaccount" / "token"

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whom a kubeconfig's user entry names, and that it is read again after a refusal."""
+"""Users in kubeconfigs: the identity an entry gives, and the second read after the server refuses it."""
 
 from __future__ import annotations
 
@@ -34,8 +34,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube impor
     credentials_kubeconfig,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-
-# Who
 
 
 def test_a_token_file_is_read_again(tmp_path: Path) -> None:
@@ -122,9 +120,6 @@ def test_the_name_in_the_certificate() -> None:
         {"kubeconfig": config("a", {"token": "t" * 9, "as": "x"}, {"tls-server-name": "kubernetes"})}, {}
     )
     assert connection.pool.connection_pool_kw["server_hostname"] == "kubernetes"
-
-
-# Exec plugins
 
 
 def test_an_exec_plugin_is_asked_again_after_a_refusal(tmp_path: Path, pair: t.Callable[..., Pair]) -> None:

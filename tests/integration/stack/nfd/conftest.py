@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Node Feature Discovery's operator and one GPU node, on the cluster of a file."""
+"""Fixtures: the NFD operator and one GPU node on the cluster of a test file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from openshift_sandbox.sandbox import Sandbox
 
 @pytest.fixture(scope="module")
 def sandbox(cluster: Cluster, playbook: Playbook) -> Sandbox:
-    """With the operator and one GPU node."""
+    """Install the operator and create one GPU node; return the sandbox."""
     found = cluster.needs_sandbox()
     run = playbook.tasks(
         {"accelerators.openshift.olm_operator": {"name": "nfd", "namespace": NAMESPACE}},

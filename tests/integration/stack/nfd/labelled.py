@@ -41,7 +41,7 @@ def gpu_node(cluster: Cluster) -> Data:
 
 
 def own(node: Data) -> Data:
-    """What the tests had put on a node."""
+    """Return the labels, resources and taints that the tests' rules and features have put on a node."""
     resources = {**node["status"].get("capacity", {}), **node["status"].get("allocatable", {})}
     labels = {
         key: value

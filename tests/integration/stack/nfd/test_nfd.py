@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""nfd_labels on real OLM and nfd-master: what rules and features add and remove, and labels that get lost."""
+"""nfd_labels with real OLM and nfd-master: rules and features are added and removed, and labels get lost."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_what_rules_and_node_features_give(
         "resources": {"example.com/slots": "2"},
         "taints": ["example.com/busy"],
     }
-    # The rule's taints need the instance's consent, which ours gives.
+    # NFD sets a rule's taints only if its instance allows taints, as the collection's instance does.
     instance = cluster.client.get(*NFD, "nfd-instance", NAMESPACE)
     assert instance is not None
     assert instance["spec"]["enableTaints"] is True
@@ -94,7 +94,7 @@ def test_what_rules_and_node_features_give(
     again = playbook.module("nfd_labels", rules=[MINE], features=[RACK], expect=EXPECT)
     assert not again.changed, again.result
     assert audit.writes(again) == []
-    # Rules with taints are no part of this task, but of the instance they are.
+    # This task names no rule with taints, but the instance keeps enableTaints for the rules that exist.
     assert not playbook.module("nfd_labels", expect=EXPECT).changed
 
 
@@ -106,7 +106,7 @@ def test_the_difference_of_a_gpu_node_and_the_others(made: TaskResult) -> None:
     assert kinds["cpu", "model.id"] == "differs"
     heading, first, *_more, last = difference["table"]
     assert heading.split("  ")[0] == "FAMILY"
-    assert heading.endswith("CPU (3 nodes)  GPU (1 node)")  # the test writes its play with sorted keys
+    assert heading.endswith("CPU (3 nodes)  GPU (1 node)")  # YAML output sorts the play's keys
     assert first.split() == ["pci", "10de.present", "-", "true"]
     assert last == f"{difference['equal']} more labels are the same on both sides."
 
@@ -176,7 +176,7 @@ def test_a_label_that_stays_away_is_explained(
     finally:
         faults.clear(sandbox, "nfd_label_lost", {})
     assert (task.failed, task["code"]) == (True, "NFD-LABEL-MISSING")
-    # The device is among the features, only its label is not.
+    # The device is among the features; only its label is missing.
     assert (
         "(the device is there with PCI class 0302, which deviceClassWhitelist does not let through)"
         in task["evidence"][0]
@@ -271,7 +271,8 @@ def test_a_removed_rule_takes_its_own_along_and_nothing_else(
     assert removed["nfd"]["removed"]["rules"] == ["it-mine"]
     assert cluster.client.get(*NFD, "nfd-instance", NAMESPACE)
 
-    # What is ours goes, the instance too. NFD's own job would take the other rule's labels along.
+    # The module removes its own objects and its instance. NFD's prune job would also remove the other rule's
+    # labels.
     gone = playbook.module("nfd_labels", state="absent")
     assert not gone.failed, gone.result
     assert client.list(*NFD, NAMESPACE) == []

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""nfd_labels beside an instance of somebody else, and what it refuses before the first request."""
+"""nfd_labels beside another owner's instance, and input that it refuses before the first request."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_an_instance_that_argo_cd_keeps(
     refused, tainted, used = playbook.tasks(
         {labels: {}, "ignore_errors": True},
         {labels: {"pci_classes": ["0200", "03"], "rules": [MINE]}, "ignore_errors": True},
-        # Nothing is missing: the instance is used, and told of.
+        # The instance has all that the task asks for, so the module uses it and names its owner.
         {labels: {"pci_classes": ["0200", "03"]}},
     ).tasks
     assert (refused.failed, refused["code"]) == (True, "NFD-MANAGED")
@@ -118,7 +118,7 @@ def test_what_is_wrong_is_refused_before_the_first_request(
 
 
 def test_a_feature_file_as_a_machine_config(playbook: Playbook, sandbox: Sandbox) -> None:
-    """The API server takes what the filter makes; the machine-config operator brings it to nodes."""
+    """Apply the filter's MachineConfig in check mode; the API server must accept it."""
     shell = (
         "{{ {'example.com/shell': 'xdma'} | accelerators.openshift.feature_file("
         "name='fpga', expires='2027-01-31T00:00:00Z', "

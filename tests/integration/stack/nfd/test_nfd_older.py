@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""nfd_labels on OpenShift 4.18, which has its own group for rules and features, and over the next update."""
+"""nfd_labels on OpenShift 4.18, whose rules and features have an older API group, and after the update."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ WANTED: t.Final[Data] = {
 
 @pytest.fixture(scope="module")
 def nfd(cluster: Cluster, playbook: Playbook) -> Playbook:
-    """With the operator of 4.18 and one GPU node."""
+    """Install the operator of 4.18 and create one GPU node."""
     cluster.needs_sandbox()
     run = playbook.tasks(
         {"accelerators.openshift.olm_operator": {"name": "nfd", "namespace": NAMESPACE, "csv": OLDER_CSV}},
@@ -132,7 +132,7 @@ def test_the_group_of_4_18(cluster: Cluster, nfd: Playbook, audit: Audit) -> Non
 
 
 def update_the_operator(cluster: Cluster, nfd: Playbook) -> None:
-    """Create rules of ours and of others in the older group, then upgrade the operator to the newer one."""
+    """Create the collection's rules and another owner's in the older group, then upgrade the operator."""
     theirs = {
         "apiVersion": OLDER,
         "kind": "NodeFeatureRule",
@@ -168,7 +168,8 @@ def update_the_operator(cluster: Cluster, nfd: Playbook) -> None:
 
 def test_the_update_to_the_newer_group(cluster: Cluster, nfd: Playbook, audit: Audit) -> None:
     update_the_operator(cluster, nfd)
-    # What goes before anything was moved goes in both groups, else the operator would bring it back.
+    # A rule that is removed before its move must go from both groups: the operator copies rules from the
+    # older one.
     gone = nfd.module("nfd_labels", rules=[{"name": "it-other"}], state="absent")
     assert gone["nfd"]["removed"]["rules"] == ["it-other"], gone.result
     assert names(cluster, OLDER, "nodefeaturerules") == ["it-mine", "it-theirs"]

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""nfd_labels where upstream's chart installed NFD: it is used, and only our rules are removed."""
+"""nfd_labels with NFD from the upstream Helm chart: the module uses it and removes only its own rules."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The GPU stack on the cluster of a file."""
+"""Fixtures: the GPU stack on the cluster of a test file."""
 
 from __future__ import annotations
 

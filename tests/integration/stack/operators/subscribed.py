@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators that olm_operator installs: catalogues in trouble, objects of others, plans and writes."""
+"""Operators that olm_operator installs: catalogues in trouble, other owners' objects, plans and writes."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ VIRT: t.Final[Data] = {"name": "kubevirt-hyperconverged", "namespace": "openshif
 
 @contextlib.contextmanager
 def trouble(cluster: Cluster, kind: str, **fields: t.Any) -> t.Iterator[None]:
+    """Stage a trouble of a catalogue and wait until OLM is connected; clear it at the end."""
     sandbox = cluster.needs_sandbox()
     faults.add(sandbox, kind, fields)
     connected(cluster)
@@ -32,7 +33,10 @@ def trouble(cluster: Cluster, kind: str, **fields: t.Any) -> t.Iterator[None]:
 
 
 def connected(cluster: Cluster) -> None:
-    """A catalogue that was served anew is lost for a moment, even after OLM has reached it once."""
+    """Wait until every catalogue is READY for two seconds.
+
+    OLM loses a restarted catalogue for a moment, even after it has reached the catalogue once.
+    """
     since = time.monotonic()
 
     def stays() -> bool:
@@ -50,6 +54,7 @@ def connected(cluster: Cluster) -> None:
 
 @contextlib.contextmanager
 def existing(cluster: Cluster, obj: Data, plural: str) -> t.Iterator[Data]:
+    """Create an object; delete it at the end."""
     yield cluster.client.create(obj)
     cluster.client.delete(
         obj["apiVersion"], plural, obj["metadata"]["name"], obj["metadata"].get("namespace")
@@ -57,11 +62,12 @@ def existing(cluster: Cluster, obj: Data, plural: str) -> t.Iterator[Data]:
 
 
 def written(lines: list[str]) -> list[str]:
-    """Verb and plural of each write, in their order."""
+    """Return verb and plural of each write, in order."""
     return [" ".join(line.split()[:2]).partition(".")[0] for line in lines]
 
 
 def approved(cluster: Cluster, namespace: str) -> list[str]:
+    """Return the CSVs of the approved install plans in a namespace, sorted."""
     plans = cluster.client.list(V1ALPHA1, "installplans", namespace)
     return sorted(
         name

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plain Kubernetes: no OpenShift, no OLM. What needs them is refused, with what can be done instead."""
+"""Plain Kubernetes without OpenShift and OLM: what needs them fails with a remedy."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ SRIOV: t.Final[Data] = {
 GROUP: t.Final[Data] = {
     "apiVersion": "operators.coreos.com/v1",
     "kind": "OperatorGroup",
-    # OLM's own knob: the deadline of the Job that unpacks.
+    # This annotation is OLM's deadline for the Job that unpacks a bundle.
     "metadata": {
         "name": "theirs",
         "namespace": SRIOV["namespace"],
@@ -69,7 +69,7 @@ MISSING: t.Final = {"package": SRIOV["name"], "missing": True}
 
 
 def drivers(cluster: Cluster) -> set[str]:
-    """What runs on the pool's nodes, as they say it."""
+    """Return the driver versions in the labels of the pool's nodes."""
     return {
         one["metadata"]["labels"].get(DRIVER, "")
         for one in cluster.client.list("v1", "nodes", labels=f"{POOL}=inference")
@@ -173,7 +173,7 @@ def test_an_image_that_no_registry_has_is_named_and_read_once_it_is_there(
 
 
 def test_a_csv_that_is_held(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
-    """First OLM itself does not answer, then somebody else's finalizer is left."""
+    """Stop OLM while a CSV is deleted, then let it continue: another owner's finalizer is left."""
     sandbox, where = cluster.needs_sandbox(), ("clusterserviceversions", "it-sriov")
     (csv,) = [
         one["metadata"]["name"]

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""olm_operator against real OLM: exact version, upgrade, a refused plan, every trouble with its code."""
+"""olm_operator with real OLM: an exact version, an upgrade, a refused plan, the code of every trouble."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""olm_operator finds other owners before it writes anything, and catalogues that leave a question."""
+"""olm_operator finds other owners before the first write, and refuses to choose between catalogues."""
 
 from __future__ import annotations
 

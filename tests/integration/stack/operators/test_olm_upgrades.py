@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""olm_operator: upgrades along a channel, a driver that would change, every operator at once."""
+"""olm_operator: upgrades along a channel, an upgrade that changes the driver, all operators at once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GPU: t.Final[Data] = {
 }
 UPGRADE: t.Final[Data] = {**GPU, "approve": "upgrade"}
 FIRST, MIDDLE, LAST = (f"gpu-operator-certified.v{version}" for version in ("26.3.2", "26.3.3", "26.7.0"))
-# Every operator that the collection uses, but for those of the tests below.
+# The operators that the collection uses, except those that the tests below install.
 OTHERS: t.Final = {
     "nfd": "openshift-nfd",
     "nvidia-network-operator": "nvidia-network-operator",
@@ -45,7 +45,7 @@ def test_one_plan_after_another_up_to_the_wanted_csv(
     assert audit.writes(looked) == []
     reached = playbook.module("olm_operator", **VIRT, csv=csvs[2], approve="upgrade")
     assert reached["operator"]["csv"] == csvs[2]
-    # OLM may have to be made to look again in between.
+    # The module may patch a Subscription to make OLM look again.
     assert [line for line in written(audit.writes(reached)) if line != "patch subscriptions"] == [
         "patch installplans"
     ] * 2
@@ -87,7 +87,7 @@ def test_one_plan_after_another_up_to_the_wanted_csv(
 @contextlib.contextmanager
 def marked(cluster: Cluster) -> t.Iterator[str]:
     """Give a worker the labels of a GPU node; yield its name."""
-    # Only what an upgrade looks at: the label of a GPU node, the driver's own, and a pod with a GPU.
+    # An upgrade reads only these: the label of a GPU node, the driver's version label, and a pod with a GPU.
     first, *_others = cluster.client.list("v1", "nodes", labels="node-role.kubernetes.io/worker")
     worker = first["metadata"]["name"]
     marks = {
@@ -180,7 +180,7 @@ def pin_the_driver(cluster: Cluster, playbook: Playbook, audit: Audit, asked: Ta
 def test_every_operator_is_installed(cluster: Cluster, playbook: Playbook) -> None:
     cluster.needs_sandbox()
     asked = [{"name": name, "namespace": namespace} for name, namespace in OTHERS.items()]
-    # Their plans are made side by side, and each is approved as soon as it is there.
+    # OLM makes the plans in parallel, and the module approves each one as soon as it exists.
     begun = [{"accelerators.openshift.olm_operator": {**one, "wait": False}} for one in asked]
     again = [
         {

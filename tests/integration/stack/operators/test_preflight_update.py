@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Before an update of the cluster: what is seen on a live one, what blocks, and that nothing is written."""
+"""The preflight of a cluster update on a live cluster: findings, what blocks the update, no writes."""
 
 from __future__ import annotations
 
@@ -76,7 +76,8 @@ def test_a_stack_that_can_follow(cluster: Cluster, playbook: Playbook, audit: Au
     assert "comes with the release itself" in said(patch, "driver (Driver Toolkit)")
     known = playbook.module("preflight_update", version="4.22.9", rhcos=RHCOS, kernel=KERNEL)
     assert (verdicts(known)["driver (Driver Toolkit)"], verdicts(known)["driver image"]) == ("ok", "ok")
-    # A driver that is built with the toolkit is asked for by the system's name, which RHCOS's version tells.
+    # A driver that is built with the toolkit is named after the operating system, which RHCOS's version
+    # tells.
     assert said(known, "driver image") == "nvcr.io/nvidia/driver:595.91.07-rhel9 is there"
     assert "driver image" not in verdicts(patch)
     with trouble(cluster, "registry_image_missing", image="nvcr.io/nvidia/driver:595.91.07-rhel9"):
@@ -92,7 +93,7 @@ def test_a_stack_that_can_follow(cluster: Cluster, playbook: Playbook, audit: Au
 
 
 def create_workloads(client: Client) -> None:
-    """Create a Deployment that its disruption budget never lets go, and a pod that holds a GPU."""
+    """Create a Deployment whose disruption budget never allows an eviction, and a pod that holds a GPU."""
     labels = {"app": "keeper"}
     metadata = {"name": "keeper", "namespace": "default"}
     pod = {
@@ -127,7 +128,7 @@ def create_workloads(client: Client) -> None:
 
 @contextlib.contextmanager
 def workloads(cluster: Cluster) -> t.Iterator[None]:
-    """Two workloads that hold a rollout up."""
+    """Run two workloads that block a rollout."""
     client = cluster.client
     create_workloads(client)
     try:
@@ -168,7 +169,7 @@ def test_what_blocks_a_rollout(cluster: Cluster, playbook: Playbook, stack: Run)
         failed, "disruption budget default/keeper"
     )
     assert any("default/trainer on gpu-" in line for check in failed["checks"] for line in check["evidence"])
-    # The playbook shows the table and fails with the same code.
+    # The playbook shows the table and fails with the code of the module.
     assert (playbook_run.rc, playbook_run.failure["code"]) == (2, "UPDATE-POOL")
     assert "disruption budget default/keeper" in playbook_run.output
     mended = playbook.playbook("preflight_update", gpu_update_version="4.22.9")

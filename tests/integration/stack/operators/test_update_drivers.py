@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Before an update of the cluster: whether modules and drivers will find what they need afterwards."""
+"""The preflight of a cluster update: whether kernel modules and drivers have images for the new kernel."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_precompiled_drivers_and_the_images_that_are_there(
     assert [verdicts(one)[name] for one in told] == ["ok", "blocking"]
     assert (told[1]["code"], needed in told[1]["message"]) == ("UPDATE-DRIVER", True)
     assert not [one for one in audit.of(*told) if one.resource.startswith("imagestreamimports")]
-    # The cluster itself looks, in check mode as well, and leaves nothing behind.
+    # In check mode too, the cluster looks the image up and stores nothing.
     seen = [playbook.module("preflight_update", check=check, **NEXT) for check in (False, True)]
     assert [verdicts(one)[name] for one in seen] == ["ok", "ok"]
     assert any(
@@ -210,6 +210,6 @@ def test_what_nobody_can_find_out_stays_unknown(cluster: Cluster, playbook: Play
         assert "skopeo inspect docker://registry.example.com/nvidia/gpu-driver-rhel9:595-" in str(
             result["checks"]
         )
-    # Whoever may not even read what most clusters lack is told so, and told the rest.
+    # Without the right to read optional kinds those checks are unknown; the other checks still report.
     assert (verdicts(reader)["modules"], verdicts(reader)["NIC driver image"]) == ("unknown", "unknown")
     assert audit.writes(closed, away, reader) == []

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An update of the cluster of scenario before-update: what its preflight says, what can be wrong."""
+"""Cluster updates in scenario before-update: the verdicts of the preflight, and troubles to stage."""
 
 from __future__ import annotations
 
@@ -27,10 +27,12 @@ NEXT: t.Final[Data] = {"version": "4.22.9", "kernel": KERNEL, "rhcos": RHCOS}
 
 
 def verdicts(result: TaskResult) -> Data:
+    """Return the verdict of each check of a preflight."""
     return {check["name"]: check["verdict"] for check in result["checks"]}
 
 
 def said(result: TaskResult, name: str) -> str:
+    """Return the message of one check of a preflight."""
     return str(next(check["message"] for check in result["checks"] if check["name"] == name))
 
 
@@ -38,6 +40,7 @@ def said(result: TaskResult, name: str) -> str:
 def patched(
     cluster: Cluster, kind: tuple[str, str, str, str | None], change: Data, back: Data
 ) -> t.Iterator[None]:
+    """Patch an object with `change`, and with `back` at the end."""
     cluster.client.patch(*kind, change)
     try:
         yield
