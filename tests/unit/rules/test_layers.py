@@ -93,18 +93,18 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "gpu_autoscaler": (112, 531),
-    "gpu_machine_health": (44, 213),
-    "gpu_machineset": (131, 608),
-    "gpu_node": (70, 317),
-    "gpu_plan": (91, 424),
-    "gpu_quota": (48, 208),
-    "gpu_workload": (65, 270),
-    "manifests": (36, 179),
-    "nfd_labels": (54, 263),
-    "olm_operator": (60, 290),
-    "preflight_update": (75, 343),
-    "special_resource": (140, 637),
+    "gpu_autoscaler": (112, 535),
+    "gpu_machine_health": (44, 215),
+    "gpu_machineset": (131, 613),
+    "gpu_node": (70, 320),
+    "gpu_plan": (91, 427),
+    "gpu_quota": (48, 209),
+    "gpu_workload": (65, 271),
+    "manifests": (36, 180),
+    "nfd_labels": (54, 265),
+    "olm_operator": (60, 291),
+    "preflight_update": (75, 344),
+    "special_resource": (140, 640),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
