@@ -29,8 +29,8 @@ class StackPool(t.TypedDict):
     driver: t.NotRequired[Values | None]
 
 
-class ClusterPolicyOptions(t.TypedDict):
-    """The options of a ClusterPolicy."""
+class _ClusterPolicyOptions(StateParams):
+    """The options of a ClusterPolicy, and those that every module has."""
 
     driver: Values | None
     toolkit: Values | None
@@ -59,7 +59,7 @@ class ClusterPolicyOptions(t.TypedDict):
     registry: str | None
 
 
-class _Options(ClusterPolicyOptions, StateParams):
+class _Options(_ClusterPolicyOptions):
     """The options of special_resource except name and namespace."""
 
     backend: t.Literal["clusterpolicy", "nvidiadriver", "dra", "nicclusterpolicy", "custom", "kmm", "sro"]
