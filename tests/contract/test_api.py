@@ -62,11 +62,13 @@ def test_an_object_of_another_writer_keeps_its_fields_and_gets_no_label(make_api
 
 
 def test_an_absent_object_is_none_and_an_absent_kind_is_an_error(make_api: MakeApi) -> None:
+    # No operator of the sandbox's catalogues brings this kind, whatever tests ran here before.
+    absent = kinds.known("SpecialResource")
     assert make_api().get(CONFIG_MAP, "nobody", "contract") is None
-    with pytest.raises(KindNotServedError, match="nvidia"):
-        make_api().get(kinds.known("NVIDIADriver"), "any")
+    with pytest.raises(KindNotServedError, match="sro.openshift.io"):
+        make_api().get(absent, "any")
     with pytest.raises(KindNotServedError):
-        make_api().list(kinds.known("NVIDIADriver"))
+        make_api().list(absent)
 
 
 def test_lists_select_and_carry_their_kind(make_api: MakeApi) -> None:
