@@ -65,7 +65,7 @@ def test_an_absent_object_is_none_and_an_absent_kind_is_an_error(make_api: MakeA
     # No operator of the sandbox's catalogues brings this kind, whatever tests ran here before.
     absent = kinds.known("SpecialResource")
     assert make_api().get(CONFIG_MAP, "nobody", "contract") is None
-    with pytest.raises(KindNotServedError, match="sro.openshift.io"):
+    with pytest.raises(KindNotServedError, match=r"sro\.openshift\.io"):
         make_api().get(absent, "any")
     with pytest.raises(KindNotServedError):
         make_api().list(absent)
