@@ -104,30 +104,19 @@ def merge_patch(
 
 def create(session: Session, manifest: t.Mapping[str, t.Any], record: bool) -> KubeObject:
     wanted = diff.plain(manifest)
-    outcome = write(
-        session,
-        "POST",
-        _kind_of(session, wanted),
-        None,
-        wanted["metadata"].get("namespace"),
-        wanted,
-        _STRICT,
-        dry_run=session.check_mode,
-    )
+    outcome = _post(session, wanted, dry_run=session.check_mode)
     return _record(session, None, outcome, wanted) if record else outcome
 
 
 def dry_run_create(session: Session, manifest: t.Mapping[str, t.Any]) -> KubeObject:
-    wanted = diff.plain(manifest)
+    return _post(session, diff.plain(manifest), dry_run=True)
+
+
+def _post(session: Session, wanted: KubeObject, *, dry_run: bool) -> KubeObject:
+    """Create the object and return it as the server has it; a dry run stores nothing."""
+    namespace = wanted["metadata"].get("namespace")
     return write(
-        session,
-        "POST",
-        _kind_of(session, wanted),
-        None,
-        wanted["metadata"].get("namespace"),
-        wanted,
-        _STRICT,
-        dry_run=True,
+        session, "POST", _kind_of(session, wanted), None, namespace, wanted, _STRICT, dry_run=dry_run
     )
 
 

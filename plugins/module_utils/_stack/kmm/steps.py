@@ -44,7 +44,7 @@ _SECURE_BOOT: t.Final = (
     "Set kmm.sign, with a key whose certificate the nodes' firmware trusts (mokutil --import), and another "
     "container_image, since KMM does not sign one that exists; or turn Secure Boot off."
 )
-# Code -> fields of somebody else's Module that may be its cause.
+# Code -> fields that may be its cause in a Module that this collection did not create.
 _CAUSES: t.Final = {
     "GPU-TAINT": ("spec.tolerations",),
     "GPU-KMM-": ("spec.",),

@@ -163,7 +163,7 @@ def told(snapshot: dict[str, list[Data]], *pools: t.Any, **more: t.Any) -> Data:
 
 
 def elsewhere() -> dict[str, list[Data]]:
-    """The driver of a node of nobody is not Ready."""
+    """Return a snapshot in which the driver on a node outside every pool is not Ready."""
     other, late = node(pool="theirs"), pod("mofed", False)
     other["metadata"]["name"] = late["spec"]["nodeName"] = "n2"
     late["metadata"]["name"] += "-n2"
