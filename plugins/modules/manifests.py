@@ -95,8 +95,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
     WAIT,
     ArgumentSpec,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.manifest_steps import (
+    ManifestsParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import ManifestsParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 
 SPEC = ArgumentSpec(

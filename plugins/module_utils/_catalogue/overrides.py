@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from .._core.input import Field, Problems, read
-from .._core.names import value_fault
+from .._core.objects import value_fault
 from .catalogue import BUILT_IN, CLOUDS, Catalogue
 from .gpus import GPUS, Gpu
 from .types import FABRICS, InstanceType

@@ -10,8 +10,7 @@ import typing as t
 
 from .errors import AcceleratorError
 from .objects import KubeObject
-from .other_manager import other_manager
-from .ownership import MANAGER
+from .ownership import MANAGED_BY, MANAGER
 
 OPTION: t.Final[dict[str, t.Any]] = {
     "adopt": {"type": "str", "choices": ["report", "take"], "default": "report"}
@@ -103,3 +102,58 @@ def keeper(live: KubeObject) -> str:
     ]
     last = max(writers, key=lambda entry: str(entry.get("time") or ""), default=None)
     return f"another client (field manager {last['manager']})" if last else "another client"
+
+
+# Start of the key of a label or annotation -> the tool, which reverts changes to the object.
+_MARKS: t.Final = {
+    "argocd.argoproj.io/": "Argo CD",
+    "apps.open-cluster-management.io/": "Red Hat Advanced Cluster Management",
+    "policy.open-cluster-management.io/": "Red Hat Advanced Cluster Management",
+    "kustomize.toolkit.fluxcd.io/": "Flux",
+    "helm.toolkit.fluxcd.io/": "Flux",
+    "meta.helm.sh/release-name": "Helm",
+    "olm.operatorframework.io/owner-name": "OLM v1",
+}
+_OWNERS: t.Final = {
+    "ClusterExtension": "OLM v1",
+    "ClusterExtensionRevision": "OLM v1",
+    "AppliedManifestWork": "Red Hat Advanced Cluster Management",
+    "ConfigurationPolicy": "Red Hat Advanced Cluster Management",
+}
+_FIELD_MANAGERS: t.Final = {
+    "argocd": "Argo CD",
+    "kustomize-controller": "Flux",
+    "helm": "Helm",
+    "config-policy-controller": "Red Hat Advanced Cluster Management",
+}
+
+
+def other_manager(obj: t.Mapping[str, t.Any]) -> str:
+    """Return the tool, with its instance if known (`Argo CD (openshift-gitops)`), or ""."""
+    metadata = obj.get("metadata") or {}
+    labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
+    for key, value in sorted({**labels, **annotations}.items()):
+        for mark, tool in _MARKS.items():
+            if key.startswith(mark):
+                return _named(tool, value.partition(":")[0])
+    for owner in metadata.get("ownerReferences") or []:
+        if owner["kind"] in _OWNERS:
+            return _named(_OWNERS[owner["kind"]], owner["name"])
+    for entry in metadata.get("managedFields") or []:
+        tool = next(
+            (
+                tool
+                for name, tool in _FIELD_MANAGERS.items()
+                if str(entry.get("manager", "")).startswith(name)
+            ),
+            "",
+        )
+        if tool:
+            return tool
+    (label,) = MANAGED_BY
+    by = labels.get(label, "")
+    return "" if by in ("", MANAGER) else str(by)
+
+
+def _named(tool: str, name: str) -> str:
+    return f"{tool} ({name})" if name else tool

@@ -11,7 +11,7 @@ import typing as t
 from dataclasses import dataclass, field
 
 from .errors import InputError
-from .names import key_fault, value_fault
+from .objects import key_fault, value_fault
 
 _TRUE: t.Final = ("true", "yes", "on", "1")
 _FALSE: t.Final = ("false", "no", "off", "0")

@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Types and helpers for API objects: maps with apiVersion, kind, metadata, spec and status."""
+"""API objects: their type, helpers for maps, and the rules of Kubernetes for names, label keys and values."""
 
 from __future__ import annotations
 
 import copy
+import re
 import typing as t
 
 # An object of the Kubernetes API, live or to be applied.
@@ -33,3 +34,42 @@ def merge(base: t.Any, over: t.Any) -> t.Any:
 def named(objects: t.Iterable[KubeObject], wanted: str) -> KubeObject:
     """Return the object with this name, or an empty dict if there is none."""
     return next((one for one in objects if name(one) == wanted), {})
+
+
+_NAME: t.Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_VALUE: t.Final = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
+_KEY: t.Final = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
+LONGEST: t.Final = 63
+
+
+def name_fault(text: str) -> str:
+    """Return why the text is not a DNS label, or "" if it is valid."""
+    if len(text) > LONGEST:
+        return f"is {len(text)} characters long, {LONGEST} are allowed"
+    return (
+        ""
+        if _NAME.fullmatch(text)
+        else "must be lower-case letters, digits and '-', and begin and end with a letter or digit"
+    )
+
+
+def value_fault(text: str) -> str:
+    """Return why the text is not a label value, or "" if it is valid."""
+    if len(text) > LONGEST:
+        return f"is {len(text)} characters long, {LONGEST} are allowed"
+    if _VALUE.fullmatch(text):
+        return ""
+    return (
+        "must be letters, digits, '-', '_' and '.', and begin and end with a letter or digit "
+        "('/' is not allowed)"
+    )
+
+
+def key_fault(text: str) -> str:
+    """Return why the text is not a key of a label or taint, or "" if it is valid."""
+    prefix, slash, name = text.rpartition("/")
+    if len(name) > LONGEST or len(prefix) > 253:
+        return f"is too long: at most 253 characters before the '/' and {LONGEST} after it"
+    if slash and not prefix:
+        return "has nothing before the '/'"
+    return "" if _KEY.fullmatch(text) else "must be NAME or DOMAIN/NAME"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Argument specifications of modules: options, and the constraints between options."""
+"""Argument specifications of modules: options, their constraints, and the types of shared parameters."""
 
 from __future__ import annotations
 
@@ -58,3 +58,16 @@ WAIT: t.Final = ArgumentSpec(
 STATE: t.Final = ArgumentSpec(
     options={"state": {"type": "str", "choices": ["present", "absent"], "default": "present"}}
 )
+
+
+class WaitParams(t.TypedDict):
+    """The options of `WAIT`. wait_timeout: seconds for the whole task."""
+
+    wait: bool
+    wait_timeout: int
+
+
+class StateParams(WaitParams):
+    """The options of `STATE` and `WAIT`."""
+
+    state: t.Literal["present", "absent"]

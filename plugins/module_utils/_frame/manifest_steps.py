@@ -12,10 +12,19 @@ from .._core.errors import AcceleratorError, KindNotServedError
 from .._kube.client import Api, Query
 from .._kube.kinds import find, known
 from . import manifest as manifests
+from .argspec import StateParams
 from .manifest import Entry
 
 # One entry of the module's result for each object.
 Results = list[dict[str, t.Any]]
+
+
+class ManifestsParams(StateParams):
+    """The options of the module `manifests`. objects: maps, YAML texts, or one YAML text."""
+
+    objects: t.Any
+    namespace: str | None
+    force_conflicts: bool
 
 
 def read(objects: t.Any, namespace: str | None) -> list[Entry]:

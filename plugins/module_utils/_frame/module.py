@@ -131,7 +131,7 @@ def execute(
             for one in api.changes
         ]
     if check_mode and api is not None:
-        from .predicted import foreseen
+        from .._core.diff import foreseen
 
         result["foreseen"] = foreseen(api.changes, api.kept)
     censored: Result = secrets.censor(result)

@@ -9,9 +9,8 @@ from __future__ import annotations
 import typing as t
 
 from .._core.errors import InputError
-from .._core.names import name_fault
-from .._frame.argspec import ArgumentSpec
-from .._frame.params import StateParams
+from .._core.objects import name_fault
+from .._frame.argspec import ArgumentSpec, StateParams
 from .._platforms.registry import BY_KEY
 from .._pools.draft import Draft, single
 from .._pools.model import PATCH

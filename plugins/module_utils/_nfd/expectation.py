@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.grace import Grace
 from .._core.objects import KubeObject, Snapshot
-from .._core.readiness import Readiness, failed, pending, ready, worst
+from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
 from .._nodes import labels
 from .._nodes.taints import untolerated
 from . import instance as nfd_instance

@@ -9,9 +9,9 @@ from __future__ import annotations
 import typing as t
 
 from .._core import conditions
+from .._core.adoption import other_manager
 from .._core.errors import AcceleratorError, KindNotServedError
 from .._core.objects import KubeObject
-from .._core.other_manager import other_manager
 from .._core.readiness import Readiness, pending, ready
 from . import rules
 from .config import merge_config, pci_of, with_fields

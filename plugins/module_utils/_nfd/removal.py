@@ -9,10 +9,9 @@ from __future__ import annotations
 import typing as t
 
 from .._core.errors import KindNotServedError
-from .._core.grace import Grace
 from .._core.objects import KubeObject
 from .._core.ownership import MANAGED_BY, owned, selector
-from .._core.readiness import Readiness, pending, ready, worst
+from .._core.readiness import Grace, Readiness, pending, ready, worst
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind
 from . import features as nfd_features, groups, instance, rules as nfd_rules

@@ -10,9 +10,9 @@ import typing as t
 
 from .._catalogue.well_known import CONTROL_PLANE, FEATURE
 from .._core import conditions
+from .._core.adoption import other_manager
 from .._core.errors import InputError
 from .._core.objects import KubeObject, Snapshot
-from .._core.other_manager import other_manager
 from .._core.ownership import MANAGER, owned
 from .._nodes import label_difference, labels as node_labels
 from .._nodes.labels import labels

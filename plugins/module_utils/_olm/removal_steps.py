@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
+from .._core.adoption import other_manager
 from .._core.errors import KindNotServedError
 from .._core.objects import KubeObject
-from .._core.other_manager import other_manager
 from .._core.ownership import owned
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known

@@ -9,9 +9,9 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, replace
 
+from .._core.adoption import other_manager
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, Snapshot
-from .._core.other_manager import other_manager
 from . import catalogue, csv as olm_csv, observed, plans
 from .params import OlmOperatorParams
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.input import Field, Problems
-from .._core.names import key_fault, value_fault
+from .._core.objects import key_fault, value_fault
 from . import refusals
 from .platform import Paths, Reports, Wanted
 from .shape import known

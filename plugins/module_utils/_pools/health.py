@@ -11,8 +11,7 @@ import re
 import typing as t
 
 from .._core.input import Field, Problems, read_map
-from .._core.names import name_fault
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, name_fault
 from .._core.ownership import MANAGER, owned, pool_label
 from .markets import read_markets
 from .model import KEYS

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._frame.predicted import CHANGE, CREATE, DELETE, KEEP
+from .._core.diff import CHANGE, CREATE, DELETE, KEEP
 from .model import JsonObject
 
 Plan = t.Mapping[str, t.Any]

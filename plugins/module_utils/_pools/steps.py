@@ -10,7 +10,7 @@ import typing as t
 
 from .._catalogue.overrides import extended
 from .._core.errors import ForbiddenError, KindNotServedError
-from .._frame.params import WaitParams
+from .._frame.argspec import WaitParams
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._platforms import infrastructure

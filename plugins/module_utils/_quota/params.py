@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._frame.params import StateParams
+from .._frame.argspec import StateParams
 
 
 class GpuQuotaParams(StateParams):

@@ -10,9 +10,8 @@ import typing as t
 from dataclasses import replace
 from itertools import compress
 
-from .._core.grace import Grace
 from .._core.objects import KubeObject, Snapshot, name
-from .._core.readiness import Readiness, pending, ready, worst
+from .._core.readiness import Grace, Readiness, pending, ready, worst
 from .._nodes import update
 from .._nodes.node import short
 from .._nodes.pool_nodes import judge_size, nodes_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.objects import KubeObject
-from .._frame.params import StateParams
+from .._frame.argspec import StateParams
 
 # Suboption -> value; None if the user does not set it.
 Values = dict[str, t.Any]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._frame.params import WaitParams
+from .._frame.argspec import WaitParams
 
 
 class PreflightUpdateParams(WaitParams):

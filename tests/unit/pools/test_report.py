@@ -12,7 +12,7 @@ import pytest
 import yaml
 from unit.pools.builders import Data, planned
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.predicted import foreseen
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.diff import foreseen
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import Change
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import cost
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool

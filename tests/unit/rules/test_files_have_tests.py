@@ -78,12 +78,9 @@ WITH_THEIR_PACKAGE = {
 WITH_ANOTHER_PACKAGE = {
     "_catalogue/device_class": "quota",
     "_core/input": "platforms",
-    "_core/names": "pools",
     "_core/objects": "stack/clusterpolicy",
     "_core/ownership": "platforms",
-    "_core/readiness": "nodes",
     "_core/secrets": "kube",
-    "_frame/predicted": "pools",
     "_machines/events": "pools",
     "_machines/removal": "nodes",
     "_machines/replicas": "machines/autoscaler",

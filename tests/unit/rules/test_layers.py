@@ -93,18 +93,18 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "gpu_autoscaler": (112, 535),
-    "gpu_machine_health": (44, 215),
-    "gpu_machineset": (131, 613),
-    "gpu_node": (70, 320),
-    "gpu_plan": (91, 427),
-    "gpu_quota": (48, 209),
-    "gpu_workload": (65, 271),
-    "manifests": (36, 180),
-    "nfd_labels": (54, 265),
-    "olm_operator": (60, 291),
-    "preflight_update": (75, 344),
-    "special_resource": (140, 640),
+    "gpu_autoscaler": (109, 531),
+    "gpu_machine_health": (42, 212),
+    "gpu_machineset": (128, 609),
+    "gpu_node": (67, 316),
+    "gpu_plan": (88, 423),
+    "gpu_quota": (46, 207),
+    "gpu_workload": (62, 267),
+    "manifests": (34, 178),
+    "nfd_labels": (50, 262),
+    "olm_operator": (58, 292),
+    "preflight_update": (73, 342),
+    "special_resource": (136, 636),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"

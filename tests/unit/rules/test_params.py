@@ -9,7 +9,9 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import AUTH
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import ManifestsParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.manifest_steps import (
+    ManifestsParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
     GpuMachinesetParams,
 )

@@ -11,7 +11,7 @@ import typing as t
 from ..._core.errors import AcceleratorError, ConflictError, KindNotServedError
 from ..._core.objects import KubeObject
 from ..._core.ownership import owned, pool_of
-from ..._frame.params import StateParams
+from ..._frame.argspec import StateParams
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._platforms import infrastructure

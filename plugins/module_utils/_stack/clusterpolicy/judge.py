@@ -14,9 +14,8 @@ import typing as t
 from dataclasses import replace
 
 from ..._core.conditions import find, since
-from ..._core.grace import Grace
 from ..._core.objects import KubeObject, Snapshot, name, named
-from ..._core.readiness import FAILED, PENDING, READY, Readiness, ready, worst
+from ..._core.readiness import FAILED, PENDING, READY, Grace, Readiness, ready, worst
 from ..._nodes.pool_nodes import nodes_of
 from .. import operands, stages
 from ..drivers import kernel

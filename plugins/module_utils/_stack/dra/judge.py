@@ -12,9 +12,8 @@ from __future__ import annotations
 import typing as t
 
 from ..._core.conditions import find, since
-from ..._core.grace import Grace
 from ..._core.objects import KubeObject, Snapshot, name, named
-from ..._core.readiness import FAILED, PENDING, READY
+from ..._core.readiness import FAILED, PENDING, READY, Grace
 from .. import stages
 from ..clusterpolicy.manifest import state
 from ..drivers import kernel

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ..._core.grace import Grace
 from ..._core.objects import KubeObject, Snapshot
-from ..._core.readiness import Readiness, pending, ready, worst
+from ..._core.readiness import Grace, Readiness, pending, ready, worst
 from ..._nodes import pool_nodes
 from ..params import StackParams
 from . import devices, node as kmm_node

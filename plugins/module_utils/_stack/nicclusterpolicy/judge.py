@@ -10,9 +10,8 @@ import typing as t
 
 from ..._core.conditions import since
 from ..._core.daemon_sets import of_owner
-from ..._core.grace import Grace
 from ..._core.objects import KubeObject, Snapshot, name, named
-from ..._core.readiness import PENDING, Readiness, pending, ready
+from ..._core.readiness import PENDING, Grace, Readiness, pending, ready
 from .. import operands, stages
 from ..finding import Finding, on_object
 from ..judge import StackJudge, judge_pools

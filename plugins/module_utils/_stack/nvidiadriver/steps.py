@@ -10,9 +10,9 @@ import typing as t
 
 from ..._core.adoption import Foreign
 from ..._core.errors import NotReadyError
-from ..._core.grace import Grace
 from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.ownership import owned
+from ..._core.readiness import Grace
 from ..._frame.adopt_or_apply import blamed, told
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known

@@ -9,9 +9,8 @@ from __future__ import annotations
 import typing as t
 
 from ..._core import conditions
-from ..._core.grace import Grace
 from ..._core.objects import KubeObject, Snapshot
-from ..._core.readiness import Readiness, pending, ready, worst
+from ..._core.readiness import Grace, Readiness, pending, ready, worst
 from ..._nodes.pool_nodes import judge_devices, judge_size, summarize_nodes
 from ..custom import result as custom_result
 from ..params import StackParams, StackPool

@@ -9,7 +9,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import judge as dra_judge
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.result import summarize
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import StackJudge

@@ -6,7 +6,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import other_manager
 
 
 @pytest.mark.parametrize(

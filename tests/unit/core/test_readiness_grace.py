@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from unit.engine import FakeClock
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    Grace,
     Readiness,
     failed,
     pending,
