@@ -194,9 +194,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
     Catalogue,
     InstanceType,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.models import known_model
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import extended
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.wishes import (
+    known_model,
     nearest_to,
     read_wish,
 )

@@ -13,9 +13,8 @@ from fractions import Fraction
 
 from .._core.input import Field, Problems, read
 from .._core.objects import value_fault
-from .catalogue import BUILT_IN, CLOUDS, Catalogue
 from .gpus import GPUS, Gpu
-from .types import FABRICS, InstanceType
+from .instance_types import BUILT_IN, CLOUDS, FABRICS, Catalogue, InstanceType
 
 Data = t.Mapping[str, t.Any]
 

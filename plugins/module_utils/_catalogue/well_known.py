@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Names of labels and resources on nodes that several packages read."""
+"""Names of labels, resources and DeviceClasses that several packages read, and keys of quotas for devices."""
 
 from __future__ import annotations
 
@@ -27,3 +27,17 @@ NVIDIA_PCI: t.Final = f"{FEATURE}pci-10de.present"
 INSTANCE_TYPE: t.Final = "node.kubernetes.io/instance-type"
 ZONE: t.Final = "topology.kubernetes.io/zone"
 CONTROL_PLANE: t.Final = "node-role.kubernetes.io/control-plane"
+
+# The DeviceClass of NVIDIA's DRA driver.
+GPU_CLASS: t.Final = "gpu.nvidia.com"
+_COUNTED: t.Final = ".deviceclass.resource.k8s.io/devices"
+
+
+def quota_key(name: str = GPU_CLASS) -> str:
+    """Return the key by which a ResourceQuota counts the devices that claims request from the DeviceClass."""
+    return name + _COUNTED
+
+
+def counted_by(key: str) -> str:
+    """Return the DeviceClass whose devices a quota's key counts, or "" if the key counts something else."""
+    return key.removesuffix(_COUNTED) if key.endswith(_COUNTED) else ""

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._catalogue.device_class import GPU_CLASS
-from .._catalogue.well_known import DRIVER_VERSION, GPU, NVIDIA
+from .._catalogue.well_known import DRIVER_VERSION, GPU, GPU_CLASS, NVIDIA
 from .._core.objects import KubeObject
 from . import slices as node_slices
 from .labels import labels

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-from .._catalogue.types import InstanceType
+from .._catalogue.instance_types import InstanceType
 from .._core.input import Field, Problems
 
 Provider = t.Mapping[str, t.Any]

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._catalogue.device_class import quota_key
-from .._catalogue.well_known import GPU, INSTANCE_TYPE, NVIDIA_PCI
+from .._catalogue.well_known import GPU, INSTANCE_TYPE, NVIDIA_PCI, quota_key
 from .._nodes import taints
 from .model import JsonObject, Pool
 

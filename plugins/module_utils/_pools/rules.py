@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue import driver_modules
-from .._catalogue.device_class import counted_by
+from .._catalogue.well_known import counted_by
 from .._core.input import Problems
 from .._core.ownership import POOL
 from .._platforms.registry import BY_KEY

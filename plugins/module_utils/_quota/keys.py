@@ -10,8 +10,7 @@ import difflib
 import re
 import typing as t
 
-from .._catalogue import device_class
-from .._catalogue.well_known import GPU
+from .._catalogue.well_known import GPU, counted_by, quota_key
 from .._core import quantity
 from .._core.errors import InputError
 
@@ -38,7 +37,7 @@ def hard(gpus: int | None, asked: t.Mapping[str, t.Any] | None, claims: bool = F
             message = f"gpus is {gpus}; it must be 0 or more."
             remedy = "Set gpus to the number of GPUs that the namespace may request."
             raise InputError("QUOTA-QUANTITY", message, remedy)
-        return {device_class.quota_key() if claims else REQUESTS + GPU: quantity.canonical(gpus)}
+        return {quota_key() if claims else REQUESTS + GPU: quantity.canonical(gpus)}
     if not asked:
         message = "hard is empty: a quota without a resource limits nothing."
         raise InputError("QUOTA-EMPTY", message, f"Set gpus: 8, or hard: {{'{REQUESTS}{GPU}': 8}}.")
@@ -56,12 +55,12 @@ def extended(limits: t.Iterable[str]) -> list[str]:
 
 def classes(limits: t.Iterable[str]) -> list[str]:
     """Return the names of the DeviceClasses whose devices the quota limits."""
-    return [found for name in limits if (found := device_class.counted_by(name))]
+    return [found for name in limits if (found := counted_by(name))]
 
 
 def is_device(name: str) -> bool:
     """Return whether the key counts devices: an extended resource, or devices of a class."""
-    return _is_extended(name) or bool(device_class.counted_by(name))
+    return _is_extended(name) or bool(counted_by(name))
 
 
 def _check_key(name: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from .._catalogue import device_class
+from .._catalogue.well_known import quota_key
 from .._core import quantity
 from .._core.errors import AcceleratorError, InputError
 from .._core.objects import KubeObject
@@ -25,7 +25,7 @@ def check(limits: t.Mapping[str, str]) -> None:
     if not keys.extended(limits) and not keys.classes(limits):
         message = (
             "prove: needs an extended resource in hard, such as requests.nvidia.com/gpu, "
-            f"or devices of a class, such as {device_class.quota_key()}."
+            f"or devices of a class, such as {quota_key()}."
         )
         raise InputError("QUOTA-PROOF", message, "Add one, or set prove: false.")
 
@@ -38,7 +38,7 @@ def too_much(live: KubeObject, limits: t.Mapping[str, str]) -> KubeObject:
     return claims.claim(
         "gpu-quota-proof-",
         live["metadata"]["namespace"],
-        _over(live, limits, device_class.quota_key(name)),
+        _over(live, limits, quota_key(name)),
         name,
     )
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import instance_types
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.types import FABRICS
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import FABRICS
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,10 @@ from ansible.errors import AnsibleLookupError
 from ansible.parsing.dataloader import DataLoader
 
 from ansible_collections.accelerators.openshift.plugins.lookup import gpu_instance_types
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.catalogue import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
     BUILT_IN,
     CLOUDS,
+    InstanceType,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import (
     ENTRY,
@@ -20,7 +21,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
     VENDORS,
     extended,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.types import InstanceType
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 
 OPTIONS: t.Final = yaml.safe_load(gpu_instance_types.DOCUMENTATION)["options"]

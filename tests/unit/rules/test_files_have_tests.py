@@ -13,10 +13,7 @@ UNIT = ROOT / "tests/unit"
 
 # The tests of their own package run them, through the files that these tests are named after.
 WITH_THEIR_PACKAGE = {
-    "_catalogue/catalogue",
     "_catalogue/gpus",
-    "_catalogue/models",
-    "_catalogue/types",
     "_core/errors",
     "_kube/connection",
     "_kube/credentials_kubeconfig",
@@ -76,7 +73,7 @@ WITH_THEIR_PACKAGE = {
 }
 # Small nouns that the tests of another package run: the first one that needs them.
 WITH_ANOTHER_PACKAGE = {
-    "_catalogue/device_class": "quota",
+    "_catalogue/well_known": "quota",
     "_core/input": "platforms",
     "_core/objects": "stack/clusterpolicy",
     "_core/ownership": "platforms",

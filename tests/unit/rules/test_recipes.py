@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import catalogue
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import instance_types
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.registry import CODES
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import backend, signatures
@@ -72,7 +72,7 @@ class TestPlatform:
 
 
 class TestInstanceType:
-    @pytest.mark.parametrize("cloud", sorted(catalogue.CLOUDS))
+    @pytest.mark.parametrize("cloud", sorted(instance_types.CLOUDS))
     def test_a_cloud_says_from_when_its_types_are(self, cloud: str) -> None:
         found = importlib.import_module(f"{PREFIX}.module_utils._catalogue.{cloud}")
         assert datetime.date.fromisoformat(found.AS_OF) <= datetime.datetime.now(datetime.UTC).date()

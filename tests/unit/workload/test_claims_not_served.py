@@ -12,7 +12,7 @@ from unit.engine import api_on
 from unit.fake_server import FakeServer
 from unit.workload.builders import params
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import device_class
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import quota_key
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     KindNotServedError,
     NotReadyError,
@@ -58,5 +58,5 @@ def test_a_validation_says_what_is_missing_and_foresees_nothing(server: FakeServ
 
 
 def test_a_quota_limits_what_is_not_there(server: FakeServer) -> None:
-    assert quota_steps.classes(api_on(server), {device_class.quota_key(): "2"}) == []
+    assert quota_steps.classes(api_on(server), {quota_key(): "2"}) == []
     assert quota_steps.classes(api_on(server), {"requests.nvidia.com/gpu": "2"}) is None
