@@ -11,7 +11,7 @@ import typing as t
 from .._core.objects import KubeObject
 from .._kube.client import Api, Query
 from .._kube.kinds import known
-from . import cordon, drain as node_drain, node as node_facts
+from . import drain as node_drain, node as node_facts
 from .drain import Rules
 
 # With more nodes than this, one query reads all pods instead of one query for each node.
@@ -31,7 +31,9 @@ def check(api: Api, nodes: t.Collection[str], rules: Rules, why: str) -> None:
         raise problem
 
 
-def drain(api: Api, nodes: t.Collection[str], rules: Rules, why: str, mark: str = cordon.FOR_POOL) -> None:
+def drain(
+    api: Api, nodes: t.Collection[str], rules: Rules, why: str, mark: str = node_facts.CORDONED_FOR_POOL
+) -> None:
     """Cordon the nodes and evict their pods. mark: what the cordon is for.
 
     Raise if the rules forbid an eviction, and WaitTimeoutError if pods are left at the end of the task's
@@ -48,7 +50,9 @@ def drain(api: Api, nodes: t.Collection[str], rules: Rules, why: str, mark: str 
         raise problem
     lost = frozenset(node for node, one in live.items() if one is None or not node_facts.is_ready(one))
     emptied = {
-        node: cordon.since(one) for node, one in live.items() if one is not None and cordon.mark_of(one)
+        node: node_facts.cordoned_since(one)
+        for node, one in live.items()
+        if one is not None and node_facts.cordon_mark(one)
     }
     _empty(api, nodes, node_drain.Emptied(frozenset(nodes), rules, api.clock, lost, emptied))
 
@@ -59,7 +63,7 @@ def uncordon(api: Api, node: str) -> None:
         known("Node"),
         node,
         None,
-        {"metadata": {"annotations": {cordon.MARK: None}}, "spec": {"unschedulable": None}},
+        {"metadata": {"annotations": {node_facts.CORDON_MARK: None}}, "spec": {"unschedulable": None}},
     )
 
 
@@ -84,9 +88,9 @@ def _empty(api: Api, nodes: t.Collection[str], judge: node_drain.Emptied) -> Non
 
 
 def _cordon(api: Api, node: KubeObject, mark: str) -> bool:
-    if cordon.is_cordoned(node):
+    if node_facts.is_cordoned(node):
         return False
-    body = {"metadata": {"annotations": {cordon.MARK: mark}}, "spec": {"unschedulable": True}}
+    body = {"metadata": {"annotations": {node_facts.CORDON_MARK: mark}}, "spec": {"unschedulable": True}}
     api.merge_patch(known("Node"), node_facts.name(node), None, body)
     return True
 

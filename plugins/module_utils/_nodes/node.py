@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Nodes: name, zone, readiness, and which labels and taints of their pool they lack."""
+"""Nodes: name, zone, readiness, cordon, and which labels and taints of their pool they lack."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ import typing as t
 from .._catalogue.well_known import INSTANCE_TYPE, ZONE
 from .._core import conditions
 from .labels import labels
-from .taints import taints as taints_of
+from .taints import UNSCHEDULABLE, taints as taints_of
 
 Node = t.Mapping[str, t.Any]
+
+# On nodes that this collection has cordoned; the value says why. A later run removes cordons that an earlier
+# one left.
+CORDON_MARK: t.Final = "accelerators.openshift/cordoned"
+CORDONED_FOR_POOL, CORDONED_FOR_ADMIN = "pool", "admin"
 
 
 def name(node: Node) -> str:
@@ -44,6 +49,23 @@ def why_not_ready(node: Node) -> str:
     ready = conditions.find(node, "Ready")
     text = ready.get("message") or ready.get("reason") or "no Ready condition yet"
     return f"not Ready: {text}"
+
+
+def is_cordoned(node: Node) -> bool:
+    """Return True if the scheduler puts no new pods on the node."""
+    return bool((node.get("spec") or {}).get("unschedulable"))
+
+
+def cordon_mark(node: Node) -> str:
+    """Return what this collection cordoned the node for, or an empty text if it did not."""
+    return str((node["metadata"].get("annotations") or {}).get(CORDON_MARK, ""))
+
+
+def cordoned_since(node: Node) -> str:
+    """Return when the node was cordoned, as the API writes times, or an empty text if no taint says it."""
+    return next(
+        (str(one.get("timeAdded") or "") for one in taints_of(node) if one.get("key") == UNSCHEDULABLE), ""
+    )
 
 
 def lacks(node: Node, wanted: t.Mapping[str, str], taints: t.Iterable[t.Mapping[str, t.Any]]) -> list[str]:

@@ -12,9 +12,9 @@ from itertools import compress
 
 from .._core.objects import KubeObject, Snapshot, name
 from .._core.readiness import Grace, Readiness, pending, ready, worst
-from .._nodes import update
 from .._nodes.node import short
 from .._nodes.pool_nodes import judge_size, nodes_of
+from .._nodes.system import judge_update
 from . import operands
 from .finding import Finding, is_consequence, placed
 from .params import StackPool
@@ -69,7 +69,7 @@ def judge_pools(snapshot: Snapshot, pools: t.Sequence[StackPool], judge_node: No
     view = operands.view_of(snapshot)
     for pool in pools:
         for node in nodes_of(snapshot["nodes"], pool):
-            updating = update.judge(node)
+            updating = judge_update(node)
             found = [updating] if updating else judge_node(node, pool, view(node))
             findings += [placed(one, pool["name"], name(node)) for one in found if one is not None]
     return findings

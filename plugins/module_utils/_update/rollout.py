@@ -12,9 +12,9 @@ from .._catalogue.well_known import DRIVER_UPGRADE
 from .._core import conditions
 from .._core.objects import KubeObject
 from .._nodes import drain
-from .._nodes.cordon import is_cordoned
 from .._nodes.labels import labels
-from .._nodes.update import update
+from .._nodes.node import is_cordoned
+from .._nodes.system import update
 from .check import BLOCKING, OK, WARNING, Check
 
 _SHOWN: t.Final = 10

@@ -28,7 +28,6 @@ WITH_THEIR_PACKAGE = {
     "_machines/source_set",
     "_machines/trouble",
     "_nfd/features",
-    "_nodes/cordon",
     "_nodes/node",
     "_nodes/taints",
     "_olm/csv",
@@ -86,7 +85,6 @@ WITH_ANOTHER_PACKAGE = {
     "_nodes/labels": "stack/clusterpolicy",
     "_nodes/pool_nodes": "stack/clusterpolicy",
     "_nodes/system": "stack/clusterpolicy",
-    "_nodes/update": "stack/clusterpolicy",
     "_stack/node": "stack/dra",
 }
 # No unit test runs them.

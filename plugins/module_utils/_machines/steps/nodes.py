@@ -17,7 +17,7 @@ from ..._core.readiness import Readiness, pending, ready, worst
 from ..._frame.argspec import WaitParams
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
-from ..._nodes import cordon, drain_steps, node as node_facts
+from ..._nodes import drain_steps, node as node_facts
 from ..._nodes.drain import Rules
 from .. import machine as machine_facts, mirror
 from ..csr import subject as csr_subject
@@ -61,11 +61,15 @@ def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
         "new_machines": [],
     }
     if params["state"] == "schedulable":
-        if node and cordon.is_cordoned(node):
+        if node and node_facts.is_cordoned(node):
             drain_steps.uncordon(api, name)
     elif params["state"] == "drained":
         drain_steps.drain(
-            api, {name} - {""}, Rules.of(params), f"Node {name} is to be drained", cordon.FOR_ADMIN
+            api,
+            {name} - {""},
+            Rules.of(params),
+            f"Node {name} is to be drained",
+            node_facts.CORDONED_FOR_ADMIN,
         )
     else:
         facts["new_machines"] = replace(api, name, machine, params)

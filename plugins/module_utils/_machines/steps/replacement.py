@@ -19,7 +19,7 @@ from ..._core.errors import NotReadyError
 from ..._core.objects import KubeObject, Snapshot
 from ..._kube.client import Api
 from ..._kube.kinds import known
-from ..._nodes import cordon, drain_steps
+from ..._nodes import drain_steps, node as node_facts
 from ..._nodes.drain import Rules
 from ..._pools.model import Pool
 from .. import drift, machine_set, mirror, pool as machine_pool, removal
@@ -204,8 +204,8 @@ def restore(api: Api, snapshot: Snapshot) -> None:
     going = {node_name(one) for one in snapshot["machines"] if phase(one) == "Deleting" or is_given_up(one)}
     for node in snapshot["nodes"]:
         if (
-            cordon.is_cordoned(node)
-            and cordon.mark_of(node) == cordon.FOR_POOL
+            node_facts.is_cordoned(node)
+            and node_facts.cordon_mark(node) == node_facts.CORDONED_FOR_POOL
             and node["metadata"]["name"] not in going
         ):
             drain_steps.uncordon(api, node["metadata"]["name"])

@@ -20,7 +20,7 @@ from unit.stack.drivers.nodes import (
     tag,
 )
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import update
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import judge_update
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     judge as clusterpolicy_judge,
 )
@@ -80,6 +80,6 @@ def test_a_daemon_that_has_given_up_is_a_failure_of_its_own(seen: Snapshot) -> N
     node(seen)["metadata"]["annotations"] = updating("Degraded") | {
         f"{MACHINE_CONFIG}reason": "failed to drain node gpu-0 after 1 hour"
     }
-    found = update.judge(node(seen))
+    found = judge_update(node(seen))
     assert found is not None
     assert (found.code, "failed to drain node gpu-0" in found.message) == ("GPU-NODE-DEGRADED", True)
