@@ -200,7 +200,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.subscription import (
+    OlmOperatorParams,
+)
 
 SPEC = ArgumentSpec(
     options={

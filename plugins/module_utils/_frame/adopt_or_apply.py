@@ -18,7 +18,7 @@ from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 
 
-def look(api: Api, kind: Kind, wanted: KubeObject) -> KubeObject | None:
+def live_object(api: Api, kind: Kind, wanted: KubeObject) -> KubeObject | None:
     """Return the live object, or None if it does not exist.
 
     Raises KindNotServedError, but not in check mode: an earlier task would perhaps install the operator.
@@ -31,7 +31,9 @@ def look(api: Api, kind: Kind, wanted: KubeObject) -> KubeObject | None:
         return None
 
 
-def keep(api: Api, kind: Kind, wanted: KubeObject, adopt: str, live: KubeObject | None) -> Foreign | None:
+def adopt_or_apply(
+    api: Api, kind: Kind, wanted: KubeObject, adopt: str, live: KubeObject | None
+) -> Foreign | None:
     """Apply the wanted object if it is absent or ours; change a foreign object only if adopt is "take".
 
     Return a foreign object with the fields that still differ, or None.
@@ -49,7 +51,7 @@ def keep(api: Api, kind: Kind, wanted: KubeObject, adopt: str, live: KubeObject 
 
 
 @contextlib.contextmanager
-def blamed(theirs: Foreign | None, causes: t.Mapping[str, t.Sequence[str]]) -> t.Iterator[None]:
+def naming_differences(theirs: Foreign | None, causes: t.Mapping[str, t.Sequence[str]]) -> t.Iterator[None]:
     """Add the differences of a foreign object to the error of a failed wait, and raise the error again.
 
     causes: the start of an error code to the starts of the paths that can cause it.
@@ -62,7 +64,7 @@ def blamed(theirs: Foreign | None, causes: t.Mapping[str, t.Sequence[str]]) -> t
         raise
 
 
-def told(theirs: Foreign | None) -> dict[str, t.Any]:
+def as_result(theirs: Foreign | None) -> dict[str, t.Any]:
     """Return the keys of a backend's result about a foreign object: differs and manager."""
     return {"differs": theirs.differs if theirs else [], "manager": theirs.manager if theirs else ""}
 

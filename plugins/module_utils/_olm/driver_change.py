@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Changes of the GPU driver by an upgrade of the GPU operator.
+"""Changes of the GPU driver by an upgrade of the GPU operator: find them, and do what driver_change says.
 
 A ClusterPolicy without a driver image gets the one of the operator's release, so an upgrade replaces the
 driver.
@@ -15,11 +15,15 @@ import typing as t
 from dataclasses import dataclass
 
 from .._catalogue.well_known import DRIVER_VERSION
-from .._core.errors import AcceleratorError, NotReadyError
-from .._core.objects import KubeObject
+from .._core.errors import AcceleratorError, KindNotServedError, NotReadyError
+from .._core.objects import KubeObject, Snapshot
+from .._core.ownership import owned
+from .._kube.client import Api
+from .._kube.kinds import known
 from .._nodes import drain
-from . import plans
+from . import csv as olm_csv, observed, plans, unpack
 from .helm_values import PACKAGE
+from .subscription import OlmOperatorParams
 
 DRIVEN: t.Final = "nvidia.com/gpu.deploy.driver=true"
 PIN: t.Final = "pin"
@@ -27,6 +31,14 @@ ASK: t.Final = "ask"
 ALLOW: t.Final = "allow"
 _TRIPLE: t.Final = ("repository", "image", "version")
 _SHOWN: t.Final = 10
+_POLICY: t.Final = known("ClusterPolicy")
+_REMEDY: t.Final = (
+    "Set driver_change: pin to keep the driver that runs, "
+    "or driver_change: allow to have it replaced node by node."
+)
+_NAME_IT: t.Final = (
+    "Name driver.repository, driver.image and driver.version in the ClusterPolicy, then run again."
+)
 
 
 @dataclass(frozen=True)
@@ -53,6 +65,52 @@ class Change:
             f"and ClusterPolicy {names} names no driver, so the operator's own changes: "
             f"{self.image or 'unknown'} -> {self.to or 'unknown (the plan does not show it)'}"
         )
+
+
+def decide(api: Api, plan: KubeObject, seen: Snapshot, params: OlmOperatorParams) -> list[KubeObject]:
+    """Do what driver_change says and return the facts about the change; nothing if the driver stays.
+
+    Raise OLM-DRIVER-CHANGE if driver_change is ask.
+    """
+    try:
+        policies = api.list(_POLICY)
+    except KindNotServedError:
+        return []
+    if not any(map(follows, policies)):
+        return []
+    running = olm_csv.named(seen["csvs"], observed.status(seen, "installedCSV"))
+    change = find(plan, running, _following(api, plan), policies)
+    if change is None:
+        return []
+    if params["driver_change"] == PIN:
+        return [_pin(api, change, params["adopt"] == "take")]
+    nodes = api.list(known("Node"), labels=DRIVEN)
+    pods = api.list(known("Pod"), keep=_at_work) if nodes else []
+    if params["driver_change"] == ASK:
+        raise refuse(change, nodes, pods)
+    api.warn(f"{change.text} (driver_change: allow).")
+    return [{**summarize(change, nodes, pods), "action": ALLOW}]
+
+
+def _following(api: Api, plan: KubeObject) -> KubeObject | None:
+    """Return the CSV that the plan installs; for a bundle image it is in a ConfigMap that the plan names."""
+    name = next((one for one in plans.names(plan) if one.startswith(f"{PACKAGE}.")), "")
+    found = plans.shown(plan, name) or {}
+    if found.get("kind") != "ConfigMap":
+        return found or None
+    return unpack.csv(api.get(known("ConfigMap"), str(found.get("name")), str(found.get("namespace"))), name)
+
+
+def _pin(api: Api, change: Change, take: bool) -> KubeObject:
+    check_pin(change, owned, take)
+    driver = triple(change.image)
+    for policy in change.policies:
+        api.merge_patch(_POLICY, policy["metadata"]["name"], None, {"spec": {"driver": driver}})
+    return {**summarize(change, [], []), "action": PIN, "to": change.image}
+
+
+def _at_work(pod: KubeObject) -> KubeObject | None:
+    return pod if drain.busy([pod]) else None
 
 
 def default(csv: KubeObject | None) -> str:
@@ -180,12 +238,3 @@ def _some(names: t.Sequence[str]) -> str:
 
 def _listed(pods: t.Sequence[str]) -> str:
     return f" ({_some(pods)})" if pods else ""
-
-
-_REMEDY: t.Final = (
-    "Set driver_change: pin to keep the driver that runs, "
-    "or driver_change: allow to have it replaced node by node."
-)
-_NAME_IT: t.Final = (
-    "Name driver.repository, driver.image and driver.version in the ClusterPolicy, then run again."
-)

@@ -11,29 +11,24 @@ from .._core.objects import KubeObject, Snapshot
 from .._core.ownership import owned
 from .._kube.client import Api, Query
 from .._kube.kinds import known
-from . import group as olm_group, observed, plans, progress, subscription as olm_subscription
-from .elsewhere import cluster_operator_of
+from . import elsewhere, group as olm_group, observed, plans, progress, subscription as olm_subscription
 from .helm_values import PACKAGE as GPU_OPERATOR
-from .params import OlmOperatorParams
+from .subscription import OlmOperatorParams
 
 
 def present(api: Api, params: OlmOperatorParams) -> KubeObject:
     """Install or upgrade the operator, wait for it, and return the facts (operator, driver_change).
 
-    Rare cases (no OLM, another owner, a change of the driver) are imported when they occur, which keeps
+    Rare cases (a search in the catalogues, a change of the driver) are imported when they occur, which keeps
     the usual task small.
     """
     name, namespace, take = params["name"], params["namespace"], params["adopt"] == "take"
-    if cluster_operator_of(name):
-        from . import elsewhere as olm_elsewhere
-
-        return {"operator": olm_elsewhere.of_the_cluster(api, name)}
+    if elsewhere.cluster_operator_of(name):
+        return {"operator": elsewhere.of_the_cluster(api, name)}
     try:
         live = olm_subscription.subscribed(api.list(known("Subscription")), name, namespace)
     except KindNotServedError as exc:
-        from . import without_olm
-
-        raise without_olm.refusal(api, name, {}) from exc
+        raise elsewhere.without_olm(api, name, {}) from exc
     group = olm_group.suitable(api.list(known("OperatorGroup"), namespace), namespace, params["install_mode"])
     ask = _ask(api, params, live, group)
     mode = "" if group else olm_group.mode(params["install_mode"], ask.modes, ask.package)
@@ -54,10 +49,10 @@ def _ask(
     """Return what may be installed. Read the catalogue only if OLM has something to resolve."""
     if group and olm_subscription.is_installed(live, params):
         return olm_subscription.ask(params, live, None)
-    from . import elsewhere as olm_elsewhere, offers
+    from . import offers
 
     if live is None:
-        olm_elsewhere.refuse_second_owner(api, params["name"])
+        elsewhere.refuse_second_owner(api, params["name"])
     offer = offers.find(
         api,
         params["name"],
@@ -138,9 +133,9 @@ def _driver_change(api: Api, plan: KubeObject, seen: Snapshot, params: OlmOperat
     """Return the change of the GPU driver; only an upgrade of the GPU operator can have one."""
     if params["name"] != GPU_OPERATOR or not observed.status(seen, "installedCSV"):
         return []
-    from . import driver_change_steps
+    from . import driver_change
 
-    return driver_change_steps.decide(api, plan, seen, params)
+    return driver_change.decide(api, plan, seen, params)
 
 
 def _result(api: Api, seen: Snapshot, changes: list[KubeObject]) -> KubeObject:

@@ -16,7 +16,7 @@ from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 from . import csv as olm_csv, removal, subscription
 from .elsewhere import cluster_operator_of
-from .params import OlmOperatorParams
+from .subscription import OlmOperatorParams
 
 _CSV: t.Final = known("ClusterServiceVersion")
 _CRD: t.Final = known("CustomResourceDefinition")

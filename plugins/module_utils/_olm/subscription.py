@@ -12,12 +12,32 @@ from dataclasses import dataclass, replace
 from .._core.adoption import other_manager
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, Snapshot
+from .._frame.argspec import StateParams
 from . import catalogue, csv as olm_csv, observed, plans
-from .params import OlmOperatorParams
 
 INSTALL: t.Final = "install"
 UPGRADE: t.Final = "upgrade"
 NEVER: t.Final = "never"
+
+
+class OlmOperatorParams(StateParams):
+    """The options of olm_operator. grace: seconds for which a catalogue may be away."""
+
+    name: str
+    namespace: str
+    namespace_labels: dict[str, t.Any]
+    channel: str | None
+    csv: str | None
+    source: str | None
+    source_namespace: str
+    install_mode: t.Literal["OwnNamespace", "AllNamespaces"] | None
+    approve: t.Literal["install", "upgrade", "never"]
+    allow_csvs: list[str]
+    adopt: t.Literal["report", "take"]
+    driver_change: t.Literal["ask", "pin", "allow"]
+    grace: float
+    force: bool
+    remove_crds: bool
 
 
 @dataclass(frozen=True)

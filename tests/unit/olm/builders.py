@@ -9,7 +9,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
     subscription as olm_subscription,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.subscription import (
+    OlmOperatorParams,
+)
 
 Object = dict[str, t.Any]
 V1, V2 = "nfd.v1.0.0", "nfd.v1.1.0"

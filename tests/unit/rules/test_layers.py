@@ -65,13 +65,12 @@ STEPS = {
     "_nfd/removal",
     "_nfd/steps",
     "_nodes/drain_steps",
-    "_olm/driver_change_steps",
+    "_olm/driver_change",
     "_olm/elsewhere",
     "_olm/offers",
     "_olm/operators",
     "_olm/removal_steps",
     "_olm/unpack",
-    "_olm/without_olm",
     "_pools/steps",
     "_quota/steps",
     "_stack/backend",
@@ -102,9 +101,9 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_workload": (61, 267),
     "manifests": (34, 178),
     "nfd_labels": (50, 263),
-    "olm_operator": (58, 293),
+    "olm_operator": (55, 291),
     "preflight_update": (71, 342),
-    "special_resource": (134, 635),
+    "special_resource": (134, 641),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"

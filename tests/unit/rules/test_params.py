@@ -25,7 +25,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.s
     GpuNodeParams,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import NfdLabelsParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.subscription import (
+    OlmOperatorParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.steps import GpuPlanParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota.params import GpuQuotaParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (

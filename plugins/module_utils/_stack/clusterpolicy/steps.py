@@ -15,7 +15,7 @@ from ..._core.errors import AcceleratorError, KindNotServedError
 from ..._core.objects import KubeObject, Snapshot, merge, named
 from ..._core.ownership import owned
 from ..._core.readiness import FAILED, Readiness, worst
-from ..._frame.adopt_or_apply import blamed, told
+from ..._frame.adopt_or_apply import as_result, naming_differences
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes.pool_nodes import check_pools
@@ -76,11 +76,11 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     other = keep(api, params, live)
     if returning:
         returning.release()
-    with blamed(other, CAUSES):
+    with naming_differences(other, CAUSES):
         snapshot = observe_policy(api, params)
     if returning:
         returning.finish()
-    return {**summarize(snapshot, params["name"], params["pools"]), **told(other)}
+    return {**summarize(snapshot, params["name"], params["pools"]), **as_result(other)}
 
 
 def _returning(api: Api, params: StackParams, live: KubeObject | None) -> DriverReturn | None:
@@ -145,10 +145,10 @@ def _policies(api: Api, params: StackParams) -> list[KubeObject]:
         return api.list(POLICY)
     except KindNotServedError as exc:
         if not api.served(known("Subscription")):
-            from ..._olm import helm_values, without_olm
+            from ..._olm import elsewhere, helm_values
 
             wishes = manifest.wished(params, {})
-            raise without_olm.refusal(api, helm_values.PACKAGE, wishes) from exc
+            raise elsewhere.without_olm(api, helm_values.PACKAGE, wishes) from exc
         if not api.check_mode:
             from .. import diagnose
 

@@ -10,7 +10,7 @@ import contextlib
 import typing as t
 
 from ..._core.errors import KindNotServedError, NotReadyError, WaitTimeoutError
-from ..._frame.adopt_or_apply import keep, look, remove, told
+from ..._frame.adopt_or_apply import adopt_or_apply, as_result, live_object, remove
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes.labels import common_selector
@@ -38,9 +38,9 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
         if not api.check_mode:
             raise
         api.apply(custom_manifest.build(params, bool(params["namespace"])))
-        return {**judge.summarize({"objects": [], "nodes": []}), **told(None)}
+        return {**judge.summarize({"objects": [], "nodes": []}), **as_result(None)}
     wanted = custom_manifest.build(params, kind.namespaced)
-    foreign = keep(api, kind, wanted, params["adopt"], look(api, kind, wanted))
+    foreign = adopt_or_apply(api, kind, wanted, params["adopt"], live_object(api, kind, wanted))
     queries = {"objects": Query(kind, wanted["metadata"].get("namespace"), params["name"])}
     if params["pools"]:
         queries["nodes"] = Query(
@@ -52,9 +52,9 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
         failed = exc.code if isinstance(exc, NotReadyError) else ""
         if foreign:
             foreign.blame(exc, {"GPU-CR-": ("spec.",), "GPU-ALLOC": ("spec.",)})
-        exc.facts["special_resource"] = {**judge.summarize(judge.seen, failed), **told(foreign)}
+        exc.facts["special_resource"] = {**judge.summarize(judge.seen, failed), **as_result(foreign)}
         raise
-    return {**judge.summarize(snapshot), **told(foreign)}
+    return {**judge.summarize(snapshot), **as_result(foreign)}
 
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:

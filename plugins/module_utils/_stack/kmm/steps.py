@@ -13,7 +13,7 @@ from ..._core.adoption import Foreign
 from ..._core.errors import AcceleratorError, KindNotServedError, NotReadyError, WaitTimeoutError
 from ..._core.objects import KubeObject, Snapshot
 from ..._core.ownership import owned, selector
-from ..._frame.adopt_or_apply import keep, look, remove, told
+from ..._frame.adopt_or_apply import adopt_or_apply, as_result, live_object, remove
 from ..._kube.client import Api, Query
 from ..._kube.kinds import by_name, known
 from ..._nodes.pool_nodes import check_pools, nodes_of
@@ -78,7 +78,7 @@ def _load(api: Api, params: StackParams) -> dict[str, t.Any]:
     _survey(api, params, wanted, nodes)
     _require(api, params)
     try:
-        live = look(api, MODULE, wanted)
+        live = live_object(api, MODULE, wanted)
     except KindNotServedError as exc:
         diagnose.explain_absent(api, params["name"], NAMESPACE, kmm_result.chain(params), exc)
         raise
@@ -87,7 +87,7 @@ def _load(api: Api, params: StackParams) -> dict[str, t.Any]:
     versions.begin()
     for one in dependencies.own(options, params["name"], params["namespace"]) if ours else ():
         api.apply(one, force_conflicts=True)
-    foreign = keep(api, MODULE, wanted, params["adopt"], live)
+    foreign = adopt_or_apply(api, MODULE, wanted, params["adopt"], live)
 
     def wait_for(node: str) -> None:
         _wait(api, params, wanted, kmm_judge.Judge(params, api.clock, node), f"node {node}")
@@ -109,11 +109,11 @@ def _settled(
     try:
         snapshot = _wait(api, params, wanted, judge, f"Module {params['name']}", settle)
     except (NotReadyError, WaitTimeoutError) as exc:
-        exc.facts["special_resource"] |= told(foreign)
+        exc.facts["special_resource"] |= as_result(foreign)
         if foreign:
             foreign.blame(exc, _CAUSES)
         raise
-    return {**judge.summarize(snapshot), **kmm_result.summarize(params, snapshot), **told(foreign)}
+    return {**judge.summarize(snapshot), **kmm_result.summarize(params, snapshot), **as_result(foreign)}
 
 
 def _survey(api: Api, params: StackParams, wanted: KubeObject, nodes: list[KubeObject]) -> None:
@@ -217,7 +217,7 @@ def _verify(api: Api, params: StackParams) -> dict[str, t.Any]:
     if not api.served(kind):
         kind = kind._replace(api_version=kmm_manifest.API_VERSION)
     wanted = kmm_preflight.build(asked, kind.api_version)
-    live = look(api, kind, wanted)
+    live = live_object(api, kind, wanted)
     # KMM does not verify again what it has verified once, so another attempt needs a new object.
     is_stale = live is not None and bool(kmm_preflight.failures(live))
     if is_stale:

@@ -13,7 +13,7 @@ import typing as t
 
 from ..._core.errors import KindNotServedError
 from ..._core.objects import Snapshot, name
-from ..._frame.adopt_or_apply import blamed, keep, look, told
+from ..._frame.adopt_or_apply import adopt_or_apply, as_result, live_object, naming_differences
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes.pool_nodes import check_pools, nodes_of
@@ -44,14 +44,14 @@ def check(params: StackParams) -> None:
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Apply the NicClusterPolicy, wait until its stack works, and return the module's result."""
     try:
-        live = look(api, POLICY, {"metadata": {"name": NAME}})
+        live = live_object(api, POLICY, {"metadata": {"name": NAME}})
     except KindNotServedError as exc:
         from .. import diagnose
 
         diagnose.explain_absent(api, NAME, params["namespace"], CHAIN, exc)
         raise
     images = manifest.images_of(installed_csvs(api, params["namespace"]))
-    other = keep(api, POLICY, manifest.build(params, images, live), params["adopt"], live)
+    other = adopt_or_apply(api, POLICY, manifest.build(params, images, live), params["adopt"], live)
     pools, offered = params["pools"], manifest.offered(params)
     wait = Wait(
         "NIC stack",
@@ -60,10 +60,10 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
         PODS,
         lambda seen, findings: summarize(seen, pools, offered, findings),
     )
-    with blamed(other, CAUSES):
+    with naming_differences(other, CAUSES):
         snapshot = observe(api, params, wait)
     rebuild = _nodes_to_rebuild(api, params, snapshot)
-    return {**summarize(snapshot, pools, offered), "rebuild": rebuild, **told(other)}
+    return {**summarize(snapshot, pools, offered), "rebuild": rebuild, **as_result(other)}
 
 
 def _nodes_to_rebuild(api: Api, params: StackParams, snapshot: Snapshot) -> list[str]:

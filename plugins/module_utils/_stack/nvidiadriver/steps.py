@@ -13,7 +13,7 @@ from ..._core.errors import NotReadyError
 from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.ownership import owned
 from ..._core.readiness import Grace
-from ..._frame.adopt_or_apply import blamed, told
+from ..._frame.adopt_or_apply import as_result, naming_differences
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..clusterpolicy import preconditions, steps as policy_steps
@@ -56,13 +56,13 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     _delete(api, clashing)
     differs = keep(api, params, first, live)
     other = policy_steps.keep(api, params, policy)
-    with blamed(other or theirs, policy_steps.CAUSES):
+    with naming_differences(other or theirs, policy_steps.CAUSES):
         snapshot = _observe(api, params, first)
         if first != wanted:
             differs = keep(api, params, wanted, api.list(DRIVER) if not api.check_mode else live)
             snapshot = _observe(api, params, wanted)
     _delete(api, _absent_names(params))
-    found = {**summarize(snapshot, params["name"], params["pools"]), **told(other)}
+    found = {**summarize(snapshot, params["name"], params["pools"]), **as_result(other)}
     return {
         **found,
         "nvidia_drivers": summarize_drivers(snapshot, wanted),

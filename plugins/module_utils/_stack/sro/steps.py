@@ -11,7 +11,7 @@ import typing as t
 from ..._core import daemon_sets
 from ..._core.errors import InputError, KindNotServedError, NotReadyError, WaitTimeoutError
 from ..._core.objects import Snapshot
-from ..._frame.adopt_or_apply import keep, look, remove, told
+from ..._frame.adopt_or_apply import adopt_or_apply, as_result, live_object, remove
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes.labels import common_selector
@@ -77,7 +77,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     foreign = None
     if (params["sro"] or {}).get("chart"):
         wanted = sro_manifest.build(params)
-        foreign = keep(api, SPECIAL, wanted, params["adopt"], look(api, SPECIAL, wanted))
+        foreign = adopt_or_apply(api, SPECIAL, wanted, params["adopt"], live_object(api, SPECIAL, wanted))
     judge, name = sro_judge.Judge(params, api.clock), sro_manifest.old_name(params)
     queries = {"specials": Query(SPECIAL, None, name)}
     if params["pools"]:
@@ -89,9 +89,9 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
         snapshot = api.wait(queries, judge, f"SpecialResource {name}", settle)
     except (NotReadyError, WaitTimeoutError) as exc:
         failed = exc.code if isinstance(exc, NotReadyError) else ""
-        exc.facts["special_resource"] = {**_result(api, params, judge.seen, failed), **told(foreign)}
+        exc.facts["special_resource"] = {**_result(api, params, judge.seen, failed), **as_result(foreign)}
         raise
-    return {**_result(api, params, snapshot), **told(foreign)}
+    return {**_result(api, params, snapshot), **as_result(foreign)}
 
 
 def _result(api: Api, params: StackParams, snapshot: Snapshot, failed: str = "") -> dict[str, t.Any]:
