@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What OLM's objects say of one Subscription: its conditions, its status and its InstallPlan."""
+"""What OLM reports about one Subscription: its conditions, status and InstallPlan, and what blocks it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,26 @@ import typing as t
 
 from .._core import conditions
 from .._core.objects import KubeObject, Snapshot
+from .._core.readiness import Readiness, failed, pending
+from . import plans
 
 # States of a catalogue that serves packages. OLM reconnects an idle connection at once and uses the
 # catalogue, but the status can say IDLE for minutes.
 USABLE: t.Final = ("READY", "IDLE")
+UNPACK: t.Final = (
+    "The bundle image could not be read: check mirrors and pull secrets, "
+    "then delete the failed Job in the catalogue's namespace."
+)
+UNPACKING: t.Final = "BundleUnpacking"
+FAILED: t.Final = "BundleUnpackFailed"
+_RESOLVE: t.Final = (
+    "The text names what excludes what: another channel, a missing dependency, or a second OperatorGroup."
+)
+_CATALOG: t.Final = "oc -n openshift-marketplace get catalogsource,pods"
+_FATAL: t.Final = (
+    (FAILED, "OLM-UNPACK", UNPACK),
+    ("InstallPlanFailed", "OLM-PLAN-FAILED", "Correct the cause, delete the InstallPlan and run again."),
+)
 
 
 def condition(subscription: KubeObject | None, kind: str) -> KubeObject | None:
@@ -32,3 +48,52 @@ def status(seen: Snapshot, field: str) -> str:
     """Return a field of the Subscription's status, or an empty string."""
     subscription = next(iter(seen["subscription"]), None) or {}
     return str((subscription.get("status") or {}).get(field) or "")
+
+
+def resolver_text(subscription: KubeObject | None) -> str:
+    """Return the current text of the resolver; empty if it has no complaint."""
+    found = condition(subscription, "ResolutionFailed")
+    return str(found.get("message") or "") if found else ""
+
+
+def trouble(subscription: KubeObject) -> Readiness | None:
+    """Return what blocks the operator by the Subscription's conditions, or None."""
+    text, where = resolver_text(subscription), f"Subscription {subscription['metadata']['name']}"
+    found = condition(subscription, "ResolutionFailed")
+    if found and found.get("reason") == "ConstraintsNotSatisfiable":
+        return failed("ResolutionFailed", f"{where}: {text}", code="OLM-RESOLVE", remedy=_RESOLVE)
+    if found:
+        return pending("ResolutionFailed", f"{where}: {text}", code="OLM-RESOLVE", remedy=_RESOLVE)
+    unpacking = condition(subscription, UNPACKING)
+    if unpacking and unpacking.get("message"):
+        return failed(UNPACKING, f"{where}: {unpacking['message']}", code="OLM-UNPACK", remedy=UNPACK)
+    for kind, code, remedy in _FATAL:
+        found = condition(subscription, kind)
+        if found:
+            # With both conditions OLM has begun again, or is a release that never removes one.
+            reason = UNPACKING if unpacking and kind == FAILED else kind
+            return failed(
+                reason,
+                f"{where}: {kind}: {found.get('message') or found.get('reason')}",
+                code=code,
+                remedy=remedy,
+            )
+    found = condition(subscription, "CatalogSourcesUnhealthy")
+    if found and not (subscription.get("status") or {}).get("installedCSV"):
+        return pending(
+            "CatalogSourcesUnhealthy", f"{where}: {found.get('message')}", code="OLM-CATALOG", remedy=_CATALOG
+        )
+    return None
+
+
+def is_outdated(bad: Readiness, plan: KubeObject | None, seen: Snapshot, target: str) -> bool:
+    """Return True if the trouble is outdated: an InstallPlan proves that OLM has read the bundle.
+
+    OLM can leave the conditions of unpacking on a Subscription for ever. target: the CSV that the task wants.
+    """
+    installed = status(seen, "installedCSV")
+    return (
+        bad.code == "OLM-UNPACK"
+        and plan is not None
+        and (not installed or plans.phase(plan) != "Complete" or installed == target)
+    )

@@ -14,7 +14,7 @@ from .._core.errors import NotReadyError
 from .._core.objects import KubeObject, Snapshot
 from .._core.ownership import owned
 from .._core.readiness import PENDING, Readiness, failed, pending, ready
-from . import catalogue, csv as olm_csv, observed, plans, subscription as olm_subscription, trouble
+from . import catalogue, csv as olm_csv, observed, plans, subscription as olm_subscription
 
 
 class Judge:
@@ -39,8 +39,8 @@ class Judge:
         self._patience = {
             "ResolutionFailed": patience,
             "NoWay": 6 * patience,
-            trouble.FAILED: stale,
-            trouble.UNPACKING: grace,
+            observed.FAILED: stale,
+            observed.UNPACKING: grace,
         }
         self._said, self._since = "", 0.0
 
@@ -65,10 +65,10 @@ def judge(seen: Snapshot, ask: olm_subscription.Ask) -> Readiness:
             "Approve", f"InstallPlan {plan['metadata']['name']} can be approved"
         )
     plan = observed.current_plan(seen)
-    bad = trouble.of(seen["subscription"][0])
+    bad = observed.trouble(seen["subscription"][0])
     is_passing = bad is not None and (
         (bad.code == "OLM-RESOLVE" and _is_about_what_goes(bad.message, seen))
-        or trouble.is_over(bad, plan, seen, ask)
+        or observed.is_outdated(bad, plan, seen, ask.target)
     )
     if (
         bad is not None
@@ -140,7 +140,7 @@ def is_forgotten(seen: Snapshot, ask: olm_subscription.Ask) -> bool:
         next(iter(seen["subscription"]), None),
         observed.status(seen, "installedCSV"),
     )
-    gone = set(_EXISTING.findall(olm_subscription.trouble(subscription))) - {
+    gone = set(_EXISTING.findall(observed.resolver_text(subscription))) - {
         one["metadata"]["name"] for one in seen["csvs"]
     }
     if (
@@ -202,9 +202,9 @@ def _not_installed(
             return state
         return pending("InstalledCSV", f"CSV {current} succeeded; the Subscription does not say so yet")
     where = f"Subscription {ask.package}"
-    if observed.condition(seen["subscription"][0], trouble.UNPACKING):
+    if observed.condition(seen["subscription"][0], observed.UNPACKING):
         text = f"{where}: the bundle is being unpacked"
-        return pending("Unpacks", text, code="OLM-UNPACK", remedy=trouble.UNPACK)
+        return pending("Unpacks", text, code="OLM-UNPACK", remedy=observed.UNPACK)
     text = f"{where}: OLM has not made an InstallPlan yet"
     return pending("NoInstallPlan", text, code="OLM-PENDING", remedy="Look at the catalog-operator's log.")
 

@@ -182,12 +182,6 @@ def check_foreign(live: KubeObject, wanted: KubeObject) -> str:
     return f"Subscription {name} was not created by this collection and is left as it is (adopt: report).{by}"
 
 
-def trouble(subscription: KubeObject | None) -> str:
-    """Return the current text of the resolver; empty if it has no complaint."""
-    found = observed.condition(subscription, "ResolutionFailed")
-    return str(found.get("message") or "") if found else ""
-
-
 def remarks(subscription: KubeObject | None) -> list[str]:
     """Return the deprecations in the Subscription's conditions, one line each."""
     kinds = {"PackageDeprecated": "Package", "ChannelDeprecated": "Channel", "BundleDeprecated": "CSV"}

@@ -1,4 +1,4 @@
-"""Trouble that can end by itself: a bundle that OLM cannot unpack, and a catalogue that does not answer."""
+"""Trouble that can end by itself: a bundle that OLM cannot unpack."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-    catalogue,
-    offers,
     progress,
     subscription as olm_subscription,
     unpack,
@@ -141,41 +139,3 @@ def test_conditions_of_unpacking_that_olm_never_takes_back(phase: str, code: str
     }
     judged = progress.judge({"subscription": [live], "plans": [plan], "csvs": []}, ASK)
     assert (judged.verdict, judged.code) == ("pending", code)
-
-
-def catalogs(**states: str) -> dict[str, list[Object]]:
-    return {
-        "catalogs": [
-            {"metadata": {"name": name}, "status": {"connectionState": {"lastObservedState": state}}}
-            for name, state in states.items()
-        ]
-    }
-
-
-def test_a_catalogue_that_is_away_is_waited_for_and_then_looked_into() -> None:
-    now, looks = [0.0], ["not listed yet", "package"]
-
-    def look() -> Object:
-        found = looks.pop(0)
-        if found != "package":
-            raise AcceleratorError("OLM-NO-PACKAGE", found)
-        return {"found": found}
-
-    judge = offers._Return(look, catalogue.AwayError("OLM-CATALOG", "away"), lambda: now[0], 60)
-    assert [judge(catalogs(mine=state)).verdict for state in ("TRANSIENT_FAILURE", "CONNECTING")] == [
-        "pending",
-        "pending",
-    ]
-    assert len(looks) == 2, "nothing is read while it is away"
-    assert judge(catalogs(mine="READY")).code == "OLM-NO-PACKAGE"
-    assert judge(catalogs(mine="READY")).is_ready
-    assert judge.found == {"found": "package"}
-
-
-def test_a_catalogue_that_stays_away_is_given_up() -> None:
-    now = [0.0]
-    judge = offers._Return(dict, catalogue.AwayError("OLM-CATALOG", "away"), lambda: now[0], 60)
-    for second, verdict in [(59, "pending"), (60, "ready")]:
-        now[0] = second
-        assert judge(catalogs(mine="TRANSIENT_FAILURE")).verdict == verdict
-    assert (judge.found, judge.trouble.code) == (None, "OLM-CATALOG")

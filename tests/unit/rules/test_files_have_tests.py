@@ -34,7 +34,6 @@ WITH_THEIR_PACKAGE = {
     "_olm/group",
     "_olm/helm_values",
     "_olm/observed",
-    "_olm/trouble",
     "_platforms/baremetal",
     "_platforms/ibm",
     "_platforms/nutanix",

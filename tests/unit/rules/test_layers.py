@@ -67,7 +67,6 @@ STEPS = {
     "_nodes/drain_steps",
     "_olm/driver_change",
     "_olm/elsewhere",
-    "_olm/offers",
     "_olm/operators",
     "_olm/removal_steps",
     "_olm/unpack",
@@ -101,9 +100,9 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_workload": (61, 267),
     "manifests": (34, 178),
     "nfd_labels": (50, 263),
-    "olm_operator": (55, 291),
+    "olm_operator": (53, 290),
     "preflight_update": (71, 342),
-    "special_resource": (134, 641),
+    "special_resource": (134, 644),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
