@@ -10,8 +10,7 @@ import re
 import typing as t
 
 from .._core.input import Field, Problems
-from .platform import Paths, Reports, Wanted
-from .shape import known, merged
+from .platform import Paths, Reports, Wanted, known_fields, merged
 
 KEY: t.Final = "aws"
 NAME: t.Final = "AWS"
@@ -219,7 +218,7 @@ def _check_disk(disk: t.Mapping[str, t.Any], path: str, problems: Problems) -> N
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
-    source = known(source, SHAPE)
+    source = known_fields(source, SHAPE)
     provider = {key: source[key] for key in COPIED if key in source}
     if wanted.image:
         provider["ami"] = {"id": wanted.image}

@@ -12,8 +12,7 @@ import typing as t
 from .._core.input import Field, Problems
 from .._core.quantity import canonical
 from . import azure_shape
-from .platform import Paths, Reports, Wanted
-from .shape import known, merged
+from .platform import Paths, Reports, Wanted, known_fields, merged
 
 KEY: t.Final = "azure"
 NAME: t.Final = "Azure"
@@ -193,7 +192,7 @@ def _check_disks(wanted: Wanted, paths: Paths, problems: Problems) -> None:
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
-    source = known(source, SHAPE)
+    source = known_fields(source, SHAPE)
     provider: dict[str, t.Any] = {key: source[key] for key in COPIED if key in source}
     if wanted.image:
         provider["image"] = _image(wanted.image)

@@ -21,6 +21,8 @@ Limits = t.Mapping[str, str]
 _COUNT_REMEDY: t.Final = (
     "The kube-controller-manager counts usage: look at `oc get clusteroperator kube-controller-manager`."
 )
+PROOF_PATIENCE: t.Final = 10.0  # seconds: admission reads quotas from a cache, and sees a new one late
+_PROOF_IMAGE: t.Final = "registry.k8s.io/pause:3.10"  # never pulled: the pod is only a dry run
 
 
 def build(name: str, namespace: str, limits: Limits) -> KubeObject:
@@ -160,10 +162,6 @@ def _requested(pod: KubeObject, name: str) -> int:
         int(quantity.parse(((one.get("resources") or {}).get("requests") or {}).get(name, "0")))
         for one in containers
     )
-
-
-PROOF_PATIENCE: t.Final = 10.0  # seconds: admission reads quotas from a cache, and sees a new one late
-_PROOF_IMAGE: t.Final = "registry.k8s.io/pause:3.10"  # never pulled: the pod is only a dry run
 
 
 def check_provable(limits: t.Mapping[str, str]) -> None:

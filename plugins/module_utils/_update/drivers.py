@@ -22,6 +22,11 @@ Answers = t.Mapping[str, lookup.Answer]
 # Names that an image may have; one of them must exist.
 Names = tuple[str, ...]
 NIC_DRIVER: t.Final = "nvidia.com/ofed-driver"
+_CODE: t.Final = "UPDATE-DRIVER"
+_FROM_RELEASE: t.Final = (
+    "Give kernel and rhcos: `podman run --rm $(oc adm release info {version} --image-for=driver-toolkit) "
+    "cat /etc/driver-toolkit-release.json`, and `oc adm release info {version}` names machine-os."
+)
 
 
 def driver_images(matches: t.Iterable[Match], target: Target) -> list[Names]:
@@ -105,13 +110,6 @@ def judged(name: str, needs: t.Sequence[Names], known: Answers, code: str, what:
 def kernel_of(target: Target) -> str:
     """Return the words for the target's kernel, or its version if the kernel is not known."""
     return f"kernel {as_label(target.kernel)}" if target.kernel else target.version
-
-
-_CODE: t.Final = "UPDATE-DRIVER"
-_FROM_RELEASE: t.Final = (
-    "Give kernel and rhcos: `podman run --rm $(oc adm release info {version} --image-for=driver-toolkit) "
-    "cat /etc/driver-toolkit-release.json`, and `oc adm release info {version}` names machine-os."
-)
 
 
 def from_release(target: Target) -> str:

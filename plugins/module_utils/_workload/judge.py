@@ -20,6 +20,9 @@ from .pods import HOSTNAME, GpuWorkloadParams, geometry_of, has_ended, host_of, 
 
 # A device plugin that restarts makes pods unschedulable for a moment, and a registry may fail once.
 PASSING: t.Final = ("WORK-UNSCHEDULABLE", "WORK-IMAGE", "WORK-CONTAINER")
+# A pod's result, as the module returns it.
+PodResult = dict[str, t.Any]
+TAIL: t.Final = 20
 
 
 class Judge:
@@ -93,11 +96,6 @@ def judge_account(snapshot: Snapshot) -> Readiness:
         "Look at the kube-controller-manager.",
     )
     return pending("NoAccount", message, code="WORK-NO-ACCOUNT", remedy=remedy)
-
-
-# A pod's result, as the module returns it.
-PodResult = dict[str, t.Any]
-TAIL: t.Final = 20
 
 
 def has_log(pod: KubeObject) -> bool:

@@ -15,6 +15,9 @@ from .._core.ownership import owned
 from .._nodes import devices
 from .pods import HOSTNAME, RUN_LABEL, GpuWorkloadParams, geometry_of, has_ended, host_of
 
+# Resource -> who holds it -> how many of it.
+Held = t.Mapping[str, t.Mapping[str, int]]
+
 
 def check(params: GpuWorkloadParams) -> None:
     """Raise InputError for options that cannot work together."""
@@ -74,10 +77,6 @@ def quota(error: ForbiddenError, namespace: str) -> ForbiddenError | NotReadyErr
         f"Raise the quota in namespace {namespace}, or validate in another one (option namespace).",
         evidence=error.evidence,
     )
-
-
-# Resource -> who holds it -> how many of it.
-Held = t.Mapping[str, t.Mapping[str, int]]
 
 
 def is_ours(obj: KubeObject, params: GpuWorkloadParams) -> bool:

@@ -93,17 +93,17 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "gpu_autoscaler": (112, 535),
+    "gpu_autoscaler": (105, 532),
     "gpu_machine_health": (44, 215),
-    "gpu_machineset": (131, 613),
+    "gpu_machineset": (125, 610),
     "gpu_node": (70, 320),
-    "gpu_plan": (91, 427),
-    "gpu_quota": (48, 209),
-    "gpu_workload": (65, 271),
+    "gpu_plan": (83, 423),
+    "gpu_quota": (46, 209),
+    "gpu_workload": (62, 270),
     "manifests": (36, 180),
     "nfd_labels": (54, 265),
     "olm_operator": (60, 291),
-    "preflight_update": (75, 344),
+    "preflight_update": (73, 343),
     "special_resource": (140, 640),
 }
 CLIENTS = {"kubernetes", "openshift"}
