@@ -125,7 +125,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota import steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._quota.params import GpuQuotaParams
 
 SPEC = ArgumentSpec(
     options={
@@ -142,7 +141,7 @@ SPEC = ArgumentSpec(
 ).merge(AUTH, STATE, WAIT)
 
 
-def ensure(api: Api, params: GpuQuotaParams) -> dict[str, t.Any]:
+def ensure(api: Api, params: steps.GpuQuotaParams) -> dict[str, t.Any]:
     return steps.absent(api, params) if params["state"] == "absent" else steps.present(api, params)
 
 

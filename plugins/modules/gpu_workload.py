@@ -160,7 +160,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload i
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
     BENCHMARKS,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.params import GpuWorkloadParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import GpuWorkloadParams
 
 SPEC = ArgumentSpec(
     options={

@@ -142,9 +142,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._update import steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._update.params import (
-    PreflightUpdateParams,
-)
 
 OPERATORS = (
     "nvidia-gpu-operator",
@@ -171,7 +168,7 @@ SPEC = ArgumentSpec(
 ).merge(AUTH, WAIT)
 
 
-def ensure(api: Api, params: PreflightUpdateParams) -> dict[str, t.Any]:
+def ensure(api: Api, params: steps.PreflightUpdateParams) -> dict[str, t.Any]:
     return steps.check(api, params)
 
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from .._core.errors import InputError
 from .._core.objects import KubeObject
 from .._core.ownership import owned, pool_of
-from .._platforms import registry as platforms, scale_from_zero
+from .._platforms import registry as platforms
 from .._platforms.infrastructure import Infrastructure
 from .._platforms.platform import Platform
 from .._pools import platform_options
+from .._pools.autoscale import capacity_annotations
 from .._pools.model import Pool
 from . import drift, machine, machine_set, source_set
 from .candidates import Held, Share, is_of
@@ -113,7 +114,7 @@ def plan(
         if record:
             manifests[name]["metadata"]["annotations"][machine_set.OBTAINED] = record
         if pool.autoscale:
-            manifests[name]["metadata"]["annotations"] |= scale_from_zero.capacity(
+            manifests[name]["metadata"]["annotations"] |= capacity_annotations(
                 platform.REPORTS, share.candidate
             )
         named[name] = share

@@ -10,8 +10,7 @@ import re
 import typing as t
 
 from .._core.input import Field, Problems
-from .platform import Paths, Reports, Wanted
-from .shape import known, merged
+from .platform import Paths, Reports, Wanted, known_fields, merged
 
 KEY: t.Final = "aws"
 NAME: t.Final = "AWS"
@@ -143,50 +142,43 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
 
 def _check_market(asked: dict[str, t.Any], wanted: Wanted, paths: Paths, problems: Problems) -> None:
     """Add a problem if the Machine API's webhook refuses the market or the patch."""
-    reservation, market, is_spot = (
-        asked.get("capacityReservationId"),
-        asked.get("marketType"),
-        "spotMarketOptions" in asked,
-    )
+    reservation = asked.get("capacityReservationId")
     if reservation and not _RESERVATION.fullmatch(str(reservation)):
         where = paths.of("capacityReservationId", f"{paths.market}.reservation", wanted.patch)
         problems.add(
             "POOL-MARKET",
             where,
-            f"{reservation!r} is no id of a reservation.",
-            "It is cr- and 17 hexadecimal digits, as the EC2 console shows it.",
+            f"{reservation!r} is not the id of a capacity reservation.",
+            "Write cr- and 17 hexadecimal digits, as the EC2 console shows it.",
         )
-    where = f"{paths.patch}.{'marketType' if 'marketType' in wanted.patch else 'spotMarketOptions'}"
-    if not {"marketType", "spotMarketOptions", "capacityReservationId"} & set(wanted.patch):
-        return
+    if {"marketType", "spotMarketOptions", "capacityReservationId"} & set(wanted.patch):
+        field = "marketType" if "marketType" in wanted.patch else "spotMarketOptions"
+        if fault := _market_fault(asked):
+            problems.add("POOL-MARKET", f"{paths.patch}.{field}", *fault)
+
+
+def _market_fault(asked: dict[str, t.Any]) -> tuple[str, str] | None:
+    """Return message and remedy for fields of the market that exclude each other, or None."""
+    reservation, market = asked.get("capacityReservationId"), asked.get("marketType")
+    is_spot = "spotMarketOptions" in asked
     if market and market not in _MARKETS:
-        problems.add(
-            "POOL-MARKET",
-            where,
-            f"{market!r} is no market of AWS.",
+        return (
+            f"{market!r} is not a market of AWS.",
             f"Allowed: {', '.join(_MARKETS)}; or set market instead.",
         )
-    elif is_spot and market in ("OnDemand", "CapacityBlock"):
-        problems.add(
-            "POOL-MARKET",
-            where,
+    if is_spot and market in ("OnDemand", "CapacityBlock"):
+        return (
             f"spotMarketOptions contradict marketType {market}.",
             "Set market, and leave both out of the patch.",
         )
-    elif (is_spot or market == "Spot") and reservation:
-        problems.add(
-            "POOL-MARKET",
-            where,
-            "a spot instance cannot use a capacity reservation.",
-            "Remove one of the two.",
-        )
-    elif market == "CapacityBlock" and not reservation:
-        problems.add(
-            "POOL-MARKET",
-            where,
-            "a capacity block is used through its reservation.",
+    if (is_spot or market == "Spot") and reservation:
+        return "a spot instance cannot use a capacity reservation.", "Remove one of the two."
+    if market == "CapacityBlock" and not reservation:
+        return (
+            "a capacity block needs its reservation.",
             "Set market instead, with its type and reservation.",
         )
+    return None
 
 
 def _check_disk(disk: t.Mapping[str, t.Any], path: str, problems: Problems) -> None:
@@ -219,7 +211,7 @@ def _check_disk(disk: t.Mapping[str, t.Any], path: str, problems: Problems) -> N
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
-    source = known(source, SHAPE)
+    source = known_fields(source, SHAPE)
     provider = {key: source[key] for key in COPIED if key in source}
     if wanted.image:
         provider["ami"] = {"id": wanted.image}

@@ -12,8 +12,7 @@ import typing as t
 from .._core.input import Field, Problems
 from .._core.quantity import canonical
 from . import azure_shape
-from .platform import Paths, Reports, Wanted
-from .shape import known, merged
+from .platform import Paths, Reports, Wanted, known_fields, merged
 
 KEY: t.Final = "azure"
 NAME: t.Final = "Azure"
@@ -108,7 +107,8 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
                 'Write ["1"], ["2"] or ["3"].',
             )
     _check_market(wanted, paths, problems)
-    _check_disks(wanted, paths, problems)
+    _check_os_disk(wanted.disk, paths.disk, problems)
+    _check_data_disks(wanted, paths, problems)
     if wanted.options.get("accelerated_networking") and _PLAIN_NETWORK.fullmatch(wanted.instance_type):
         where = f"{paths.options}.accelerated_networking"
         problems.add(
@@ -147,32 +147,33 @@ def _check_market(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         )
 
 
-def _check_disks(wanted: Wanted, paths: Paths, problems: Problems) -> None:
-    kind, size = wanted.disk.get("type"), wanted.disk.get("size_gib")
+def _check_os_disk(disk: t.Mapping[str, t.Any], path: str, problems: Problems) -> None:
+    kind, size = disk.get("type"), disk.get("size_gib")
     if kind is not None and kind not in _OS_DISKS:
-        hint = (
-            "An ultra disk cannot be booted from: make it one of azure.data_disks. " if kind == _ULTRA else ""
-        )
+        hint = "A machine cannot boot from an ultra disk: use azure.data_disks. " if kind == _ULTRA else ""
         problems.add(
             "POOL-DISK",
-            f"{paths.disk}.type",
-            f"{kind!r} is no type of Azure's OS disks.",
+            f"{path}.type",
+            f"{kind!r} is not a type of Azure's OS disks.",
             f"{hint}Allowed: {', '.join(_OS_DISKS)}.",
         )
     if size is not None and size > _MOST_DISK:
         problems.add(
             "POOL-DISK",
-            f"{paths.disk}.size_gib",
-            f"{size} is more than an OS disk has.",
+            f"{path}.size_gib",
+            f"{size} is more than the maximum of an OS disk.",
             f"Set at most {_MOST_DISK}.",
         )
-    for key in sorted({"iops", "throughput_mib"} & set(wanted.disk)):
+    for key in sorted({"iops", "throughput_mib"} & set(disk)):
         problems.add(
             "POOL-DISK",
-            f"{paths.disk}.{key}",
-            "the size of Azure's OS disks says how fast they are.",
+            f"{path}.{key}",
+            "the size of an OS disk of Azure determines its speed.",
             f"Remove {key}, or make the disk larger.",
         )
+
+
+def _check_data_disks(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     disks = wanted.options.get("data_disks") or []
     ultra = bool(wanted.options.get("ultra_disks")) or any(disk.get("type") == _ULTRA for disk in disks)
     if ultra and not wanted.zones:
@@ -180,20 +181,20 @@ def _check_disks(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         problems.add(
             "POOL-DISK",
             where,
-            "machines outside of a zone get no ultra disks.",
-            "Name zones in the candidate, or use Premium_LRS.",
+            "a machine without a zone cannot have ultra disks.",
+            "Set zones of the candidate, or use Premium_LRS.",
         )
     if len({disk.get("name") for disk in disks}) < len(disks):
         problems.add(
             "POOL-DUPLICATE",
             f"{paths.options}.data_disks",
-            "two of them have the same name.",
-            "Name each once.",
+            "two of the disks have the same name.",
+            "Give each disk its own name.",
         )
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
-    source = known(source, SHAPE)
+    source = known_fields(source, SHAPE)
     provider: dict[str, t.Any] = {key: source[key] for key in COPIED if key in source}
     if wanted.image:
         provider["image"] = _image(wanted.image)

@@ -10,9 +10,7 @@ import typing as t
 
 from .._core.input import Field, Problems
 from .._core.objects import key_fault, value_fault
-from . import refusals
-from .platform import Paths, Reports, Wanted
-from .shape import known
+from .platform import Paths, Reports, Wanted, known_fields, refuse_disk, refuse_markets, refuse_zones
 
 KEY: t.Final = "baremetal"
 NAME: t.Final = "BareMetal"
@@ -65,15 +63,15 @@ def instance_type(provider: t.Mapping[str, t.Any]) -> str:
 
 
 def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
-    refusals.refuse_markets(wanted, "bare metal", paths, problems)
-    refusals.refuse_zones(
+    refuse_markets(wanted, "bare metal", paths, problems)
+    refuse_zones(
         wanted,
         "hosts of bare metal are in no zone.",
         "Choose hosts with baremetal.host_selector instead.",
         paths,
         problems,
     )
-    refusals.refuse_disk(wanted, (), "bare metal", paths, problems)
+    refuse_disk(wanted, (), "bare metal", paths, problems)
     chosen = (
         wanted.options.get("host_selector")
         or wanted.options.get("host_expressions")
@@ -106,7 +104,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
-    source = known(source, SHAPE)
+    source = known_fields(source, SHAPE)
     provider = {key: source[key] for key in COPIED if source.get(key) is not None}
     if wanted.options.get("image"):
         # A host has only one deploy method: the image replaces the reference's.

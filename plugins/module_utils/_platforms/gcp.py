@@ -9,9 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.input import Field, Problems
-from . import gcp_shape
-from .platform import Paths, Reports, Wanted
-from .shape import known
+from .platform import Paths, Reports, Wanted, known_fields
 
 KEY: t.Final = "gcp"
 NAME: t.Final = "GCP"
@@ -30,7 +28,50 @@ OPTIONS: t.Final[dict[str, Field]] = {
         "map", fields={key: Field("flag") for key in ("secure_boot", "vtpm", "integrity_monitoring")}
     ),
 }
-SHAPE: t.Final[dict[str, t.Any]] = gcp_shape.SHAPE
+_KMS_KEY: t.Final = {"name": None, "keyRing": None, "projectID": None, "location": None}
+# The known fields in release 4.22, which has none for a reservation.
+SHAPE: t.Final[dict[str, t.Any]] = {
+    "apiVersion": None,
+    "kind": None,
+    "metadata": {"creationTimestamp": None},
+    "userDataSecret": {"name": None},
+    "credentialsSecret": {"name": None},
+    "canIPForward": None,
+    "deletionProtection": None,
+    "disks": [
+        {
+            "autoDelete": None,
+            "boot": None,
+            "sizeGb": None,
+            "type": None,
+            "image": None,
+            "labels": None,
+            "encryptionKey": {"kmsKey": _KMS_KEY, "kmsKeyServiceAccount": None},
+        }
+    ],
+    "labels": None,
+    "gcpMetadata": [{"key": None, "value": None}],
+    "networkInterfaces": [{"publicIP": None, "network": None, "projectID": None, "subnetwork": None}],
+    "serviceAccounts": [{"email": None, "scopes": None}],
+    "tags": None,
+    "targetPools": None,
+    "machineType": None,
+    "region": None,
+    "zone": None,
+    "projectID": None,
+    "gpus": [{"count": None, "type": None}],
+    "preemptible": None,
+    "provisioningModel": None,
+    "onHostMaintenance": None,
+    "restartPolicy": None,
+    "shieldedInstanceConfig": {
+        "secureBoot": None,
+        "virtualizedTrustedPlatformModule": None,
+        "integrityMonitoring": None,
+    },
+    "confidentialCompute": None,
+    "resourceManagerTags": [{"parentID": None, "key": None, "value": None}],
+}
 # Fields for joining the cluster, not those for the reference's market, load balancer, deletion protection
 # or host maintenance.
 COPIED: t.Final = (
@@ -203,7 +244,7 @@ def _check_disk(disk: t.Mapping[str, t.Any], machine: str, path: str, problems: 
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
-    source = known(source, SHAPE)
+    source = known_fields(source, SHAPE)
     provider = {key: source[key] for key in COPIED if key in source}
     machine, _plus, attached = wanted.instance_type.partition("+")
     provider |= {"machineType": machine, "zone": wanted.zone, "onHostMaintenance": "Terminate"}

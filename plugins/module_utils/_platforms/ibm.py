@@ -9,9 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.input import Field, Problems
-from . import refusals
-from .platform import Paths, Reports, Wanted
-from .shape import known
+from .platform import Paths, Reports, Wanted, known_fields, refuse_disk, refuse_markets
 
 KEY: t.Final = "ibm"
 NAME: t.Final = "IBMCloud"
@@ -65,8 +63,8 @@ def instance_type(provider: t.Mapping[str, t.Any]) -> str:
 
 
 def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
-    refusals.refuse_markets(wanted, "IBM Cloud", paths, problems)
-    refusals.refuse_disk(wanted, (), "IBM Cloud", paths, problems)
+    refuse_markets(wanted, "IBM Cloud", paths, problems)
+    refuse_disk(wanted, (), "IBM Cloud", paths, problems)
     if wanted.options.get("dedicated_host") and len(set(wanted.zones)) > 1:
         problems.add(
             "POOL-PLACEMENT",
@@ -77,7 +75,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
-    source = known(source, SHAPE)
+    source = known_fields(source, SHAPE)
     provider = {key: source[key] for key in COPIED if source.get(key) is not None}
     provider |= {"profile": wanted.instance_type, "zone": wanted.zone}
     asked = {"image": wanted.image, "dedicatedHost": wanted.options.get("dedicated_host")}

@@ -11,9 +11,7 @@ import typing as t
 
 from .._core.input import Field, Problems
 from .._core.quantity import canonical
-from . import refusals
-from .platform import Paths, Reports, Wanted
-from .shape import known
+from .platform import Paths, Reports, Wanted, known_fields, refuse_disk, refuse_markets
 
 KEY: t.Final = "nutanix"
 NAME: t.Final = "Nutanix"
@@ -90,8 +88,8 @@ def instance_type(provider: t.Mapping[str, t.Any]) -> str:
 
 
 def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
-    refusals.refuse_markets(wanted, "Nutanix", paths, problems)
-    refusals.refuse_disk(wanted, ("size_gib",), "Nutanix", paths, problems)
+    refuse_markets(wanted, "Nutanix", paths, problems)
+    refuse_disk(wanted, ("size_gib",), "Nutanix", paths, problems)
     gpus, where = wanted.options.get("gpus") or [], f"{paths.options}.gpus"
     for index, gpu in enumerate(gpus):
         if ("name" in gpu) == ("device_id" in gpu):
@@ -130,7 +128,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
-    source = known(source, SHAPE)
+    source = known_fields(source, SHAPE)
     provider = {key: source[key] for key in COPIED if source.get(key) is not None}
     if wanted.image:
         provider["image"] = (

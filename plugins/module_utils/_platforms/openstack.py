@@ -9,9 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.input import Field, Problems
-from . import refusals
-from .platform import Paths, Reports, Wanted
-from .shape import known, merged
+from .platform import Paths, Reports, Wanted, known_fields, merged, refuse_disk, refuse_markets
 
 KEY: t.Final = "openstack"
 NAME: t.Final = "OpenStack"
@@ -138,12 +136,12 @@ def instance_type(provider: t.Mapping[str, t.Any]) -> str:
 
 
 def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
-    refusals.refuse_markets(wanted, "OpenStack", paths, problems)
-    refusals.refuse_disk(wanted, tuple(_DISK), "OpenStack", paths, problems)
+    refuse_markets(wanted, "OpenStack", paths, problems)
+    refuse_disk(wanted, tuple(_DISK), "OpenStack", paths, problems)
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
-    source = known(source, SHAPE)
+    source = known_fields(source, SHAPE)
     provider = {key: source[key] for key in COPIED if source.get(key) is not None}
     if wanted.options.get("server_group"):
         # The reference's serverGroupID is the id of another group.

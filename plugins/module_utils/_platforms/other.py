@@ -9,8 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.input import Field, Problems
-from . import refusals
-from .platform import Paths, Reports, Wanted
+from .platform import Paths, Reports, Wanted, refuse_disk, refuse_markets, refuse_zones
 
 # The value of a providerSpec.
 Value = dict[str, t.Any]
@@ -37,10 +36,10 @@ def instance_type(provider: t.Mapping[str, t.Any]) -> str:
 
 
 def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
-    refusals.refuse_markets(wanted, "this platform", paths, problems)
+    refuse_markets(wanted, "this platform", paths, problems)
     remedy = "Set the field that says where in provider_spec_patch, or give the pool a reference there."
-    refusals.refuse_zones(wanted, "nothing is known of this platform's zones.", remedy, paths, problems)
-    refusals.refuse_disk(wanted, (), "this platform", paths, problems)
+    refuse_zones(wanted, "nothing is known of this platform's zones.", remedy, paths, problems)
+    refuse_disk(wanted, (), "this platform", paths, problems)
     if not wanted.patch:
         message = "is required on this platform: nothing else makes the copy of a worker set one with GPUs."
         problems.add(

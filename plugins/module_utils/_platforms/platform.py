@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The protocol of a platform, and the machine that a pool wants from it."""
+"""A platform: its protocol, the machine that a pool wants, the shape of provider values, common refusals."""
 
 from __future__ import annotations
 
@@ -63,11 +63,12 @@ class Platform(t.Protocol):
     """The facts and functions of a platform. provider: the value of a template's providerSpec.
 
     NAME: in the Infrastructure object. KEY: the key of the platform's options in a pool, and the catalogue's
-    name of the cloud. OPTIONS: the platform's own. SHAPE: the known fields of the provider's value (see
-    `shape`). ZONED: every machine set has a zone. OWN_TYPE: the meaning of instance_type if the catalogue
-    lacks the cloud. HAS_TYPE_LABEL: nodes have their instance type as a label. IMAGE: the field of the boot
-    image. NO_IMAGE: the remedy if a text cannot name an image, or empty. CHOSEN: field that only an option
-    sets -> the option. REPORTS: facts of a machine that the machine-set controller gives the autoscaler.
+    name of the cloud. OPTIONS: the platform's own. SHAPE: the known fields of the provider's value: field ->
+    a nested shape, a list with one nested shape, or None. ZONED: every machine set has a zone. OWN_TYPE: the
+    meaning of instance_type if the catalogue lacks the cloud. HAS_TYPE_LABEL: nodes have their instance type
+    as a label. IMAGE: the field of the boot image. NO_IMAGE: the remedy if a text cannot name an image, or
+    empty. CHOSEN: field that only an option sets -> the option. REPORTS: facts of a machine that the
+    machine-set controller gives the autoscaler.
     """
 
     NAME: str
@@ -96,3 +97,74 @@ class Platform(t.Protocol):
 
         Keep the source's boot image unless `wanted` has one.
         """
+
+
+def known_fields(value: t.Any, shape: t.Any) -> t.Any:
+    """Return a copy of the value with only the fields of the shape."""
+    if isinstance(shape, dict) and isinstance(value, dict):
+        return {key: known_fields(inner, shape[key]) for key, inner in value.items() if key in shape}
+    if isinstance(shape, list) and isinstance(value, list):
+        return [known_fields(item, shape[0]) for item in value]
+    return value
+
+
+def unknown_paths(value: t.Any, shape: t.Any) -> list[str]:
+    """Return the sorted paths of the fields that are not in the shape."""
+    return sorted(_unknown(value, shape, ""))
+
+
+def _unknown(value: t.Any, shape: t.Any, path: str) -> t.Iterator[str]:
+    if isinstance(shape, dict) and isinstance(value, dict):
+        for key, inner in value.items():
+            where = f"{path}.{key}" if path else key
+            if key not in shape:
+                yield where
+            else:
+                yield from _unknown(inner, shape[key], where)
+    elif isinstance(shape, list) and isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _unknown(item, shape[0], f"{path}[{index}]")
+
+
+def merged(value: t.Any, patch: t.Any) -> t.Any:
+    """Return the value with the patch merged (RFC 7386): merge mappings, remove null, replace the rest."""
+    if not isinstance(patch, dict):
+        return patch
+    base = dict(value) if isinstance(value, dict) else {}
+    for key, inner in patch.items():
+        if inner is None:
+            base.pop(key, None)
+        else:
+            base[key] = merged(base.get(key), inner)
+    return base
+
+
+def refuse_markets(wanted: Wanted, name: str, paths: Paths, problems: Problems) -> None:
+    """Add a problem for a market other than on_demand, or a reservation. name: the platform's."""
+    kind = wanted.market.get("type", "on_demand")
+    if kind != "on_demand":
+        problems.add("POOL-MARKET", f"{paths.market}.type", f"{name} has no market {kind}.", "Remove market.")
+    elif wanted.market.get("reservation"):
+        problems.add(
+            "POOL-MARKET",
+            f"{paths.market}.reservation",
+            f"a machine of {name} cannot name a reservation.",
+            "Remove market.",
+        )
+
+
+def refuse_zones(wanted: Wanted, why: str, remedy: str, paths: Paths, problems: Problems) -> None:
+    """Add a problem if the candidate has zones."""
+    if wanted.zones:
+        problems.add("POOL-ZONE", f"{paths.candidate}.zones", why, remedy)
+
+
+def refuse_disk(
+    wanted: Wanted, known: t.Collection[str], name: str, paths: Paths, problems: Problems
+) -> None:
+    """Add a problem for each option of the disk that is not in C(known)."""
+    for key in sorted(set(wanted.disk) - set(known)):
+        can = f"Only {' and '.join(known)} can be set." if known else "Remove disk."
+        problems.add(
+            "POOL-DISK", f"{paths.disk}.{key}", f"a machine of {name} cannot say this of its disk.", can
+        )

@@ -9,8 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from . import aws, azure, baremetal, gcp, ibm, nutanix, openstack, other
-from .platform import Platform, Provider, Reports, Wanted
-from .shape import merged, unknown
+from .platform import Platform, Provider, Reports, Wanted, merged, unknown_paths
 from .vsphere import VSphere
 
 # Name in the Infrastructure object -> platform.
@@ -62,4 +61,4 @@ def build(platform: Platform, source: Provider, wanted: Wanted) -> dict[str, t.A
 
 def unknown_fields(platform: Platform, provider: Provider) -> list[str]:
     """Return the paths of unknown fields in the provider's value."""
-    return unknown(provider, platform.SHAPE) if platform.SHAPE else []
+    return unknown_paths(provider, platform.SHAPE) if platform.SHAPE else []

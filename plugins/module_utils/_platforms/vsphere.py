@@ -10,9 +10,7 @@ import typing as t
 from dataclasses import dataclass
 
 from .._core.input import Field, Problems
-from . import refusals
-from .platform import Paths, Reports, Wanted
-from .shape import known
+from .platform import Paths, Reports, Wanted, known_fields, refuse_disk, refuse_markets
 
 _SHAPE: t.Final[dict[str, t.Any]] = {
     "apiVersion": None,
@@ -103,8 +101,8 @@ class VSphere:
         return str(provider.get("template") or "")
 
     def check(self, wanted: Wanted, paths: Paths, problems: Problems) -> None:
-        refusals.refuse_markets(wanted, "vSphere", paths, problems)
-        refusals.refuse_disk(wanted, ("size_gib",), "vSphere", paths, problems)
+        refuse_markets(wanted, "vSphere", paths, problems)
+        refuse_disk(wanted, ("size_gib",), "vSphere", paths, problems)
         cpus, cores = wanted.options.get("cpus"), wanted.options.get("cores_per_socket")
         if cpus and cores and cpus % cores:
             problems.add(
@@ -115,7 +113,7 @@ class VSphere:
             )
 
     def build(self, source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
-        source = known(source, _SHAPE)
+        source = known_fields(source, _SHAPE)
         provider = {key: source[key] for key in _COPIED if source.get(key) is not None}
         # The machine-config operator may replace the template of an existing set, like images of other
         # platforms.

@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 
 from .._catalogue.instance_types import BUILT_IN, CLOUDS, Catalogue, InstanceType
 from .._catalogue.overrides import FACTS, described
 from .._core.input import Problems
 from .._platforms.registry import BY_KEY, OTHER, of_cloud
-from . import attached
 from .geometry import GeometryError, geometry
 from .model import PATCH, Candidate, Market
 
@@ -20,6 +20,7 @@ from .model import PATCH, Candidate, Market
 Description = dict[str, t.Any]
 # Vendor -> the resource name of its devices.
 _RESOURCES: t.Final = {"amd": "amd.com/gpu", "intel": "habana.ai/gaudi", "aws": "aws.amazon.com/neuron"}
+_N1: t.Final = re.compile(r"(n1|custom)-\S+")
 
 
 def resolve(
@@ -35,7 +36,7 @@ def resolve(
     accelerator: the pool's option. Devices of another vendor than NVIDIA are allowed only if it names
     that vendor.
     """
-    name = attached.full_name(candidate)
+    name = _full_name(candidate)
     if not name:
         return None
     where = cloud or next(iter(catalogue.clouds_with(name)), None)
@@ -52,7 +53,7 @@ def resolve(
         if found is None:
             return None
     if found is None:
-        if not attached.refuse(candidate, cloud, path, catalogue, problems):
+        if not _refuse_attached(candidate, cloud, path, catalogue, problems):
             _unknown(name, cloud, path, catalogue, problems)
         return None
     if found.gpu.vendor != "nvidia" and not accelerator.startswith(f"{found.gpu.vendor}-"):
@@ -220,3 +221,62 @@ def check_alike(pool: Description, path: str, problems: Problems) -> None:
             f"the image is for {', '.join(allowed)}, but {pool['resolved'][0].instance_type} is {arch}.",
             f"Use an image that has {arch}, or another instance type.",
         )
+
+
+def _full_name(candidate: Description) -> str:
+    """Return the catalogue's name of the machine with the GPUs of gcp.gpus."""
+    name, gpus = str(candidate.get("instance_type") or ""), _gpus(candidate)
+    if _N1.fullmatch(name) and "+" not in name and gpus.get("type"):
+        return f"{name}+{gpus['type']}:{gpus.get('count') or 1}"
+    return name
+
+
+def _refuse_attached(
+    candidate: Description, cloud: str | None, path: str, catalogue: Catalogue, problems: Problems
+) -> bool:
+    """Add the problem of an N1 machine with no or wrong GPUs. Return True if it is an N1 machine."""
+    name = _full_name(candidate)
+    if cloud not in (None, "gcp") or not _N1.fullmatch(name):
+        return False
+    machine, _plus, gpus = name.partition("+")
+    offers: dict[str, list[int]] = {}
+    for kind in catalogue.everything("gcp"):
+        if kind.attachable:
+            offers.setdefault(kind.accelerator_type, []).append(kind.gpus)
+    accelerator, _colon, count = gpus.partition(":")
+    where = f"{path}.gcp.gpus" if _gpus(candidate) else f"{path}.instance_type"
+    if not gpus:
+        remedy = "Attach some: gcp: {gpus: {type: nvidia-tesla-t4, count: 1}}."
+        problems.add("POOL-GPUS", where, f"{machine} has no GPU of its own.", remedy)
+    elif accelerator in offers:
+        counts = map(str, sorted(offers[accelerator]))
+        problems.add(
+            "POOL-GPUS",
+            where,
+            f"{count} {accelerator} cannot be attached to {machine}.",
+            f"Allowed: {', '.join(counts)}.",
+        )
+    else:
+        problems.add(
+            "POOL-GPUS",
+            where,
+            f"{accelerator} cannot be attached to a machine.",
+            f"Allowed: {', '.join(sorted(offers))}.",
+        )
+    return True
+
+
+def check_attached(candidate: Description, path: str, problems: Problems) -> None:
+    """Add a problem if the name of the instance type and gcp.gpus attach different GPUs."""
+    gpus, attached = _gpus(candidate), str(candidate.get("instance_type") or "").partition("+")[2]
+    if attached and gpus and attached != f"{gpus.get('type')}:{gpus.get('count') or 1}":
+        problems.add(
+            "POOL-CONFLICT",
+            f"{path}.gcp.gpus",
+            f"the name of the instance type attaches {attached} already.",
+            "Keep one of them.",
+        )
+
+
+def _gpus(candidate: Description) -> Description:
+    return ((candidate.get("gcp") or {}).get("gpus")) or {}

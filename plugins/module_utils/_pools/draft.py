@@ -13,8 +13,7 @@ from .._catalogue.instance_types import BUILT_IN, Catalogue, InstanceType
 from .._core.input import Problems, read_map
 from .._core.ownership import pool_label
 from . import autoscale as pool_autoscale, health, platform_options, rules
-from .attached import conflict
-from .candidates import check_alike, describe_all, resolve
+from .candidates import check_alike, check_attached, describe_all, resolve
 from .markets import read_markets
 from .model import Autoscale, Candidate, Market, Pool, Priority, Quota, Taint, Validation, is_planned
 from .schema import POOL
@@ -110,7 +109,7 @@ class Draft:
         self, pool: Description, candidate: Description, path: str, cloud: str | None, problems: Problems
     ) -> InstanceType | None:
         """Return the candidate's instance type, and give the candidate the catalogue's name of it."""
-        conflict(candidate, path, problems)
+        check_attached(candidate, path, problems)
         kind = self._kinds.get(path)
         if kind is None or cloud not in (None, kind.cloud):
             kind = resolve(candidate, cloud, path, problems, pool.get("accelerator") or "", self.catalogue)

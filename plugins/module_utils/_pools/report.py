@@ -124,21 +124,35 @@ def _autoscaling(pools: t.Iterable[JsonObject], care: t.Iterable[JsonObject]) ->
 def _table(told: JsonObject) -> list[str]:
     rows = [_HEADING, *map(_row, told["pools"])]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADING))]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    return [
+        *(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ),
+        # Ansible folds long lines and quotes lines with a colon.
+        *(_line(one) for action in _VERBS for one in told["objects"] if one["action"] == action),
+        *_scaling_lines(told["autoscaling"]),
+        *_node_lines(told),
+        *_limit_lines(told),
+        *_cost_lines(told["cost"]),
     ]
-    # Ansible folds long lines and quotes lines with a colon.
-    lines += [_line(one) for action in _VERBS for one in told["objects"] if one["action"] == action]
-    scaling = told["autoscaling"]
-    lines += [
+
+
+def _scaling_lines(scaling: JsonObject) -> list[str]:
+    """Return the lines of the autoscaler: bounds of machine sets and GPU limits of the cluster."""
+    sets = [
         f"scale   {one['machine_set']} from {one['min']} to {one['max']} machines"
         for one in scaling["machine_sets"]
     ]
-    lines += [
+    return sets + [
         f"scale   {one['type']} from {one['min']} to {one['max']} GPUs in the whole cluster"
         for one in scaling["gpu_limits"]
     ]
-    lines += [
+
+
+def _node_lines(told: JsonObject) -> list[str]:
+    """Return the lines of nodes that are drained or rebooted, and of machine sets that drifted."""
+    lines = [
         f"drain   {one['node'] or 'no node'} ({one['for']}, machine {one['machine']})"
         for one in told["drained"]
     ]
@@ -147,24 +161,31 @@ def _table(told: JsonObject) -> list[str]:
         for one in told["rebooted"]
     ]
     lines += [] if told["rebooted"] else ["reboot  no node, as no machine configuration is written"]
-    lines += [
+    return lines + [
         f"drift   {one['machine_set']} {one['field']}" for pool in told["pools"] for one in pool["drift"]
     ]
-    lines += [
+
+
+def _limit_lines(told: JsonObject) -> list[str]:
+    """Return the lines of the limits of the provider's account, and of the quotas of namespaces."""
+    limits = [
         f"limit   {one['needs']} {one['unit']} of {one['limit']}{'' if one['is_name'] else ' (in words)'} "
         f"({', '.join(one['pools'])})"
         for one in told["limits"]
     ]
-    lines += [
+    return limits + [
         f"quota   {one['namespace']}/{one['name']} {key} {number}"
         for one in told["quotas"]
         for key, number in one["hard"].items()
     ]
-    if told["cost"] and told["cost"]["high"] is not None:
-        lines.append(f"cost    {_span(told['cost'])} an hour ({told['cost']['class']})")
-    elif told["cost"]:
-        lines.append(f"cost    not known, no price of {', '.join(told['cost']['unpriced'])}")
-    return lines
+
+
+def _cost_lines(cost: JsonObject | None) -> list[str]:
+    if not cost:
+        return []
+    if cost["high"] is None:
+        return [f"cost    not known, no price of {', '.join(cost['unpriced'])}"]
+    return [f"cost    {_span(cost)} an hour ({cost['class']})"]
 
 
 def _line(one: JsonObject) -> str:

@@ -51,7 +51,7 @@ _UNSUPPORTED: t.Final = {
 
 def check(pool: Description, path: str, problems: Problems, prefix: str | None) -> None:
     """Add the problems of one pool. prefix: the infrastructure name, or None if not known."""
-    _sizes(pool, path, problems)
+    _source(pool, path, problems)
     _zones(pool, path, problems)
     check_name(pool, path, problems, prefix)
     _taints(pool, path, problems)
@@ -61,30 +61,27 @@ def check(pool: Description, path: str, problems: Problems, prefix: str | None) 
     _driver(pool, path, problems)
 
 
-def _sizes(pool: Description, path: str, problems: Problems) -> None:
+def _source(pool: Description, path: str, problems: Problems) -> None:
+    """Check where the nodes come from: existing nodes, or candidates with their number of machines."""
     if "existing" in pool:
-        _existing(pool["existing"], f"{path}.existing", problems)
-        for key in (*_MACHINES, *BY_KEY):
-            if key in pool:
-                problems.add(
-                    "POOL-CONFLICT",
-                    f"{path}.{key}",
-                    "means machines that are made here, but the pool consists of existing nodes.",
-                    f"Remove {key}, or existing.",
-                )
+        _existing(pool, path, problems)
         return
     if not pool.get("candidates") and not problems.at(f"{path}.candidates"):
         problems.add(
             "POOL-REQUIRED",
             f"{path}.candidates",
-            "is required (or existing, for nodes that are there already).",
+            "is required (or existing, for nodes that exist already).",
             "Give at least one instance_type with zones.",
         )
+    _replicas(pool, path, problems)
+
+
+def _replicas(pool: Description, path: str, problems: Problems) -> None:
     if "replicas" in pool and "autoscale" in pool:
         problems.add(
             "POOL-CONFLICT",
             f"{path}.autoscale",
-            "cannot be combined with replicas: both say how many nodes there are.",
+            "cannot be combined with replicas: both set the number of nodes.",
             "Keep one of them.",
         )
     elif not {"replicas", "autoscale"} & set(pool) and not problems.at(f"{path}.replicas"):
@@ -92,7 +89,7 @@ def _sizes(pool: Description, path: str, problems: Problems) -> None:
             "POOL-REQUIRED",
             f"{path}.replicas",
             "is required (or autoscale).",
-            "Say how many nodes the pool has.",
+            "Set the number of nodes of the pool.",
         )
     replicas, least = pool.get("replicas"), pool.get("min_replicas")
     if replicas is not None and least is not None and least > replicas:
@@ -116,14 +113,23 @@ def _driver(pool: Description, path: str, problems: Problems) -> None:
         )
 
 
-def _existing(existing: Description, path: str, problems: Problems) -> None:
-    """Add a problem for an empty selector, which matches every node, and for no expected devices."""
+def _existing(pool: Description, path: str, problems: Problems) -> None:
+    """Add a problem for an empty selector, which matches every node, no devices, and options of machines."""
     for key, example in (
         ("node_selector", "{node-role.kubernetes.io/gpu: ''}"),
         ("expected", "{nvidia.com/gpu: 1}"),
     ):
-        if existing.get(key) == {} and not problems.at(f"{path}.{key}"):
-            problems.add("POOL-VALUE", f"{path}.{key}", "is empty.", f"For example {example}.")
+        where = f"{path}.existing.{key}"
+        if pool["existing"].get(key) == {} and not problems.at(where):
+            problems.add("POOL-VALUE", where, "is empty.", f"For example {example}.")
+    for key in (*_MACHINES, *BY_KEY):
+        if key in pool:
+            problems.add(
+                "POOL-CONFLICT",
+                f"{path}.{key}",
+                "is for machines that the collection creates, but the pool consists of existing nodes.",
+                f"Remove {key}, or existing.",
+            )
 
 
 def _zones(pool: Description, path: str, problems: Problems) -> None:

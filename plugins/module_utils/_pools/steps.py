@@ -14,7 +14,7 @@ from .._frame.argspec import WaitParams
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._platforms import infrastructure
-from . import cost, gpu_limits, plan as pool_plan, provider_limits
+from . import account, autoscale, plan as pool_plan
 from .draft import Draft, Place
 from .model import JsonObject
 
@@ -39,8 +39,10 @@ class GpuPlanParams(WaitParams):
 def plan(api: Api, params: GpuPlanParams) -> JsonObject:
     """Return the plan of all pools. Raises InputError with every problem, if possible before a request."""
     catalogue = extended(params["catalogue"])
-    prices = None if params["prices"] is None else cost.read_prices(params["prices"])
-    classes = cost.CLASSES if params["cost_classes"] is None else cost.read_classes(params["cost_classes"])
+    prices = None if params["prices"] is None else account.read_prices(params["prices"])
+    classes = (
+        account.CLASSES if params["cost_classes"] is None else account.read_classes(params["cost_classes"])
+    )
     draft = pool_plan.draft(params["pools"], params["gpu_pools_name"], catalogue, params["backend"])
     place = Place(params["platform"], None, params["accelerator_limits"])
     if not place.cloud:
@@ -49,12 +51,12 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
     found = pool_plan.assemble(draft.pools(place), draft.name, draft.backend)
     for remark in found.remarks:
         api.warn(remark)
-    costs = [] if prices is None else [cost.cost(pool, prices, classes) for pool in found.pools]
+    costs = [] if prices is None else [account.cost(pool, prices, classes) for pool in found.pools]
     return {
         **found.as_result(),
-        "limits": provider_limits.limits(found.pools, place.cloud),
+        "limits": account.limits(found.pools, place.cloud),
         "costs": costs,
-        "cost": cost.total(costs, classes) if costs else None,
+        "cost": account.total_cost(costs, classes) if costs else None,
     }
 
 
@@ -76,6 +78,6 @@ def _place(api: Api, draft: Draft, place: Place) -> Place:
 def fixed_types(api: Api) -> list[str] | None:
     """Return the types of the GPU limits if another manager has them, or None if limits can be added."""
     try:
-        return gpu_limits.fixed_types(api.get(known("ClusterAutoscaler"), gpu_limits.NAME))
+        return autoscale.fixed_types(api.get(known("ClusterAutoscaler"), autoscale.CLUSTER_AUTOSCALER))
     except (KindNotServedError, ForbiddenError):
         return None

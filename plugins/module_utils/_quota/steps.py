@@ -10,10 +10,23 @@ import typing as t
 
 from .._core.errors import ForbiddenError
 from .._core.objects import KubeObject
+from .._frame.argspec import StateParams
 from .._kube.client import Api, Query
 from .._kube.kinds import known
-from . import keys, proof, resource_quota
-from .params import GpuQuotaParams
+from . import keys, resource_quota
+
+
+class GpuQuotaParams(StateParams):
+    """The options of gpu_quota. hard: limit for each resource, as in `spec.hard` of a ResourceQuota."""
+
+    namespace: str
+    name: str
+    gpus: int | None
+    claims: bool
+    hard: dict[str, t.Any] | None
+    create_namespace: bool
+    prove: bool
+
 
 QUOTA: t.Final = known("ResourceQuota")
 
@@ -32,7 +45,7 @@ def present(api: Api, params: GpuQuotaParams) -> dict[str, t.Any]:
     name, namespace = params["name"], params["namespace"]
     limits = keys.hard(params["gpus"], params["hard"], params["claims"])
     if params["prove"]:
-        proof.check(limits)
+        resource_quota.check_provable(limits)
     live = resource_quota.named(api.list(QUOTA, namespace), name)
     if live is None and api.get(known("Namespace"), namespace) is None:
         if not params["create_namespace"]:
@@ -92,16 +105,16 @@ def prove(api: Api, live: KubeObject, limits: t.Mapping[str, str]) -> str:
 
     Raises AcceleratorError if the API server would admit it.
     """
-    end = api.deadline.elapsed() + proof.PATIENCE
+    end = api.deadline.elapsed() + resource_quota.PROOF_PATIENCE
     while True:
         try:
-            api.dry_run_create(proof.too_much(live, limits))
+            api.dry_run_create(resource_quota.proof(live, limits))
         except ForbiddenError as exc:
-            if proof.refusal(exc.message):
+            if resource_quota.refusing_quota(exc.message):
                 return exc.message
-            if not proof.is_transient(exc.message) or api.deadline.passed:
+            if not resource_quota.is_transient_refusal(exc.message) or api.deadline.passed:
                 raise
         else:
             if api.deadline.elapsed() >= end or api.deadline.passed:
-                raise proof.not_enforced(live, limits)
+                raise resource_quota.not_enforced(live, limits)
         api.deadline.sleep(0.2)

@@ -2,25 +2,114 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""GPU drivers and another release: can each node's driver follow it to the new kernel?"""
+"""Drivers and another release: the images that it needs, and whether each driver fits the new kernel."""
 
 from __future__ import annotations
 
 import typing as t
 
 from .._core.objects import KubeObject
-from .._nodes.system import suffixes_of_release
-from .._stack.drivers import toolkit
+from .._nodes.system import KERNEL, as_label, suffixes_of_release
+from .._stack.drivers import lookup, toolkit
+from .._stack.drivers.image import for_release
 from .._stack.drivers.kernel import Match
-from . import images as update_images
+from .._stack.kmm import kernels
 from .check import BLOCKING, OK, UNKNOWN, WARNING, Check
 from .release import Target
 
+# What is known of an image, by its name.
+Answers = t.Mapping[str, lookup.Answer]
+# Names that an image may have; one of them must exist.
+Names = tuple[str, ...]
+NIC_DRIVER: t.Final = "nvidia.com/ofed-driver"
 _CODE: t.Final = "UPDATE-DRIVER"
 _FROM_RELEASE: t.Final = (
     "Give kernel and rhcos: `podman run --rm $(oc adm release info {version} --image-for=driver-toolkit) "
     "cat /etc/driver-toolkit-release.json`, and `oc adm release info {version}` names machine-os."
 )
+
+
+def driver_images(matches: t.Iterable[Match], target: Target) -> list[Names]:
+    """Return the GPU driver images that these nodes will need, derived from the images of today.
+
+    Leaves out each image whose next name does not follow from its name of today.
+    """
+    found = {
+        _next(toolkit.driver_image(one.daemonset), one.system.labelled, target)
+        for one in matches
+        if one.daemonset
+    }
+    return sorted(found - {()})
+
+
+def nic_driver_images(
+    daemon_sets: t.Iterable[KubeObject], policies: t.Sequence[KubeObject], target: Target
+) -> list[Names]:
+    """Return the driver images that the network adapters will need.
+
+    An image with sources can replace a precompiled one, unless the policy sets forcePrecompiled.
+    """
+    forced = any(
+        ((one.get("spec") or {}).get("ofedDriver") or {}).get("forcePrecompiled") for one in policies
+    )
+    found = set()
+    for one in daemon_sets:
+        spec = one["spec"]["template"]["spec"]
+        image = str(spec["containers"][0].get("image") or "")
+        now = (spec.get("nodeSelector") or {}).get(KERNEL, "")
+        names = _next(image, now, target)
+        if now and f"-{now}-" in image and not forced:
+            names += _next(image.replace(f"-{now}-", "-"), now, target)
+        found.add(names)
+    return sorted(found - {()})
+
+
+def _next(image: str, now: str, target: Target) -> Names:
+    return for_release(image, now, target.kernel, target.release, target.rhcos)
+
+
+def module_image(module: KubeObject, target: Target) -> Names:
+    """Return the image of a Module for the target's kernel; empty if the kernel or the image is not known."""
+    image = kernels.image_for(module, target.kernel) if target.kernel else ""
+    return (image,) if image else ()
+
+
+def given(needs: t.Iterable[Names], images: t.Collection[str]) -> Answers:
+    """Return what the user says about these images. images: full names or tags that the registry has."""
+    known = {}
+    for image in (one for names in needs for one in names):
+        is_there = image in images or image.rpartition(":")[2] in images
+        verdict = lookup.THERE if is_there else lookup.MISSING
+        known[image] = lookup.Answer(
+            image, verdict, words="" if is_there else "driver_images does not have it"
+        )
+    return known
+
+
+def judged(name: str, needs: t.Sequence[Names], known: Answers, code: str, what: str) -> Check:
+    """Return the check of these images: blocking if one is missing. what: what needs the images."""
+    found = [(names, lookup.best(names, known)) for names in needs]
+    missing = [(names, one) for names, one in found if one.verdict == lookup.MISSING]
+    if missing:
+        images = tuple(" or ".join(names) for names, _one in missing)
+        words = f" ({missing[0][1].words})" if missing[0][1].words else ""
+        message = f"no image for {what}: {', '.join(images)}{words}"
+        remedy = "Build and push it before the update, or mirror it."
+        return Check(name, BLOCKING, message, remedy, code, images)
+    unknown = [one for _names, one in found if one.verdict != lookup.THERE]
+    if unknown:
+        images = tuple(one.image for one in unknown)
+        words = f": {unknown[0].words}" if unknown[0].words else ""
+        message = f"needed are {', '.join(images)}; {unknown[0].verdict}{words}"
+        remedy = f"`skopeo inspect docker://{images[0]}`, or give driver_images."
+        return Check(name, UNKNOWN, message, remedy, code, images)
+    evidence = tuple(f"{one.image}{f' is {one.digest}' if one.digest else ''}" for _names, one in found)
+    return Check(name, OK, f"{', '.join(one.image for _names, one in found)} is there", evidence=evidence)
+
+
+def kernel_of(target: Target) -> str:
+    """Return the words for the target's kernel, or its version if the kernel is not known."""
+    return f"kernel {as_label(target.kernel)}" if target.kernel else target.version
 
 
 def from_release(target: Target) -> str:
@@ -32,7 +121,7 @@ def checks(
     matches: t.Sequence[Match],
     streams: t.Collection[KubeObject],
     target: Target,
-    known: update_images.Answers,
+    known: Answers,
 ) -> list[Check]:
     """Return the checks of each driver source in use, and one for nodes whose driver does not fit today.
 
@@ -45,9 +134,9 @@ def checks(
         nodes = [one for one in matches if one.source == source]
         if source == toolkit.BY_TOOLKIT:
             found.append(_toolkit(nodes, streams, target))
-            if needs := update_images.of_drivers(nodes, target):
+            if needs := driver_images(nodes, target):
                 what = f"the RHCOS of {target.version}"
-                found.append(update_images.judged("driver image", needs, known, _CODE, what))
+                found.append(judged("driver image", needs, known, _CODE, what))
         elif source == toolkit.BY_IMAGE:
             found.append(_precompiled(nodes, target, known))
         elif source == toolkit.BY_PACKAGES:
@@ -90,7 +179,7 @@ def _toolkit(nodes: t.Sequence[Match], streams: t.Iterable[KubeObject], target: 
     return Check(name, UNKNOWN, what, remedy, _CODE, tuple(sorted(images)))
 
 
-def _precompiled(nodes: t.Sequence[Match], target: Target, known: update_images.Answers) -> Check:
+def _precompiled(nodes: t.Sequence[Match], target: Target, known: Answers) -> Check:
     name = "driver (precompiled)"
     if not target.kernel:
         what = (
@@ -102,11 +191,11 @@ def _precompiled(nodes: t.Sequence[Match], target: Target, known: update_images.
         what = f"the tag for kernel {target.kernel} is not known without the version of RHCOS"
         remedy = "Give rhcos as well: the image's tag ends with the release of RHEL in it."
         return Check(name, UNKNOWN, what, remedy, _CODE)
-    needs = update_images.of_drivers(nodes, target)
+    needs = driver_images(nodes, target)
     if not needs:
         what = "no driver DaemonSet shows which image the nodes use today"
         return Check(name, UNKNOWN, what, "Repair the stack first, with special_resource.", _CODE)
-    return update_images.judged(name, needs, known, _CODE, f"kernel {target.kernel}")
+    return judged(name, needs, known, _CODE, f"kernel {target.kernel}")
 
 
 def _today(matches: t.Sequence[Match]) -> Check:

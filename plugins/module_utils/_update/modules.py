@@ -11,9 +11,8 @@ import typing as t
 from .._core.objects import KubeObject
 from .._stack.drivers.lookup import MISSING, THERE, best
 from .._stack.kmm import kernels, preflight as kmm_preflight
-from . import images as update_images
+from . import drivers
 from .check import BLOCKING, OK, UNKNOWN, Check
-from .drivers import from_release
 from .release import Target
 
 _CODE: t.Final = "UPDATE-KMM"
@@ -23,7 +22,7 @@ def checks(
     live: t.Iterable[KubeObject],
     validations: t.Iterable[KubeObject],
     target: Target,
-    known: update_images.Answers,
+    known: drivers.Answers,
 ) -> list[Check]:
     """Return a check for each Module, by its PreflightValidation, its kernel mappings and its image."""
     proofs = [one for one in validations if (one.get("spec") or {}).get("kernelVersion") == target.kernel]
@@ -37,13 +36,13 @@ def _module(
     live: KubeObject,
     verified: t.Mapping[tuple[str, str], dict[str, str]],
     target: Target,
-    known: update_images.Answers,
+    known: drivers.Answers,
 ) -> Check:
     place = (live["metadata"]["namespace"], live["metadata"]["name"])
     name = f"module {place[0]}/{place[1]}"
     if not target.kernel:
         what = "whether a kernel mapping fits is not known without the kernel"
-        return Check(name, UNKNOWN, what, from_release(target), _CODE)
+        return Check(name, UNKNOWN, what, drivers.from_release(target), _CODE)
     found = verified.get(place) or verified.get(("", place[1])) or {}
     if found.get("status") == "Success":
         return Check(name, OK, f"its PreflightValidation for {target.kernel} succeeded")
@@ -57,12 +56,10 @@ def _module(
         what = f"no kernel mapping fits {target.kernel}"
         return Check(name, BLOCKING, what, "Add a mapping (literal or regexp) to the Module.", _CODE)
     is_built = bool(fitting.get("build") or kernels.container(live).get("build"))
-    return _image(name, update_images.of_module(live, target), is_built, target, known)
+    return _image(name, drivers.module_image(live, target), is_built, target, known)
 
 
-def _image(
-    name: str, names: update_images.Names, is_built: bool, target: Target, known: update_images.Answers
-) -> Check:
+def _image(name: str, names: drivers.Names, is_built: bool, target: Target, known: drivers.Answers) -> Check:
     """Return the check of a Module's image. is_built: KMM builds it if it is missing."""
     found, fits = best(names, known) if names else None, f"a kernel mapping fits {target.kernel}"
     if found and found.verdict == THERE:

@@ -11,6 +11,7 @@ import typing as t
 
 from .._core.errors import AcceleratorError, ForbiddenError, KindNotServedError
 from .._core.objects import KubeObject
+from .._frame.argspec import WaitParams
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._nodes import drain
@@ -18,10 +19,22 @@ from .._nodes.labels import has_nvidia_pci, labels
 from .._stack.drivers import kernel, lookup
 from .._stack.drivers.steps import look_up
 from .._stack.drivers.toolkit import BY_IMAGE, NAMESPACE, STREAM
-from . import drivers, images as update_images, modules, operator_support, release as update_release, rollout
+from . import drivers, modules, operator_support, release as update_release, rollout
 from .check import UNKNOWN, Check, refusal, table, worst
-from .params import PreflightUpdateParams
 from .release import Target
+
+
+class PreflightUpdateParams(WaitParams):
+    """The options of preflight_update. version, kernel, rhcos: of the release to update to."""
+
+    version: str
+    kernel: str | None
+    rhcos: str | None
+    driver_images: list[str] | None
+    namespaces: list[str]
+    gpu_namespace: str
+    fail_on: t.Literal["blocking", "warning", "unknown", "never"]
+
 
 KMM: t.Final = "kmm.sigs.x-k8s.io"
 # Kinds by which KMM verifies its Modules for a kernel.
@@ -106,29 +119,23 @@ def driver_checks(
     return drivers.checks(matches, snapshot["streams"], target, known_of(api, matches, target, namespace))
 
 
-def known_of(
-    api: Api, matches: t.Sequence[kernel.Match], target: Target, namespace: str
-) -> update_images.Answers:
+def known_of(api: Api, matches: t.Sequence[kernel.Match], target: Target, namespace: str) -> drivers.Answers:
     """Return what is known of the images: from the user's list for precompiled drivers, else the cluster."""
     by_user = [one for one in matches if target.images is not None and one.source == BY_IMAGE]
-    asked = update_images.of_drivers([one for one in matches if one not in by_user], target)
+    asked = drivers.driver_images([one for one in matches if one not in by_user], target)
     found = look_up(api, (image for names in asked for image in names), namespace)
-    return {**found, **update_images.given(update_images.of_drivers(by_user, target), target.images or ())}
+    return {**found, **drivers.given(drivers.driver_images(by_user, target), target.images or ())}
 
 
 def nic_checks(api: Api, target: Target) -> list[Check]:
     """Return the check of the network adapters' driver images; empty without such a driver."""
     policies = [one for one in listed(api, "NicClusterPolicy") if (one.get("spec") or {}).get("ofedDriver")]
-    live = api.list(known("DaemonSet"), labels=update_images.NIC_DRIVER) if policies else []
-    needs = update_images.of_nic_drivers(live, policies, target)
+    live = api.list(known("DaemonSet"), labels=drivers.NIC_DRIVER) if policies else []
+    needs = drivers.nic_driver_images(live, policies, target)
     if not needs:
         return []
     answers = look_up(api, (image for names in needs for image in names), live[0]["metadata"]["namespace"])
-    return [
-        update_images.judged(
-            "NIC driver image", needs, answers, "UPDATE-DRIVER", update_images.kernel_of(target)
-        )
-    ]
+    return [drivers.judged("NIC driver image", needs, answers, "UPDATE-DRIVER", drivers.kernel_of(target))]
 
 
 def module_checks(api: Api, target: Target) -> list[Check]:
@@ -141,7 +148,7 @@ def module_checks(api: Api, target: Target) -> list[Check]:
             image
             for one in live
             if one["metadata"]["namespace"] == namespace
-            for image in update_images.of_module(one, target)
+            for image in drivers.module_image(one, target)
         )
         answers |= look_up(api, mine, namespace)
     return modules.checks(live, validations, target, answers)

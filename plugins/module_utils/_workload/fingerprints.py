@@ -10,7 +10,7 @@ import typing as t
 
 from .._core.objects import KubeObject
 from .._nodes import devices as node_devices
-from .params import GpuWorkloadParams
+from .pods import GpuWorkloadParams
 
 NAME: t.Final = "gpu-validation-fingerprints"
 

@@ -12,11 +12,28 @@ import typing as t
 
 from .._core.objects import KubeObject
 from .._core.ownership import MANAGED_BY
+from .._frame.argspec import StateParams
 from .._nodes import claims, devices as node_devices
 from .._nodes.labels import labels
 from .._nodes.taints import GPU_TOLERATION, matches, merge_tolerations
 from .benchmarks.registry import BENCHMARKS
-from .params import GpuWorkloadParams
+
+
+class GpuWorkloadParams(StateParams):
+    """The options of gpu_workload. resources: number of devices of each resource. hold, grace: seconds."""
+
+    namespace: str
+    node_selector: dict[str, str] | None
+    tolerations: list[dict[str, t.Any]]
+    resources: dict[str, t.Any] | None
+    claims: bool
+    benchmark: t.Literal["matmul", "nvidia_smi", "vectoradd"]
+    image: str | None
+    hold: int
+    force: bool
+    min_nodes: int
+    grace: float
+
 
 BENCHMARK_LABEL: t.Final = "accelerators.openshift/benchmark"
 RUN_LABEL: t.Final = "accelerators.openshift/run"

@@ -15,8 +15,8 @@ from .._core.ownership import owned, selector
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 from .._nodes import claims
-from . import failures, fingerprints, holders, pods as workload_pods, result, verdict
-from .params import GpuWorkloadParams
+from . import fingerprints, judge, obstacles, pods as workload_pods
+from .pods import GpuWorkloadParams
 
 POD: t.Final = known("Pod")
 CLAIM: t.Final = known("ResourceClaim")
@@ -29,9 +29,9 @@ _NO_RUN: t.Final = "dryrun"
 
 def absent(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
     """Delete the validation namespace if this collection created it, and return an empty result."""
-    failures.check(params)
+    obstacles.check(params)
     api.delete(NAMESPACE, params["namespace"])
-    return {"workload": result.summarize([], [], {}, params)}
+    return {"workload": judge.summarize([], [], {}, params)}
 
 
 def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
@@ -39,9 +39,9 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
 
     Raises NotReadyError if nodes or devices are missing, or if a validation failed.
     """
-    failures.check(params)
+    obstacles.check(params)
     found = nodes(api, params)
-    if problem := failures.problem(found, params):
+    if problem := obstacles.problem(found, params):
         if not api.check_mode:
             raise problem
         api.warn(f"{problem.message} In check mode the earlier stages are only predicted.")
@@ -49,21 +49,21 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
     memory = api.get(known("ConfigMap"), fingerprints.NAME, params["namespace"])
     due = fingerprints.changed(found, params["benchmark"], memory, params["force"])
     if not due:
-        return {"workload": result.summarize(found, due, {}, params)}
+        return {"workload": judge.summarize(found, due, {}, params)}
     ran = _validate(api, params, due)
-    wrong = result.complaints_by_node(due, ran)
+    wrong = judge.complaints_by_node(due, ran)
     good = [node for node in due if node["metadata"]["name"] not in wrong]
     existing = api.list(known("Node"), metadata_only=True)
     api.apply(fingerprints.build(params, memory, good, existing))
-    facts = {"workload": result.summarize(found, due, ran, params)}
+    facts = {"workload": judge.summarize(found, due, ran, params)}
     if wrong:
-        raise failures.failure([part for parts in wrong.values() for part in parts], facts)
+        raise judge.failure([part for parts in wrong.values() for part in parts], facts)
     return facts
 
 
 def _validate(
     api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]
-) -> dict[str, list[result.PodResult]]:
+) -> dict[str, list[judge.PodResult]]:
     check_free(api, params, due)
     place = api.get(NAMESPACE, params["namespace"])
     if place is None or owned(place):
@@ -90,15 +90,16 @@ def nodes(api: Api, params: GpuWorkloadParams) -> list[KubeObject]:
 def check_free(api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]) -> None:
     """Raise NotReadyError if other people's pods hold devices that the validation needs."""
     if params["claims"]:
-        others = [claim for claim in api.list(CLAIM) if not holders.is_ours(claim, params)]
+        others = [claim for claim in api.list(CLAIM) if not obstacles.is_ours(claim, params)]
         held = claims.held(others, api.list(SLICE))
     else:
         names = [node["metadata"]["name"] for node in due]
         on_node = {name: api.list(POD, fields=f"spec.nodeName={name}") for name in names}
         held = {
-            name: holders.requests(node, on_node[name], params) for name, node in zip(names, due, strict=True)
+            name: obstacles.held_by_others(node, on_node[name], params)
+            for name, node in zip(names, due, strict=True)
         }
-    failures.check_holders(holders.lines(due, held, params))
+    obstacles.check_holders(obstacles.holder_lines(due, held, params))
 
 
 def predict(api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]) -> None:
@@ -108,19 +109,17 @@ def predict(api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]) ->
         for pod in workload_pods.pods(params, due, _NO_RUN) if there else []:
             api.create(pod)
     except ForbiddenError as exc:
-        raise failures.quota(exc, params["namespace"]) from exc
+        raise obstacles.quota(exc, params["namespace"]) from exc
 
 
-def run(
-    api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]
-) -> dict[str, list[result.PodResult]]:
+def run(api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]) -> dict[str, list[judge.PodResult]]:
     """Run the pods until they have ended, delete them, and return their results by the name of the node."""
     namespace, mark = params["namespace"], secrets.token_hex(3)
     pods = workload_pods.pods(params, due, mark)
-    clean(api, params, holders.leftovers(api.list(POD, namespace), params, due))
+    clean(api, params, obstacles.leftovers(api.list(POD, namespace), params, due))
     api.wait_wanted = True
     accounts = {"accounts": Query(known("ServiceAccount"), namespace, "default")}
-    api.wait(accounts, verdict.judge_account, "validation namespace")
+    api.wait(accounts, judge.judge_account, "validation namespace")
     try:
         for probe in workload_pods.probes(params, due, mark):
             api.dry_run_create(probe)
@@ -129,11 +128,11 @@ def run(
         for pod in pods:
             api.create(pod)
         queries = {"pods": Query(POD, namespace, labels=f"{workload_pods.RUN_LABEL}={mark}")}
-        ended = api.wait(queries, verdict.Judge(len(pods), params["grace"], api.clock), "validation")["pods"]
-        logs = [api.log(namespace, pod["metadata"]["name"]) if result.has_log(pod) else "" for pod in ended]
-        return result.by_node(due, ended, logs, params["benchmark"])
+        ended = api.wait(queries, judge.Judge(len(pods), params["grace"], api.clock), "validation")["pods"]
+        logs = [api.log(namespace, pod["metadata"]["name"]) if judge.has_log(pod) else "" for pod in ended]
+        return judge.by_node(due, ended, logs, params["benchmark"])
     except ForbiddenError as exc:
-        raise failures.quota(exc, namespace) from exc
+        raise obstacles.quota(exc, namespace) from exc
     finally:
         clean(api, params, pods)
 

@@ -8,8 +8,8 @@ import pytest
 from unit import pool_builders
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.account import limits
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.provider_limits import limits
 
 Data = dict[str, t.Any]
 TAINT = {"key": "nvidia.com/gpu", "value": "t4", "effect": "NoSchedule"}

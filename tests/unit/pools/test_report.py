@@ -14,7 +14,7 @@ from unit.pools.builders import Data, planned
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.diff import foreseen
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import Change
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import cost
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import account
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.report import report
 
@@ -180,9 +180,10 @@ def test_what_the_autoscaler_may_do() -> None:
 )
 def test_what_it_costs(prices: Data, row: str, last: str) -> None:
     plan = planned()
-    costs = [cost.cost(pool, cost.read_prices(prices)) for pool in map(Pool.from_result, plan["pools"])]
+    costs = [account.cost(pool, account.read_prices(prices)) for pool in map(Pool.from_result, plan["pools"])]
     told = report(
-        {**plan, "costs": costs, "cost": cost.total(costs)}, {"nodes": obtained(plan["pools"][0], 2, 0)}
+        {**plan, "costs": costs, "cost": account.total_cost(costs)},
+        {"nodes": obtained(plan["pools"][0], 2, 0)},
     )
     assert told["table"][1].endswith(f"16    {row}")
     assert told["table"][-1] == last

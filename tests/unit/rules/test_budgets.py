@@ -47,10 +47,6 @@ LONG_FUNCTIONS: dict[str, set[str]] = {
     "plugins/module_utils/_machines/plan.py": {"plan"},
     "plugins/module_utils/_machines/steps/autoscaling.py": {"present"},
     "plugins/module_utils/_machines/steps/removal.py": {"prepare"},
-    "plugins/module_utils/_platforms/aws.py": {"_check_market"},
-    "plugins/module_utils/_platforms/azure.py": {"_check_disks"},
-    "plugins/module_utils/_pools/report.py": {"_table"},
-    "plugins/module_utils/_pools/rules.py": {"_sizes"},
     "plugins/module_utils/_stack/clusterpolicy/result.py": {"summarize"},
     "plugins/module_utils/_stack/drivers/kernel.py": {"_daemonset"},
     "tests/faults/wire/test_answers.py": {

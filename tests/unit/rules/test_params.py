@@ -29,14 +29,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm.subscr
     OlmOperatorParams,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.steps import GpuPlanParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._quota.params import GpuQuotaParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota.steps import GpuQuotaParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
     SpecialResourceParams,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._update.params import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.steps import (
     PreflightUpdateParams,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.params import GpuWorkloadParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import GpuWorkloadParams
 
 MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 PARAMS: dict[str, type] = {

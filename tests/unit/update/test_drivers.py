@@ -17,16 +17,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import (
     kernel as driver_kernel,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._update import (
-    drivers,
-    images as update_images,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._update import drivers
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.release import Target
 
 FIXTURE = yaml.safe_load((Path(__file__).parents[1] / "fixtures/stack_ready.yml").read_text())
 
 
-NOTHING: t.Final[update_images.Answers] = {}
+NOTHING: t.Final[drivers.Answers] = {}
 
 
 def matches(precompiled: bool = False, **spec: t.Any) -> tuple[list[driver_kernel.Match], list[KubeObject]]:
@@ -86,7 +83,7 @@ def test_where_the_driver_would_come_from(
     known = (
         NOTHING
         if wanted.images is None
-        else update_images.given(update_images.of_drivers(live, wanted), wanted.images)
+        else drivers.given(drivers.driver_images(live, wanted), wanted.images)
     )
     found = drivers.checks(live, streams, wanted, known)
     assert (named(found, name).verdict, text in named(found, name).message) == (verdict, True)

@@ -12,12 +12,9 @@ from unit.update.builders import NEW_KERNEL, OLD_KERNEL, target
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.lookup import Answer
-from ansible_collections.accelerators.openshift.plugins.module_utils._update import (
-    images as update_images,
-    modules,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._update import drivers, modules
 
-NOTHING: t.Final[update_images.Answers] = {}
+NOTHING: t.Final[drivers.Answers] = {}
 
 
 def module(*mappings: KubeObject) -> KubeObject:

@@ -15,8 +15,7 @@ import typing as t
 from ..._core.errors import AcceleratorError
 from ..._core.objects import KubeObject
 from ..._core.ownership import MANAGED_BY, MANAGER, owned
-from ..._platforms.scale_from_zero import BOOKED
-from ..._pools.gpu_limits import NAME, limits, manager
+from ..._pools.autoscale import BOOKED, CLUSTER_AUTOSCALER, gpu_limits, limits_manager
 from ..._pools.model import ACCELERATOR, Pool
 from ..machine_set import node_labels, template_accelerator
 
@@ -51,7 +50,7 @@ def counted(
 
 def build() -> KubeObject:
     """Return a ClusterAutoscaler that removes idle nodes, without limits."""
-    metadata = {"name": NAME, "labels": dict(MANAGED_BY)}
+    metadata = {"name": CLUSTER_AUTOSCALER, "labels": dict(MANAGED_BY)}
     return {
         "apiVersion": "autoscaling.openshift.io/v1",
         "kind": "ClusterAutoscaler",
@@ -84,7 +83,7 @@ def merged(live: KubeObject, wanted: t.Mapping[str, t.Mapping[str, int]]) -> Kub
     for pool, needed in wanted.items():
         for kind, gpus in needed.items():
             record.setdefault(kind, {"before": 0, "now": 0, "pools": {}})["pools"][pool] = gpus
-    entries = {one["type"]: dict(one) for one in limits(live)}
+    entries = {one["type"]: dict(one) for one in gpu_limits(live)}
     for kind, own in record.items():
         have = entries.get(kind, {}).get("max", 0)
         own["before"] = own["before"] if have == own["now"] else have
@@ -97,14 +96,14 @@ def merged(live: KubeObject, wanted: t.Mapping[str, t.Mapping[str, int]]) -> Kub
     patch: KubeObject = {}
     if kept != recorded(live):
         patch["metadata"] = {"annotations": {RECORD: json.dumps(kept, sort_keys=True) if kept else None}}
-    if list(entries.values()) != limits(live):
+    if list(entries.values()) != gpu_limits(live):
         patch["spec"] = {"resourceLimits": {"gpus": list(entries.values()) or None}}
     return patch
 
 
 def with_patch(live: KubeObject, patch: KubeObject) -> KubeObject:
     """Return the object after the patch."""
-    gpus = patch["spec"]["resourceLimits"]["gpus"] or [] if "spec" in patch else limits(live)
+    gpus = patch["spec"]["resourceLimits"]["gpus"] or [] if "spec" in patch else gpu_limits(live)
     text = (
         patch["metadata"]["annotations"][RECORD]
         if "metadata" in patch
@@ -138,7 +137,7 @@ def is_unused(live: KubeObject) -> bool:
         for entry in live["metadata"].get("managedFields") or ()
         if entry["manager"] != MANAGER and "f:spec" in (entry.get("fieldsV1") or {})
     ]
-    return owned(live) and not recorded(live) and not limits(live) and not others
+    return owned(live) and not recorded(live) and not gpu_limits(live) and not others
 
 
 def foreign(live: KubeObject, patch: KubeObject) -> AcceleratorError:
@@ -149,8 +148,8 @@ def foreign(live: KubeObject, patch: KubeObject) -> AcceleratorError:
     )
     return AcceleratorError(
         "MACH-AUTOSCALER-FOREIGN",
-        f"The limits of the ClusterAutoscaler {NAME} do not suffice for the pools, and {manager(live)} "
-        "keeps them: what is written here would be undone.",
+        f"The limits of the ClusterAutoscaler {CLUSTER_AUTOSCALER} do not suffice for the pools, and "
+        f"{limits_manager(live)} keeps them: what is written here would be undone.",
         f"Set spec.resourceLimits.gpus there to [{wanted}].",
     )
 
@@ -160,6 +159,6 @@ def remarks(live: KubeObject) -> list[str]:
     if ((live.get("spec") or {}).get("scaleDown") or {}).get("enabled"):
         return []
     return [
-        f"ClusterAutoscaler {NAME} was not made here and its spec.scaleDown.enabled is not true: nodes "
-        "that nobody needs any more stay."
+        f"ClusterAutoscaler {CLUSTER_AUTOSCALER} was not made here and its spec.scaleDown.enabled is not "
+        "true: nodes that nobody needs any more stay."
     ]

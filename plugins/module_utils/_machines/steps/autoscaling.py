@@ -15,7 +15,7 @@ from ..._frame.argspec import StateParams
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._platforms import infrastructure
-from ..._pools import gpu_limits
+from ..._pools import autoscale
 from ..._pools.model import JsonObject, Pool
 from .. import candidates, plan as machine_plan
 from ..autoscaler import limits as autoscaler_limits, machine_autoscaler
@@ -71,7 +71,7 @@ def present(api: Api, pools: t.Sequence[Pool], namespace: str) -> JsonObject:
         api.wait(queries, machine_autoscaler.Judge(wanted), "autoscaler")
     return {
         "autoscalers": list(map(machine_autoscaler.summarize, wanted)),
-        "limits": gpu_limits.limits(limits),
+        "limits": autoscale.gpu_limits(limits),
     }
 
 
@@ -114,11 +114,11 @@ def absent(api: Api, names: t.Collection[str], namespace: str) -> KubeObject:
         _delete(api, doomed)
         left = _limit(api, {name: {} for name in names}, create=False)
         if left is not None and autoscaler_limits.is_unused(left) and len(doomed) == len(every):
-            api.delete(known("ClusterAutoscaler"), gpu_limits.NAME)
+            api.delete(known("ClusterAutoscaler"), autoscale.CLUSTER_AUTOSCALER)
             left = None
     except KindNotServedError:
         return {"autoscalers": [], "limits": []}
-    return {"autoscalers": [], "limits": gpu_limits.limits(left or {})}
+    return {"autoscalers": [], "limits": autoscale.gpu_limits(left or {})}
 
 
 def _delete(api: Api, doomed: t.Sequence[KubeObject]) -> None:
@@ -133,7 +133,7 @@ def _limit(api: Api, counted: t.Mapping[str, t.Mapping[str, int]], create: bool)
     """
     kind = known("ClusterAutoscaler")
     for last in (*[False] * (_TRIES - 1), True):
-        live = api.get(kind, gpu_limits.NAME)
+        live = api.get(kind, autoscale.CLUSTER_AUTOSCALER)
         if live is None and not create:
             return None
         base = live or autoscaler_limits.build()
@@ -142,7 +142,7 @@ def _limit(api: Api, counted: t.Mapping[str, t.Mapping[str, int]], create: bool)
         if live is None:
             api.create(outcome)
             return outcome
-        if gpu_limits.manager(live):
+        if autoscale.limits_manager(live):
             if create and "spec" in patch:
                 raise autoscaler_limits.foreign(live, patch)
             return outcome
@@ -154,7 +154,7 @@ def _limit(api: Api, counted: t.Mapping[str, t.Mapping[str, int]], create: bool)
         try:
             api.merge_patch(
                 kind,
-                gpu_limits.NAME,
+                autoscale.CLUSTER_AUTOSCALER,
                 None,
                 {**patch, "metadata": {**patch.get("metadata", {}), **version}},
             )

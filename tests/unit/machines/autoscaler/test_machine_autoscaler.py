@@ -18,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.a
     limits,
     machine_autoscaler,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import gpu_limits
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import autoscale
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Autoscale, Pool
 
 Data = dict[str, t.Any]
@@ -141,7 +141,7 @@ def merged(obj: Data, wanted: Data) -> Data:
 
 
 def sizes(obj: Data) -> dict[str, int]:
-    return {one["type"]: one["max"] for one in gpu_limits.limits(obj)}
+    return {one["type"]: one["max"] for one in autoscale.gpu_limits(obj)}
 
 
 def test_a_limit_is_added_beside_the_others_and_taken_away_again() -> None:
@@ -156,12 +156,12 @@ def test_a_limit_is_added_beside_the_others_and_taken_away_again() -> None:
     assert limits.holds(after, "t4")
     back = limits.merged(after, {"t4": {}})
     assert back["metadata"]["annotations"] == {limits.RECORD: None}
-    assert gpu_limits.limits(limits.with_patch(after, back)) == gpu_limits.limits(before)
+    assert autoscale.gpu_limits(limits.with_patch(after, back)) == autoscale.gpu_limits(before)
 
 
 def test_a_low_limit_is_raised_and_put_back() -> None:
     after = merged(live(("nvidia-t4", 2, 3)), SHARE)
-    assert gpu_limits.limits(after) == [{"type": "nvidia-t4", "min": 2, "max": 8}]
+    assert autoscale.gpu_limits(after) == [{"type": "nvidia-t4", "min": 2, "max": 8}]
     assert sizes(merged(after, {"t4": {}})) == {"nvidia-t4": 3}
 
 
@@ -254,8 +254,8 @@ def test_ours_goes_with_the_last_pool_unless_somebody_uses_it() -> None:
 def test_who_keeps_the_limits(metadata: Data, named: str) -> None:
     one = live(("nvidia-a100", 0, 8))
     one["metadata"] |= metadata
-    assert gpu_limits.manager(one) == named
-    assert gpu_limits.fixed_types(one) == (["nvidia-a100"] if named else None)
+    assert autoscale.limits_manager(one) == named
+    assert autoscale.fixed_types(one) == (["nvidia-a100"] if named else None)
     if named:
         error = limits.foreign(one, limits.merged(one, SHARE))
         assert named in error.message

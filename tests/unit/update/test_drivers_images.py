@@ -15,7 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.driv
     THERE,
     Answer,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._update import images
+from ansible_collections.accelerators.openshift.plugins.module_utils._update import drivers
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.release import Target
 
 JUDGED = [
@@ -33,7 +33,7 @@ def test_what_an_update_makes_of_it(verdict: str, expected: str, text: str) -> N
         )
         for name in "ab"
     }
-    check = images.judged("image", [("a", "b")], known, "UPDATE-DRIVER", "the kernel")
+    check = drivers.judged("image", [("a", "b")], known, "UPDATE-DRIVER", "the kernel")
     assert (check.verdict, check.message) == (expected, text)
     assert (verdict != THERE) or check.evidence == ("a is sha256:1",)
 
@@ -46,15 +46,15 @@ def nic(image: str, kernel: str = OLD_KERNEL) -> KubeObject:
 def test_images_of_nic_drivers() -> None:
     target = Target("4.22.9", (4, 22), NEW_KERNEL, NEW_RHCOS, None)
     built, made = "r.io/doca:26.07-rhel9.8-amd64", f"r.io/doca:26.07-{NEW_KERNEL}-rhel9.8-amd64"
-    assert images.of_nic_drivers([nic("r.io/doca:26.07-rhel9.6-amd64")], [], target) == [(built,)]
-    assert images.of_nic_drivers([nic(f"r.io/doca:26.07-{OLD_KERNEL}-rhel9.6-amd64")], [], target) == [
+    assert drivers.nic_driver_images([nic("r.io/doca:26.07-rhel9.6-amd64")], [], target) == [(built,)]
+    assert drivers.nic_driver_images([nic(f"r.io/doca:26.07-{OLD_KERNEL}-rhel9.6-amd64")], [], target) == [
         (made, built)
     ]
     forced = [{"spec": {"ofedDriver": {"forcePrecompiled": True}}}]
-    assert images.of_nic_drivers([nic(f"r.io/doca:26.07-{OLD_KERNEL}-rhel9.6-amd64")], forced, target) == [
-        (made,)
-    ]
-    assert images.of_nic_drivers([nic("r.io/doca@sha256:1")], [], target) == []
+    assert drivers.nic_driver_images(
+        [nic(f"r.io/doca:26.07-{OLD_KERNEL}-rhel9.6-amd64")], forced, target
+    ) == [(made,)]
+    assert drivers.nic_driver_images([nic("r.io/doca@sha256:1")], [], target) == []
 
 
 MAPPED = {"metadata": {"name": "m", "namespace": "n"}, "spec": {"moduleLoader": {"container": {}}}}
@@ -64,4 +64,4 @@ MAPPED = {"metadata": {"name": "m", "namespace": "n"}, "spec": {"moduleLoader": 
 def test_the_image_of_a_module(kernel: str, expected: tuple[str, ...]) -> None:
     mapping = {"regexp": "^5.*$", "containerImage": "r.io/m:${KERNEL_FULL_VERSION}"}
     module = {**MAPPED, "spec": {"moduleLoader": {"container": {"kernelMappings": [mapping]}}}}
-    assert images.of_module(module, Target("4.22.9", (4, 22), kernel, NEW_RHCOS, None)) == expected
+    assert drivers.module_image(module, Target("4.22.9", (4, 22), kernel, NEW_RHCOS, None)) == expected

@@ -2,23 +2,99 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Result of a validation: what each pod and each node returned, and what is wrong with a node."""
+"""Judge of validation pods: have they all ended, what did each return, and what is wrong with a node?"""
 
 from __future__ import annotations
 
 import typing as t
 
-from .._core.objects import KubeObject
-from .._core.readiness import Readiness, failed
+from .._core.errors import NotReadyError
+from .._core.objects import KubeObject, Snapshot
+from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
 from .._nodes import devices as node_devices
+from .._stack.pods import trouble
 from .._stack.signatures import recognise
 from .benchmarks.registry import BENCHMARKS
-from .params import GpuWorkloadParams
-from .pods import HOSTNAME, geometry_of, has_ended, host_of, phase
+from .pods import HOSTNAME, GpuWorkloadParams, geometry_of, has_ended, host_of, phase
 
+# A device plugin that restarts makes pods unschedulable for a moment, and a registry may fail once.
+PASSING: t.Final = ("WORK-UNSCHEDULABLE", "WORK-IMAGE", "WORK-CONTAINER")
 # A pod's result, as the module returns it.
 PodResult = dict[str, t.Any]
 TAIL: t.Final = 20
+
+
+class Judge:
+    """Judge the pods of one run.
+
+    wanted: number of pods that must end. grace: seconds that a problem may last.
+    """
+
+    def __init__(self, wanted: int, grace: float, clock: t.Callable[[], float]) -> None:
+        self._wanted = wanted
+        self._grace = Grace(clock, grace, PASSING)
+
+    def __call__(self, snapshot: Snapshot) -> Readiness:
+        return judge(snapshot["pods"], self._wanted, self._grace)
+
+
+def judge(pods: t.Sequence[KubeObject], wanted: int, grace: Grace) -> Readiness:
+    """Return ready when every pod has ended, also with a failure: the results are read afterwards."""
+    parts = [_judge_pod(pod) for pod in sorted(pods, key=lambda pod: str(pod["metadata"]["name"]))]
+    verdict = worst(grace.harden(parts))
+    what = f"{sum(map(has_ended, pods))} of {wanted} pods have ended"
+    if not verdict.is_failed and sum(map(has_ended, pods)) >= wanted:
+        return ready("Ended", f"{what}.")
+    phases = {phase(pod) for pod in pods}
+    if "Failed" in phases and "Running" not in phases and not verdict.is_failed:
+        return ready("Failed", "A pod failed and no other one runs.")
+    make = failed if verdict.is_failed else pending
+    return make(
+        verdict.reason or "Running",
+        f"{what}; {verdict.message}" if verdict.message else f"{what}.",
+        code=verdict.code or "WORK-RUNNING",
+        remedy=verdict.remedy or "Look at the pods in the validation namespace.",
+        details=verdict.details,
+    )
+
+
+def _judge_pod(pod: KubeObject) -> Readiness:
+    if has_ended(pod):
+        return ready()
+    name, where = pod["metadata"]["name"], pod["spec"].get("nodeSelector", {}).get(HOSTNAME, "")
+    if refusal := _refusal(pod):
+        what = f"pod {name} for node {where} cannot be scheduled: {refusal[0]}"
+        remedy = "Give gpu_workload the tolerations that the message asks for, or free the devices."
+        code, reason = "WORK-UNSCHEDULABLE", f"Unschedulable:{name}"
+        return pending(reason, what, code=code, remedy=remedy, details=(what,))
+    found = trouble(pod)
+    if found is None:
+        return pending("Running", "", code="WORK-RUNNING")
+    what = f"pod {name} on node {where}: {found.reason}{': ' + found.message if found.message else ''}"
+    code, remedy = "WORK-CONTAINER", "Set option image to an image that runs as an ordinary user."
+    if "Image" in found.reason:
+        code, remedy = "WORK-IMAGE", "Mirror the image, or set option image."
+    return pending(f"{found.reason}:{name}", what, code=code, remedy=remedy, details=(what,))
+
+
+def _refusal(pod: KubeObject) -> list[str]:
+    """Return the scheduler's reasons why no node fits; an empty list if it did not refuse the pod."""
+    return [
+        entry.get("message", "")
+        for entry in pod.get("status", {}).get("conditions") or []
+        if entry["type"] == "PodScheduled" and entry.get("reason") == "Unschedulable"
+    ]
+
+
+def judge_account(snapshot: Snapshot) -> Readiness:
+    """Return ready once the service account exists: without it a new namespace takes no pod."""
+    if snapshot["accounts"]:
+        return ready()
+    message, remedy = (
+        "The service account default does not exist yet.",
+        "Look at the kube-controller-manager.",
+    )
+    return pending("NoAccount", message, code="WORK-NO-ACCOUNT", remedy=remedy)
 
 
 def has_log(pod: KubeObject) -> bool:
@@ -34,7 +110,7 @@ def by_node(
     logs: one for each pod, in the same order.
     """
     results = [
-        (pod["spec"]["nodeSelector"][HOSTNAME], result(pod, benchmark, log))
+        (pod["spec"]["nodeSelector"][HOSTNAME], pod_result(pod, benchmark, log))
         for pod, log in zip(pods, logs, strict=True)
     ]
     return {
@@ -52,7 +128,7 @@ def exit_code(pod: KubeObject) -> int | None:
     return 0 if phase(pod) == "Succeeded" else None
 
 
-def result(pod: KubeObject, benchmark: str, log: str) -> PodResult:
+def pod_result(pod: KubeObject, benchmark: str, log: str) -> PodResult:
     """Return one pod's result: how it ended, the figures in its log, and the end of the log."""
     parsed = BENCHMARKS[benchmark].parse(log)
     return {
@@ -142,3 +218,11 @@ def _ending(one: PodResult) -> str:
     if one["reason"]:
         return f"was refused by the node ({one['reason']})"
     return "ended, but its log does not say that the test passed"
+
+
+def failure(parts: t.Sequence[Readiness], facts: dict[str, t.Any]) -> NotReadyError:
+    """Return one error for all complaints: the first one's code and message, the number of the others."""
+    first = parts[0]
+    more = f" (and {len(parts) - 1} more)" if len(parts) > 1 else ""
+    lines = [line for part in parts for line in part.details]
+    return NotReadyError(first.code, f"{first.message}{more}", first.remedy, evidence=lines[:40], facts=facts)

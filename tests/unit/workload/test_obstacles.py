@@ -1,4 +1,4 @@
-"""Failures of a validation: before the first pod, by a quota, and of its pods."""
+"""Obstacles to a validation: its options, nodes and devices that are missing, a quota."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import failures
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import obstacles
 
 QUOTA = (
     'pods "x" is forbidden: exceeded quota: gpu-quota, requested: requests.nvidia.com/gpu=4, '
@@ -21,9 +21,9 @@ QUOTA = (
 
 
 def test_claims_are_of_whole_gpus() -> None:
-    failures.check(params(claims=True, resources={"nvidia.com/gpu": 1}))
+    obstacles.check(params(claims=True, resources={"nvidia.com/gpu": 1}))
     with pytest.raises(InputError, match=r"resources\[nvidia.com/mig-1g.5gb\]"):
-        failures.check(params(claims=True, resources={"nvidia.com/mig-1g.5gb": 7}))
+        obstacles.check(params(claims=True, resources={"nvidia.com/mig-1g.5gb": 7}))
 
 
 @pytest.mark.parametrize(
@@ -36,15 +36,15 @@ def test_claims_are_of_whole_gpus() -> None:
     ],
 )
 def test_nodes_that_cannot_be_validated(nodes: list[KubeObject], given: dict[str, t.Any], code: str) -> None:
-    found = failures.problem(nodes, params(**given))
+    found = obstacles.problem(nodes, params(**given))
     assert found is not None
     assert found.code == code
-    assert failures.problem([node()], params()) is None
+    assert obstacles.problem([node()], params()) is None
 
 
 def test_a_quota_is_called_by_its_name() -> None:
-    found = failures.quota(ForbiddenError("API-REFUSED", QUOTA), "gpu-validation")
+    found = obstacles.quota(ForbiddenError("API-REFUSED", QUOTA), "gpu-validation")
     assert (found.code, found.layer) == ("QUOTA-TOO-SMALL", "quota")
     assert QUOTA in found.message
     other = ForbiddenError("API-FORBIDDEN", "no")
-    assert failures.quota(other, "gpu-validation") is other
+    assert obstacles.quota(other, "gpu-validation") is other

@@ -8,7 +8,7 @@ import pytest
 from unit import pool_builders
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import cost
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import account
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
 
 PRICES = {"g4dn.xlarge": 0.526, "g4dn.2xlarge": "0.752", "p4d.24xlarge": 21.96}
@@ -21,7 +21,7 @@ def pool(*types: str, **more: t.Any) -> Pool:
 
 
 def of(one: Pool, **more: t.Any) -> dict[str, t.Any]:
-    return cost.cost(one, cost.read_prices(PRICES), **more)
+    return account.cost(one, account.read_prices(PRICES), **more)
 
 
 def test_one_candidate() -> None:
@@ -73,14 +73,16 @@ def test_a_pool_of_the_plan() -> None:
 
 
 def test_azure_prices_with_and_without_the_prefix() -> None:
-    prices = cost.read_prices({"nc24ads_A100_v4": 3.67})
-    assert cost.cost(pool("Standard_NC24ads_A100_v4"), prices)["high"] == 7.34
+    prices = account.read_prices({"nc24ads_A100_v4": 3.67})
+    assert account.cost(pool("Standard_NC24ads_A100_v4"), prices)["high"] == 7.34
 
 
 def test_all_pools_together() -> None:
-    whole = cost.total([of(pool("g4dn.xlarge")), of(pool("p4d.24xlarge", autoscale={"min": 0, "max": 8}))])
+    whole = account.total_cost(
+        [of(pool("g4dn.xlarge")), of(pool("p4d.24xlarge", autoscale={"min": 0, "max": 8}))]
+    )
     assert whole == {"low": 1.052, "high": 176.732, "class": "high", "unpriced": []}
-    assert cost.total([of(pool("g4dn.xlarge")), of(pool("g5.xlarge"))]) == {
+    assert account.total_cost([of(pool("g4dn.xlarge")), of(pool("g5.xlarge"))]) == {
         "low": None,
         "high": None,
         "class": None,
@@ -89,7 +91,7 @@ def test_all_pools_together() -> None:
 
 
 def test_classes_of_ones_own() -> None:
-    classes = cost.read_classes({"small": 0, "board": "40"})
+    classes = account.read_classes({"small": 0, "board": "40"})
     assert of(pool("p4d.24xlarge"), classes=classes)["class"] == "board"
     assert of(pool("g4dn.xlarge"), classes=classes)["class"] == "small"
 
@@ -106,7 +108,7 @@ def test_classes_of_ones_own() -> None:
 )
 def test_prices_that_are_none(prices: t.Any, code: str, path: str) -> None:
     with pytest.raises(InputError) as caught:
-        cost.read_prices(prices)
+        account.read_prices(prices)
     assert caught.value.code == code
     assert caught.value.message.startswith(path)
 
@@ -114,4 +116,4 @@ def test_prices_that_are_none(prices: t.Any, code: str, path: str) -> None:
 @pytest.mark.parametrize("classes", [{}, {"high": 100}, {"low": 0, "none": 0}])
 def test_classes_that_do_not_cover_everything(classes: t.Any) -> None:
     with pytest.raises(InputError, match="must begin at 0"):
-        cost.read_classes(classes)
+        account.read_classes(classes)

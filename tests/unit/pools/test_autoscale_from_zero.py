@@ -7,19 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
-    registry,
-    scale_from_zero,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import autoscale
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Candidate
 
 NVIDIA: t.Final = Candidate(
     "any", gpus_per_node=2, arch="amd64", vcpus=16, memory_gib=64, expected={"nvidia.com/gpu": 8}
 )
 AMD: t.Final = replace(NVIDIA, vendor="amd", expected={"amd.com/gpu": 2})
-GPUS: t.Final = {scale_from_zero.GPUS: "2", scale_from_zero.GPU_TYPE: "nvidia.com/gpu"}
-ARCH: t.Final = {scale_from_zero.LABELS: "kubernetes.io/arch=amd64"}
-SIZE: t.Final = {scale_from_zero.CPU: "16", scale_from_zero.MEMORY: "65536Mi"}
+GPUS: t.Final = {autoscale.GPUS: "2", autoscale.GPU_TYPE: "nvidia.com/gpu"}
+ARCH: t.Final = {autoscale.LABELS: "kubernetes.io/arch=amd64"}
+SIZE: t.Final = {autoscale.CPU: "16", autoscale.MEMORY: "65536Mi"}
 
 
 @pytest.mark.parametrize(
@@ -28,12 +26,12 @@ SIZE: t.Final = {scale_from_zero.CPU: "16", scale_from_zero.MEMORY: "65536Mi"}
         ("aws", NVIDIA, {}),
         ("azure", NVIDIA, {}),
         ("gcp", NVIDIA, {}),
-        ("aws", AMD, {**GPUS, scale_from_zero.GPU_TYPE: "amd.com/gpu", **SIZE}),
+        ("aws", AMD, {**GPUS, autoscale.GPU_TYPE: "amd.com/gpu", **SIZE}),
         ("vsphere", NVIDIA, {**GPUS, **ARCH}),
         (
             "nutanix",
             replace(NVIDIA, arch="arm64"),
-            {**GPUS, scale_from_zero.LABELS: "kubernetes.io/arch=arm64"},
+            {**GPUS, autoscale.LABELS: "kubernetes.io/arch=arm64"},
         ),
         ("openstack", NVIDIA, {**GPUS, **ARCH}),
         ("ibm", NVIDIA, {**GPUS, **ARCH}),
@@ -44,13 +42,11 @@ SIZE: t.Final = {scale_from_zero.CPU: "16", scale_from_zero.MEMORY: "65536Mi"}
 def test_only_what_the_platform_does_not_say(
     platform: str, candidate: Candidate, told: dict[str, str]
 ) -> None:
-    assert scale_from_zero.capacity(registry.BY_KEY[platform].REPORTS, candidate) == told
+    assert autoscale.capacity_annotations(registry.BY_KEY[platform].REPORTS, candidate) == told
 
 
 def test_what_must_be_known() -> None:
-    assert scale_from_zero.lacks_size(registry.reports("baremetal"), replace(NVIDIA, vcpus=None)) == ["vcpus"]
-    assert scale_from_zero.lacks_size(registry.reports("vsphere"), replace(NVIDIA, vcpus=None)) == []
-    assert scale_from_zero.lacks_size(None, replace(NVIDIA, vcpus=None)) == []
-    assert scale_from_zero.lacks_size(registry.reports("oci"), replace(NVIDIA, memory_gib=None)) == [
-        "memory_gib"
-    ]
+    assert autoscale.lacks_size(registry.reports("baremetal"), replace(NVIDIA, vcpus=None)) == ["vcpus"]
+    assert autoscale.lacks_size(registry.reports("vsphere"), replace(NVIDIA, vcpus=None)) == []
+    assert autoscale.lacks_size(None, replace(NVIDIA, vcpus=None)) == []
+    assert autoscale.lacks_size(registry.reports("oci"), replace(NVIDIA, memory_gib=None)) == ["memory_gib"]

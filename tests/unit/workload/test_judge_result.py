@@ -6,7 +6,7 @@ import pytest
 from unit.workload.builders import ended, node, params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import failures, result
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import judge
 
 PASSED = (
     "GPU 0: Tesla T4 (UUID: GPU-{uuid})\n[Vector addition of 50000 elements]\n"
@@ -15,21 +15,21 @@ PASSED = (
 
 
 def results(*logs: tuple[KubeObject, str]) -> list[KubeObject]:
-    return [result.result(pod, "vectoradd", log) for pod, log in logs]
+    return [judge.pod_result(pod, "vectoradd", log) for pod, log in logs]
 
 
 def test_distinct_devices_are_proof() -> None:
     found = results((ended(), PASSED.format(uuid="a")), (ended("q"), PASSED.format(uuid="b")))
-    assert result.complaints(node(), found) == []
-    facts = result.summarize([node()], [node()], {"gpu-0": found}, params())
+    assert judge.complaints(node(), found) == []
+    facts = judge.summarize([node()], [node()], {"gpu-0": found}, params())
     assert (facts["due"], facts["nodes"][0]["validated"], facts["nodes"][0]["ran"]) == (["gpu-0"], 2, True)
 
 
 def test_the_same_device_twice_is_no_proof_unless_it_is_shared() -> None:
     found = results((ended(), PASSED.format(uuid="a")), (ended("q"), PASSED.format(uuid="a")))
-    assert [part.code for part in result.complaints(node(), found)] == ["WORK-SAME-DEVICE"]
+    assert [part.code for part in judge.complaints(node(), found)] == ["WORK-SAME-DEVICE"]
     shared = {"nvidia.com/gpu.sharing-strategy": "time-slicing"}
-    assert result.complaints(node(labels=shared), found) == []
+    assert judge.complaints(node(labels=shared), found) == []
 
 
 @pytest.mark.parametrize(
@@ -51,10 +51,10 @@ def test_the_same_device_twice_is_no_proof_unless_it_is_shared() -> None:
     ],
 )
 def test_failures(pod: KubeObject, log: str, words: str) -> None:
-    (part,) = result.complaints(node(), results((pod, log)))
+    (part,) = judge.complaints(node(), results((pod, log)))
     assert part.code == "WORK-FAILED"
     assert words in part.message
-    error = failures.failure([part, part], {"workload": {}})
+    error = judge.failure([part, part], {"workload": {}})
     assert (error.code, "(and 1 more)" in error.message) == ("WORK-FAILED", True)
 
 
@@ -64,7 +64,7 @@ def test_the_log_tail_is_short() -> None:
 
 
 def test_a_node_that_did_not_run_counts_with_what_it_offers() -> None:
-    facts = result.summarize([node()], [], {}, params())
+    facts = judge.summarize([node()], [], {}, params())
     assert (
         facts["nodes"][0] | {"resources": {"nvidia.com/gpu": 2}, "validated": 2, "ran": False}
         == facts["nodes"][0]
@@ -73,7 +73,7 @@ def test_a_node_that_did_not_run_counts_with_what_it_offers() -> None:
 
 def test_results_belong_to_their_node() -> None:
     pods, logs = [ended(), ended("q", host="host-gpu-1")], [PASSED.format(uuid="a"), PASSED.format(uuid="b")]
-    found = result.by_node([node(), node("gpu-1")], pods, logs, "vectoradd")
+    found = judge.by_node([node(), node("gpu-1")], pods, logs, "vectoradd")
     assert [(name, [one["name"] for one in entries]) for name, entries in found.items()] == [
         ("gpu-0", ["p"]),
         ("gpu-1", ["q"]),
@@ -81,6 +81,6 @@ def test_results_belong_to_their_node() -> None:
 
 
 def test_a_pod_that_never_ran_has_no_log() -> None:
-    assert result.has_log(ended())
-    assert not result.has_log(ended(phase="Failed", code=None, reason="UnexpectedAdmissionError"))
-    assert not result.has_log(ended(phase="Pending"))
+    assert judge.has_log(ended())
+    assert not judge.has_log(ended(phase="Failed", code=None, reason="UnexpectedAdmissionError"))
+    assert not judge.has_log(ended(phase="Pending"))

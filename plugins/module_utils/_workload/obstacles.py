@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Failures of a validation: what stops it before the first pod, and one error for all that went wrong."""
+"""Obstacles before the first pod of a validation: options, missing nodes or devices, holders, a quota."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ import typing as t
 from .._catalogue.well_known import GPU
 from .._core.errors import ForbiddenError, InputError, NotReadyError
 from .._core.objects import KubeObject
-from .._core.readiness import Readiness
+from .._core.ownership import owned
 from .._nodes import devices
-from .params import GpuWorkloadParams
-from .pods import geometry_of
+from .pods import HOSTNAME, RUN_LABEL, GpuWorkloadParams, geometry_of, has_ended, host_of
+
+# Resource -> who holds it -> how many of it.
+Held = t.Mapping[str, t.Mapping[str, int]]
 
 
 def check(params: GpuWorkloadParams) -> None:
@@ -77,9 +79,67 @@ def quota(error: ForbiddenError, namespace: str) -> ForbiddenError | NotReadyErr
     )
 
 
-def failure(parts: t.Sequence[Readiness], facts: dict[str, t.Any]) -> NotReadyError:
-    """Return one error for all complaints: the first one's code and message, the number of the others."""
-    first = parts[0]
-    more = f" (and {len(parts) - 1} more)" if len(parts) > 1 else ""
-    lines = [line for part in parts for line in part.details]
-    return NotReadyError(first.code, f"{first.message}{more}", first.remedy, evidence=lines[:40], facts=facts)
+def is_ours(obj: KubeObject, params: GpuWorkloadParams) -> bool:
+    """Return whether a run of this module made the pod or the claim."""
+    metadata = obj["metadata"]
+    return metadata.get("namespace") == params["namespace"] and owned(obj) and RUN_LABEL in metadata["labels"]
+
+
+def leftovers(
+    present: t.Iterable[KubeObject], params: GpuWorkloadParams, nodes: t.Iterable[KubeObject]
+) -> list[KubeObject]:
+    """Return the pods that a killed run left on these nodes; a run on other nodes may still need its own."""
+    hosts = {host_of(node) for node in nodes}
+    return [
+        one
+        for one in present
+        if is_ours(one, params) and one["spec"].get("nodeSelector", {}).get(HOSTNAME) in hosts
+    ]
+
+
+def requested(pod: KubeObject, resource: str) -> int:
+    """Return what the scheduler counts: the sum of the pod's containers, or its largest init container."""
+
+    def of(kind: str) -> list[int]:
+        return [
+            devices.count((one.get("resources", {}).get("limits") or {}).get(resource, 0))
+            for one in pod["spec"].get(kind) or []
+        ]
+
+    return max([sum(of("containers")), *of("initContainers")])
+
+
+def held_by_others(
+    node: KubeObject, present: t.Iterable[KubeObject], params: GpuWorkloadParams
+) -> dict[str, dict[str, int]]:
+    """Return what other people's pods on the node request: resource -> pod -> number."""
+    live = [one for one in present if not has_ended(one) and not is_ours(one, params)]
+    return {
+        resource: {
+            f"{one['metadata']['namespace']}/{one['metadata']['name']}": requested(one, resource)
+            for one in live
+        }
+        for resource in geometry_of(node, params["resources"])
+    }
+
+
+def holder_lines(
+    nodes: t.Iterable[KubeObject], held: t.Mapping[str, Held], params: GpuWorkloadParams
+) -> list[str]:
+    """Return a line for each node where others leave too few devices free. held: by the name of the node."""
+    return [
+        line for node in nodes for line in _holder_lines(node, held.get(node["metadata"]["name"], {}), params)
+    ]
+
+
+def _holder_lines(node: KubeObject, present: Held, params: GpuWorkloadParams) -> list[str]:
+    found = []
+    for resource, number in geometry_of(node, params["resources"]).items():
+        held = {name: count for name, count in sorted(present.get(resource, {}).items()) if count}
+        offered = devices.offered(node, resource)
+        free = offered - sum(held.values())
+        if free < number and held:
+            who = ", ".join(f"{name} ({count})" for name, count in held.items())
+            what = f"{free} of {offered} {resource} free, {number} needed; held by {who}"
+            found.append(f"{node['metadata']['name']}: {what}")
+    return found

@@ -9,13 +9,13 @@ from unit.workload.builders import ended
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import verdict
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import judge
 
 
 def judged(pods: list[KubeObject], wanted: int, after: float = 0.0) -> Readiness:
     moments = iter([0.0, after])
-    judge = verdict.Judge(wanted, 60, lambda: next(moments))
-    return (judge({"pods": pods}), judge({"pods": pods}))[1]
+    wait = judge.Judge(wanted, 60, lambda: next(moments))
+    return (wait({"pods": pods}), wait({"pods": pods}))[1]
 
 
 def waiting(**status: t.Any) -> KubeObject:
@@ -88,5 +88,5 @@ def test_the_scheduler_is_quoted() -> None:
 
 
 def test_a_fresh_namespace_needs_its_account() -> None:
-    assert verdict.judge_account({"accounts": []}).code == "WORK-NO-ACCOUNT"
-    assert verdict.judge_account({"accounts": [{}]}).is_ready
+    assert judge.judge_account({"accounts": []}).code == "WORK-NO-ACCOUNT"
+    assert judge.judge_account({"accounts": [{}]}).is_ready

@@ -10,7 +10,7 @@ from unit.workload.builders import SLICES, node, params
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import failures, holders
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import obstacles
 
 
 def holder(
@@ -40,13 +40,17 @@ def test_who_holds_the_devices_is_named() -> None:
             holder("left", 1, labels=OURS, namespace="gpu-validation"),
         ]
     }
-    lines = holders.lines([node()], {"gpu-0": holders.requests(node(), present["gpu-0"], params())}, params())
+    lines = obstacles.holder_lines(
+        [node()], {"gpu-0": obstacles.held_by_others(node(), present["gpu-0"], params())}, params()
+    )
     assert lines == ["gpu-0: 1 of 2 nvidia.com/gpu free, 2 needed; held by team-a/trainer (1)"]
     with pytest.raises(NotReadyError, match="team-a/trainer") as caught:
-        failures.check_holders(lines)
+        obstacles.check_holders(lines)
     assert caught.value.code == "WORK-BUSY"
     assert (
-        holders.lines([node()], {"gpu-0": holders.requests(node(), [holder("web", 0)], params())}, params())
+        obstacles.holder_lines(
+            [node()], {"gpu-0": obstacles.held_by_others(node(), [holder("web", 0)], params())}, params()
+        )
         == []
     )
 
@@ -70,11 +74,11 @@ def test_who_claims_the_devices_is_named() -> None:
     ]
     held = claims.held(found, SLICES)
     assert held == {"gpu-0": {"nvidia.com/gpu": {"team-a/trainer": 1}}}
-    lines = holders.lines([claims.offering(node(), SLICES)], held, params(claims=True))
+    lines = obstacles.holder_lines([claims.offering(node(), SLICES)], held, params(claims=True))
     assert lines == ["gpu-0: 1 of 2 nvidia.com/gpu free, 2 needed; held by team-a/trainer (1)"]
 
 
 def test_leftovers_of_a_killed_run_are_found_on_these_nodes_only() -> None:
     left = holder("left", 1, labels=OURS, namespace="gpu-validation")
-    assert holders.leftovers([left, holder("trainer", 1)], params(), [node()]) == [left]
-    assert holders.leftovers([left], params(), [node("gpu-1")]) == []
+    assert obstacles.leftovers([left, holder("trainer", 1)], params(), [node()]) == [left]
+    assert obstacles.leftovers([left], params(), [node("gpu-1")]) == []

@@ -6,14 +6,14 @@ import pytest
 from unit.quota.builders import CLAIMED, GPU, quota
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._quota import proof
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota import resource_quota
 
 
 @pytest.mark.parametrize(
     ("hard", "used", "asked"), [("1", "0", "2"), ("8", "6", "3"), ("2", "5", "1"), ("0", "0", "1")]
 )
 def test_the_proof_asks_for_one_too_many(hard: str, used: str, asked: str) -> None:
-    container = proof.too_much(quota({GPU: hard}, {GPU: used}), {GPU: hard})["spec"]["containers"][0]
+    container = resource_quota.proof(quota({GPU: hard}, {GPU: used}), {GPU: hard})["spec"]["containers"][0]
     assert container["resources"]["limits"] == container["resources"]["requests"]
     assert container["resources"]["requests"]["nvidia.com/gpu"] == asked
 
@@ -42,14 +42,14 @@ def test_the_proof_asks_for_one_too_many(hard: str, used: str, asked: str) -> No
     ],
 )
 def test_what_a_refusal_says(text: str, name: str | None, transient: bool) -> None:
-    assert proof.refusal(text) == name
-    assert proof.is_transient(text) is transient
+    assert resource_quota.refusing_quota(text) == name
+    assert resource_quota.is_transient_refusal(text) is transient
 
 
 def test_the_proof_claims_one_device_too_many() -> None:
     limits = {CLAIMED: "2"}
-    proof.check(limits)
-    over = proof.too_much(quota(limits, {CLAIMED: "1"}), limits)
+    resource_quota.check_provable(limits)
+    over = resource_quota.proof(quota(limits, {CLAIMED: "1"}), limits)
     assert (over["kind"], over["metadata"]["namespace"]) == ("ResourceClaim", "a")
     assert over["spec"]["devices"]["requests"][0]["exactly"] == {
         "deviceClassName": "gpu.nvidia.com",
@@ -60,4 +60,4 @@ def test_the_proof_claims_one_device_too_many() -> None:
 
 def test_a_proof_needs_a_device() -> None:
     with pytest.raises(InputError, match="prove: needs an extended resource"):
-        proof.check({"pods": "1"})
+        resource_quota.check_provable({"pods": "1"})
