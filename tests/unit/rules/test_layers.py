@@ -53,11 +53,10 @@ STEPS = {
     "_machines/steps/bare_metal",
     "_machines/steps/health",
     "_machines/steps/machines",
-    "_machines/steps/marks",
     "_machines/steps/nodes",
+    "_machines/steps/pool_objects",
     "_machines/steps/propagation",
     "_machines/steps/provision",
-    "_machines/steps/queries",
     "_machines/steps/removal",
     "_machines/steps/replacement",
     "_machines/steps/writes",
@@ -93,10 +92,10 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "gpu_autoscaler": (112, 535),
-    "gpu_machine_health": (44, 215),
-    "gpu_machineset": (131, 613),
-    "gpu_node": (70, 320),
+    "gpu_autoscaler": (111, 531),
+    "gpu_machine_health": (43, 211),
+    "gpu_machineset": (126, 607),
+    "gpu_node": (69, 316),
     "gpu_plan": (91, 427),
     "gpu_quota": (48, 209),
     "gpu_workload": (65, 271),

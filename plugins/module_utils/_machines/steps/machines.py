@@ -24,8 +24,8 @@ from ..machine_set import name_of
 from ..pool_options import GpuMachinesetParams
 from ..source_set import no_machine_api, platform_of
 from . import autoscaling, bare_metal as bare_metal_steps, health, removal as removal_steps, replacement
+from .pool_objects import queries
 from .provision import Provisioning
-from .queries import queries
 
 
 def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:

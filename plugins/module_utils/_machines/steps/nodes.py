@@ -24,7 +24,7 @@ from ..csr import subject as csr_subject
 from ..csr.steps import Joining
 from ..machine_set import replicas_of
 from ..options import DrainParams, JoiningParams
-from . import health, marks
+from . import health, pool_objects
 
 _LINK: t.Final = "machine.openshift.io/machine"
 
@@ -117,7 +117,7 @@ def _why(node: str, params: GpuNodeParams) -> str:
 def _another(api: Api, node: str, machine: KubeObject, set_name: str, params: GpuNodeParams) -> list[str]:
     namespace = params["namespace"]
     drain_steps.drain(api, {node} - {""}, Rules.of(params), _why(node, params))
-    marks.unhook(api, namespace, [machine])
+    pool_objects.unhook(api, namespace, [machine])
     before = {machine_facts.name(one) for one in _members(api, set_name, namespace)}
     api.delete(known("Machine"), machine_facts.name(machine), namespace, owned_only=False)
     queries = {

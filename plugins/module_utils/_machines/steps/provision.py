@@ -28,18 +28,17 @@ from .. import (
     removal,
 )
 from ..csr.steps import Joining
-from ..events import lines as remembered
 from ..machine_set import name_of, replicas_of
 from ..pool_options import GpuMachinesetParams
 from . import (
     health,
-    marks,
+    pool_objects,
     propagation as propagation_steps,
     removal as removal_steps,
     replacement as machine_replacement,
     writes,
 )
-from .queries import hosts, queries
+from .pool_objects import hosts, queries
 
 _ELSEWHERE: t.Final = " Or let the pool move to another of its candidates: reselect: true."
 _SAID: t.Final = {
@@ -130,7 +129,7 @@ class Provisioning:
         self.has_looked = True
         found, remarks = health.look_back(self.api, self.pool.name, self.params["namespace"], plan.manifests)
         self.troubled = {**{one["name"]: one for one in found}, **self.troubled}
-        return [*remembered(found), *remarks]
+        return [*health.event_lines(found), *remarks]
 
     def _facts(self, snapshot: Snapshot, plan: machine_plan.MachinePlan) -> KubeObject:
         return {**machine_pool.facts(snapshot, plan), "troubled": list(self.troubled.values())}
@@ -159,7 +158,7 @@ class Provisioning:
         plan = machine_plan.plan(
             self.cluster, self.pool, self.search.shares, live, self.params, record or self._record
         )
-        machines = removal_steps.machines_of(self.api, self.pool.name, self.params["namespace"])
+        machines = pool_objects.machines_of(self.api, self.pool.name, self.params["namespace"])
         machine_replacement.foresee(machines, plan, self.params)
         mirror.check_machines(propagation_steps.behind(machines, plan.manifests))
         going = removal_steps.prepare(self.api, plan, live, self.params)
@@ -261,7 +260,7 @@ class Provisioning:
             for one in machines
             if machine_facts.phase(one) != "Deleting" and not machine_facts.is_given_up(one)
         ]
-        marks.mark(self.api, self.params["namespace"], going)
+        pool_objects.mark(self.api, self.params["namespace"], going)
 
     def _tidy(self, plan: machine_plan.MachinePlan) -> None:
         if self.api.wait_wanted or self.api.check_mode:

@@ -14,9 +14,7 @@ import typing as t
 
 from ..._core.errors import AcceleratorError
 from ..._core.objects import KubeObject
-from ..._core.ownership import pool_label, selector
 from ..._kube.client import Api
-from ..._kube.kinds import known
 from ..._nodes import drain, drain_steps
 from ..._nodes.drain import Rules
 from .. import mirror, removal
@@ -26,7 +24,7 @@ from ..machine_set import name_of, replicas_of
 from ..placement import spared
 from ..plan import MachinePlan
 from ..pool_options import GpuMachinesetParams
-from . import marks
+from . import pool_objects
 
 
 def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> None:
@@ -41,7 +39,7 @@ def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> N
         return
     machines = [
         one
-        for one in machines_of(api, search.pool.name, namespace)
+        for one in pool_objects.machines_of(api, search.pool.name, namespace)
         if set_name(one) in zones and phase(one) != "Deleting"
     ]
     working = {drain.node_of(pod) for pod in drain.busy(drain_steps.pods_on(api, _nodes(machines)))}
@@ -63,7 +61,7 @@ def prepare(
     given_up = [one for one in plan.surplus if have[one]]
     if not fewer and not given_up:
         return []
-    machines = [one for one in machines_of(api, pool, namespace) if phase(one) != "Deleting"]
+    machines = [one for one in pool_objects.machines_of(api, pool, namespace) if phase(one) != "Deleting"]
     pods = drain_steps.pods_on(
         api,
         {node_name(one) for one in machines if set_name(one) in fewer or set_name(one) in given_up} - {""},
@@ -100,21 +98,25 @@ def remove(api: Api, pool: str, names: t.Collection[str], params: GpuMachinesetP
     A task that does not wait only checks whether the nodes may be drained.
     """
     namespace, rules = params["namespace"], Rules.of(params)
-    machines = [one for one in machines_of(api, pool, namespace) if set_name(one) in names] if names else []
+    machines = (
+        [one for one in pool_objects.machines_of(api, pool, namespace) if set_name(one) in names]
+        if names
+        else []
+    )
     why = f"Pool {pool} is to lose {len(machines)} machines"
     mirror.check_machines(one for one in machines if removal.without_hook(one))
     if not api.wait_wanted and not api.check_mode:
         drain_steps.check(api, _nodes(machines), rules, why)
         return machines
     drain_steps.drain(api, _nodes(machines), rules, why)
-    marks.unhook(api, namespace, machines)
+    pool_objects.unhook(api, namespace, machines)
     return machines
 
 
 def release(api: Api, namespace: str, machines: t.Sequence[KubeObject], rules: Rules, why: str) -> None:
     """Drain the Machines' nodes, then mark the Machines as first to delete and remove our hook."""
     drain_steps.drain(api, _nodes(machines), rules, why)
-    marks.mark(api, namespace, machines)
+    pool_objects.mark(api, namespace, machines)
 
 
 def let_go(api: Api, machines: t.Iterable[KubeObject], params: GpuMachinesetParams) -> None:
@@ -131,11 +133,7 @@ def let_go(api: Api, machines: t.Iterable[KubeObject], params: GpuMachinesetPara
                 f"until its node is empty. {exc.message}"
             )
             raise AcceleratorError("MACH-HOOK", message, exc.remedy, exc.evidence) from exc
-        marks.unhook(api, params["namespace"], [machine])
-
-
-def machines_of(api: Api, pool: str, namespace: str) -> list[KubeObject]:
-    return api.list(known("Machine"), namespace, labels=selector(pool_label(pool)))
+        pool_objects.unhook(api, params["namespace"], [machine])
 
 
 def _nodes(machines: t.Iterable[KubeObject]) -> set[str]:

@@ -30,8 +30,8 @@ from ..mirror import MachineError
 from ..plan import MachinePlan
 from ..pool import Present
 from ..pool_options import GpuMachinesetParams
-from . import health, marks, removal as removal_steps, writes
-from .queries import queries
+from . import health, pool_objects, removal as removal_steps, writes
+from .pool_objects import queries
 
 
 @dataclass
@@ -113,14 +113,14 @@ class Replacement:
                     for one in judge.seen["machines"]
                     if set_name(one) == set_ and not judge.has_instance(one)
                 ]
-                marks.mark(self.api, self.params["namespace"], refused)
+                pool_objects.mark(self.api, self.params["namespace"], refused)
                 self._written(set_, machine_set.settled(self.plan.manifests[set_]))
                 exc.message += " Nothing was replaced; the pool is as it was."
             raise
 
     def _end(self, set_: str, names: t.Sequence[str]) -> Snapshot:
         """Delete as many old Machines as the set has beyond its share."""
-        machines = removal_steps.machines_of(self.api, self.plan.pool.name, self.params["namespace"])
+        machines = pool_objects.machines_of(self.api, self.plan.pool.name, self.params["namespace"])
         living = [one for one in machines if set_name(one) == set_ and phase(one) != "Deleting"]
         named = [one for one in living if name(one) in names]
         others = [one for one in living if name(one) not in names and self._is_outdated(one)]
