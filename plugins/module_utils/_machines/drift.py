@@ -12,9 +12,8 @@ from .._core.diff import covers, managed_fields, project, shape_of
 from .._core.objects import KubeObject
 from .._core.ownership import owned
 from .._platforms.registry import CHOSEN
-from .machine import phase, set_name
+from .machine import MachineError, mirrored, phase, set_name
 from .machine_set import name_of, provider_of
-from .mirror import MachineError, mirrored
 from .propagation import of_template
 
 _PROVIDER: t.Final = "providerSpec."

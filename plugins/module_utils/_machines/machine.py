@@ -2,13 +2,18 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Machines: the phase of a Machine, and the reason why it is not a Ready node."""
+"""Machines: the phase of a Machine, and the reason why it is not a Ready node.
+
+A mirror is a Machine or machine set that Cluster API controls; its own fields cannot be written.
+"""
 
 from __future__ import annotations
 
 import typing as t
 from datetime import UTC, datetime
 
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject
 from .._core.readiness import Readiness, failed, pending, ready
 from .._nodes import node as node_facts
 from . import provider_errors, trouble as machine_trouble
@@ -19,6 +24,7 @@ Machine = t.Mapping[str, t.Any]
 SET: t.Final = "machine.openshift.io/cluster-api-machineset"
 # A machine set that scales down deletes the Machines with this annotation first.
 DELETE_FIRST: t.Final = "machine.openshift.io/delete-machine"
+_OURS: t.Final = "MachineAPI"
 # OpenStack's provider reports nothing while it waits for a volume and a server, five minutes each at most.
 _LONGEST_SILENCE: t.Final = 900.0
 _SILENCE: t.Final = (
@@ -26,6 +32,10 @@ _SILENCE: t.Final = (
     "likely the project's quota is full, "
     "or Nova found no valid host"
 )
+
+
+class MachineError(AcceleratorError):
+    """The Machine API cannot create or change machines as the pool asks."""
 
 
 def name(machine: Machine) -> str:
@@ -68,6 +78,30 @@ def moment(stamp: str) -> float:
 def is_given_up(machine: Machine) -> bool:
     """Return whether the Machine is marked as the first that its set deletes."""
     return DELETE_FIRST in (machine["metadata"].get("annotations") or {})
+
+
+def mirrored(live: KubeObject) -> str:
+    """Return the API that controls the object; empty if the Machine API does."""
+    # spec holds the wanted API, status the current one; during a migration the status is `Migrating`.
+    said = (str(part.get("authoritativeAPI") or _OURS) for part in (live.get("status") or {}, live["spec"]))
+    return next((authority for authority in said if authority != _OURS), "")
+
+
+def refuse_mirrors(machines: t.Iterable[KubeObject]) -> None:
+    """Raise MachineError if a Machine is a mirror; it can be one although its set is not."""
+    found = {str(one["metadata"]["name"]): authority for one in machines if (authority := mirrored(one))}
+    if found:
+        names, authorities = ", ".join(sorted(found)), ", ".join(sorted(set(found.values())))
+        raise MachineError(
+            "MACH-MIRRORED",
+            f"Machines are mirrors, their authoritativeAPI is {authorities}, so what is written here is "
+            "refused or "
+            f"overwritten: {names}. Nothing was changed.",
+            "Change their objects of Cluster API instead, or set spec.authoritativeAPI of each to "
+            "MachineAPI and wait until "
+            "the status says so too.",
+            evidence=[f"{name}: authoritativeAPI {authority}" for name, authority in sorted(found.items())],
+        )
 
 
 def refused(machine: Machine, now: float, patience: float) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Plan of a pool's machine sets: which to apply, and which to remove."""
+"""Plan of a pool's machine sets: which to apply, from which worker set to copy them, and which to remove."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from .._platforms.infrastructure import Infrastructure
 from .._platforms.platform import Platform
 from .._pools import platform_options
 from .._pools.model import Pool
-from . import drift, machine, machine_set, source_set
+from . import drift, machine, machine_set
 from .candidates import Held, Share, is_of
+from .machine import MachineError
 from .propagation import of_template
 
 
@@ -57,7 +58,7 @@ class MachinePlan:
 
 def held(cluster: Infrastructure, pool: Pool, live: t.Iterable[KubeObject]) -> list[Held]:
     """Return the machine sets that the pool already has, by name."""
-    platform = source_set.platform_of(cluster)
+    platform = platform_of(cluster)
     found = []
     for one in live:
         if owned(one) and pool_of(one) == pool.name:
@@ -88,7 +89,7 @@ def plan(
 
     live: all machine sets of the namespace. record: C(obtained/asked), or "".
     """
-    platform = source_set.platform_of(cluster)
+    platform = platform_of(cluster)
     if params.get("image") and platform.NO_IMAGE:
         raise InputError(
             "POOL-PLATFORM",
@@ -103,7 +104,7 @@ def plan(
     remarks: list[str] = []
     for share in shares:
         name = _name(cluster.name, pool, share, have, {*named, *(one.name for one in have)})
-        source = existing.get(name) or source_set.find(live, platform, share.zone, params.get("reference"))
+        source = existing.get(name) or source_of(live, platform, share.zone, params.get("reference"))
         provider, remark = _provider(
             platform, source, pool, share, params.get("image") or "", is_new=name not in existing
         )
@@ -155,7 +156,7 @@ def _provider(
     )
     if not is_new:
         return platforms.build(platform, provider, wanted), ""
-    source_set.check_arch(source, candidate.instance_type, candidate.arch, image)
+    check_arch(source, candidate.instance_type, candidate.arch, image)
     unknown = platforms.unknown_fields(platform, provider)
     remark = (
         f"Machine set {machine_set.name_of(source)} has fields that are not known and were not copied: "
@@ -182,3 +183,78 @@ def too_many(
         for one in machines
         if machine.set_name(one) in larger and machine.phase(one) not in ("Provisioned", "Running")
     ]
+
+
+def platform_of(infrastructure: Infrastructure) -> Platform:
+    """Return the platform. Raise MachineError if its Machine API makes no machines."""
+    if infrastructure.obstacle:
+        raise no_machine_api(infrastructure.obstacle, infrastructure.instead)
+    platform = platforms.PLATFORMS.get(infrastructure.platform, platforms.OTHER)
+    return platforms.on(platform, infrastructure.failure_domains)
+
+
+def no_machine_api(why: str, instead: str) -> MachineError:
+    return MachineError("MACH-NO-API", f"This cluster has no Machine API to make nodes with: {why}.", instead)
+
+
+def source_of(
+    machine_sets: t.Iterable[KubeObject], platform: Platform, zone: str, name: str | None
+) -> KubeObject:
+    """Return the set of this name, or the zone's first worker set. Raise MachineError."""
+    sets = sorted(machine_sets, key=machine_set.name_of)
+    workers = [one for one in sets if machine_set.is_worker(one)]
+    fitting = [one for one in workers if _zone(platform, one) == zone]
+    if name:
+        named = next((one for one in sets if machine_set.name_of(one) == name), None)
+        if named is not None and _zone(platform, named) == zone:
+            return named
+        why = f"is in {_called(_zone(platform, named))}" if named else "does not exist"
+        trouble = _no_reference(
+            f"The machine set {name}, given as reference, {why}; a set for {_called(zone)} is needed.",
+            workers,
+            platform,
+        )
+        if fitting:
+            names = ", ".join(map(machine_set.name_of, fitting))
+            trouble.remedy = f"Leave reference out, or name one of the zone: {names}."
+        raise trouble
+    if not fitting:
+        raise _no_reference(
+            f"There is no worker machine set in {_called(zone)} to copy from.", workers, platform
+        )
+    return fitting[0]
+
+
+def _zone(platform: Platform, one: KubeObject) -> str:
+    return platform.zone(machine_set.provider_of(one))
+
+
+def _called(zone: str) -> str:
+    return f"zone {zone}" if zone else "no zone (the candidate names none)"
+
+
+def _no_reference(message: str, workers: t.Iterable[KubeObject], platform: Platform) -> MachineError:
+    zones = sorted({_zone(platform, one) for one in workers} - {""})
+    return MachineError(
+        "MACH-NO-REFERENCE",
+        message,
+        f"Use one of the zones that have one ({', '.join(zones)})."
+        if zones
+        else "Make a worker machine set first (it may have 0 replicas).",
+        evidence=[
+            f"worker machine set {machine_set.name_of(one)}: zone {_zone(platform, one) or 'unknown'}"
+            for one in workers
+        ],
+    )
+
+
+def check_arch(reference: KubeObject, instance_type: str, arch: str, image: str) -> None:
+    """Raise MachineError if the reference's boot image is for another architecture."""
+    has = machine_set.arch_of(reference)
+    if has and has != arch and not image:
+        raise MachineError(
+            "MACH-ARCH",
+            f"{instance_type} is {arch}, but the image of the worker machine set "
+            f"{machine_set.name_of(reference)} is for {has}: the machines would never boot.",
+            f"Set image to the {arch} RHCOS image of this region, or use an instance type that is {has}.",
+        )

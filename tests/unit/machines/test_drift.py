@@ -8,7 +8,10 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import drift, mirror
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    drift,
+    machine as machine_facts,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import Held
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import SET
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import replacement
@@ -163,9 +166,11 @@ def test_a_machine_that_is_a_mirror_is_named() -> None:
     theirs, moving = machine("m-2"), machine("m-1")
     theirs["status"] = {"authoritativeAPI": "ClusterAPI"}
     moving["status"] = {"authoritativeAPI": "Migrating"}
-    mirror.check_machines([machine("m-3"), {**machine("m-4"), "status": {"authoritativeAPI": "MachineAPI"}}])
+    machine_facts.refuse_mirrors(
+        [machine("m-3"), {**machine("m-4"), "status": {"authoritativeAPI": "MachineAPI"}}]
+    )
     with pytest.raises(AcceleratorError) as caught:
-        mirror.check_machines([machine("m-3"), theirs, moving])
+        machine_facts.refuse_mirrors([machine("m-3"), theirs, moving])
     assert caught.value.code == "MACH-MIRRORED"
     assert "m-1, m-2. Nothing was changed" in caught.value.message
     assert caught.value.evidence == ["m-1: authoritativeAPI Migrating", "m-2: authoritativeAPI ClusterAPI"]

@@ -24,8 +24,6 @@ ORDER = (
     "_nodes",
     "_pools",
     "_machines",
-    "_machines/csr",
-    "_machines/autoscaler",
     "_machines/steps",
     "_nfd",
     "_olm",
@@ -48,10 +46,10 @@ REGISTRIES = {"_stack/backend", "_workload/benchmarks/registry"}
 
 # Files that do steps: they work on an Api. All others outside _kube and _frame build, judge and summarize.
 STEPS = {
-    "_machines/csr/steps",
     "_machines/steps/autoscaling",
     "_machines/steps/bare_metal",
     "_machines/steps/health",
+    "_machines/steps/joining",
     "_machines/steps/machines",
     "_machines/steps/nodes",
     "_machines/steps/pool_objects",
@@ -92,10 +90,10 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "gpu_autoscaler": (111, 531),
+    "gpu_autoscaler": (108, 529),
     "gpu_machine_health": (43, 211),
-    "gpu_machineset": (126, 607),
-    "gpu_node": (69, 316),
+    "gpu_machineset": (120, 604),
+    "gpu_node": (65, 314),
     "gpu_plan": (91, 427),
     "gpu_quota": (48, 209),
     "gpu_workload": (65, 271),

@@ -17,8 +17,7 @@ from ..._kube.kinds import known
 from ..._platforms import infrastructure
 from ..._pools import gpu_limits
 from ..._pools.model import JsonObject, Pool
-from .. import candidates, plan as machine_plan
-from ..autoscaler import limits as autoscaler_limits, machine_autoscaler
+from .. import autoscaler_limits, candidates, machine_autoscaler, plan as machine_plan
 from ..machine_set import name_of
 from . import bare_metal as bare_metal_steps
 

@@ -17,12 +17,10 @@ from ..._platforms import infrastructure
 from ..._platforms.infrastructure import Infrastructure
 from ..._pools.draft import Draft, Place
 from ..._pools.model import JsonObject
-from .. import candidates, plan as machine_plan, pool as machine_pool, removal
-from ..autoscaler import machine_autoscaler
-from ..csr import subject as csr_subject
+from .. import candidates, csr, machine_autoscaler, plan as machine_plan, pool as machine_pool, removal
 from ..machine_set import name_of
+from ..plan import no_machine_api, platform_of
 from ..pool_options import GpuMachinesetParams
-from ..source_set import no_machine_api, platform_of
 from . import autoscaling, bare_metal as bare_metal_steps, health, removal as removal_steps, replacement
 from .pool_objects import queries
 from .provision import Provisioning
@@ -31,7 +29,7 @@ from .provision import Provisioning
 def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:
     """Provision the pool's machines and return them. Raise InputError or NotReadyError."""
     if params["approve_csrs"]:
-        csr_subject.require()
+        csr.require_package()
     draft.check()
     cluster, live = machine_sets(api, params["namespace"])
     (pool,) = draft.pools(Place(cluster.cloud, cluster.name))

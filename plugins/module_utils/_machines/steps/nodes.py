@@ -19,12 +19,11 @@ from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes import cordon, drain_steps, node as node_facts
 from ..._nodes.drain import Rules
-from .. import machine as machine_facts, mirror
-from ..csr import subject as csr_subject
-from ..csr.steps import Joining
+from .. import csr, machine as machine_facts
 from ..machine_set import replicas_of
 from ..options import DrainParams, JoiningParams
 from . import health, pool_objects
+from .joining import Joining
 
 _LINK: t.Final = "machine.openshift.io/machine"
 
@@ -43,7 +42,7 @@ def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
     Raise AcceleratorError if nothing of that name exists.
     """
     if params["approve_csrs"]:
-        csr_subject.require()
+        csr.require_package()
     node, machine = find(api, params["name"], params["namespace"])
     if node is None and machine is None:
         if params["state"] != "replaced":
@@ -104,7 +103,7 @@ def replace(api: Api, node: str, machine: KubeObject | None, params: GpuNodePara
             f"Node {node} is not replaced: {what}.",
             "Replace it by the way it was made.",
         )
-    mirror.check_machines([machine])
+    machine_facts.refuse_mirrors([machine])
     drain_steps.check(api, {node} - {""}, Rules.of(params), _why(node, params))
     with health.paused(api, pool_of(live), namespace):
         return _another(api, node, machine, set_name, params)

@@ -22,12 +22,10 @@ from .. import (
     candidates as machine_candidates,
     drift as machine_drift,
     machine as machine_facts,
-    mirror,
     plan as machine_plan,
     pool as machine_pool,
     removal,
 )
-from ..csr.steps import Joining
 from ..machine_set import name_of, replicas_of
 from ..pool_options import GpuMachinesetParams
 from . import (
@@ -38,6 +36,7 @@ from . import (
     replacement as machine_replacement,
     writes,
 )
+from .joining import Joining
 from .pool_objects import hosts, queries
 
 _ELSEWHERE: t.Final = " Or let the pool move to another of its candidates: reselect: true."
@@ -160,7 +159,7 @@ class Provisioning:
         )
         machines = pool_objects.machines_of(self.api, self.pool.name, self.params["namespace"])
         machine_replacement.foresee(machines, plan, self.params)
-        mirror.check_machines(propagation_steps.behind(machines, plan.manifests))
+        machine_facts.refuse_mirrors(propagation_steps.behind(machines, plan.manifests))
         going = removal_steps.prepare(self.api, plan, live, self.params)
         self.removed += map(removal.told, going)
         writes.apply(self.api, plan, {name_of(one): one for one in live})

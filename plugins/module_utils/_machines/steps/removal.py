@@ -17,9 +17,9 @@ from ..._core.objects import KubeObject
 from ..._kube.client import Api
 from ..._nodes import drain, drain_steps
 from ..._nodes.drain import Rules
-from .. import mirror, removal
+from .. import removal
 from ..candidates import Held, Search, is_of
-from ..machine import name, node_name, phase, set_name
+from ..machine import name, node_name, phase, refuse_mirrors, set_name
 from ..machine_set import name_of, replicas_of
 from ..placement import spared
 from ..plan import MachinePlan
@@ -77,7 +77,7 @@ def prepare(
         [pod for pod in pods if drain.node_of(pod) in _nodes(all_that_go)], rules, why
     ):
         raise problem
-    mirror.check_machines(one for one in all_that_go if removal.released(one))
+    refuse_mirrors(one for one in all_that_go if removal.released(one))
     if not fewer:
         return []
     if not api.wait_wanted and not api.check_mode:
@@ -104,7 +104,7 @@ def remove(api: Api, pool: str, names: t.Collection[str], params: GpuMachinesetP
         else []
     )
     why = f"Pool {pool} is to lose {len(machines)} machines"
-    mirror.check_machines(one for one in machines if removal.without_hook(one))
+    refuse_mirrors(one for one in machines if removal.without_hook(one))
     if not api.wait_wanted and not api.check_mode:
         drain_steps.check(api, _nodes(machines), rules, why)
         return machines

@@ -22,15 +22,14 @@ from ..._kube.kinds import known
 from ..._nodes import cordon, drain_steps
 from ..._nodes.drain import Rules
 from ..._pools.model import Pool
-from .. import drift, machine_set, mirror, pool as machine_pool, removal
+from .. import drift, machine_set, pool as machine_pool, removal
 from ..candidates import Held, is_of
-from ..csr.steps import Joining
-from ..machine import is_given_up, name, node_name, phase, set_name
-from ..mirror import MachineError
+from ..machine import MachineError, is_given_up, name, node_name, phase, refuse_mirrors, set_name
 from ..plan import MachinePlan
 from ..pool import Present
 from ..pool_options import GpuMachinesetParams
 from . import health, pool_objects, removal as removal_steps, writes
+from .joining import Joining
 from .pool_objects import queries
 
 
@@ -155,7 +154,7 @@ def foresee(machines: t.Iterable[KubeObject], plan: MachinePlan, params: GpuMach
     if params.get("on_change") != "replace":
         return
     outdated = [one for one in machines if _is_outdated(plan, one)]
-    mirror.check_machines(outdated)
+    refuse_mirrors(outdated)
     if plan.pool.autoscale and (names := sorted(map(name, outdated))):
         what = (
             "is scaled by the autoscaler, which would take a surge for its own. Not replaced, and nothing "

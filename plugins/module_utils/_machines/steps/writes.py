@@ -16,8 +16,8 @@ from ..._core.objects import KubeObject
 from ..._kube.client import Api
 from ..._kube.kinds import known
 from ..._platforms.registry import CHOSEN, IMAGES
+from ..machine import MachineError
 from ..machine_set import name_of, provider_of, replicas_of
-from ..mirror import MachineError
 from ..plan import MachinePlan
 
 _TRIES: t.Final = 5

@@ -7,7 +7,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.mirror import MachineError
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import MachineError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import writes
 
 Data = dict[str, t.Any]

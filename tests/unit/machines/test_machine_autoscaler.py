@@ -11,8 +11,8 @@ from unit import pool_builders
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.autoscaler import (
-    limits,
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    autoscaler_limits as limits,
     machine_autoscaler,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import writes

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ..._core.errors import AcceleratorError
-from ..._core.objects import KubeObject
-from ..._core.ownership import MANAGED_BY, owned, pool_label, pool_of
-from ..._core.readiness import Readiness, pending, ready, worst
-from ..._pools.model import Autoscale
-from ..machine_set import API_VERSION, name_of, replicas_of
-from ..placement import Zones, spread
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject
+from .._core.ownership import MANAGED_BY, owned, pool_label, pool_of
+from .._core.readiness import Readiness, pending, ready, worst
+from .._pools.model import Autoscale
+from .machine_set import API_VERSION, name_of, replicas_of
+from .placement import Zones, spread
 
 # Annotations that the operator writes on the set of a MachineAutoscaler; a set that has them is scaled.
 MIN_SIZE, MAX_SIZE = (

@@ -12,13 +12,13 @@ from __future__ import annotations
 import json
 import typing as t
 
-from ..._core.errors import AcceleratorError
-from ..._core.objects import KubeObject
-from ..._core.ownership import MANAGED_BY, MANAGER, owned
-from ..._platforms.scale_from_zero import BOOKED
-from ..._pools.gpu_limits import NAME, limits, manager
-from ..._pools.model import ACCELERATOR, Pool
-from ..machine_set import node_labels, template_accelerator
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject
+from .._core.ownership import MANAGED_BY, MANAGER, owned
+from .._platforms.scale_from_zero import BOOKED
+from .._pools.gpu_limits import NAME, limits, manager
+from .._pools.model import ACCELERATOR, Pool
+from .machine_set import node_labels, template_accelerator
 
 RECORD: t.Final = "accelerators.openshift/gpu-limits"
 
