@@ -145,18 +145,7 @@ def judge(
     if trouble is not None:
         return _troubled(machine, trouble, now, capacity_timeout, place, is_watched)
     if _is_silent(machine, now, capacity_timeout):
-        verdict = failed if _is_silent(machine, now, max(capacity_timeout, _LONGEST_SILENCE)) else pending
-        text = (
-            f"{name(machine)} ({place}) has had no server{_since(machine_trouble.silence(machine))}: "
-            f"{_SILENCE}"
-        )
-        return verdict(
-            "Silent",
-            text,
-            code=provider_errors.SILENT,
-            remedy=remedy_of(provider_errors.SILENT, machine),
-            details=(f"{line}, no server",),
-        )
+        return _silent(machine, now, capacity_timeout, place)
     if state != "Running":
         return _on_its_way(
             machine,
@@ -164,6 +153,10 @@ def judge(
             f"{line}{_since(machine_trouble.phase_since(machine))}",
             machine_trouble.host_fault(host or {}),
         )
+    return _running(machine, node, line)
+
+
+def _running(machine: Machine, node: t.Mapping[str, t.Any] | None, line: str) -> Readiness:
     if node is None:
         return pending(
             "NodeNotLabelled",
@@ -212,6 +205,18 @@ def _troubled(
 def _is_silent(machine: Machine, now: float, patience: float) -> bool:
     since = machine_trouble.silence(machine)
     return bool(since) and seconds_since(since, now) >= patience
+
+
+def _silent(machine: Machine, now: float, patience: float, place: str) -> Readiness:
+    verdict = failed if _is_silent(machine, now, max(patience, _LONGEST_SILENCE)) else pending
+    since = _since(machine_trouble.silence(machine))
+    return verdict(
+        "Silent",
+        f"{name(machine)} ({place}) has had no server{since}: {_SILENCE}",
+        code=provider_errors.SILENT,
+        remedy=remedy_of(provider_errors.SILENT, machine),
+        details=(f"{name(machine)} ({place}): {phase(machine)}, no server",),
+    )
 
 
 def _on_its_way(machine: Machine, state: str, line: str, fault: str) -> Readiness:

@@ -64,14 +64,6 @@ def build(
 ) -> KubeObject:
     """Return the manifest of a machine set."""
     selector = {CLUSTER: infrastructure, SET: name}
-    template: KubeObject = {
-        "metadata": {"labels": node_labels(pool, candidate)},
-        "providerSpec": {"value": provider},
-    }
-    if pool.taints:
-        template["taints"] = [taint.as_result() for taint in pool.taints]
-    if pool.pre_drain_hook:
-        template["lifecycleHooks"] = {"preDrain": [HOOK]}
     manifest: KubeObject = {
         "apiVersion": API_VERSION,
         "kind": "MachineSet",
@@ -88,12 +80,25 @@ def build(
                 "metadata": {
                     "labels": {**selector, _ROLE: "worker", _TYPE: "worker", **pool_label(pool.name)}
                 },
-                "spec": template,
+                "spec": _machine_spec(pool, candidate, provider),
             },
         },
     }
     manifest["spec"]["template"]["metadata"]["annotations"] = {NOTE: of_template(manifest).note}
     return manifest
+
+
+def _machine_spec(pool: Pool, candidate: Candidate, provider: KubeObject) -> KubeObject:
+    """Return the spec of the Machines that the set makes."""
+    spec: KubeObject = {
+        "metadata": {"labels": node_labels(pool, candidate)},
+        "providerSpec": {"value": provider},
+    }
+    if pool.taints:
+        spec["taints"] = [taint.as_result() for taint in pool.taints]
+    if pool.pre_drain_hook:
+        spec["lifecycleHooks"] = {"preDrain": [HOOK]}
+    return spec
 
 
 def name_of(machine_set: t.Mapping[str, t.Any]) -> str:

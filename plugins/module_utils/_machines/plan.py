@@ -90,12 +90,7 @@ def plan(
     live: all machine sets of the namespace. record: C(obtained/asked), or "".
     """
     platform = platform_of(cluster)
-    if params.get("image") and platform.NO_IMAGE:
-        raise InputError(
-            "POOL-PLATFORM",
-            f"image: {params['image']} names nothing that machines of this platform boot.",
-            platform.NO_IMAGE,
-        )
+    _check_image(platform, params.get("image") or "")
     existing = {machine_set.name_of(one): one for one in live}
     have = held(cluster, pool, live)
     manifests: dict[str, KubeObject] = {}
@@ -108,27 +103,44 @@ def plan(
         provider, remark = _provider(
             platform, source, pool, share, params.get("image") or "", is_new=name not in existing
         )
-        manifests[name] = machine_set.build(
+        named[name] = share
+        wanted[name] = manifests[name] = machine_set.build(
             name, cluster.name, pool, share.candidate, share.replicas, params["namespace"], provider
         )
-        if record:
-            manifests[name]["metadata"]["annotations"][machine_set.OBTAINED] = record
-        if pool.autoscale:
-            manifests[name]["metadata"]["annotations"] |= scale_from_zero.capacity(
-                platform.REPORTS, share.candidate
-            )
-        named[name] = share
-        wanted[name] = manifests[name]
+        wanted[name]["metadata"]["annotations"] |= _annotations(platform, pool, share, record)
         if name in existing:
-            drift.check(existing[name])
-            manifests[name], remark = drift.settled(
-                existing[name], manifests[name], params.get("on_change") or "new_machines"
-            )
-            manifests[name] = machine_set.surged(manifests[name], machine_set.replacing_of(existing[name]))
+            manifests[name], remark = _change(existing[name], wanted[name], params)
         remarks += [remark] if remark else []
     return MachinePlan(
         pool, manifests, named, [one.name for one in have if one.name not in manifests], remarks, wanted
     )
+
+
+def _check_image(platform: Platform, image: str) -> None:
+    if image and platform.NO_IMAGE:
+        raise InputError(
+            "POOL-PLATFORM",
+            f"image: {image} names nothing that machines of this platform boot.",
+            platform.NO_IMAGE,
+        )
+
+
+def _annotations(platform: Platform, pool: Pool, share: Share, record: str) -> dict[str, str]:
+    """Return the annotations of a set: the record, and what the autoscaler has to know to start at zero."""
+    return {
+        **({machine_set.OBTAINED: record} if record else {}),
+        **(scale_from_zero.capacity(platform.REPORTS, share.candidate) if pool.autoscale else {}),
+    }
+
+
+def _change(live: KubeObject, wanted: KubeObject, params: t.Mapping[str, t.Any]) -> tuple[KubeObject, str]:
+    """Return the manifest to write over a live set, with the replicas that a replacement adds, and a remark.
+
+    Raise MachineError if the set cannot be changed.
+    """
+    drift.check(live)
+    manifest, remark = drift.settled(live, wanted, params.get("on_change") or "new_machines")
+    return machine_set.surged(manifest, machine_set.replacing_of(live)), remark
 
 
 def _name(

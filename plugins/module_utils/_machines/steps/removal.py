@@ -62,10 +62,7 @@ def prepare(
     if not fewer and not given_up:
         return []
     machines = [one for one in pool_objects.machines_of(api, pool, namespace) if phase(one) != "Deleting"]
-    pods = drain_steps.pods_on(
-        api,
-        {node_name(one) for one in machines if set_name(one) in fewer or set_name(one) in given_up} - {""},
-    )
+    pods = drain_steps.pods_on(api, _nodes(one for one in machines if set_name(one) in {*fewer, *given_up}))
     victims = [
         one
         for set_, replicas in fewer.items()
@@ -73,11 +70,7 @@ def prepare(
     ]
     all_that_go = [*victims, *(one for one in machines if set_name(one) in given_up)]
     why = f"Pool {pool} is to lose {len(all_that_go)} machines"
-    if problem := drain.refusal(
-        [pod for pod in pods if drain.node_of(pod) in _nodes(all_that_go)], rules, why
-    ):
-        raise problem
-    refuse_mirrors(one for one in all_that_go if removal.released(one))
+    _check_leaving(all_that_go, pods, rules, why)
     if not fewer:
         return []
     if not api.wait_wanted and not api.check_mode:
@@ -90,6 +83,16 @@ def prepare(
         return []
     release(api, namespace, victims, rules, why)
     return victims
+
+
+def _check_leaving(
+    machines: t.Sequence[KubeObject], pods: t.Iterable[KubeObject], rules: Rules, why: str
+) -> None:
+    """Raise AcceleratorError if pods on the Machines' nodes may not be evicted, or if one is a mirror."""
+    nodes = _nodes(machines)
+    if problem := drain.refusal([pod for pod in pods if drain.node_of(pod) in nodes], rules, why):
+        raise problem
+    refuse_mirrors(one for one in machines if removal.released(one))
 
 
 def remove(api: Api, pool: str, names: t.Collection[str], params: GpuMachinesetParams) -> list[KubeObject]:
