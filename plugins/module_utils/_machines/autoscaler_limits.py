@@ -149,9 +149,9 @@ def foreign(live: KubeObject, patch: KubeObject) -> AcceleratorError:
     )
     return AcceleratorError(
         "MACH-AUTOSCALER-FOREIGN",
-        f"The limits of the ClusterAutoscaler {NAME} do not suffice for the pools, and {manager(live)} "
-        "keeps them: what is written here would be undone.",
-        f"Set spec.resourceLimits.gpus there to [{wanted}].",
+        f"The limits of the ClusterAutoscaler {NAME} are too low for the pools, and {manager(live)} manages "
+        "them and would undo a change.",
+        f"Set spec.resourceLimits.gpus to [{wanted}] where {manager(live)} reads it.",
     )
 
 
@@ -160,6 +160,6 @@ def remarks(live: KubeObject) -> list[str]:
     if ((live.get("spec") or {}).get("scaleDown") or {}).get("enabled"):
         return []
     return [
-        f"ClusterAutoscaler {NAME} was not made here and its spec.scaleDown.enabled is not true: nodes "
-        "that nobody needs any more stay."
+        f"This collection did not make the ClusterAutoscaler {NAME}, and its spec.scaleDown.enabled is not "
+        "true: the autoscaler does not remove idle nodes."
     ]

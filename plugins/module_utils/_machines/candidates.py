@@ -255,10 +255,10 @@ def _place(pool: Pool, held: Held) -> int:
     kind, types = held.candidate.partition("/")[0], [one.instance_type for one in pool.candidates]
     raise DriftError(
         "POOL-DRIFT",
-        f"The machine set {held.name} makes {kind}, the pool asks for {types[0]}; its existing machines "
-        "would keep the old type, so nothing was changed.",
-        f"Give the {types[0]} nodes a pool of their own and remove this one when they work, or set the "
-        f"instance type back to {kind}.",
+        f"The machine set {held.name} makes {kind} machines, and the pool asks for {types[0]}. Its existing "
+        "machines would keep the old type, so nothing was changed.",
+        f"Add a second pool for {types[0]} and remove this pool once the new nodes work, or set the instance "
+        f"type back to {kind}.",
     )
 
 
@@ -281,5 +281,5 @@ def nothing_left(pool: Pool, search: Search, exc: NotReadyError, facts: JsonObje
         return exc
     last = search.attempts[-1]
     lines = [described(one) for one in search.attempts]
-    message = f"pool {pool.name}: no candidate gave {pool.replicas} machines. " + " ".join(lines)
+    message = f"pool {pool.name}: no candidate supplied {pool.replicas} machines. " + " ".join(lines)
     return NotReadyError(last["code"], message, exc.remedy, tuple(lines), facts=facts)

@@ -126,8 +126,8 @@ class Request:
 
     @property
     def line(self) -> str:
-        return f"certificate request {self.name} of {self.node or 'nobody known'} waits" + (
-            "" if self.machine else ", and fits no machine of the pool"
+        return f"certificate request {self.name} of {self.node or 'an unknown node'} is pending" + (
+            "" if self.machine else " and matches no machine of the pool"
         )
 
 

@@ -28,9 +28,8 @@ _OURS: t.Final = "MachineAPI"
 # OpenStack's provider reports nothing while it waits for a volume and a server, five minutes each at most.
 _LONGEST_SILENCE: t.Final = 900.0
 _SILENCE: t.Final = (
-    "it has no instance, no condition and no error. OpenStack's provider tells no Machine why; most "
-    "likely the project's quota is full, "
-    "or Nova found no valid host"
+    "it has no instance, no condition and no error. The OpenStack provider does not report the cause on the "
+    "Machine; most likely the project's quota is full, or Nova found no valid host"
 )
 
 
@@ -54,6 +53,11 @@ def phase(machine: Machine) -> str:
         if machine["metadata"].get("deletionTimestamp")
         else str((machine.get("status") or {}).get("phase") or "New")
     )
+
+
+def counted(number: int, noun: str = "machine") -> str:
+    """Return a number with its noun, such as `1 machine`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def node_name(machine: Machine) -> str:
@@ -94,12 +98,10 @@ def refuse_mirrors(machines: t.Iterable[KubeObject]) -> None:
         names, authorities = ", ".join(sorted(found)), ", ".join(sorted(set(found.values())))
         raise MachineError(
             "MACH-MIRRORED",
-            f"Machines are mirrors, their authoritativeAPI is {authorities}, so what is written here is "
-            "refused or "
-            f"overwritten: {names}. Nothing was changed.",
-            "Change their objects of Cluster API instead, or set spec.authoritativeAPI of each to "
-            "MachineAPI and wait until "
-            "the status says so too.",
+            f"Machines are mirrors (their authoritativeAPI is {authorities}), so the cluster refuses or "
+            f"overwrites changes to them: {names}. Nothing was changed.",
+            "Change their objects of Cluster API instead, or set spec.authoritativeAPI of each to MachineAPI "
+            "and wait until status.authoritativeAPI is MachineAPI too.",
             evidence=[f"{name}: authoritativeAPI {authority}" for name, authority in sorted(found.items())],
         )
 
@@ -160,7 +162,7 @@ def _running(machine: Machine, node: t.Mapping[str, t.Any] | None, line: str) ->
     if node is None:
         return pending(
             "NodeNotLabelled",
-            f"{name(machine)} runs, its node {node_name(machine)} does not carry the pool's label yet",
+            f"{name(machine)} runs, but its node {node_name(machine)} does not have the pool's label yet",
             details=(f"{line}, node not labelled",),
         )
     if not node_facts.is_ready(node):
@@ -168,7 +170,7 @@ def _running(machine: Machine, node: t.Mapping[str, t.Any] | None, line: str) ->
             "NodeNotReady",
             f"node {node_facts.name(node)} is {node_facts.why_not_ready(node)}",
             code="MACH-NODE-NOT-READY",
-            remedy=f"`oc describe node {node_facts.name(node)}`",
+            remedy=f"Run `oc describe node {node_facts.name(node)}`.",
             details=(
                 f"{line}, node {node_facts.short(node_facts.name(node))} {node_facts.why_not_ready(node)}",
             ),
@@ -189,8 +191,8 @@ def _troubled(
     )
     if state == "Failed":
         message = (
-            f"machine {name(machine)} ({place}) is Failed{since} and is never tried again: {reason}: "
-            f"{trouble.text}"
+            f"machine {name(machine)} ({place}) is Failed{since}, and the Machine API does not try again: "
+            f"{reason}: {trouble.text}"
         )
     else:
         message = f"machine {name(machine)} ({place}) is not created{since}: {trouble.text}"
@@ -223,15 +225,12 @@ def _on_its_way(machine: Machine, state: str, line: str, fault: str) -> Readines
     if fault:
         host = machine_trouble.host_name(machine)
         message = f"{name(machine)} is {state}; its host {host}: {fault}"
-        remedy = f"`oc describe baremetalhost -n {host.replace('/', ' ')}`"
+        remedy = f"Run `oc describe baremetalhost -n {host.replace('/', ' ')}`."
         return pending(
             state, message, code=provider_errors.HOST, remedy=remedy, details=(f"{line}: {fault}",)
         )
     if state == "Provisioned":
-        remedy = (
-            "Look for pending requests of node-bootstrapper with `oc get csr`, then at "
-            f"{machine_trouble.console(machine)}."
-        )
+        remedy = f"Run `oc get csr`, then check {machine_trouble.console(machine)}."
         message = (
             f"{name(machine)} has an instance{_since(machine_trouble.phase_since(machine))} that has not "
             "joined as a node yet"
@@ -240,8 +239,8 @@ def _on_its_way(machine: Machine, state: str, line: str, fault: str) -> Readines
             "NoNode", message, code="MACH-NO-NODE", remedy=remedy, details=(f"{line}, not a node yet",)
         )
     remedy = (
-        "`oc logs -n openshift-machine-api deployment/machine-api-controllers -c machine-controller` "
-        "(OpenStack tells of a full quota only there)."
+        "Run `oc logs -n openshift-machine-api deployment/machine-api-controllers -c machine-controller`; "
+        "OpenStack reports a full quota only there."
     )
     return pending(state, f"{name(machine)} is {state}", code="MACH-TIMEOUT", remedy=remedy, details=(line,))
 

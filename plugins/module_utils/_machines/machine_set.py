@@ -31,6 +31,10 @@ OBTAINED: t.Final = "accelerators.openshift/obtained"
 # Annotation with the names of the Machines that are being replaced. Until they are deleted, the set has one
 # replica more for each of them.
 REPLACING: t.Final = "accelerators.openshift/replacing"
+# Where a machine set's controller says why it makes or deletes no Machine.
+LOG: t.Final = (
+    "Run `oc logs -n openshift-machine-api deployment/machine-api-controllers -c machineset-controller`."
+)
 _NOT_IN_NAMES: t.Final = re.compile("[^a-z0-9-]+")
 _TYPE: t.Final = "machine.openshift.io/cluster-api-machine-type"
 
@@ -167,7 +171,7 @@ def surged(manifest: KubeObject, names: t.Sequence[str]) -> KubeObject:
     }
 
 
-def settled(manifest: KubeObject) -> KubeObject:
+def without_surge(manifest: KubeObject) -> KubeObject:
     """Return the manifest without the replicas and the annotation of a replacement."""
     annotations = {
         key: value for key, value in manifest["metadata"]["annotations"].items() if key != REPLACING

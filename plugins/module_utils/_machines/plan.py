@@ -120,7 +120,7 @@ def _check_image(platform: Platform, image: str) -> None:
     if image and platform.NO_IMAGE:
         raise InputError(
             "POOL-PLATFORM",
-            f"image: {image} names nothing that machines of this platform boot.",
+            f"Machines of this platform cannot boot from image: {image}.",
             platform.NO_IMAGE,
         )
 
@@ -139,7 +139,7 @@ def _change(live: KubeObject, wanted: KubeObject, params: t.Mapping[str, t.Any])
     Raise MachineError if the set cannot be changed.
     """
     drift.check(live)
-    manifest, remark = drift.settled(live, wanted, params.get("on_change") or "new_machines")
+    manifest, remark = drift.to_write(live, wanted, params.get("on_change") or "new_machines")
     return machine_set.surged(manifest, machine_set.replacing_of(live)), remark
 
 
@@ -171,15 +171,15 @@ def _provider(
     check_arch(source, candidate.instance_type, candidate.arch, image)
     unknown = platforms.unknown_fields(platform, provider)
     remark = (
-        f"Machine set {machine_set.name_of(source)} has fields that are not known and were not copied: "
+        f"Unknown fields of the machine set {machine_set.name_of(source)} were not copied: "
         f"{', '.join(unknown)}."
         if unknown
         else ""
     )
     if platform is platforms.OTHER:
         remark = (
-            f"Machine set {machine_set.name_of(source)} was copied whole: this platform's fields are not "
-            "known, and provider_spec_patch was not checked."
+            f"The machine set {machine_set.name_of(source)} was copied with all its fields, because this "
+            "collection does not know this platform. provider_spec_patch was not checked."
         )
     return platforms.build(platform, provider, wanted), remark
 
@@ -220,20 +220,18 @@ def source_of(
         named = next((one for one in sets if machine_set.name_of(one) == name), None)
         if named is not None and _zone(platform, named) == zone:
             return named
-        why = f"is in {_called(_zone(platform, named))}" if named else "does not exist"
+        why = f"is {_where(_zone(platform, named))}" if named else "does not exist"
         trouble = _no_reference(
-            f"The machine set {name}, given as reference, {why}; a set for {_called(zone)} is needed.",
+            f"The reference, machine set {name}, {why}; the pool needs one {_where(zone)}.",
             workers,
             platform,
         )
         if fitting:
             names = ", ".join(map(machine_set.name_of, fitting))
-            trouble.remedy = f"Leave reference out, or name one of the zone: {names}."
+            trouble.remedy = f"Remove reference, or set it to a machine set of the zone: {names}."
         raise trouble
     if not fitting:
-        raise _no_reference(
-            f"There is no worker machine set in {_called(zone)} to copy from.", workers, platform
-        )
+        raise _no_reference(f"There is no worker machine set {_where(zone)} to copy from.", workers, platform)
     return fitting[0]
 
 
@@ -241,8 +239,8 @@ def _zone(platform: Platform, one: KubeObject) -> str:
     return platform.zone(machine_set.provider_of(one))
 
 
-def _called(zone: str) -> str:
-    return f"zone {zone}" if zone else "no zone (the candidate names none)"
+def _where(zone: str) -> str:
+    return f"in zone {zone}" if zone else "without a zone (the candidate has none)"
 
 
 def _no_reference(message: str, workers: t.Iterable[KubeObject], platform: Platform) -> MachineError:
@@ -250,7 +248,7 @@ def _no_reference(message: str, workers: t.Iterable[KubeObject], platform: Platf
     return MachineError(
         "MACH-NO-REFERENCE",
         message,
-        f"Use one of the zones that have one ({', '.join(zones)})."
+        f"Set zones to zones that have a worker machine set: {', '.join(zones)}."
         if zones
         else "Make a worker machine set first (it may have 0 replicas).",
         evidence=[
@@ -267,6 +265,6 @@ def check_arch(reference: KubeObject, instance_type: str, arch: str, image: str)
         raise MachineError(
             "MACH-ARCH",
             f"{instance_type} is {arch}, but the image of the worker machine set "
-            f"{machine_set.name_of(reference)} is for {has}: the machines would never boot.",
+            f"{machine_set.name_of(reference)} is for {has}, so the machines could not boot.",
             f"Set image to the {arch} RHCOS image of this region, or use an instance type that is {has}.",
         )

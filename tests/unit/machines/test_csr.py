@@ -220,7 +220,9 @@ def test_requests_that_wait_are_told() -> None:
     assert "m-1 waits for the approval of its certificate request csr-a" in found.message
     assert "oc adm certificate approve csr-a`" in found.remedy
     assert "csr-x" not in found.remedy
-    assert [line for line in found.details if "csr-x of nobody known waits, and fits no machine" in line]
+    assert [
+        line for line in found.details if "csr-x of an unknown node is pending and matches no machine" in line
+    ]
 
 
 def test_a_strangers_request_is_only_named() -> None:

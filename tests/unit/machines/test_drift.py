@@ -118,8 +118,8 @@ def test_machines_that_have_the_live_value_are_named_with_it() -> None:
             "new_machines",
             200,
             (
-                "Machine set set: blockDevices changed; the machines that exist keep what they have, "
-                "new ones get it."
+                "Machine set set: blockDevices changed. New machines get the change; existing "
+                "machines keep the old values."
             ),
         ),
         ("replace", 200, ""),
@@ -127,7 +127,7 @@ def test_machines_that_have_the_live_value_are_named_with_it() -> None:
             "report",
             120,
             (
-                "Machine set set: blockDevices, labels differs from the pool and was not changed "
+                "Machine set set differs from the pool in blockDevices, labels and was not changed "
                 "(on_change: report)."
             ),
         ),
@@ -136,7 +136,7 @@ def test_machines_that_have_the_live_value_are_named_with_it() -> None:
 def test_what_is_written(on_change: str, size: int, remark: str) -> None:
     wanted = machine_set({"blockDevices": DISK}, labels={"team": "ai"})
     wanted["spec"]["replicas"] = 3
-    manifest, told = drift.settled(machine_set(), wanted, on_change)
+    manifest, told = drift.to_write(machine_set(), wanted, on_change)
     provider = manifest["spec"]["template"]["spec"]["providerSpec"]["value"]
     assert (provider["blockDevices"][0]["ebs"]["volumeSize"], manifest["spec"]["replicas"], told) == (
         size,
@@ -156,7 +156,7 @@ def test_what_others_wrote_into_a_reported_template_is_not_sent() -> None:
     live["metadata"]["managedFields"] = [
         {"manager": "accelerators.openshift", "operation": "Apply", "fieldsV1": fields}
     ]
-    manifest, _told = drift.settled(live, machine_set({"blockDevices": DISK}), "report")
+    manifest, _told = drift.to_write(live, machine_set({"blockDevices": DISK}), "report")
     assert manifest["spec"]["template"] == {
         "spec": {"providerSpec": {"value": {"instanceType": "g4dn.xlarge"}}}
     }

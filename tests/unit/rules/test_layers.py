@@ -92,7 +92,7 @@ STEPS = {
 PACKED: dict[str, tuple[int, int]] = {
     "gpu_autoscaler": (108, 531),
     "gpu_machine_health": (43, 211),
-    "gpu_machineset": (120, 605),
+    "gpu_machineset": (120, 606),
     "gpu_node": (65, 315),
     "gpu_plan": (91, 427),
     "gpu_quota": (48, 209),

@@ -84,8 +84,8 @@ def _warn_of_others(api: Api, limits: KubeObject, every: t.Sequence[KubeObject])
     others = [name_of(one) for one in every if not owned(one)]
     if others and not limits["metadata"].get("resourceVersion"):
         api.warn(
-            "There was no ClusterAutoscaler: with the one that was made, these MachineAutoscalers come into "
-            f"effect too: {', '.join(others)}."
+            "The cluster had no ClusterAutoscaler. The new one puts these MachineAutoscalers into effect "
+            f"too: {', '.join(others)}."
         )
 
 

@@ -22,8 +22,8 @@ from .. import candidates
 _PLATFORM: t.Final = "BareMetal"
 Host = t.Mapping[str, t.Any]
 _REMEDY: t.Final = (
-    "`oc get baremetalhost -n {namespace} --show-labels`; correct baremetal.host_selector, or repair, free "
-    "or add a host."
+    "Run `oc get baremetalhost -n {namespace} --show-labels`, then correct baremetal.host_selector, or "
+    "repair, free or add a host."
 )
 _FREE: t.Final = ("available", "ready")
 # A host leaves these states without help and becomes free.
@@ -53,15 +53,15 @@ def foresee(
             hosts = api.list(known("BareMetalHost"), namespace)
         selector = _selector(pool, candidate)
         supply = supply_of(hosts, selector)
-        told = f"pool {pool.name}: {supply.told(selector)}"
-        api.progress(told)
+        said = f"pool {pool.name}: {supply.summary(selector)}"
+        api.progress(said)
         if supply.free or supply.coming:
             return
-        step = search.lose({candidates.NO_ZONE: ("MACH-HOST", told)}, {candidates.NO_ZONE: has})
+        step = search.lose({candidates.NO_ZONE: ("MACH-HOST", said)}, {candidates.NO_ZONE: has})
         if step == candidates.GIVE_UP:
             lines = [f"{one['instance_type']}: {one['message']}" for one in search.attempts[:-1]]
             remedy = _REMEDY.format(namespace=namespace)
-            message = f"{told}, so no machine was asked for"
+            message = f"{said}, so no machine was created"
             raise NotReadyError(
                 "MACH-HOST", message, remedy, (*lines, *supply.lines), facts={"attempts": search.attempts}
             )
@@ -91,7 +91,7 @@ class Supply:
     coming: int
     lines: tuple[str, ...]
 
-    def told(self, selector: Host) -> str:
+    def summary(self, selector: Host) -> str:
         return (
             f"{self.free} of {self.matching} hosts that match {described(selector)} are "
             f"free{f', {self.coming} soon' if self.coming else ''}"
@@ -123,7 +123,7 @@ def described(selector: Host) -> str:
         " ".join([one["key"], str(one["operator"]), *(one.get("values") or [])])
         for one in selector.get("matchExpressions") or []
     ]
-    return ", ".join([*exact, *more]) or "anything"
+    return ", ".join([*exact, *more]) or "any labels"
 
 
 def _fulfils(one: Host, labels: t.Mapping[str, str]) -> bool:
@@ -137,9 +137,9 @@ def _obstacle(host: Host) -> str:
     """Return why no Machine can take the host; empty if a Machine can."""
     spec, status = host.get("spec") or {}, host.get("status") or {}
     if spec.get("consumerRef"):
-        return f"taken by {spec['consumerRef'].get('name', 'somebody')}"
+        return f"taken by {spec['consumerRef'].get('name', 'an unknown consumer')}"
     if spec.get("externallyProvisioned"):
-        return "provisioned by somebody else"
+        return "provisioned outside this cluster"
     if status.get("errorMessage"):
         return f"{status.get('errorType') or 'error'}: {' '.join(str(status['errorMessage']).split())}"
     if host["metadata"].get("deletionTimestamp"):

@@ -49,8 +49,8 @@ def present(
     existing = next((one for one in live if one["metadata"]["name"] == manifest["metadata"]["name"]), None)
     if existing is not None and not owned(existing):
         api.warn(
-            f"MachineHealthCheck {manifest['metadata']['name']} was not made by this collection and stays "
-            "as it is."
+            f"This collection did not make the MachineHealthCheck {manifest['metadata']['name']}, so it was "
+            "not changed."
         )
         return {"health_check": health.summarize(existing), "others": [existing["metadata"]["name"]]}
     check = api.apply(manifest, live=existing)
@@ -130,7 +130,7 @@ def remediated(events: t.Iterable[KubeObject], sets: t.Collection[str]) -> list[
     for event in events:
         by_name.setdefault(str(event["involvedObject"].get("name")), []).append(event)
     found = [
-        _told(name, about)
+        _summary(name, about)
         for name, about in by_name.items()
         if name.rpartition("-")[0] in sets and any(one.get("reason") == _DELETED for one in about)
     ]
@@ -142,7 +142,7 @@ def event_lines(found: t.Iterable[KubeObject]) -> list[str]:
     return [f"{one['name']}: {one['error']}" for one in found]
 
 
-def _told(name: str, events: t.Sequence[KubeObject]) -> KubeObject:
+def _summary(name: str, events: t.Sequence[KubeObject]) -> KubeObject:
     deleted = max((one for one in events if one.get("reason") == _DELETED), key=_time)
     # "Machine NAMESPACE/CHECK/NAME/NODE has been remediated by ..."
     place = [

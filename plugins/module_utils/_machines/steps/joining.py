@@ -121,8 +121,8 @@ def said(ours: t.Sequence[csr.Request]) -> str:
 
 def remedy(ours: t.Sequence[csr.Request]) -> str:
     return (
-        f"`oc adm certificate approve {' '.join(request.name for request in ours)}`, or approve_csrs: "
-        "true; and look why machine-approver does not."
+        f"Run `oc adm certificate approve {' '.join(request.name for request in ours)}`, or set "
+        "approve_csrs: true."
     )
 
 
@@ -172,7 +172,7 @@ class Joining:
         if not csr.can_read():
             self.is_blind = True
             self.api.warn(
-                "Whether certificate requests of the machines wait is not known: the Python package "
+                "This task cannot see whether certificate requests are pending: the Python package "
                 "cryptography is missing."
             )
             return
@@ -181,15 +181,15 @@ class Joining:
             self.is_looking = True
         except ForbiddenError as exc:
             self.is_blind = True
-            self.api.warn(f"Whether certificate requests of the machines wait is not known: {exc.message}")
+            self.api.warn(f"This task cannot see whether certificate requests are pending: {exc.message}")
 
     def _approve(self, joined: Joined) -> None:
         for request, live in joined.ripe():
             self.done.add(request.name)
             if request.signer == csr.CLIENT and self.api.get(known("Node"), request.node) is not None:
                 self.api.warn(
-                    f"Certificate request {request.name} asks for a node {request.node} that exists "
-                    "already, and was not approved."
+                    f"Certificate request {request.name} was not approved: it asks for the node "
+                    f"{request.node}, which already exists."
                 )
                 continue
             try:

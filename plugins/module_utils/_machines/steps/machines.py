@@ -60,7 +60,7 @@ def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[KubeObj
     except KindNotServedError as exc:
         raise no_machine_api(
             exc.message.rstrip("."),
-            "Make the nodes with the provider's own tools and describe them with existing.node_selector "
+            "Create the nodes with the provider's own tools and describe them with existing.node_selector "
             "in the pool.",
         ) from exc
 
@@ -80,7 +80,7 @@ def absent(api: Api, pool: str, params: GpuMachinesetParams) -> JsonObject:
         api.delete(known("MachineSet"), name_of(one), namespace, wait=False)
     kept = frozenset(name_of(one) for one in live if not owned(one))
     api.wait(queries(pool, namespace), machine_pool.Absent(kept), f"pool {pool} absent")
-    return {**nothing, "removed": list(map(removal.told, removed))}
+    return {**nothing, "removed": list(map(removal.as_result, removed))}
 
 
 def _not_scaled(api: Api, pool: str, live: t.Sequence[KubeObject], namespace: str) -> None:

@@ -20,7 +20,7 @@ from ..._kube.kinds import known
 from ..._nodes import cordon, drain_steps, node as node_facts
 from ..._nodes.drain import Rules
 from .. import csr, machine as machine_facts
-from ..machine_set import replicas_of
+from ..machine_set import LOG, replicas_of
 from ..options import DrainParams, JoiningParams
 from . import health, pool_objects
 from .joining import Joining
@@ -49,9 +49,9 @@ def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
             raise AcceleratorError(
                 "NODE-ABSENT",
                 f"There is no node and no machine {params['name']}.",
-                "`oc get nodes`, `oc get machines -A`",
+                "Run `oc get nodes,machines.machine.openshift.io -A` and set name to one of them.",
             )
-        api.warn(f"There is no node and no machine {params['name']}: nothing was to be replaced.")
+        api.warn(f"There is no node and no machine {params['name']}, so nothing was replaced.")
         return {"node": "", "machine": "", "new_machines": []}
     name = node_facts.name(node) if node else ""
     facts: dict[str, t.Any] = {
@@ -94,14 +94,14 @@ def replace(api: Api, node: str, machine: KubeObject | None, params: GpuNodePara
     live = api.get(known("MachineSet"), set_name, namespace) if set_name else None
     if machine is None or live is None or not owned(live):
         what = (
-            f"machine set {set_name} was not made by this collection"
+            f"this collection did not make its machine set {set_name}"
             if live
-            else "no machine set would make another machine in its place"
+            else "it has no machine set that would make another machine"
         )
         raise AcceleratorError(
             "NODE-NOT-OURS",
-            f"Node {node} is not replaced: {what}.",
-            "Replace it by the way it was made.",
+            f"Node {node} was not replaced: {what}.",
+            "Replace the node with the tool that made it.",
         )
     machine_facts.refuse_mirrors([machine])
     drain_steps.check(api, {node} - {""}, Rules.of(params), _why(node, params))
@@ -155,7 +155,7 @@ class Whole:
                     "Scaling",
                     text,
                     code="MACH-TIMEOUT",
-                    remedy="Look at the log of the machine-api-controllers.",
+                    remedy=LOG,
                     details=(text,),
                 )
             )

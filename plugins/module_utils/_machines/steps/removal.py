@@ -19,7 +19,7 @@ from ..._nodes import drain, drain_steps
 from ..._nodes.drain import Rules
 from .. import removal
 from ..candidates import Held, Search, is_of
-from ..machine import name, node_name, phase, refuse_mirrors, set_name
+from ..machine import counted, name, node_name, phase, refuse_mirrors, set_name
 from ..machine_set import name_of, replicas_of
 from ..placement import spared
 from ..plan import MachinePlan
@@ -69,14 +69,14 @@ def prepare(
         for one in removal.victims([one for one in machines if set_name(one) == set_], replicas, pods)
     ]
     all_that_go = [*victims, *(one for one in machines if set_name(one) in given_up)]
-    why = f"Pool {pool} is to lose {len(all_that_go)} machines"
+    why = f"Pool {pool} is to lose {counted(len(all_that_go))}"
     _check_leaving(all_that_go, pods, rules, why)
     if not fewer:
         return []
     if not api.wait_wanted and not api.check_mode:
         api.warn(
-            f"Pool {pool} loses no machine in a task that does not wait (wait: false): its nodes have to "
-            "be drained first."
+            f"Pool {pool} keeps its replicas: to lower them, the task has to drain nodes, and it does not "
+            "wait (wait: false)."
         )
         for one in fewer:
             plan.manifests[one]["spec"]["replicas"] = have[one]
@@ -106,7 +106,7 @@ def remove(api: Api, pool: str, names: t.Collection[str], params: GpuMachinesetP
         if names
         else []
     )
-    why = f"Pool {pool} is to lose {len(machines)} machines"
+    why = f"Pool {pool} is to lose {counted(len(machines))}"
     refuse_mirrors(one for one in machines if removal.without_hook(one))
     if not api.wait_wanted and not api.check_mode:
         drain_steps.check(api, _nodes(machines), rules, why)
@@ -132,8 +132,8 @@ def let_go(api: Api, machines: t.Iterable[KubeObject], params: GpuMachinesetPara
         except AcceleratorError as exc:
             since = machine["metadata"]["deletionTimestamp"]
             message = (
-                f"Machine {name(machine)} is being deleted since {since}, and its pre-drain hook holds it "
-                f"until its node is empty. {exc.message}"
+                f"Machine {name(machine)} has been in deletion since {since}, and its pre-drain hook holds "
+                f"it until its node is empty. {exc.message}"
             )
             raise AcceleratorError("MACH-HOOK", message, exc.remedy, exc.evidence) from exc
         pool_objects.unhook(api, params["namespace"], [machine])

@@ -24,7 +24,7 @@ from ..._nodes.drain import Rules
 from ..._pools.model import Pool
 from .. import drift, machine_set, pool as machine_pool, removal
 from ..candidates import Held, is_of
-from ..machine import MachineError, is_given_up, name, node_name, phase, refuse_mirrors, set_name
+from ..machine import MachineError, counted, is_given_up, name, node_name, phase, refuse_mirrors, set_name
 from ..plan import MachinePlan
 from ..pool import Present
 from ..pool_options import GpuMachinesetParams
@@ -92,7 +92,7 @@ class Replacement:
         return Rules.of(self.params)
 
     def _why(self, number: int) -> str:
-        return f"{number} machines of pool {self.plan.pool.name} are to be replaced"
+        return f"Pool {self.plan.pool.name} is to replace {counted(number)}"
 
     def _is_outdated(self, machine: KubeObject) -> bool:
         return _is_outdated(self.plan, machine)
@@ -100,7 +100,7 @@ class Replacement:
     def _begin(self, set_: str, names: t.Sequence[str]) -> None:
         """Create new Machines beside the old ones; give them back if the provider refuses them."""
         self.api.progress(
-            f"pool {self.plan.pool.name}: a machine in the place of {', '.join(names)} is asked for"
+            f"pool {self.plan.pool.name}: replacement of {', '.join(names)} starts with a new machine"
         )
         judge = self._written(set_, machine_set.surged(self.plan.manifests[set_], names))
         try:
@@ -113,7 +113,7 @@ class Replacement:
                     if set_name(one) == set_ and not judge.has_instance(one)
                 ]
                 pool_objects.mark(self.api, self.params["namespace"], refused)
-                self._written(set_, machine_set.settled(self.plan.manifests[set_]))
+                self._written(set_, machine_set.without_surge(self.plan.manifests[set_]))
                 exc.message += " Nothing was replaced; the pool is as it was."
             raise
 
@@ -134,9 +134,9 @@ class Replacement:
         removal_steps.release(
             self.api, self.params["namespace"], victims, self._rules, self._why(len(victims))
         )
-        judge = self._written(set_, machine_set.settled(self.plan.manifests[set_]))
+        judge = self._written(set_, machine_set.without_surge(self.plan.manifests[set_]))
         snapshot = self._wait(judge, f"removal of {', '.join(map(name, victims))}")
-        self.replaced += map(removal.told, victims)
+        self.replaced += map(removal.as_result, victims)
         return snapshot
 
     def _written(self, set_: str, manifest: KubeObject) -> Present:
@@ -156,15 +156,12 @@ def foresee(machines: t.Iterable[KubeObject], plan: MachinePlan, params: GpuMach
     outdated = [one for one in machines if _is_outdated(plan, one)]
     refuse_mirrors(outdated)
     if plan.pool.autoscale and (names := sorted(map(name, outdated))):
-        what = (
-            "is scaled by the autoscaler, which would take a surge for its own. Not replaced, and nothing "
-            "was changed"
-        )
         raise MachineError(
             "POOL-AUTOSCALED",
-            f"Pool {plan.pool.name} {what}: {', '.join(names)}.",
-            "Give the pool replicas instead of autoscale for that run; or use on_change: new_machines, "
-            "then playbooks/replace_node.yml for each.",
+            f"The autoscaler scales pool {plan.pool.name} and would count the extra machines of a "
+            f"replacement as its own. Nothing was changed. Not replaced: {', '.join(names)}.",
+            "Set replicas instead of autoscale in the pool for this run; or set on_change: new_machines and "
+            "run playbooks/replace_node.yml for each node.",
             evidence=names,
         )
 
@@ -179,16 +176,13 @@ def foresee_types(held: t.Iterable[Held], pool: Pool, surge: int) -> None:
     number = sum(one.replicas for one in old)
     if number > surge:
         kinds = ", ".join(sorted({one.candidate for one in old}))
-        what = (
-            f"has {number} machines of {kinds}, and all new ones come before the first of them goes: "
-            f"{number} more than its replicas at a time"
-        )
         raise MachineError(
             "POOL-SURGE",
-            f"Pool {pool.name} {what}, where max_surge allows {surge}. Nothing was changed.",
-            f"Set max_surge to {number} if the account's limits have room for so many; or make the pool "
-            "smaller first; or move it bit by bit to a pool of "
-            "its own for the new instance type.",
+            f"Pool {pool.name} has {counted(number)} of {kinds}. All new machines are made before the first "
+            f"old one is deleted: {number} more than its replicas, and max_surge allows {surge}. Nothing was "
+            "changed.",
+            f"Set max_surge to {number} if the account's limits allow so many machines; or lower replicas "
+            "first; or add a second pool for the new instance type.",
             evidence=[f"{one.name}: {one.replicas} of {one.candidate}" for one in old],
         )
 

@@ -32,13 +32,13 @@ class TestHosts:
         supply = bare_metal.supply_of(hosts, {"matchLabels": {"gpu": "h100"}})
         assert (supply.matching, supply.free, supply.coming) == (6, 1, 2)
         assert (
-            supply.told({"matchLabels": {"gpu": "h100"}})
+            supply.summary({"matchLabels": {"gpu": "h100"}})
             == "1 of 6 hosts that match gpu=h100 are free, 2 soon"
         )
         assert supply.lines == (
             "host broken: inspection error: time out",
             "host new: registering",
-            "host outside: provisioned by somebody else",
+            "host outside: provisioned outside this cluster",
             "host soon: deprovisioning",
             "host taken: taken by m-1",
         )

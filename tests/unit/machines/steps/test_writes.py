@@ -46,7 +46,7 @@ def test_what_was_dropped(sent: Data, answer: Data, lost: list[str]) -> None:
     ],
 )
 def test_the_option_behind_it_is_named(field: str, patch: Data, remedy: str) -> None:
-    with pytest.raises(MachineError, match=f"does not know {field}: the machine set demo-gpu-a") as caught:
+    with pytest.raises(MachineError, match=f"does not know {field}. The machine set demo-gpu-a") as caught:
         writes.check_answer(machine_set(a=1), machine_set(a=1, **{field: "x"}), patch)
     assert caught.value.code == "MACH-UNKNOWN-FIELD"
     assert caught.value.remedy.startswith(remedy)
