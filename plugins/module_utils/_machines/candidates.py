@@ -177,26 +177,20 @@ def start(pool: Pool, held: t.Sequence[Held], reselect: bool = False) -> Search:
     Raise DriftError if a set makes machines that no candidate names.
     """
     places = [_place(pool, one) for one in held]
+    shares = [
+        Share(pool.candidates[place], one.zone, one.replicas) for place, one in zip(places, held, strict=True)
+    ]
     record = next((one.obtained for one in held if one.obtained), "")
-    # If sets of two candidates have a record, the younger count: an earlier run moved the pool and was
-    # interrupted before it deleted the old sets.
-    winners = [(one.made, place) for place, one in zip(places, held, strict=True) if one.obtained]
-    here = max(winners)[1] if winners else max(places or [0])
+    here = _current_place(places, held)
     order = [*pool.candidates[here:], *pool.candidates[:here]]
     if record and not reselect:
         order = order[:1]
-    shares = [
-        (place, Share(pool.candidates[place], one.zone, one.replicas))
-        for place, one in zip(places, held, strict=True)
-    ]
-    others = [
-        one
-        for place, one in shares
-        if pool.mixed and place != here and one.replicas and one.zone in zones_of(one.candidate)
-    ]
-    kept = _at_most(pool.replicas, others)
-    current = {one.zone: one.replicas for place, one in shares if place == here}
+    others = [share for place, share in zip(places, shares, strict=True) if place != here]
+    kept = _kept(pool, others)
     elsewhere = sum(share.replicas for share in kept)
+    current = {
+        share.zone: share.replicas for place, share in zip(places, shares, strict=True) if place == here
+    }
     zones = zones_of(order[0])
     has = elsewhere + sum(current.values())
     is_complete = (
@@ -210,13 +204,26 @@ def start(pool: Pool, held: t.Sequence[Held], reselect: bool = False) -> Search:
     )
     before = [
         share
-        for (place, share), one in zip(shares, held, strict=True)
+        for place, share, one in zip(places, shares, held, strict=True)
         if one.obtained and (place == here or pool.mixed)
     ]
-    stays = (
-        bool(record) and not reselect and (is_complete or sum(one.replicas for one in held) >= pool.replicas)
-    )
+    has_enough = is_complete or sum(one.replicas for one in held) >= pool.replicas
+    stays = bool(record) and not reselect and has_enough
     return Search(pool, order, placement, kept, won=bool(record), stays=stays, before=before)
+
+
+def _current_place(places: t.Sequence[int], held: t.Sequence[Held]) -> int:
+    """Return the index of the candidate to ask first: the one that won, else the last that has a set."""
+    # If sets of two candidates have a record, the younger count: an earlier run moved the pool and was
+    # interrupted before it deleted the old sets.
+    winners = [(one.made, place) for place, one in zip(places, held, strict=True) if one.obtained]
+    return max(winners)[1] if winners else max(places, default=0)
+
+
+def _kept(pool: Pool, others: t.Sequence[Share]) -> list[Share]:
+    """Return the shares of other candidates that a mixed pool keeps."""
+    wanted = [one for one in others if one.replicas and one.zone in zones_of(one.candidate)]
+    return _at_most(pool.replicas, wanted) if pool.mixed else []
 
 
 def _at_most(replicas: int, shares: t.Sequence[Share]) -> list[Share]:
@@ -248,10 +255,10 @@ def _place(pool: Pool, held: Held) -> int:
     kind, types = held.candidate.partition("/")[0], [one.instance_type for one in pool.candidates]
     raise DriftError(
         "POOL-DRIFT",
-        f"The machine set {held.name} makes {kind}, the pool asks for {types[0]}; its existing machines "
-        "would keep the old type, so nothing was changed.",
-        f"Give the {types[0]} nodes a pool of their own and remove this one when they work, or set the "
-        f"instance type back to {kind}.",
+        f"The machine set {held.name} makes {kind} machines, and the pool asks for {types[0]}. Its existing "
+        "machines would keep the old type, so nothing was changed.",
+        f"Add a second pool for {types[0]} and remove this pool once the new nodes work, or set the instance "
+        f"type back to {kind}.",
     )
 
 
@@ -274,5 +281,5 @@ def nothing_left(pool: Pool, search: Search, exc: NotReadyError, facts: JsonObje
         return exc
     last = search.attempts[-1]
     lines = [described(one) for one in search.attempts]
-    message = f"pool {pool.name}: no candidate gave {pool.replicas} machines. " + " ".join(lines)
+    message = f"pool {pool.name}: no candidate supplied {pool.replicas} machines. " + " ".join(lines)
     return NotReadyError(last["code"], message, exc.remedy, tuple(lines), facts=facts)

@@ -12,9 +12,8 @@ from .._core.diff import covers, managed_fields, project, shape_of
 from .._core.objects import KubeObject
 from .._core.ownership import owned
 from .._platforms.registry import CHOSEN
-from .machine import phase, set_name
+from .machine import MachineError, mirrored, phase, set_name
 from .machine_set import name_of, provider_of
-from .mirror import MachineError, mirrored
 from .propagation import of_template
 
 _PROVIDER: t.Final = "providerSpec."
@@ -27,30 +26,33 @@ def check(live: KubeObject) -> None:
     if authority := mirrored(live):
         raise MachineError(
             "MACH-MIRRORED",
-            f"The machine set {name_of(live)} is a mirror: its authoritativeAPI is {authority}, so what is "
-            "written here is refused or overwritten.",
-            "Change the object of Cluster API instead, or set spec.authoritativeAPI to MachineAPI and "
-            "wait until the status says so too.",
+            f"The machine set {name_of(live)} is a mirror (its authoritativeAPI is {authority}), so the "
+            "cluster refuses or overwrites changes to it.",
+            "Change the object of Cluster API instead, or set spec.authoritativeAPI to MachineAPI and wait "
+            "until status.authoritativeAPI is MachineAPI too.",
         )
     if not owned(live):
         raise MachineError(
             "MACH-FOREIGN",
-            f"The machine set {name_of(live)} exists and was not made by this collection.",
+            f"A machine set {name_of(live)} exists, and this collection did not make it.",
             "Give the pool another name, or delete the machine set.",
         )
 
 
-def settled(live: KubeObject, wanted: KubeObject, on_change: str) -> tuple[KubeObject, str]:
+def to_write(live: KubeObject, wanted: KubeObject, on_change: str) -> tuple[KubeObject, str]:
     """Return the manifest to write, and a remark on what existing Machines do not get (or "")."""
     if on_change == "report":
-        return _as_it_is(live, wanted), _told(
-            live, of_set(live, wanted), "differs from the pool and was not changed (on_change: report)."
+        heads = _heads(of_set(live, wanted))
+        return _as_it_is(live, wanted), heads and (
+            f"Machine set {name_of(live)} differs from the pool in {heads} and was not changed (on_change: "
+            "report)."
         )
     if on_change == "replace" or not live["spec"].get("replicas"):
         return wanted, ""
-    provider = [one for one in of_set(live, wanted) if one["field"].startswith(_PROVIDER)]
-    return wanted, _told(
-        live, provider, "changed; the machines that exist keep what they have, new ones get it."
+    heads = _heads(one for one in of_set(live, wanted) if one["field"].startswith(_PROVIDER))
+    return wanted, heads and (
+        f"Machine set {name_of(live)}: {heads} changed. New machines get the change; existing machines keep "
+        "the old values."
     )
 
 
@@ -105,11 +107,11 @@ def _as_it_is(live: KubeObject, wanted: KubeObject) -> KubeObject:
     return {**wanted, "spec": {**wanted["spec"], "template": template}}
 
 
-def _told(live: KubeObject, found: t.Iterable[KubeObject], what: str) -> str:
-    heads = sorted(
-        {one["field"].removeprefix(_PROVIDER).partition(".")[0].partition("[")[0] for one in found}
+def _heads(found: t.Iterable[KubeObject]) -> str:
+    """Return the first part of each field, comma-separated."""
+    return ", ".join(
+        sorted({one["field"].removeprefix(_PROVIDER).partition(".")[0].partition("[")[0] for one in found})
     )
-    return f"Machine set {name_of(live)}: {', '.join(heads)} {what}" if heads else ""
 
 
 def _provider(have: KubeObject, want: KubeObject) -> t.Iterator[KubeObject]:

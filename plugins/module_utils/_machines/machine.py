@@ -2,13 +2,18 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Machines: the phase of a Machine, and the reason why it is not a Ready node."""
+"""Machines: the phase of a Machine, and the reason why it is not a Ready node.
+
+A mirror is a Machine or machine set that Cluster API controls; its own fields cannot be written.
+"""
 
 from __future__ import annotations
 
 import typing as t
 from datetime import UTC, datetime
 
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject
 from .._core.readiness import Readiness, failed, pending, ready
 from .._nodes import node as node_facts
 from . import provider_errors, trouble as machine_trouble
@@ -19,13 +24,17 @@ Machine = t.Mapping[str, t.Any]
 SET: t.Final = "machine.openshift.io/cluster-api-machineset"
 # A machine set that scales down deletes the Machines with this annotation first.
 DELETE_FIRST: t.Final = "machine.openshift.io/delete-machine"
+_OURS: t.Final = "MachineAPI"
 # OpenStack's provider reports nothing while it waits for a volume and a server, five minutes each at most.
 _LONGEST_SILENCE: t.Final = 900.0
 _SILENCE: t.Final = (
-    "it has no instance, no condition and no error. OpenStack's provider tells no Machine why; most "
-    "likely the project's quota is full, "
-    "or Nova found no valid host"
+    "it has no instance, no condition and no error. The OpenStack provider does not report the cause on the "
+    "Machine; most likely the project's quota is full, or Nova found no valid host"
 )
+
+
+class MachineError(AcceleratorError):
+    """The Machine API cannot create or change machines as the pool asks."""
 
 
 def name(machine: Machine) -> str:
@@ -44,6 +53,11 @@ def phase(machine: Machine) -> str:
         if machine["metadata"].get("deletionTimestamp")
         else str((machine.get("status") or {}).get("phase") or "New")
     )
+
+
+def counted(number: int, noun: str = "machine") -> str:
+    """Return a number with its noun, such as `1 machine`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def node_name(machine: Machine) -> str:
@@ -68,6 +82,28 @@ def moment(stamp: str) -> float:
 def is_given_up(machine: Machine) -> bool:
     """Return whether the Machine is marked as the first that its set deletes."""
     return DELETE_FIRST in (machine["metadata"].get("annotations") or {})
+
+
+def mirrored(live: KubeObject) -> str:
+    """Return the API that controls the object; empty if the Machine API does."""
+    # spec holds the wanted API, status the current one; during a migration the status is `Migrating`.
+    said = (str(part.get("authoritativeAPI") or _OURS) for part in (live.get("status") or {}, live["spec"]))
+    return next((authority for authority in said if authority != _OURS), "")
+
+
+def refuse_mirrors(machines: t.Iterable[KubeObject]) -> None:
+    """Raise MachineError if a Machine is a mirror; it can be one although its set is not."""
+    found = {str(one["metadata"]["name"]): authority for one in machines if (authority := mirrored(one))}
+    if found:
+        names, authorities = ", ".join(sorted(found)), ", ".join(sorted(set(found.values())))
+        raise MachineError(
+            "MACH-MIRRORED",
+            f"Machines are mirrors (their authoritativeAPI is {authorities}), so the cluster refuses or "
+            f"overwrites changes to them: {names}. Nothing was changed.",
+            "Change their objects of Cluster API instead, or set spec.authoritativeAPI of each to MachineAPI "
+            "and wait until status.authoritativeAPI is MachineAPI too.",
+            evidence=[f"{name}: authoritativeAPI {authority}" for name, authority in sorted(found.items())],
+        )
 
 
 def refused(machine: Machine, now: float, patience: float) -> tuple[str, str]:
@@ -111,18 +147,7 @@ def judge(
     if trouble is not None:
         return _troubled(machine, trouble, now, capacity_timeout, place, is_watched)
     if _is_silent(machine, now, capacity_timeout):
-        verdict = failed if _is_silent(machine, now, max(capacity_timeout, _LONGEST_SILENCE)) else pending
-        text = (
-            f"{name(machine)} ({place}) has had no server{_since(machine_trouble.silence(machine))}: "
-            f"{_SILENCE}"
-        )
-        return verdict(
-            "Silent",
-            text,
-            code=provider_errors.SILENT,
-            remedy=remedy_of(provider_errors.SILENT, machine),
-            details=(f"{line}, no server",),
-        )
+        return _silent(machine, now, capacity_timeout, place)
     if state != "Running":
         return _on_its_way(
             machine,
@@ -130,10 +155,14 @@ def judge(
             f"{line}{_since(machine_trouble.phase_since(machine))}",
             machine_trouble.host_fault(host or {}),
         )
+    return _running(machine, node, line)
+
+
+def _running(machine: Machine, node: t.Mapping[str, t.Any] | None, line: str) -> Readiness:
     if node is None:
         return pending(
             "NodeNotLabelled",
-            f"{name(machine)} runs, its node {node_name(machine)} does not carry the pool's label yet",
+            f"{name(machine)} runs, but its node {node_name(machine)} does not have the pool's label yet",
             details=(f"{line}, node not labelled",),
         )
     if not node_facts.is_ready(node):
@@ -141,7 +170,7 @@ def judge(
             "NodeNotReady",
             f"node {node_facts.name(node)} is {node_facts.why_not_ready(node)}",
             code="MACH-NODE-NOT-READY",
-            remedy=f"`oc describe node {node_facts.name(node)}`",
+            remedy=f"Run `oc describe node {node_facts.name(node)}`.",
             details=(
                 f"{line}, node {node_facts.short(node_facts.name(node))} {node_facts.why_not_ready(node)}",
             ),
@@ -162,8 +191,8 @@ def _troubled(
     )
     if state == "Failed":
         message = (
-            f"machine {name(machine)} ({place}) is Failed{since} and is never tried again: {reason}: "
-            f"{trouble.text}"
+            f"machine {name(machine)} ({place}) is Failed{since}, and the Machine API does not try again: "
+            f"{reason}: {trouble.text}"
         )
     else:
         message = f"machine {name(machine)} ({place}) is not created{since}: {trouble.text}"
@@ -180,19 +209,28 @@ def _is_silent(machine: Machine, now: float, patience: float) -> bool:
     return bool(since) and seconds_since(since, now) >= patience
 
 
+def _silent(machine: Machine, now: float, patience: float, place: str) -> Readiness:
+    verdict = failed if _is_silent(machine, now, max(patience, _LONGEST_SILENCE)) else pending
+    since = _since(machine_trouble.silence(machine))
+    return verdict(
+        "Silent",
+        f"{name(machine)} ({place}) has had no server{since}: {_SILENCE}",
+        code=provider_errors.SILENT,
+        remedy=remedy_of(provider_errors.SILENT, machine),
+        details=(f"{name(machine)} ({place}): {phase(machine)}, no server",),
+    )
+
+
 def _on_its_way(machine: Machine, state: str, line: str, fault: str) -> Readiness:
     if fault:
         host = machine_trouble.host_name(machine)
         message = f"{name(machine)} is {state}; its host {host}: {fault}"
-        remedy = f"`oc describe baremetalhost -n {host.replace('/', ' ')}`"
+        remedy = f"Run `oc describe baremetalhost -n {host.replace('/', ' ')}`."
         return pending(
             state, message, code=provider_errors.HOST, remedy=remedy, details=(f"{line}: {fault}",)
         )
     if state == "Provisioned":
-        remedy = (
-            "Look for pending requests of node-bootstrapper with `oc get csr`, then at "
-            f"{machine_trouble.console(machine)}."
-        )
+        remedy = f"Run `oc get csr`, then check {machine_trouble.console(machine)}."
         message = (
             f"{name(machine)} has an instance{_since(machine_trouble.phase_since(machine))} that has not "
             "joined as a node yet"
@@ -201,8 +239,8 @@ def _on_its_way(machine: Machine, state: str, line: str, fault: str) -> Readines
             "NoNode", message, code="MACH-NO-NODE", remedy=remedy, details=(f"{line}, not a node yet",)
         )
     remedy = (
-        "`oc logs -n openshift-machine-api deployment/machine-api-controllers -c machine-controller` "
-        "(OpenStack tells of a full quota only there)."
+        "Run `oc logs -n openshift-machine-api deployment/machine-api-controllers -c machine-controller`; "
+        "OpenStack reports a full quota only there."
     )
     return pending(state, f"{name(machine)} is {state}", code="MACH-TIMEOUT", remedy=remedy, details=(line,))
 

@@ -31,6 +31,10 @@ OBTAINED: t.Final = "accelerators.openshift/obtained"
 # Annotation with the names of the Machines that are being replaced. Until they are deleted, the set has one
 # replica more for each of them.
 REPLACING: t.Final = "accelerators.openshift/replacing"
+# Where a machine set's controller says why it makes or deletes no Machine.
+LOG: t.Final = (
+    "Run `oc logs -n openshift-machine-api deployment/machine-api-controllers -c machineset-controller`."
+)
 _NOT_IN_NAMES: t.Final = re.compile("[^a-z0-9-]+")
 _TYPE: t.Final = "machine.openshift.io/cluster-api-machine-type"
 
@@ -64,14 +68,6 @@ def build(
 ) -> KubeObject:
     """Return the manifest of a machine set."""
     selector = {CLUSTER: infrastructure, SET: name}
-    template: KubeObject = {
-        "metadata": {"labels": node_labels(pool, candidate)},
-        "providerSpec": {"value": provider},
-    }
-    if pool.taints:
-        template["taints"] = [taint.as_result() for taint in pool.taints]
-    if pool.pre_drain_hook:
-        template["lifecycleHooks"] = {"preDrain": [HOOK]}
     manifest: KubeObject = {
         "apiVersion": API_VERSION,
         "kind": "MachineSet",
@@ -88,12 +84,25 @@ def build(
                 "metadata": {
                     "labels": {**selector, _ROLE: "worker", _TYPE: "worker", **pool_label(pool.name)}
                 },
-                "spec": template,
+                "spec": _machine_spec(pool, candidate, provider),
             },
         },
     }
     manifest["spec"]["template"]["metadata"]["annotations"] = {NOTE: of_template(manifest).note}
     return manifest
+
+
+def _machine_spec(pool: Pool, candidate: Candidate, provider: KubeObject) -> KubeObject:
+    """Return the spec of the Machines that the set makes."""
+    spec: KubeObject = {
+        "metadata": {"labels": node_labels(pool, candidate)},
+        "providerSpec": {"value": provider},
+    }
+    if pool.taints:
+        spec["taints"] = [taint.as_result() for taint in pool.taints]
+    if pool.pre_drain_hook:
+        spec["lifecycleHooks"] = {"preDrain": [HOOK]}
+    return spec
 
 
 def name_of(machine_set: t.Mapping[str, t.Any]) -> str:
@@ -162,7 +171,7 @@ def surged(manifest: KubeObject, names: t.Sequence[str]) -> KubeObject:
     }
 
 
-def settled(manifest: KubeObject) -> KubeObject:
+def without_surge(manifest: KubeObject) -> KubeObject:
     """Return the manifest without the replicas and the annotation of a replacement."""
     annotations = {
         key: value for key, value in manifest["metadata"]["annotations"].items() if key != REPLACING

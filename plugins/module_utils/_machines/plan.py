@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Plan of a pool's machine sets: which to apply, and which to remove."""
+"""Plan of a pool's machine sets: which to apply, from which worker set to copy them, and which to remove."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from .._platforms.platform import Platform
 from .._pools import platform_options
 from .._pools.autoscale import capacity_annotations
 from .._pools.model import Pool
-from . import drift, machine, machine_set, source_set
+from . import drift, machine, machine_set
 from .candidates import Held, Share, is_of
+from .machine import MachineError
 from .propagation import of_template
 
 
@@ -58,7 +59,7 @@ class MachinePlan:
 
 def held(cluster: Infrastructure, pool: Pool, live: t.Iterable[KubeObject]) -> list[Held]:
     """Return the machine sets that the pool already has, by name."""
-    platform = source_set.platform_of(cluster)
+    platform = platform_of(cluster)
     found = []
     for one in live:
         if owned(one) and pool_of(one) == pool.name:
@@ -89,13 +90,8 @@ def plan(
 
     live: all machine sets of the namespace. record: C(obtained/asked), or "".
     """
-    platform = source_set.platform_of(cluster)
-    if params.get("image") and platform.NO_IMAGE:
-        raise InputError(
-            "POOL-PLATFORM",
-            f"image: {params['image']} names nothing that machines of this platform boot.",
-            platform.NO_IMAGE,
-        )
+    platform = platform_of(cluster)
+    _check_image(platform, params.get("image") or "")
     existing = {machine_set.name_of(one): one for one in live}
     have = held(cluster, pool, live)
     manifests: dict[str, KubeObject] = {}
@@ -104,31 +100,48 @@ def plan(
     remarks: list[str] = []
     for share in shares:
         name = _name(cluster.name, pool, share, have, {*named, *(one.name for one in have)})
-        source = existing.get(name) or source_set.find(live, platform, share.zone, params.get("reference"))
+        source = existing.get(name) or source_of(live, platform, share.zone, params.get("reference"))
         provider, remark = _provider(
             platform, source, pool, share, params.get("image") or "", is_new=name not in existing
         )
-        manifests[name] = machine_set.build(
+        named[name] = share
+        wanted[name] = manifests[name] = machine_set.build(
             name, cluster.name, pool, share.candidate, share.replicas, params["namespace"], provider
         )
-        if record:
-            manifests[name]["metadata"]["annotations"][machine_set.OBTAINED] = record
-        if pool.autoscale:
-            manifests[name]["metadata"]["annotations"] |= capacity_annotations(
-                platform.REPORTS, share.candidate
-            )
-        named[name] = share
-        wanted[name] = manifests[name]
+        wanted[name]["metadata"]["annotations"] |= _annotations(platform, pool, share, record)
         if name in existing:
-            drift.check(existing[name])
-            manifests[name], remark = drift.settled(
-                existing[name], manifests[name], params.get("on_change") or "new_machines"
-            )
-            manifests[name] = machine_set.surged(manifests[name], machine_set.replacing_of(existing[name]))
+            manifests[name], remark = _change(existing[name], wanted[name], params)
         remarks += [remark] if remark else []
     return MachinePlan(
         pool, manifests, named, [one.name for one in have if one.name not in manifests], remarks, wanted
     )
+
+
+def _check_image(platform: Platform, image: str) -> None:
+    if image and platform.NO_IMAGE:
+        raise InputError(
+            "POOL-PLATFORM",
+            f"Machines of this platform cannot boot from image: {image}.",
+            platform.NO_IMAGE,
+        )
+
+
+def _annotations(platform: Platform, pool: Pool, share: Share, record: str) -> dict[str, str]:
+    """Return the annotations of a set: the record, and what the autoscaler has to know to start at zero."""
+    return {
+        **({machine_set.OBTAINED: record} if record else {}),
+        **(capacity_annotations(platform.REPORTS, share.candidate) if pool.autoscale else {}),
+    }
+
+
+def _change(live: KubeObject, wanted: KubeObject, params: t.Mapping[str, t.Any]) -> tuple[KubeObject, str]:
+    """Return the manifest to write over a live set, with the replicas that a replacement adds, and a remark.
+
+    Raise MachineError if the set cannot be changed.
+    """
+    drift.check(live)
+    manifest, remark = drift.to_write(live, wanted, params.get("on_change") or "new_machines")
+    return machine_set.surged(manifest, machine_set.replacing_of(live)), remark
 
 
 def _name(
@@ -156,18 +169,18 @@ def _provider(
     )
     if not is_new:
         return platforms.build(platform, provider, wanted), ""
-    source_set.check_arch(source, candidate.instance_type, candidate.arch, image)
+    check_arch(source, candidate.instance_type, candidate.arch, image)
     unknown = platforms.unknown_fields(platform, provider)
     remark = (
-        f"Machine set {machine_set.name_of(source)} has fields that are not known and were not copied: "
+        f"Unknown fields of the machine set {machine_set.name_of(source)} were not copied: "
         f"{', '.join(unknown)}."
         if unknown
         else ""
     )
     if platform is platforms.OTHER:
         remark = (
-            f"Machine set {machine_set.name_of(source)} was copied whole: this platform's fields are not "
-            "known, and provider_spec_patch was not checked."
+            f"The machine set {machine_set.name_of(source)} was copied with all its fields, because this "
+            "collection does not know this platform. provider_spec_patch was not checked."
         )
     return platforms.build(platform, provider, wanted), remark
 
@@ -183,3 +196,76 @@ def too_many(
         for one in machines
         if machine.set_name(one) in larger and machine.phase(one) not in ("Provisioned", "Running")
     ]
+
+
+def platform_of(infrastructure: Infrastructure) -> Platform:
+    """Return the platform. Raise MachineError if its Machine API makes no machines."""
+    if infrastructure.obstacle:
+        raise no_machine_api(infrastructure.obstacle, infrastructure.instead)
+    platform = platforms.PLATFORMS.get(infrastructure.platform, platforms.OTHER)
+    return platforms.on(platform, infrastructure.failure_domains)
+
+
+def no_machine_api(why: str, instead: str) -> MachineError:
+    return MachineError("MACH-NO-API", f"This cluster has no Machine API to make nodes with: {why}.", instead)
+
+
+def source_of(
+    machine_sets: t.Iterable[KubeObject], platform: Platform, zone: str, name: str | None
+) -> KubeObject:
+    """Return the set of this name, or the zone's first worker set. Raise MachineError."""
+    sets = sorted(machine_sets, key=machine_set.name_of)
+    workers = [one for one in sets if machine_set.is_worker(one)]
+    fitting = [one for one in workers if _zone(platform, one) == zone]
+    if name:
+        named = next((one for one in sets if machine_set.name_of(one) == name), None)
+        if named is not None and _zone(platform, named) == zone:
+            return named
+        why = f"is {_where(_zone(platform, named))}" if named else "does not exist"
+        trouble = _no_reference(
+            f"The reference, machine set {name}, {why}; the pool needs one {_where(zone)}.",
+            workers,
+            platform,
+        )
+        if fitting:
+            names = ", ".join(map(machine_set.name_of, fitting))
+            trouble.remedy = f"Remove reference, or set it to a machine set of the zone: {names}."
+        raise trouble
+    if not fitting:
+        raise _no_reference(f"There is no worker machine set {_where(zone)} to copy from.", workers, platform)
+    return fitting[0]
+
+
+def _zone(platform: Platform, one: KubeObject) -> str:
+    return platform.zone(machine_set.provider_of(one))
+
+
+def _where(zone: str) -> str:
+    return f"in zone {zone}" if zone else "without a zone (the candidate has none)"
+
+
+def _no_reference(message: str, workers: t.Iterable[KubeObject], platform: Platform) -> MachineError:
+    zones = sorted({_zone(platform, one) for one in workers} - {""})
+    return MachineError(
+        "MACH-NO-REFERENCE",
+        message,
+        f"Set zones to zones that have a worker machine set: {', '.join(zones)}."
+        if zones
+        else "Make a worker machine set first (it may have 0 replicas).",
+        evidence=[
+            f"worker machine set {machine_set.name_of(one)}: zone {_zone(platform, one) or 'unknown'}"
+            for one in workers
+        ],
+    )
+
+
+def check_arch(reference: KubeObject, instance_type: str, arch: str, image: str) -> None:
+    """Raise MachineError if the reference's boot image is for another architecture."""
+    has = machine_set.arch_of(reference)
+    if has and has != arch and not image:
+        raise MachineError(
+            "MACH-ARCH",
+            f"{instance_type} is {arch}, but the image of the worker machine set "
+            f"{machine_set.name_of(reference)} is for {has}, so the machines could not boot.",
+            f"Set image to the {arch} RHCOS image of this region, or use an instance type that is {has}.",
+        )

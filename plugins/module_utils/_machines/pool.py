@@ -58,7 +58,7 @@ class Present:
         if verdict.is_failed and self._is_enough(self._obtained(parts)):
             return ready(
                 "Running",
-                f"{done}; the others are the autoscaler's: {verdict.message}",
+                f"{done}; the autoscaler asked for the others: {verdict.message}",
                 details=verdict.details,
             )
         if verdict.is_failed:
@@ -137,12 +137,12 @@ class Present:
 
     def _machine(self, machine: KubeObject, nodes: t.Mapping[str, KubeObject]) -> Readiness:
         if self._is_going(machine) and not self.has_instance(machine):
-            text = f"{machine_facts.name(machine)} is given up"
+            text = f"{machine_facts.name(machine)} is marked for deletion"
             return pending(
                 "GivenUp",
                 text,
                 code="MACH-TIMEOUT",
-                remedy="Look at the log of the machine-api-controllers.",
+                remedy=machine_set.LOG,
                 details=(text,),
             )
         node = nodes.get(machine_facts.node_name(machine))
@@ -190,8 +190,9 @@ class Present:
             ]
             if len(living) != replicas:
                 text = f"machine set {name} has {len(living)} of {replicas} machines"
-                remedy = f"`oc describe machineset {name}`; look at the log of the machine-api-controllers."
-                parts.append(pending("Scaling", text, code="MACH-TIMEOUT", remedy=remedy, details=(text,)))
+                parts.append(
+                    pending("Scaling", text, code="MACH-TIMEOUT", remedy=machine_set.LOG, details=(text,))
+                )
         return parts
 
 
@@ -219,10 +220,9 @@ class Absent:
         lines += [f"node {node_facts.name(node)} is still there" for node in nodes]
         if not lines:
             return ready("Gone", "all machines and nodes are gone")
-        message = f"{len(machines)} machines and {len(nodes)} nodes are still there"
-        remedy = (
-            "A drain waits for PodDisruptionBudgets: `oc get pdb -A`, and look at the machine's conditions."
-        )
+        counts = machine_facts.counted(len(machines)), machine_facts.counted(len(nodes), "node")
+        message = f"not deleted yet: {', '.join(counts)}"
+        remedy = "Run `oc get pdb -A`; a PodDisruptionBudget may block the drain."
         return pending("Deleting", message, code="MACH-DELETE-TIMEOUT", remedy=remedy, details=tuple(lines))
 
 

@@ -117,15 +117,17 @@ def check(params: GpuMachinesetParams, name: str) -> None:
     """
     if params["state"] == "absent":
         if fault := name_fault(name):
-            raise InputError("POOL-VALUE", f"The pool's name {name!r} {fault}.", "Give the name of a pool.")
+            raise InputError(
+                "POOL-VALUE", f"The pool's name {name!r} {fault}.", "Set name to the name of a pool."
+            )
         return
     numbers = {"capacity_timeout": params["capacity_timeout"], "max_surge": params["max_surge"]}
     for key, least in _LEAST.items():
         if numbers[key] < least:
             raise InputError(
                 "INPUT-VALUE",
-                f"{key} is {numbers[key]}, and the least is {least}.",
-                f"Raise {key}, or leave it out.",
+                f"{key} is {numbers[key]}, and its minimum is {least}.",
+                f"Set {key} to {least} or more, or remove it.",
             )
     pool = params.get("pool")
     if not pool:
@@ -137,9 +139,9 @@ def check(params: GpuMachinesetParams, name: str) -> None:
             "Set it inside pool.",
         )
     if pool.get("existing"):
-        message = f"Pool {pool.get('name')} consists of existing nodes: there are no machine sets to make."
+        message = f"Pool {pool.get('name')} consists of existing nodes, so it has no machine sets."
         raise InputError(
             "POOL-CONFLICT",
             message,
-            "Leave the pool out of this task, or give it candidates instead of existing.",
+            "Remove the pool from this task, or set candidates instead of existing in it.",
         )

@@ -104,7 +104,7 @@ def node_patch(node: t.Mapping[str, t.Any], wanted: Given, old: Given) -> KubeOb
     return patch
 
 
-def settled(wanted: Given) -> KubeObject:
+def note_patch(wanted: Given) -> KubeObject:
     """Return the patch of a Machine's note after its Node has lost what the pool gave up."""
     return {"metadata": {"annotations": {NOTE: wanted.note}}}
 

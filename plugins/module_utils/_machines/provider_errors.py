@@ -91,21 +91,25 @@ WHOLE_CANDIDATE: t.Final = frozenset(
     ("MACH-QUOTA", "MACH-FORBIDDEN", "MACH-IMAGE", "MACH-USER-DATA", "MACH-TYPE")
 )
 
-_DELETE: t.Final = "then `oc delete machine -n {namespace} {name}` if it is still there."
+_DELETE: t.Final = "then run `oc delete machine -n {namespace} {name}` if the Machine still exists."
+_AGAIN: t.Final = (
+    "Run `oc delete machine -n {namespace} {name}`; its machine set then makes a new one. With health in the "
+    "pool, a health check deletes such a Machine."
+)
 _REMEDIES: t.Final = {
     RESERVATION: (
-        "Look at the reservation: is it active, in this zone, for this instance type, with instances "
-        "left? Else give the pool another market."
+        "Correct market in the pool: the reservation must be active, be in this zone, have this instance "
+        "type, and have free instances."
     ),
     "MACH-SUBNET": "Free addresses in the zone's subnet, or use another zone.",
     "MACH-FORBIDDEN": (
         f"Give the Machine API's cloud credentials the permission that the text names, {_DELETE}"
     ),
     "MACH-IMAGE": f"Correct image, or the image of the worker machine set that was copied, {_DELETE}",
-    "MACH-USER-DATA": f"Look at the secret that userDataSecret of the machine set names, {_DELETE}",
+    "MACH-USER-DATA": f"Correct the secret that userDataSecret of the machine set names, {_DELETE}",
     "MACH-TYPE": (
-        "Use an instance type that the provider has in this region: "
-        "`ansible-doc -t lookup accelerators.openshift.gpu_instance_types` finds them."
+        "Use an instance type that the provider has in this region; the lookup "
+        "accelerators.openshift.gpu_instance_types lists them."
     ),
     "MACH-QUOTA": (
         "Raise the account's limit with the provider (on AWS: Service Quotas, Running On-Demand G and VT, "
@@ -114,32 +118,21 @@ _REMEDIES: t.Final = {
     "MACH-UNSUPPORTED": (
         "Use a zone that offers this instance type to this account, or another type in the pool's candidates."
     ),
-    "MACH-SPOT-PRICE": "Raise market.max_price, or leave it out: the on-demand price is the highest.",
+    "MACH-SPOT-PRICE": "Raise market.max_price, or remove it: then the limit is the on-demand price.",
     HOST: (
-        "`oc get baremetalhost -n {namespace}`: a host that hostSelector matches must be available, "
-        "without error and without consumer."
+        "Run `oc get baremetalhost -n {namespace}`; hostSelector must match a host that is available, has no "
+        "error and has no consumer."
     ),
-    "MACH-NO-GPU": (
-        "Look in the provider's console: is the GPU's name right, and is one free that no virtual machine "
-        f"uses? {_DELETE.capitalize()}"
-    ),
-    LOST: (
-        "Find out who ended it; `oc delete machine -n {namespace} {name}` has another one made. With "
-        "health in the pool that happens by itself."
-    ),
-    RECLAIMED: (
-        "`oc delete machine -n {namespace} {name}` asks for another one. With health in the pool that "
-        "happens by itself; on_demand is not reclaimed."
-    ),
+    "MACH-NO-GPU": f"Correct nutanix.gpus, or free a GPU in Prism, {_DELETE}",
+    LOST: _AGAIN,
+    RECLAIMED: f"{_AGAIN} The provider does not reclaim on_demand machines.",
     CAPACITY: (
-        "Use another zone or instance type in the pool's candidates, or a capacity reservation; or try "
+        "Add another zone or instance type to the pool's candidates, use a capacity reservation, or run "
         "again later."
     ),
     SILENT: (
-        "Nova's answer is in `oc logs -n {namespace} deployment/machine-api-controllers -c "
-        "machine-controller`. "
-        "See `openstack quota show --usage`, and whether any host has room for the flavor; then raise the "
-        "quota, or use another candidate."
+        "Run `openstack quota show --usage` and raise the quota, or use another candidate. `oc logs -n "
+        "{namespace} deployment/machine-api-controllers -c machine-controller` has Nova's answer."
     ),
     OTHER: f"Correct what the provider's text names (instance type, zone, image), {_DELETE}",
 }

@@ -35,7 +35,7 @@ def victims(
     return sorted(machines, key=rank)[: max(0, len(machines) - replicas)]
 
 
-def told(machine: KubeObject) -> KubeObject:
+def as_result(machine: KubeObject) -> KubeObject:
     """Return a removed Machine as modules return it."""
     return {"machine": name(machine), "machine_set": set_name(machine), "node": node_name(machine)}
 

@@ -165,7 +165,7 @@ def _loss(machine: Machine, status: t.Mapping[str, t.Any]) -> tuple[str, str]:
     if not status.get("nodeRef") and value.get("kind") in _SILENT:
         return (
             provider_errors.CAPACITY,
-            "the instance was gone before it was a node: most likely the zone has no capacity",
+            "the instance disappeared before it became a node: most likely the zone has no capacity",
         )
     if value.get("marketType") == "CapacityBlock":
         return provider_errors.RESERVATION, "most likely the capacity block has ended"

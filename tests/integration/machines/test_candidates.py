@@ -198,7 +198,7 @@ def test_what_is_given_back_is_drained_like_any_other(pools: Pools) -> None:
         kept = pools.attempt(wanted)
         assert kept["code"] == "NODE-BUSY", kept.result
         assert "default/early-bird" in kept["msg"]
-        assert "stays until they may go" in kept["msg"]
+        assert "stay until these pods may be evicted" in kept["msg"]
         assert kept["attempts"][-1]["code"] == "MACH-CAPACITY"
         assert [one["metadata"]["name"] for one in pools.nodes(wanted)] == [node["metadata"]["name"]]
 

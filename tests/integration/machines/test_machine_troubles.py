@@ -121,7 +121,9 @@ def test_requests_that_nobody_approves(
         [foreign] = named(cluster, stranger=True)
         assert f"oc adm certificate approve {mine}`" in waited["remedy"]
         assert [
-            line for line in waited["evidence"] if foreign in line and "fits no machine of the pool" in line
+            line
+            for line in waited["evidence"]
+            if foreign in line and "matches no machine of the pool" in line
         ]
 
         approved = pool.ask(approve_csrs=True)

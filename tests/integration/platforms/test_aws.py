@@ -53,7 +53,7 @@ def test_the_life_of_a_pool_that_is_reserved_and_wired(pools: Pools) -> None:
         "disk": {"size_gib": 600},
         "aws": {"efa": True},
     }
-    assert "new ones get it" in pools.ensure(changed)["warnings"][0]
+    assert "New machines get the change" in pools.ensure(changed)["warnings"][0]
     value = pools.sets(changed)[zone]
     assert (value["blockDevices"][0]["ebs"]["volumeSize"], value["ami"]["id"]) == (600, IMAGE)
     assert not {"placementGroupName", "placementGroupPartition"} & set(value)

@@ -68,7 +68,7 @@ def test_the_life_of_a_pool(pools: Pools) -> None:
         "disk": {"size_gib": 300},
         "market": {"type": "on_demand", "reservation": GROUP},
     }
-    assert "new ones get it" in pools.ensure(changed)["warnings"][0]
+    assert "New machines get the change" in pools.ensure(changed)["warnings"][0]
     value = pools.sets(changed)["1"]
     assert (
         value["osDisk"]["diskSizeGB"],

@@ -54,7 +54,7 @@ def test_the_life_of_a_pool(pools: Pools) -> None:
         "disk": {"size_gib": 300},
         "market": "on_demand",
     }
-    assert "new ones get it" in pools.ensure(changed)["warnings"][0]
+    assert "New machines get the change" in pools.ensure(changed)["warnings"][0]
     value = pools.sets(changed)[ZONE]
     assert (
         value["disks"][0]["sizeGb"],

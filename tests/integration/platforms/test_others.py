@@ -176,7 +176,7 @@ def test_the_life_of_a_pool(pools: Pools, case: Case) -> None:
 
     change, outcome = case.changed
     changed = {**pool, "replicas": 1, **change}
-    assert "new ones get it" in pools.ensure(changed)["warnings"][0]
+    assert "New machines get the change" in pools.ensure(changed)["warnings"][0]
     value = values(pools, mine)[case.made]
     assert {key: value.get(key) for key in outcome} == outcome
     assert case.booted.items() <= value.items()

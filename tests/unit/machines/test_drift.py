@@ -8,7 +8,10 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import drift, mirror
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    drift,
+    machine as machine_facts,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import Held
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import SET
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import replacement
@@ -115,8 +118,8 @@ def test_machines_that_have_the_live_value_are_named_with_it() -> None:
             "new_machines",
             200,
             (
-                "Machine set set: blockDevices changed; the machines that exist keep what they have, "
-                "new ones get it."
+                "Machine set set: blockDevices changed. New machines get the change; existing "
+                "machines keep the old values."
             ),
         ),
         ("replace", 200, ""),
@@ -124,7 +127,7 @@ def test_machines_that_have_the_live_value_are_named_with_it() -> None:
             "report",
             120,
             (
-                "Machine set set: blockDevices, labels differs from the pool and was not changed "
+                "Machine set set differs from the pool in blockDevices, labels and was not changed "
                 "(on_change: report)."
             ),
         ),
@@ -133,7 +136,7 @@ def test_machines_that_have_the_live_value_are_named_with_it() -> None:
 def test_what_is_written(on_change: str, size: int, remark: str) -> None:
     wanted = machine_set({"blockDevices": DISK}, labels={"team": "ai"})
     wanted["spec"]["replicas"] = 3
-    manifest, told = drift.settled(machine_set(), wanted, on_change)
+    manifest, told = drift.to_write(machine_set(), wanted, on_change)
     provider = manifest["spec"]["template"]["spec"]["providerSpec"]["value"]
     assert (provider["blockDevices"][0]["ebs"]["volumeSize"], manifest["spec"]["replicas"], told) == (
         size,
@@ -153,7 +156,7 @@ def test_what_others_wrote_into_a_reported_template_is_not_sent() -> None:
     live["metadata"]["managedFields"] = [
         {"manager": "accelerators.openshift", "operation": "Apply", "fieldsV1": fields}
     ]
-    manifest, _told = drift.settled(live, machine_set({"blockDevices": DISK}), "report")
+    manifest, _told = drift.to_write(live, machine_set({"blockDevices": DISK}), "report")
     assert manifest["spec"]["template"] == {
         "spec": {"providerSpec": {"value": {"instanceType": "g4dn.xlarge"}}}
     }
@@ -163,9 +166,11 @@ def test_a_machine_that_is_a_mirror_is_named() -> None:
     theirs, moving = machine("m-2"), machine("m-1")
     theirs["status"] = {"authoritativeAPI": "ClusterAPI"}
     moving["status"] = {"authoritativeAPI": "Migrating"}
-    mirror.check_machines([machine("m-3"), {**machine("m-4"), "status": {"authoritativeAPI": "MachineAPI"}}])
+    machine_facts.refuse_mirrors(
+        [machine("m-3"), {**machine("m-4"), "status": {"authoritativeAPI": "MachineAPI"}}]
+    )
     with pytest.raises(AcceleratorError) as caught:
-        mirror.check_machines([machine("m-3"), theirs, moving])
+        machine_facts.refuse_mirrors([machine("m-3"), theirs, moving])
     assert caught.value.code == "MACH-MIRRORED"
     assert "m-1, m-2. Nothing was changed" in caught.value.message
     assert caught.value.evidence == ["m-1: authoritativeAPI Migrating", "m-2: authoritativeAPI ClusterAPI"]

@@ -34,7 +34,7 @@ def node(ready: str = "True") -> Data:
         (machine(), None, "pending", "MACH-TIMEOUT", "is New"),
         (machine("Provisioning"), None, "pending", "MACH-TIMEOUT", "is Provisioning"),
         (machine("Provisioned"), None, "pending", "MACH-NO-NODE", "has not joined"),
-        (machine("Running", "n-1"), None, "pending", "", "does not carry the pool's label"),
+        (machine("Running", "n-1"), None, "pending", "", "does not have the pool's label"),
         (
             machine("Running", "n-1"),
             node("False"),

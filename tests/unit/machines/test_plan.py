@@ -136,8 +136,8 @@ def test_unknown_fields_of_the_reference_are_told_and_not_copied() -> None:
     planned = plan([worker(fancy=1, blockDevices=[{"ebs": {"volumeSize": 120, "turbo": True}}])])
     assert planned.remarks == [
         (
-            "Machine set demo-x7k2p-worker-us-east-2a has fields that are not known and were not "
-            "copied: blockDevices[0].ebs.turbo, fancy."
+            "Unknown fields of the machine set demo-x7k2p-worker-us-east-2a were not copied: "
+            "blockDevices[0].ebs.turbo, fancy."
         )
     ]
     assert "turbo" not in str(planned.manifests)

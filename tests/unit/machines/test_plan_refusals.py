@@ -53,7 +53,8 @@ def test_a_reference_that_would_do_is_named() -> None:
     with pytest.raises(AcceleratorError) as caught:
         plan(reference="nobody")
     assert (
-        caught.value.remedy == "Leave reference out, or name one of the zone: demo-x7k2p-worker-us-east-2a."
+        caught.value.remedy
+        == "Remove reference, or set it to a machine set of the zone: demo-x7k2p-worker-us-east-2a."
     )
 
 

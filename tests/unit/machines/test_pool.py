@@ -104,7 +104,7 @@ def test_a_machine_that_its_set_is_to_lose_is_waited_for() -> None:
     present = judge()
     found = present(snapshot([machine("m", "n"), machine("o", phase="Failed", **MARKED)], [node("n")]))
     assert (found.verdict, present.refused()) == ("pending", {})
-    assert "o is given up" in found.message
+    assert "o is marked for deletion" in found.message
 
 
 def test_a_mark_that_a_killed_run_left_hides_nothing() -> None:

@@ -60,7 +60,7 @@ def test_what_was_given_up_goes_from_machine_and_node_and_what_is_foreign_stays(
     body = propagation.node_patch(node(OLD, mine="x"), NEW, old)
     assert body["metadata"] == {"labels": {"tier": None}, "resourceVersion": "7"}
     assert body["spec"]["taints"] == [FOREIGN, *NEW.taints]
-    done = patched(after, propagation.settled(NEW))
+    done = patched(after, propagation.note_patch(NEW))
     assert not propagation.given_up(done, NEW)
     assert propagation.machine_patch(done, NEW) == {}
 

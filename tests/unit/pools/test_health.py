@@ -8,7 +8,9 @@ import pytest
 from unit import pool_builders
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import events as machine_events
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
+    health as health_steps,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import health
 
 Data = dict[str, t.Any]
@@ -265,12 +267,12 @@ def test_what_events_remember_of_machines_that_a_check_deleted() -> None:
         deleted("demo-other-33333"),
         event("demo-t4-a-44444", "FailedCreate", "still there", "2026-11-22T02:05:00Z", "Warning"),
     ]
-    found = machine_events.remediated(events, ["demo-t4-a"])
+    found = health_steps.remediated(events, ["demo-t4-a"])
     assert [(one["name"], one["node"], one["since"][:16], one["code"]) for one in found] == [
         ("demo-t4-a-11111", "n1", "2026-11-22T02:00", "MACH-REMEDIATED"),
         ("demo-t4-a-22222", "", "2026-11-22T02:10", "MACH-REMEDIATED"),
     ]
-    assert machine_events.lines(found) == [
+    assert health_steps.event_lines(found) == [
         "demo-t4-a-11111: MachineHealthCheck demo-t4 deleted it at 2026-11-22T02:00:00Z",
         (
             "demo-t4-a-22222: MachineHealthCheck demo-t4 deleted it at "

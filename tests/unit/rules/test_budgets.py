@@ -41,12 +41,6 @@ LONG_FUNCTIONS: dict[str, set[str]] = {
     "benchmarks/row_scale.py": {"judged"},
     "benchmarks/row_task.py": {"rows"},
     "benchmarks/row_wait.py": {"measured", "rows"},
-    "plugins/module_utils/_machines/candidates.py": {"start"},
-    "plugins/module_utils/_machines/machine.py": {"judge"},
-    "plugins/module_utils/_machines/machine_set.py": {"build"},
-    "plugins/module_utils/_machines/plan.py": {"plan"},
-    "plugins/module_utils/_machines/steps/autoscaling.py": {"present"},
-    "plugins/module_utils/_machines/steps/removal.py": {"prepare"},
     "plugins/module_utils/_stack/clusterpolicy/result.py": {"summarize"},
     "plugins/module_utils/_stack/drivers/kernel.py": {"_daemonset"},
     "tests/faults/wire/test_answers.py": {

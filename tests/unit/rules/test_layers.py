@@ -24,8 +24,6 @@ ORDER = (
     "_nodes",
     "_pools",
     "_machines",
-    "_machines/csr",
-    "_machines/autoscaler",
     "_machines/steps",
     "_nfd",
     "_olm",
@@ -48,16 +46,15 @@ REGISTRIES = {"_stack/backend", "_workload/benchmarks/registry"}
 
 # Files that do steps: they work on an Api. All others outside _kube and _frame build, judge and summarize.
 STEPS = {
-    "_machines/csr/steps",
     "_machines/steps/autoscaling",
     "_machines/steps/bare_metal",
     "_machines/steps/health",
+    "_machines/steps/joining",
     "_machines/steps/machines",
-    "_machines/steps/marks",
     "_machines/steps/nodes",
+    "_machines/steps/pool_objects",
     "_machines/steps/propagation",
     "_machines/steps/provision",
-    "_machines/steps/queries",
     "_machines/steps/removal",
     "_machines/steps/replacement",
     "_machines/steps/writes",

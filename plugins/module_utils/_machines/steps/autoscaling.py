@@ -17,8 +17,7 @@ from ..._kube.kinds import known
 from ..._platforms import infrastructure
 from ..._pools import autoscale
 from ..._pools.model import JsonObject, Pool
-from .. import candidates, plan as machine_plan
-from ..autoscaler import limits as autoscaler_limits, machine_autoscaler
+from .. import autoscaler_limits, candidates, machine_autoscaler, plan as machine_plan
 from ..machine_set import name_of
 from . import bare_metal as bare_metal_steps
 
@@ -36,14 +35,8 @@ def present(api: Api, pools: t.Sequence[Pool], namespace: str) -> JsonObject:
     """Put pools with autoscale under the autoscaler and take the others back. Return bounds and limits."""
     every = api.list(known("MachineAutoscaler"), namespace)
     live = api.list(known("MachineSet"), namespace)
-    sets = {pool.name: [one for one in live if owned(one) and pool_of(one) == pool.name] for pool in pools}
+    sets = {pool.name: _sets_of(api, pool, live, namespace) for pool in pools}
     scaled = {pool.name: pool.autoscale for pool in pools if pool.autoscale}
-    if api.check_mode:
-        sets |= {
-            pool.name: _predicted(api, pool, live, sets[pool.name], namespace)
-            for pool in pools
-            if pool.autoscale
-        }
     for name in scaled:
         machine_autoscaler.check(name, sets[name], every)
     counted = autoscaler_limits.counted(pools, sets)
@@ -64,15 +57,26 @@ def present(api: Api, pools: t.Sequence[Pool], namespace: str) -> JsonObject:
     ours = [one for one in every if owned(one) and pool_of(one) in counted]
     _delete(api, [one for one in ours if name_of(one) not in kept])
     if wanted:
-        queries = {
-            "machine_sets": Query(known("MachineSet"), namespace),
-            "deployments": Query(known("Deployment"), namespace, machine_autoscaler.DEPLOYMENT),
-        }
-        api.wait(queries, machine_autoscaler.Judge(wanted), "autoscaler")
+        _wait(api, wanted, namespace)
     return {
         "autoscalers": list(map(machine_autoscaler.summarize, wanted)),
         "limits": autoscale.gpu_limits(limits),
     }
+
+
+def _sets_of(api: Api, pool: Pool, live: t.Sequence[KubeObject], namespace: str) -> list[KubeObject]:
+    """Return the pool's sets; in check mode those that a pool with autoscale will have."""
+    own = [one for one in live if owned(one) and pool_of(one) == pool.name]
+    return _predicted(api, pool, live, own, namespace) if api.check_mode and pool.autoscale else own
+
+
+def _wait(api: Api, wanted: t.Sequence[KubeObject], namespace: str) -> None:
+    """Wait until the autoscaler runs and has put the bounds on each set."""
+    queries = {
+        "machine_sets": Query(known("MachineSet"), namespace),
+        "deployments": Query(known("Deployment"), namespace, machine_autoscaler.DEPLOYMENT),
+    }
+    api.wait(queries, machine_autoscaler.Judge(wanted), "autoscaler")
 
 
 def _warn_of_others(api: Api, limits: KubeObject, every: t.Sequence[KubeObject]) -> None:
@@ -80,8 +84,8 @@ def _warn_of_others(api: Api, limits: KubeObject, every: t.Sequence[KubeObject])
     others = [name_of(one) for one in every if not owned(one)]
     if others and not limits["metadata"].get("resourceVersion"):
         api.warn(
-            "There was no ClusterAutoscaler: with the one that was made, these MachineAutoscalers come into "
-            f"effect too: {', '.join(others)}."
+            "The cluster had no ClusterAutoscaler. The new one puts these MachineAutoscalers into effect "
+            f"too: {', '.join(others)}."
         )
 
 

@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""MachineHealthCheck of a pool: create it, pause it while machines are replaced, delete it."""
+"""MachineHealthCheck of a pool: create it, pause it while machines are replaced, delete it.
+
+Read the events about Machines that a health check deleted, too: the API server keeps events for one hour.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ from ..._kube.client import Api
 from ..._kube.kinds import known
 from ..._platforms import infrastructure
 from ..._pools import health
-from .. import events
+
+# The code of a Machine that a MachineHealthCheck deleted; its error text ends with the last warning.
+_REMEDIATED: t.Final = "MACH-REMEDIATED"
+_DELETED: t.Final = "MachineDeleted"
 
 
 class GpuMachineHealthParams(t.TypedDict):
@@ -43,8 +49,8 @@ def present(
     existing = next((one for one in live if one["metadata"]["name"] == manifest["metadata"]["name"]), None)
     if existing is not None and not owned(existing):
         api.warn(
-            f"MachineHealthCheck {manifest['metadata']['name']} was not made by this collection and stays "
-            "as it is."
+            f"This collection did not make the MachineHealthCheck {manifest['metadata']['name']}, so it was "
+            "not changed."
         )
         return {"health_check": health.summarize(existing), "others": [existing["metadata"]["name"]]}
     check = api.apply(manifest, live=existing)
@@ -93,9 +99,7 @@ def look_back(
     found: list[KubeObject] = []
     remarks: list[str] = []
     with contextlib.suppress(AcceleratorError):  # a user who may not read events gets no remarks
-        found = events.remediated(
-            api.list(known("Event"), namespace, fields="involvedObject.kind=Machine"), sets
-        )
+        found = remediated(api.list(known("Event"), namespace, fields="involvedObject.kind=Machine"), sets)
         remarks = [line for check in _own(api, pool, namespace) for line in health.remarks(check, ())]
     return found, remarks
 
@@ -118,3 +122,62 @@ def _own(api: Api, pool: str, namespace: str) -> list[KubeObject]:
         ]
     except KindNotServedError:
         return []
+
+
+def remediated(events: t.Iterable[KubeObject], sets: t.Collection[str]) -> list[KubeObject]:
+    """Return a summary of each Machine of these sets that a health check deleted, oldest first."""
+    by_name: dict[str, list[KubeObject]] = {}
+    for event in events:
+        by_name.setdefault(str(event["involvedObject"].get("name")), []).append(event)
+    found = [
+        _summary(name, about)
+        for name, about in by_name.items()
+        if name.rpartition("-")[0] in sets and any(one.get("reason") == _DELETED for one in about)
+    ]
+    return sorted(found, key=lambda one: (str(one["since"]), str(one["name"])))
+
+
+def event_lines(found: t.Iterable[KubeObject]) -> list[str]:
+    """Return one line for each Machine."""
+    return [f"{one['name']}: {one['error']}" for one in found]
+
+
+def _summary(name: str, events: t.Sequence[KubeObject]) -> KubeObject:
+    deleted = max((one for one in events if one.get("reason") == _DELETED), key=_time)
+    # "Machine NAMESPACE/CHECK/NAME/NODE has been remediated by ..."
+    place = [
+        *str(deleted.get("message") or "").removeprefix("Machine ").partition(" ")[0].split("/"),
+        "",
+        "",
+        "",
+        "",
+    ]
+    warning = max((one for one in events if one.get("type") == "Warning"), key=_time, default=None)
+    last = (
+        f"; before that {warning.get('reason')}: {' '.join(str(warning.get('message')).split())}"
+        if warning
+        else ""
+    )
+    return {
+        "name": name,
+        "machine_set": name.rpartition("-")[0],
+        "phase": "Deleted",
+        "zone": "",
+        "instance_type": "",
+        "node": place[3],
+        "code": _REMEDIATED,
+        "error": f"MachineHealthCheck {place[1]} deleted it at {_time(deleted)}{last}",
+        "since": _time(deleted),
+    }
+
+
+def _time(event: KubeObject) -> str:
+    """Return the event's time (RFC 3339); the two event APIs fill different fields."""
+    series = (event.get("series") or {}).get("lastObservedTime")
+    return str(
+        series
+        or event.get("lastTimestamp")
+        or event.get("eventTime")
+        or event["metadata"].get("creationTimestamp")
+        or ""
+    )

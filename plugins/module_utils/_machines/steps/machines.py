@@ -17,21 +17,19 @@ from ..._platforms import infrastructure
 from ..._platforms.infrastructure import Infrastructure
 from ..._pools.draft import Draft, Place
 from ..._pools.model import JsonObject
-from .. import candidates, plan as machine_plan, pool as machine_pool, removal
-from ..autoscaler import machine_autoscaler
-from ..csr import subject as csr_subject
+from .. import candidates, csr, machine_autoscaler, plan as machine_plan, pool as machine_pool, removal
 from ..machine_set import name_of
+from ..plan import no_machine_api, platform_of
 from ..pool_options import GpuMachinesetParams
-from ..source_set import no_machine_api, platform_of
 from . import autoscaling, bare_metal as bare_metal_steps, health, removal as removal_steps, replacement
+from .pool_objects import queries
 from .provision import Provisioning
-from .queries import queries
 
 
 def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:
     """Provision the pool's machines and return them. Raise InputError or NotReadyError."""
     if params["approve_csrs"]:
-        csr_subject.require()
+        csr.require_package()
     draft.check()
     cluster, live = machine_sets(api, params["namespace"])
     (pool,) = draft.pools(Place(cluster.cloud, cluster.name))
@@ -62,7 +60,7 @@ def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[KubeObj
     except KindNotServedError as exc:
         raise no_machine_api(
             exc.message.rstrip("."),
-            "Make the nodes with the provider's own tools and describe them with existing.node_selector "
+            "Create the nodes with the provider's own tools and describe them with existing.node_selector "
             "in the pool.",
         ) from exc
 
@@ -82,7 +80,7 @@ def absent(api: Api, pool: str, params: GpuMachinesetParams) -> JsonObject:
         api.delete(known("MachineSet"), name_of(one), namespace, wait=False)
     kept = frozenset(name_of(one) for one in live if not owned(one))
     api.wait(queries(pool, namespace), machine_pool.Absent(kept), f"pool {pool} absent")
-    return {**nothing, "removed": list(map(removal.told, removed))}
+    return {**nothing, "removed": list(map(removal.as_result, removed))}
 
 
 def _not_scaled(api: Api, pool: str, live: t.Sequence[KubeObject], namespace: str) -> None:

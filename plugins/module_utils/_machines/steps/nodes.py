@@ -19,12 +19,11 @@ from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes import drain_steps, node as node_facts
 from ..._nodes.drain import Rules
-from .. import machine as machine_facts, mirror
-from ..csr import subject as csr_subject
-from ..csr.steps import Joining
-from ..machine_set import replicas_of
+from .. import csr, machine as machine_facts
+from ..machine_set import LOG, replicas_of
 from ..options import DrainParams, JoiningParams
-from . import health, marks
+from . import health, pool_objects
+from .joining import Joining
 
 _LINK: t.Final = "machine.openshift.io/machine"
 
@@ -43,16 +42,16 @@ def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
     Raise AcceleratorError if nothing of that name exists.
     """
     if params["approve_csrs"]:
-        csr_subject.require()
+        csr.require_package()
     node, machine = find(api, params["name"], params["namespace"])
     if node is None and machine is None:
         if params["state"] != "replaced":
             raise AcceleratorError(
                 "NODE-ABSENT",
                 f"There is no node and no machine {params['name']}.",
-                "`oc get nodes`, `oc get machines -A`",
+                "Run `oc get nodes,machines.machine.openshift.io -A` and set name to one of them.",
             )
-        api.warn(f"There is no node and no machine {params['name']}: nothing was to be replaced.")
+        api.warn(f"There is no node and no machine {params['name']}, so nothing was replaced.")
         return {"node": "", "machine": "", "new_machines": []}
     name = node_facts.name(node) if node else ""
     facts: dict[str, t.Any] = {
@@ -99,16 +98,16 @@ def replace(api: Api, node: str, machine: KubeObject | None, params: GpuNodePara
     live = api.get(known("MachineSet"), set_name, namespace) if set_name else None
     if machine is None or live is None or not owned(live):
         what = (
-            f"machine set {set_name} was not made by this collection"
+            f"this collection did not make its machine set {set_name}"
             if live
-            else "no machine set would make another machine in its place"
+            else "it has no machine set that would make another machine"
         )
         raise AcceleratorError(
             "NODE-NOT-OURS",
-            f"Node {node} is not replaced: {what}.",
-            "Replace it by the way it was made.",
+            f"Node {node} was not replaced: {what}.",
+            "Replace the node with the tool that made it.",
         )
-    mirror.check_machines([machine])
+    machine_facts.refuse_mirrors([machine])
     drain_steps.check(api, {node} - {""}, Rules.of(params), _why(node, params))
     with health.paused(api, pool_of(live), namespace):
         return _another(api, node, machine, set_name, params)
@@ -121,7 +120,7 @@ def _why(node: str, params: GpuNodeParams) -> str:
 def _another(api: Api, node: str, machine: KubeObject, set_name: str, params: GpuNodeParams) -> list[str]:
     namespace = params["namespace"]
     drain_steps.drain(api, {node} - {""}, Rules.of(params), _why(node, params))
-    marks.unhook(api, namespace, [machine])
+    pool_objects.unhook(api, namespace, [machine])
     before = {machine_facts.name(one) for one in _members(api, set_name, namespace)}
     api.delete(known("Machine"), machine_facts.name(machine), namespace, owned_only=False)
     queries = {
@@ -160,7 +159,7 @@ class Whole:
                     "Scaling",
                     text,
                     code="MACH-TIMEOUT",
-                    remedy="Look at the log of the machine-api-controllers.",
+                    remedy=LOG,
                     details=(text,),
                 )
             )

@@ -54,7 +54,7 @@ def bring(
     for machine, wanted, old in late:
         _node(api, node_name(machine), wanted, old)
     for machine, wanted, _old in late:
-        api.merge_patch(known("Machine"), name(machine), namespace, propagation.settled(wanted))
+        api.merge_patch(known("Machine"), name(machine), namespace, propagation.note_patch(wanted))
 
 
 def _patches(machine: KubeObject, manifest: KubeObject) -> tuple[KubeObject, KubeObject]:

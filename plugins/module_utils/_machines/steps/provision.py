@@ -22,31 +22,29 @@ from .. import (
     candidates as machine_candidates,
     drift as machine_drift,
     machine as machine_facts,
-    mirror,
     plan as machine_plan,
     pool as machine_pool,
     removal,
 )
-from ..csr.steps import Joining
-from ..events import lines as remembered
 from ..machine_set import name_of, replicas_of
 from ..pool_options import GpuMachinesetParams
 from . import (
     health,
-    marks,
+    pool_objects,
     propagation as propagation_steps,
     removal as removal_steps,
     replacement as machine_replacement,
     writes,
 )
-from .queries import hosts, queries
+from .joining import Joining
+from .pool_objects import hosts, queries
 
-_ELSEWHERE: t.Final = " Or let the pool move to another of its candidates: reselect: true."
+_ELSEWHERE: t.Final = " Or set reselect: true to let the pool move to another of its candidates."
 _SAID: t.Final = {
-    machine_candidates.AGAIN: "its other zones are asked",
-    machine_candidates.NEXT: "the next candidate is asked",
-    machine_candidates.KEEP: "what was obtained is kept",
-    machine_candidates.GIVE_UP: "nothing is left to ask",
+    machine_candidates.AGAIN: "the pool tries its other zones",
+    machine_candidates.NEXT: "the pool tries its next candidate",
+    machine_candidates.KEEP: "the pool keeps the machines that it has",
+    machine_candidates.GIVE_UP: "no candidate is left",
 }
 
 
@@ -109,7 +107,7 @@ class Provisioning:
         if self.search.obtained < self.pool.replicas:
             self.api.warn(
                 f"Pool {self.pool.name} has {self.search.obtained} of {self.pool.replicas} machines; "
-                "min_replicas lets that suffice."
+                "min_replicas allows that."
             )
         return {
             **self._facts(snapshot, plan),
@@ -130,7 +128,7 @@ class Provisioning:
         self.has_looked = True
         found, remarks = health.look_back(self.api, self.pool.name, self.params["namespace"], plan.manifests)
         self.troubled = {**{one["name"]: one for one in found}, **self.troubled}
-        return [*remembered(found), *remarks]
+        return [*health.event_lines(found), *remarks]
 
     def _facts(self, snapshot: Snapshot, plan: machine_plan.MachinePlan) -> KubeObject:
         return {**machine_pool.facts(snapshot, plan), "troubled": list(self.troubled.values())}
@@ -159,11 +157,11 @@ class Provisioning:
         plan = machine_plan.plan(
             self.cluster, self.pool, self.search.shares, live, self.params, record or self._record
         )
-        machines = removal_steps.machines_of(self.api, self.pool.name, self.params["namespace"])
+        machines = pool_objects.machines_of(self.api, self.pool.name, self.params["namespace"])
         machine_replacement.foresee(machines, plan, self.params)
-        mirror.check_machines(propagation_steps.behind(machines, plan.manifests))
+        machine_facts.refuse_mirrors(propagation_steps.behind(machines, plan.manifests))
         going = removal_steps.prepare(self.api, plan, live, self.params)
-        self.removed += map(removal.told, going)
+        self.removed += map(removal.as_result, going)
         writes.apply(self.api, plan, {name_of(one): one for one in live})
         if self.drift is None:
             self.drift = machine_drift.report({name_of(one): one for one in live}, plan.wanted, machines)
@@ -221,13 +219,14 @@ class Provisioning:
         recorded = {one.name for one in self.held if one.obtained}
         try:
             self._remove(
-                [name for name in plan.manifests if name not in recorded] if is_left else [], "given back"
+                [name for name in plan.manifests if name not in recorded] if is_left else [],
+                "removal of the refused candidate's machine sets",
             )
         except AcceleratorError as held:
             # Pods already run on the machines obtained so far, and the user has not allowed their eviction.
             held.message = (
-                f"{held.message.removesuffix(' Nothing was changed.')} What the pool has obtained so far "
-                "stays until they may go."
+                f"{held.message.removesuffix(' Nothing was changed.')} The machines that the pool has "
+                "so far stay until these pods may be evicted."
             )
             held.facts.update(self._facts(judge.seen, plan), attempts=self.search.attempts)
             raise
@@ -261,16 +260,18 @@ class Provisioning:
             for one in machines
             if machine_facts.phase(one) != "Deleting" and not machine_facts.is_given_up(one)
         ]
-        marks.mark(self.api, self.params["namespace"], going)
+        pool_objects.mark(self.api, self.params["namespace"], going)
 
     def _tidy(self, plan: machine_plan.MachinePlan) -> None:
         if self.api.wait_wanted or self.api.check_mode:
-            self._remove(plan.surplus, "zones given up")
+            self._remove(plan.surplus, "removal of machine sets that it no longer uses")
 
     def _remove(self, names: t.Sequence[str], why: str) -> None:
         if not names:
             return
-        self.removed += map(removal.told, removal_steps.remove(self.api, self.pool.name, names, self.params))
+        self.removed += map(
+            removal.as_result, removal_steps.remove(self.api, self.pool.name, names, self.params)
+        )
         for name in names:
             self.api.delete(known("MachineSet"), name, self.params["namespace"], wait=False)
         gone = machine_pool.Gone(frozenset(names))

@@ -14,19 +14,17 @@ import typing as t
 
 from ..._core.errors import AcceleratorError
 from ..._core.objects import KubeObject
-from ..._core.ownership import pool_label, selector
 from ..._kube.client import Api
-from ..._kube.kinds import known
 from ..._nodes import drain, drain_steps
 from ..._nodes.drain import Rules
-from .. import mirror, removal
+from .. import removal
 from ..candidates import Held, Search, is_of
-from ..machine import name, node_name, phase, set_name
+from ..machine import counted, name, node_name, phase, refuse_mirrors, set_name
 from ..machine_set import name_of, replicas_of
 from ..placement import spared
 from ..plan import MachinePlan
 from ..pool_options import GpuMachinesetParams
-from . import marks
+from . import pool_objects
 
 
 def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> None:
@@ -41,7 +39,7 @@ def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> N
         return
     machines = [
         one
-        for one in machines_of(api, search.pool.name, namespace)
+        for one in pool_objects.machines_of(api, search.pool.name, namespace)
         if set_name(one) in zones and phase(one) != "Deleting"
     ]
     working = {drain.node_of(pod) for pod in drain.busy(drain_steps.pods_on(api, _nodes(machines)))}
@@ -63,29 +61,22 @@ def prepare(
     given_up = [one for one in plan.surplus if have[one]]
     if not fewer and not given_up:
         return []
-    machines = [one for one in machines_of(api, pool, namespace) if phase(one) != "Deleting"]
-    pods = drain_steps.pods_on(
-        api,
-        {node_name(one) for one in machines if set_name(one) in fewer or set_name(one) in given_up} - {""},
-    )
+    machines = [one for one in pool_objects.machines_of(api, pool, namespace) if phase(one) != "Deleting"]
+    pods = drain_steps.pods_on(api, _nodes(one for one in machines if set_name(one) in {*fewer, *given_up}))
     victims = [
         one
         for set_, replicas in fewer.items()
         for one in removal.victims([one for one in machines if set_name(one) == set_], replicas, pods)
     ]
     all_that_go = [*victims, *(one for one in machines if set_name(one) in given_up)]
-    why = f"Pool {pool} is to lose {len(all_that_go)} machines"
-    if problem := drain.refusal(
-        [pod for pod in pods if drain.node_of(pod) in _nodes(all_that_go)], rules, why
-    ):
-        raise problem
-    mirror.check_machines(one for one in all_that_go if removal.released(one))
+    why = f"Pool {pool} is to lose {counted(len(all_that_go))}"
+    _check_leaving(all_that_go, pods, rules, why)
     if not fewer:
         return []
     if not api.wait_wanted and not api.check_mode:
         api.warn(
-            f"Pool {pool} loses no machine in a task that does not wait (wait: false): its nodes have to "
-            "be drained first."
+            f"Pool {pool} keeps its replicas: to lower them, the task has to drain nodes, and it does not "
+            "wait (wait: false)."
         )
         for one in fewer:
             plan.manifests[one]["spec"]["replicas"] = have[one]
@@ -94,27 +85,41 @@ def prepare(
     return victims
 
 
+def _check_leaving(
+    machines: t.Sequence[KubeObject], pods: t.Iterable[KubeObject], rules: Rules, why: str
+) -> None:
+    """Raise AcceleratorError if pods on the Machines' nodes may not be evicted, or if one is a mirror."""
+    nodes = _nodes(machines)
+    if problem := drain.refusal([pod for pod in pods if drain.node_of(pod) in nodes], rules, why):
+        raise problem
+    refuse_mirrors(one for one in machines if removal.released(one))
+
+
 def remove(api: Api, pool: str, names: t.Collection[str], params: GpuMachinesetParams) -> list[KubeObject]:
     """Drain the nodes of sets that are about to be deleted. Return the Machines of these sets.
 
     A task that does not wait only checks whether the nodes may be drained.
     """
     namespace, rules = params["namespace"], Rules.of(params)
-    machines = [one for one in machines_of(api, pool, namespace) if set_name(one) in names] if names else []
-    why = f"Pool {pool} is to lose {len(machines)} machines"
-    mirror.check_machines(one for one in machines if removal.without_hook(one))
+    machines = (
+        [one for one in pool_objects.machines_of(api, pool, namespace) if set_name(one) in names]
+        if names
+        else []
+    )
+    why = f"Pool {pool} is to lose {counted(len(machines))}"
+    refuse_mirrors(one for one in machines if removal.without_hook(one))
     if not api.wait_wanted and not api.check_mode:
         drain_steps.check(api, _nodes(machines), rules, why)
         return machines
     drain_steps.drain(api, _nodes(machines), rules, why)
-    marks.unhook(api, namespace, machines)
+    pool_objects.unhook(api, namespace, machines)
     return machines
 
 
 def release(api: Api, namespace: str, machines: t.Sequence[KubeObject], rules: Rules, why: str) -> None:
     """Drain the Machines' nodes, then mark the Machines as first to delete and remove our hook."""
     drain_steps.drain(api, _nodes(machines), rules, why)
-    marks.mark(api, namespace, machines)
+    pool_objects.mark(api, namespace, machines)
 
 
 def let_go(api: Api, machines: t.Iterable[KubeObject], params: GpuMachinesetParams) -> None:
@@ -127,15 +132,11 @@ def let_go(api: Api, machines: t.Iterable[KubeObject], params: GpuMachinesetPara
         except AcceleratorError as exc:
             since = machine["metadata"]["deletionTimestamp"]
             message = (
-                f"Machine {name(machine)} is being deleted since {since}, and its pre-drain hook holds it "
-                f"until its node is empty. {exc.message}"
+                f"Machine {name(machine)} has been in deletion since {since}, and its pre-drain hook holds "
+                f"it until its node is empty. {exc.message}"
             )
             raise AcceleratorError("MACH-HOOK", message, exc.remedy, exc.evidence) from exc
-        marks.unhook(api, params["namespace"], [machine])
-
-
-def machines_of(api: Api, pool: str, namespace: str) -> list[KubeObject]:
-    return api.list(known("Machine"), namespace, labels=selector(pool_label(pool)))
+        pool_objects.unhook(api, params["namespace"], [machine])
 
 
 def _nodes(machines: t.Iterable[KubeObject]) -> set[str]:

@@ -22,16 +22,15 @@ from ..._kube.kinds import known
 from ..._nodes import drain_steps, node as node_facts
 from ..._nodes.drain import Rules
 from ..._pools.model import Pool
-from .. import drift, machine_set, mirror, pool as machine_pool, removal
+from .. import drift, machine_set, pool as machine_pool, removal
 from ..candidates import Held, is_of
-from ..csr.steps import Joining
-from ..machine import is_given_up, name, node_name, phase, set_name
-from ..mirror import MachineError
+from ..machine import MachineError, counted, is_given_up, name, node_name, phase, refuse_mirrors, set_name
 from ..plan import MachinePlan
 from ..pool import Present
 from ..pool_options import GpuMachinesetParams
-from . import health, marks, removal as removal_steps, writes
-from .queries import queries
+from . import health, pool_objects, removal as removal_steps, writes
+from .joining import Joining
+from .pool_objects import queries
 
 
 @dataclass
@@ -93,7 +92,7 @@ class Replacement:
         return Rules.of(self.params)
 
     def _why(self, number: int) -> str:
-        return f"{number} machines of pool {self.plan.pool.name} are to be replaced"
+        return f"Pool {self.plan.pool.name} is to replace {counted(number)}"
 
     def _is_outdated(self, machine: KubeObject) -> bool:
         return _is_outdated(self.plan, machine)
@@ -101,7 +100,7 @@ class Replacement:
     def _begin(self, set_: str, names: t.Sequence[str]) -> None:
         """Create new Machines beside the old ones; give them back if the provider refuses them."""
         self.api.progress(
-            f"pool {self.plan.pool.name}: a machine in the place of {', '.join(names)} is asked for"
+            f"pool {self.plan.pool.name}: replacement of {', '.join(names)} starts with a new machine"
         )
         judge = self._written(set_, machine_set.surged(self.plan.manifests[set_], names))
         try:
@@ -113,14 +112,14 @@ class Replacement:
                     for one in judge.seen["machines"]
                     if set_name(one) == set_ and not judge.has_instance(one)
                 ]
-                marks.mark(self.api, self.params["namespace"], refused)
-                self._written(set_, machine_set.settled(self.plan.manifests[set_]))
+                pool_objects.mark(self.api, self.params["namespace"], refused)
+                self._written(set_, machine_set.without_surge(self.plan.manifests[set_]))
                 exc.message += " Nothing was replaced; the pool is as it was."
             raise
 
     def _end(self, set_: str, names: t.Sequence[str]) -> Snapshot:
         """Delete as many old Machines as the set has beyond its share."""
-        machines = removal_steps.machines_of(self.api, self.plan.pool.name, self.params["namespace"])
+        machines = pool_objects.machines_of(self.api, self.plan.pool.name, self.params["namespace"])
         living = [one for one in machines if set_name(one) == set_ and phase(one) != "Deleting"]
         named = [one for one in living if name(one) in names]
         others = [one for one in living if name(one) not in names and self._is_outdated(one)]
@@ -135,9 +134,9 @@ class Replacement:
         removal_steps.release(
             self.api, self.params["namespace"], victims, self._rules, self._why(len(victims))
         )
-        judge = self._written(set_, machine_set.settled(self.plan.manifests[set_]))
+        judge = self._written(set_, machine_set.without_surge(self.plan.manifests[set_]))
         snapshot = self._wait(judge, f"removal of {', '.join(map(name, victims))}")
-        self.replaced += map(removal.told, victims)
+        self.replaced += map(removal.as_result, victims)
         return snapshot
 
     def _written(self, set_: str, manifest: KubeObject) -> Present:
@@ -155,17 +154,14 @@ def foresee(machines: t.Iterable[KubeObject], plan: MachinePlan, params: GpuMach
     if params.get("on_change") != "replace":
         return
     outdated = [one for one in machines if _is_outdated(plan, one)]
-    mirror.check_machines(outdated)
+    refuse_mirrors(outdated)
     if plan.pool.autoscale and (names := sorted(map(name, outdated))):
-        what = (
-            "is scaled by the autoscaler, which would take a surge for its own. Not replaced, and nothing "
-            "was changed"
-        )
         raise MachineError(
             "POOL-AUTOSCALED",
-            f"Pool {plan.pool.name} {what}: {', '.join(names)}.",
-            "Give the pool replicas instead of autoscale for that run; or use on_change: new_machines, "
-            "then playbooks/replace_node.yml for each.",
+            f"The autoscaler scales pool {plan.pool.name} and would count the extra machines of a "
+            f"replacement as its own. Nothing was changed. Not replaced: {', '.join(names)}.",
+            "Set replicas instead of autoscale in the pool for this run; or set on_change: new_machines and "
+            "run playbooks/replace_node.yml for each node.",
             evidence=names,
         )
 
@@ -180,16 +176,13 @@ def foresee_types(held: t.Iterable[Held], pool: Pool, surge: int) -> None:
     number = sum(one.replicas for one in old)
     if number > surge:
         kinds = ", ".join(sorted({one.candidate for one in old}))
-        what = (
-            f"has {number} machines of {kinds}, and all new ones come before the first of them goes: "
-            f"{number} more than its replicas at a time"
-        )
         raise MachineError(
             "POOL-SURGE",
-            f"Pool {pool.name} {what}, where max_surge allows {surge}. Nothing was changed.",
-            f"Set max_surge to {number} if the account's limits have room for so many; or make the pool "
-            "smaller first; or move it bit by bit to a pool of "
-            "its own for the new instance type.",
+            f"Pool {pool.name} has {counted(number)} of {kinds}. All new machines are made before the first "
+            f"old one is deleted: {number} more than its replicas, and max_surge allows {surge}. Nothing was "
+            "changed.",
+            f"Set max_surge to {number} if the account's limits allow so many machines; or lower replicas "
+            "first; or add a second pool for the new instance type.",
             evidence=[f"{one.name}: {one.replicas} of {one.candidate}" for one in old],
         )
 

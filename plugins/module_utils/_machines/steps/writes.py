@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Write a pool's machine sets.
+"""Write a pool's machine sets, and check what the API server made of them.
 
-A boot image that another manager updates is no conflict.
+A boot image that another manager updates is no conflict. Replicas that the autoscaler set stay.
 """
 
 from __future__ import annotations
@@ -15,10 +15,16 @@ from ..._core.errors import ConflictError
 from ..._core.objects import KubeObject
 from ..._kube.client import Api
 from ..._kube.kinds import known
-from .. import dropped_fields, replicas
+from ..._platforms.registry import CHOSEN, IMAGES
+from ..machine import MachineError
+from ..machine_set import name_of, provider_of, replicas_of
 from ..plan import MachinePlan
 
 _TRIES: t.Final = 5
+_PROVIDER_VALUE: t.Final = ".spec.template.spec.providerSpec.value."
+_REPLICAS: t.Final = ".spec.replicas"
+# Field managers of people. A person's change is a conflict that a person has to settle.
+_PEOPLE: t.Final = ("oc", "kubectl")
 
 
 def apply(api: Api, plan: MachinePlan, existing: t.Mapping[str, KubeObject]) -> None:
@@ -28,20 +34,20 @@ def apply(api: Api, plan: MachinePlan, existing: t.Mapping[str, KubeObject]) -> 
     """
     for name, manifest in plan.manifests.items():
         if name not in existing:
-            dropped_fields.check(api.dry_run_create(manifest), manifest, _patch(plan, name))
+            check_answer(api.dry_run_create(manifest), manifest, _patch(plan, name))
     for name, manifest in plan.manifests.items():
-        dropped_fields.check(_applied(api, manifest, existing.get(name)), manifest, _patch(plan, name))
+        check_answer(_applied(api, manifest, existing.get(name)), manifest, _patch(plan, name))
 
 
 def _applied(api: Api, manifest: KubeObject, live: KubeObject | None) -> KubeObject:
     try:
         return api.apply(manifest, live=live)
     except ConflictError as exc:
-        rest = [line for line in exc.evidence if not replicas.is_about_them(line)]
-        if live is None or (rest and not dropped_fields.is_about_images(rest)) or not exc.evidence:
+        rest = [line for line in exc.evidence if not is_about_replicas(line)]
+        if live is None or (rest and not is_about_images(rest)) or not exc.evidence:
             raise
         if len(rest) < len(exc.evidence):
-            if replicas.is_scaled_by_hand(live):
+            if is_scaled_by_hand(live):
                 raise
             return _resized(api, manifest, live)
         return api.apply(manifest, force_conflicts=True, live=live)
@@ -51,7 +57,7 @@ def _resized(api: Api, manifest: KubeObject, live: KubeObject) -> KubeObject:
     """Write a set that the autoscaler scales; replicas that the autoscaler changes at the same time stay."""
     read = live
     for _try in range(_TRIES):
-        wanted = replicas.settled(manifest, read, live)
+        wanted = on_live(manifest, read, live)
         try:
             return api.apply(wanted, force_conflicts=True, live=live)
         except ConflictError:
@@ -64,3 +70,68 @@ def _resized(api: Api, manifest: KubeObject, live: KubeObject) -> KubeObject:
 
 def _patch(plan: MachinePlan, name: str) -> t.Mapping[str, t.Any]:
     return plan.shares[name].candidate.patch
+
+
+def check_answer(answer: KubeObject, sent: KubeObject, patch: t.Mapping[str, t.Any]) -> None:
+    """Raise MachineError if the answer lacks a field that was sent, since its machines would be different.
+
+    patch: the user's provider_spec_patch.
+    """
+    lost = dropped(provider_of(sent), provider_of(answer))
+    if not lost:
+        return
+    heads = sorted({path.partition(".")[0].partition("[")[0] for path in lost})
+    options = [f"provider_spec_patch.{head}" if head in patch else CHOSEN.get(head, head) for head in heads]
+    raise MachineError(
+        "MACH-UNKNOWN-FIELD",
+        f"The Machine API of this cluster does not know {', '.join(lost)}. The machine set {name_of(sent)} "
+        "would make machines without that.",
+        f"Remove {' and '.join(options)}, or update OpenShift to a release that knows the field.",
+        evidence=[f"sent, but not in the answer: {path}" for path in lost],
+    )
+
+
+def dropped(sent: t.Any, answer: t.Any, path: str = "") -> list[str]:
+    """Return the paths of fields that were sent and are not in the answer; empty values may be missing."""
+    found: list[str] = []
+    if isinstance(sent, dict) and isinstance(answer, dict):
+        for key, value in sent.items():
+            where = f"{path}.{key}" if path else key
+            if key in answer:
+                found += dropped(value, answer[key], where)
+            elif value or (isinstance(value, dict) and key in CHOSEN):
+                found.append(where)
+    elif isinstance(sent, list) and isinstance(answer, list) and len(sent) == len(answer):
+        for index, (one, other) in enumerate(zip(sent, answer, strict=True)):
+            found += dropped(one, other, f"{path}[{index}]")
+    return found
+
+
+def is_about_images(conflicts: t.Sequence[str]) -> bool:
+    """Return whether all conflicts are about fields that hold a boot image."""
+    fields = [line.partition(": ")[0] for line in conflicts]
+    return bool(fields) and all(
+        field.startswith(_PROVIDER_VALUE) and field.removeprefix(_PROVIDER_VALUE).partition(".")[0] in IMAGES
+        for field in fields
+    )
+
+
+def is_about_replicas(conflict: str) -> bool:
+    return conflict.partition(": ")[0] == _REPLICAS
+
+
+def is_scaled_by_hand(live: KubeObject) -> bool:
+    """Return whether a person scaled the set last, with oc or kubectl; True if no scaling is recorded."""
+    for entry in live["metadata"].get("managedFields") or ():
+        if entry.get("subresource") == "scale" and "f:replicas" in (entry.get("fieldsV1") or {}).get(
+            "f:spec", {}
+        ):
+            return str(entry.get("manager") or "").startswith(_PEOPLE)
+    return True
+
+
+def on_live(manifest: KubeObject, read: KubeObject, live: KubeObject) -> KubeObject:
+    """Return the manifest for the live version. Replicas that differ from read are kept."""
+    count = manifest["spec"]["replicas"] if replicas_of(read) == replicas_of(live) else replicas_of(live)
+    metadata = {**manifest["metadata"], "resourceVersion": live["metadata"]["resourceVersion"]}
+    return {**manifest, "metadata": metadata, "spec": {**manifest["spec"], "replicas": count}}

@@ -12,12 +12,10 @@ from unit import pool_builders
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
-    replicas as machine_replicas,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.autoscaler import (
-    limits,
+    autoscaler_limits as limits,
     machine_autoscaler,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import writes
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import autoscale
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Autoscale, Pool
 
@@ -267,11 +265,11 @@ def test_who_scaled_a_set_last() -> None:
         scaled = {"manager": manager, "subresource": "scale", "fieldsV1": {"f:spec": {"f:replicas": {}}}}
         return {"metadata": {"managedFields": [scaled], "resourceVersion": "7"}, "spec": {"replicas": 3}}
 
-    assert not machine_replicas.is_scaled_by_hand(by("cluster-autoscaler"))
-    assert machine_replicas.is_scaled_by_hand(by("kubectl"))
-    assert machine_replicas.is_scaled_by_hand({"metadata": {}})
+    assert not writes.is_scaled_by_hand(by("cluster-autoscaler"))
+    assert writes.is_scaled_by_hand(by("kubectl"))
+    assert writes.is_scaled_by_hand({"metadata": {}})
     manifest = {"metadata": {"name": "s"}, "spec": {"replicas": 5}}
-    raised = machine_replicas.settled(manifest, by("ca"), by("ca"))
+    raised = writes.on_live(manifest, by("ca"), by("ca"))
     assert (raised["spec"]["replicas"], raised["metadata"]["resourceVersion"]) == (5, "7")
     raced = {**by("ca"), "spec": {"replicas": 2}}
-    assert machine_replicas.settled(manifest, raced, by("ca"))["spec"]["replicas"] == 3
+    assert writes.on_live(manifest, raced, by("ca"))["spec"]["replicas"] == 3

@@ -7,8 +7,8 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import dropped_fields
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.mirror import MachineError
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import MachineError
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import writes
 
 Data = dict[str, t.Any]
 VALUE: t.Final = ".spec.template.spec.providerSpec.value."
@@ -34,7 +34,7 @@ def machine_set(**value: t.Any) -> Data:
     ids=str,
 )
 def test_what_was_dropped(sent: Data, answer: Data, lost: list[str]) -> None:
-    assert dropped_fields.dropped(sent, answer) == lost
+    assert writes.dropped(sent, answer) == lost
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,14 @@ def test_what_was_dropped(sent: Data, answer: Data, lost: list[str]) -> None:
     ],
 )
 def test_the_option_behind_it_is_named(field: str, patch: Data, remedy: str) -> None:
-    with pytest.raises(MachineError, match=f"does not know {field}: the machine set demo-gpu-a") as caught:
-        dropped_fields.check(machine_set(a=1), machine_set(a=1, **{field: "x"}), patch)
+    with pytest.raises(MachineError, match=f"does not know {field}. The machine set demo-gpu-a") as caught:
+        writes.check_answer(machine_set(a=1), machine_set(a=1, **{field: "x"}), patch)
     assert caught.value.code == "MACH-UNKNOWN-FIELD"
     assert caught.value.remedy.startswith(remedy)
 
 
 def test_nothing_was_dropped() -> None:
-    dropped_fields.check(machine_set(a=1, b=2), machine_set(a=1), {})
+    writes.check_answer(machine_set(a=1, b=2), machine_set(a=1), {})
 
 
 @pytest.mark.parametrize(
@@ -71,4 +71,4 @@ def test_nothing_was_dropped() -> None:
     ids=str,
 )
 def test_which_conflicts_are_overcome(conflicts: list[str], is_about_images: bool) -> None:
-    assert dropped_fields.is_about_images(conflicts) is is_about_images
+    assert writes.is_about_images(conflicts) is is_about_images

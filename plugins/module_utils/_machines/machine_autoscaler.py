@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import typing as t
 
-from ..._core.errors import AcceleratorError
-from ..._core.objects import KubeObject
-from ..._core.ownership import MANAGED_BY, owned, pool_label, pool_of
-from ..._core.readiness import Readiness, pending, ready, worst
-from ..._pools.model import Autoscale
-from ..machine_set import API_VERSION, name_of, replicas_of
-from ..placement import Zones, spread
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject
+from .._core.ownership import MANAGED_BY, owned, pool_label, pool_of
+from .._core.readiness import Readiness, pending, ready, worst
+from .._pools.model import Autoscale
+from .machine_set import API_VERSION, name_of, replicas_of
+from .placement import Zones, spread
 
 # Annotations that the operator writes on the set of a MachineAutoscaler; a set that has them is scaled.
 MIN_SIZE, MAX_SIZE = (
     f"machine.openshift.io/cluster-api-autoscaler-node-group-{bound}-size" for bound in ("min", "max")
 )
 DEPLOYMENT: t.Final = "cluster-autoscaler-default"
+_REMEDY: t.Final = "Run `oc logs -n openshift-machine-api deployment/cluster-autoscaler-operator`."
 
 
 def build(machine_set: KubeObject, least: int, most: int) -> KubeObject:
@@ -91,7 +92,7 @@ def check(pool: str, sets: t.Sequence[KubeObject], live: t.Sequence[KubeObject])
     if not sets:
         raise AcceleratorError(
             "MACH-NO-SETS",
-            f"Pool {pool} has no machine sets that could be scaled.",
+            f"Pool {pool} has no machine sets to scale.",
             "Run gpu_machineset with the pool first.",
         )
     names = set(map(name_of, sets))
@@ -99,10 +100,10 @@ def check(pool: str, sets: t.Sequence[KubeObject], live: t.Sequence[KubeObject])
         if target_of(one) in names and not owned(one):
             raise AcceleratorError(
                 "MACH-AUTOSCALER-FOREIGN",
-                f"The machine set {target_of(one)} is scaled by the MachineAutoscaler {name_of(one)}, "
-                "which this collection did not make.",
-                f"Delete it (`oc delete machineautoscaler {name_of(one)} -n "
-                f"{one['metadata']['namespace']}`), or give the pool replicas instead of autoscale.",
+                f"The MachineAutoscaler {name_of(one)} scales the machine set {target_of(one)}, and this "
+                "collection did not make it.",
+                f"Run `oc delete machineautoscaler {name_of(one)} -n {one['metadata']['namespace']}`, or set "
+                "replicas instead of autoscale in the pool.",
             )
 
 
@@ -128,20 +129,16 @@ class Judge:
     def _operator(self, name: str, annotations: t.Mapping[str, str]) -> Readiness:
         if self._bounds[name].items() <= annotations.items():
             return ready()
-        text = f"machine set {name} has not got the bounds of its MachineAutoscaler yet"
-        remedy = (
-            f"`oc describe machineautoscaler {name}`; look at the log of the cluster-autoscaler-operator."
-        )
-        return pending("NoBounds", text, code="MACH-AUTOSCALER", remedy=remedy, details=(text,))
+        text = f"machine set {name} does not have the bounds of its MachineAutoscaler yet"
+        return pending("NoBounds", text, code="MACH-AUTOSCALER", remedy=_REMEDY, details=(text,))
 
 
 def _running(deployments: t.Sequence[KubeObject]) -> Readiness:
     conditions = [one for found in deployments for one in (found.get("status") or {}).get("conditions") or []]
     if any(one["type"] == "Available" and one["status"] == "True" for one in conditions):
         return ready()
-    text = f"the deployment {DEPLOYMENT} is not {'available' if deployments else 'there'} yet"
-    remedy = f"`oc describe deployment {DEPLOYMENT}` and the log of the cluster-autoscaler-operator say why."
-    return pending("NoAutoscaler", text, code="MACH-AUTOSCALER", remedy=remedy, details=(text,))
+    text = f"the deployment {DEPLOYMENT} {'is not available' if deployments else 'does not exist'} yet"
+    return pending("NoAutoscaler", text, code="MACH-AUTOSCALER", remedy=_REMEDY, details=(text,))
 
 
 def summarize(wanted: KubeObject) -> KubeObject:

@@ -12,12 +12,12 @@ from __future__ import annotations
 import json
 import typing as t
 
-from ..._core.errors import AcceleratorError
-from ..._core.objects import KubeObject
-from ..._core.ownership import MANAGED_BY, MANAGER, owned
-from ..._pools.autoscale import BOOKED, CLUSTER_AUTOSCALER, gpu_limits, limits_manager
-from ..._pools.model import ACCELERATOR, Pool
-from ..machine_set import node_labels, template_accelerator
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject
+from .._core.ownership import MANAGED_BY, MANAGER, owned
+from .._pools.autoscale import BOOKED, CLUSTER_AUTOSCALER, gpu_limits, limits_manager
+from .._pools.model import ACCELERATOR, Pool
+from .machine_set import node_labels, template_accelerator
 
 RECORD: t.Final = "accelerators.openshift/gpu-limits"
 
@@ -148,9 +148,9 @@ def foreign(live: KubeObject, patch: KubeObject) -> AcceleratorError:
     )
     return AcceleratorError(
         "MACH-AUTOSCALER-FOREIGN",
-        f"The limits of the ClusterAutoscaler {CLUSTER_AUTOSCALER} do not suffice for the pools, and "
-        f"{limits_manager(live)} keeps them: what is written here would be undone.",
-        f"Set spec.resourceLimits.gpus there to [{wanted}].",
+        f"The limits of the ClusterAutoscaler {CLUSTER_AUTOSCALER} are too low for the pools, and "
+        f"{limits_manager(live)} manages them and would undo a change.",
+        f"Set spec.resourceLimits.gpus to [{wanted}] where {limits_manager(live)} reads it.",
     )
 
 
@@ -159,6 +159,6 @@ def remarks(live: KubeObject) -> list[str]:
     if ((live.get("spec") or {}).get("scaleDown") or {}).get("enabled"):
         return []
     return [
-        f"ClusterAutoscaler {CLUSTER_AUTOSCALER} was not made here and its spec.scaleDown.enabled is not "
-        "true: nodes that nobody needs any more stay."
+        f"This collection did not make the ClusterAutoscaler {CLUSTER_AUTOSCALER}, and its "
+        "spec.scaleDown.enabled is not true: the autoscaler does not remove idle nodes."
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from unit.machines.builders import Data
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import bare_metal
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import bare_metal
 
 
 class TestHosts:
@@ -29,16 +29,16 @@ class TestHosts:
             self.host("new", status={}),
             self.host("other", labels={"gpu": "t4"}),
         ]
-        supply = bare_metal.supply(hosts, {"matchLabels": {"gpu": "h100"}})
+        supply = bare_metal.supply_of(hosts, {"matchLabels": {"gpu": "h100"}})
         assert (supply.matching, supply.free, supply.coming) == (6, 1, 2)
         assert (
-            supply.told({"matchLabels": {"gpu": "h100"}})
+            supply.summary({"matchLabels": {"gpu": "h100"}})
             == "1 of 6 hosts that match gpu=h100 are free, 2 soon"
         )
         assert supply.lines == (
             "host broken: inspection error: time out",
             "host new: registering",
-            "host outside: provisioned by somebody else",
+            "host outside: provisioned outside this cluster",
             "host soon: deprovisioning",
             "host taken: taken by m-1",
         )

@@ -2,17 +2,36 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Mark Machines that are about to be deleted."""
+"""Objects of a pool on the API server: queries for them, its Machines, and marks on Machines to delete."""
 
 from __future__ import annotations
 
 import typing as t
 
 from ..._core.objects import KubeObject
-from ..._kube.client import Api
+from ..._core.ownership import pool_label, selector
+from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from .. import removal
 from ..machine import name
+
+
+def hosts(platform: str, namespace: str) -> dict[str, Query]:
+    """Return the query for hosts on bare metal, where no Machine reports its host's fault."""
+    return {"hosts": Query(known("BareMetalHost"), namespace)} if platform == "BareMetal" else {}
+
+
+def queries(pool: str, namespace: str) -> dict[str, Query]:
+    labels = selector(pool_label(pool))
+    kinds = {"machine_sets": "MachineSet", "machines": "Machine", "nodes": "Node"}
+    return {
+        key: Query(known(kind), None if kind == "Node" else namespace, labels=labels)
+        for key, kind in kinds.items()
+    }
+
+
+def machines_of(api: Api, pool: str, namespace: str) -> list[KubeObject]:
+    return api.list(known("Machine"), namespace, labels=selector(pool_label(pool)))
 
 
 def mark(api: Api, namespace: str, machines: t.Iterable[KubeObject]) -> None:

@@ -21,14 +21,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     pending,
     ready,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import (
-    requests,
-    subject as csr_subject,
-    wait,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import csr
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import joining
 
 Data = dict[str, t.Any]
-REQUESTS: t.Final = json.loads((Path(__file__).parents[2] / "fixtures/certificate_requests.json").read_text())
+REQUESTS: t.Final = json.loads((Path(__file__).parents[1] / "fixtures/certificate_requests.json").read_text())
 HOST = "ip-10-0-1-2.us-east-2.compute.internal"
 NODE = f"system:node:{HOST}"
 GROUPS = [
@@ -42,10 +39,10 @@ SINCE, EPOCH = "2026-01-01T00:00:00Z", 1767225600.0
 def client(request: str = "client", name: str = "csr-a", created: str = SINCE, **spec: t.Any) -> Data:
     body = {
         "request": REQUESTS.get(request, request),
-        "signerName": requests.CLIENT,
+        "signerName": csr.CLIENT,
         "usages": ["digital signature", "client auth"],
     }
-    body |= {"username": requests.BOOTSTRAPPER, "groups": GROUPS, **spec}
+    body |= {"username": csr.BOOTSTRAPPER, "groups": GROUPS, **spec}
     return {
         "metadata": {"name": name, "creationTimestamp": created, "resourceVersion": "7"},
         "spec": body,
@@ -55,7 +52,7 @@ def client(request: str = "client", name: str = "csr-a", created: str = SINCE, *
 
 def serving(request: str = "serving", **spec: t.Any) -> Data:
     usual: Data = {
-        "signerName": requests.SERVING,
+        "signerName": csr.SERVING,
         "usages": ["digital signature", "server auth"],
         "username": NODE,
         "groups": ["system:nodes", "system:authenticated"],
@@ -96,9 +93,7 @@ def test_reading(
     addresses: tuple[str, ...],
     others: bool,
 ) -> None:
-    assert csr_subject.read(REQUESTS[name]) == csr_subject.Subject(
-        common_name, organizations, names, addresses, others
-    )
+    assert csr.subject_of(REQUESTS[name]) == csr.Subject(common_name, organizations, names, addresses, others)
 
 
 @pytest.mark.parametrize("cut", range(0, 270, 7))
@@ -110,15 +105,15 @@ def test_what_is_broken_is_nothing(cut: int) -> None:
         + base64.b64encode(body[:cut]).decode()
         + "\n-----END CERTIFICATE REQUEST-----\n"
     )
-    assert csr_subject.read(base64.b64encode(broken.encode()).decode()) is None
+    assert csr.subject_of(base64.b64encode(broken.encode()).decode()) is None
 
 
 @pytest.mark.parametrize(
     "text", ["", "%", "aGVsbG8=", base64.b64encode(b"-----BEGIN CERTIFICATE-----").decode()]
 )
 def test_what_is_no_request_is_nothing(text: str) -> None:
-    assert csr_subject.read(text) is None
-    assert requests.judge(client(text), [machine()]).machine == ""
+    assert csr.subject_of(text) is None
+    assert csr.judge(client(text), [machine()]).machine == ""
 
 
 @pytest.mark.parametrize(
@@ -132,7 +127,7 @@ def test_what_is_no_request_is_nothing(text: str) -> None:
     ],
 )
 def test_requests_of_our_machines(request_: Data, its_machine: Data) -> None:
-    found = requests.judge(request_, [machine(name="other", phase="Provisioning"), its_machine])
+    found = csr.judge(request_, [machine(name="other", phase="Provisioning"), its_machine])
     assert (found.machine, found.node, found.is_pending) == ("m-1", HOST, True)
 
 
@@ -165,13 +160,13 @@ def test_requests_of_our_machines(request_: Data, its_machine: Data) -> None:
         (serving("serving_with_mail"), [machine("Running", HOST)]),
         (serving("client"), [machine("Running", HOST)]),
         (
-            client("serving", signerName=requests.SERVING, usages=["digital signature", "server auth"]),
+            client("serving", signerName=csr.SERVING, usages=["digital signature", "server auth"]),
             [machine("Running", HOST)],
         ),
     ],
 )
 def test_requests_that_are_nobodys(request_: Data, machines: list[Data]) -> None:
-    assert requests.judge(request_, machines).machine == ""
+    assert csr.judge(request_, machines).machine == ""
 
 
 def test_only_the_newest_of_a_machine_counts_and_only_while_it_waits() -> None:
@@ -182,18 +177,18 @@ def test_only_the_newest_of_a_machine_counts_and_only_while_it_waits() -> None:
     )
     decided["status"] = {"conditions": [{"type": "Denied"}]}
     stranger = client("admin", name="stranger")
-    found = requests.newest([new, stranger, old, decided], [machine()])
+    found = csr.newest([new, stranger, old, decided], [machine()])
     assert sorted(request.name for request, _live in found) == ["new", "stranger"]
 
 
 def test_what_is_approved_is_what_was_looked_at() -> None:
-    body = requests.approval(client())
+    body = csr.approval(client())
     assert body["metadata"] == {"resourceVersion": "7"}
     assert [one["type"] for one in body["status"]["conditions"]] == ["Approved"]
 
 
-def joined(verdict: Readiness, now: float = EPOCH, **more: t.Any) -> wait.Joined:
-    return wait.Joined(
+def joined(verdict: Readiness, now: float = EPOCH, **more: t.Any) -> joining.Joined:
+    return joining.Joined(
         lambda _snapshot: verdict, lambda one: one["metadata"]["name"].startswith("m-"), lambda: now, **more
     )
 
@@ -225,7 +220,9 @@ def test_requests_that_wait_are_told() -> None:
     assert "m-1 waits for the approval of its certificate request csr-a" in found.message
     assert "oc adm certificate approve csr-a`" in found.remedy
     assert "csr-x" not in found.remedy
-    assert [line for line in found.details if "csr-x of nobody known waits, and fits no machine" in line]
+    assert [
+        line for line in found.details if "csr-x of an unknown node is pending and matches no machine" in line
+    ]
 
 
 def test_a_strangers_request_is_only_named() -> None:
@@ -258,14 +255,14 @@ def test_a_second_request_behind_the_first_is_nothing() -> None:
     pem = base64.b64decode(REQUESTS["client"]).decode()
     other = base64.b64decode(REQUESTS["masters"]).decode()
     for text in (pem + other, f"note\n{pem}"):
-        assert csr_subject.read(base64.b64encode(text.encode()).decode()) is None
+        assert csr.subject_of(base64.b64encode(text.encode()).decode()) is None
 
 
 def test_without_the_package_the_option_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    csr_subject.require()
+    csr.require_package()
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(InputError) as caught:
-        csr_subject.require()
+        csr.require_package()
     assert (caught.value.code, caught.value.remedy) == ("INPUT-CRYPTOGRAPHY", "pip install cryptography")
     monkeypatch.setitem(sys.modules, "cryptography", None)
-    assert csr_subject.read(REQUESTS["client"]) is None
+    assert csr.subject_of(REQUESTS["client"]) is None
