@@ -52,17 +52,6 @@ LONG_FUNCTIONS: dict[str, set[str]] = {
         "test_a_dra_driver_is_ready_when_its_devices_can_be_claimed"
     },
     "tests/integration/backends/test_sro.py": {"test_from_a_special_resource_to_a_module"},
-    "tests/integration/machines/living_pool.py": {"served"},
-    "tests/integration/machines/test_autoscaler_limits.py": {"test_limits_are_merged_and_given_back"},
-    "tests/integration/machines/test_autoscaling.py": {
-        "test_a_pending_pod_brings_the_first_node_and_no_run_fights_it"
-    },
-    "tests/integration/machines/test_candidates_whole.py": {
-        "test_killed_while_it_waits_for_the_second_candidate",
-        "test_the_whole_run_with_candidates",
-    },
-    "tests/integration/machines/test_drains.py": {"test_what_tolerates_the_cordon_comes_back_and_is_told_of"},
-    "tests/integration/machines/test_pool_drift.py": {"test_killed_in_the_middle"},
     "tests/integration/platforms/test_azure.py": {"test_the_life_of_a_pool"},
     "tests/integration/platforms/test_gcp.py": {"test_the_life_of_a_pool"},
     "tests/integration/sandbox/test_day_two.py": {
