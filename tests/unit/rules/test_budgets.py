@@ -52,12 +52,6 @@ LONG_FUNCTIONS: dict[str, set[str]] = {
         "test_a_dra_driver_is_ready_when_its_devices_can_be_claimed"
     },
     "tests/integration/backends/test_sro.py": {"test_from_a_special_resource_to_a_module"},
-    "tests/integration/platforms/test_azure.py": {"test_the_life_of_a_pool"},
-    "tests/integration/platforms/test_gcp.py": {"test_the_life_of_a_pool"},
-    "tests/integration/sandbox/test_day_two.py": {
-        "test_the_autoscaler_grows_a_pool_from_zero_and_keeps_its_limit"
-    },
-    "tests/integration/sandbox/test_sandbox_lifecycle.py": {"test_pods_run_end_fail_crash_and_log"},
     "tests/integration/stack/nfd/test_nfd.py": {"test_what_rules_and_node_features_give"},
     "tests/integration/stack/nfd/test_nfd_upstream.py": {"test_an_nfd_of_somebody_else_s_chart"},
     "tests/integration/stack/operators/test_olm_bundles.py": {
