@@ -48,35 +48,6 @@ LONG_FUNCTIONS: dict[str, set[str]] = {
     "tests/faults/wire/test_answers.py": {
         "test_a_wait_of_three_queries_asks_a_server_that_is_away_as_often_as_one"
     },
-    "tests/integration/backends/test_kmm_devices.py": {
-        "test_a_dra_driver_is_ready_when_its_devices_can_be_claimed"
-    },
-    "tests/integration/backends/test_sro.py": {"test_from_a_special_resource_to_a_module"},
-    "tests/integration/stack/nfd/test_nfd.py": {"test_what_rules_and_node_features_give"},
-    "tests/integration/stack/nfd/test_nfd_upstream.py": {"test_an_nfd_of_somebody_else_s_chart"},
-    "tests/integration/stack/operators/test_olm_bundles.py": {
-        "test_a_driver_change_that_lies_in_an_image_is_read_and_allowed"
-    },
-    "tests/integration/stack/operators/test_olm_operator.py": {
-        "test_an_exact_version_its_upgrade_and_its_removal"
-    },
-    "tests/integration/stack/operators/test_olm_upgrades.py": {
-        "test_one_plan_after_another_up_to_the_wanted_csv"
-    },
-    "tests/integration/stack/operators/test_update_drivers.py": {
-        "test_modules_of_kmm",
-        "test_precompiled_drivers_and_the_images_that_are_there",
-        "test_the_image_of_the_nic_driver",
-    },
-    "tests/integration/stack/test_backend_nicclusterpolicy.py": {
-        "test_somebody_elses_policy_is_reported_then_taken"
-    },
-    "tests/integration/stack/test_cluster_policy.py": {
-        "test_somebody_elses_policy_is_reported_and_taken_only_when_asked"
-    },
-    "tests/integration/stack/test_from_special_resource.py": {
-        "test_killed_after_the_removal_and_gone_on_with"
-    },
     "tests/integration/test_requests.py": {
         "test_the_whole_chain_again_while_every_gpu_is_busy_and_others_keep_their_fields"
     },
