@@ -45,17 +45,6 @@ LONG_FUNCTIONS: dict[str, set[str]] = {
     "plugins/module_utils/_pools/rules.py": {"_sizes"},
     "plugins/module_utils/_stack/clusterpolicy/result.py": {"summarize"},
     "plugins/module_utils/_stack/drivers/kernel.py": {"_daemonset"},
-    "tests/faults/wire/test_answers.py": {
-        "test_a_wait_of_three_queries_asks_a_server_that_is_away_as_often_as_one"
-    },
-    "tests/integration/test_requests.py": {
-        "test_the_whole_chain_again_while_every_gpu_is_busy_and_others_keep_their_fields"
-    },
-    "tests/integration/test_secrecy.py": {
-        "test_a_password_and_its_token_are_nowhere_to_be_seen",
-        "test_a_token_is_nowhere_to_be_seen",
-    },
-    "tests/integration/troubles/test_outage.py": {"test_twenty_seconds_without_api"},
 }
 CROWDED: set[str] = set()
 
