@@ -45,10 +45,12 @@ def sandbox(*words: str, directory: Path, check: bool = True) -> subprocess.Comp
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     directory = tmp_path_factory.mktemp("lifecycle") / "one"
     started = time.monotonic()
-    sandbox("up", "--scenario", "aws", directory=directory)
-    assert time.monotonic() - started < UP_SECONDS
-    yield directory
-    sandbox("down", directory=directory)
+    try:
+        sandbox("up", "--scenario", "aws", directory=directory)
+        assert time.monotonic() - started < UP_SECONDS
+        yield directory
+    finally:
+        sandbox("down", directory=directory)
 
 
 @pytest.fixture(scope="module")
