@@ -69,6 +69,24 @@ class Row:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class Target:
+    """What the ratio of two medians may be at most, in words and as a number.
+
+    allows_equal: the limit itself is still good enough.
+    """
+
+    text: str
+    limit: float
+    allows_equal: bool = True
+
+    def is_met(self, ratio: float) -> bool:
+        return ratio < self.limit or (self.allows_equal and ratio == self.limit)
+
+
+FASTER: t.Final = Target("faster (< 1)", 1.0, allows_equal=False)
+
+
 @dataclass
 class Report:
     """Rows, and tables of how cost grows."""
@@ -127,3 +145,41 @@ def values(numbers: t.Iterable[float], digits: int = 4) -> Values:
 
 def seconds(samples: t.Iterable[Sample]) -> list[float]:
     return [sample.seconds for sample in samples]
+
+
+def above(samples: t.Sequence[Sample], base: t.Sequence[Sample]) -> Values:
+    """Return the medians of time, processor time and memory above a base."""
+    return {
+        "s": round(statistics.median(over(samples, base)), 2),
+        "processor s": round(
+            statistics.median(one.cpu - zero.cpu for one, zero in zip(samples, base, strict=True)), 2
+        ),
+        "MiB": round(
+            statistics.median(one.rss for one in samples) - statistics.median(one.rss for one in base)
+        ),
+    }
+
+
+def compared(
+    metric: str,
+    name: str,
+    numbers: t.Mapping[str, t.Sequence[float]],
+    one: str,
+    other: str,
+    target: Target,
+    note: str = "",
+) -> Row:
+    """Return the row of one contender against another, in seconds; all but the one are its peers."""
+    ratio = statistics.median(numbers[one]) / statistics.median(numbers[other])
+    return Row(
+        metric=metric,
+        name=name,
+        unit="s",
+        runs=len(numbers[one]),
+        ours=values(numbers[one]),
+        peers={key: values(some) for key, some in numbers.items() if key != one},
+        target=target.text,
+        met=target.is_met(ratio),
+        ratio=round(ratio, 4),
+        note=note,
+    )

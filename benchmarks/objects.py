@@ -35,20 +35,8 @@ def twelve(name: str) -> list[Object]:
         _object("v1", "Namespace", gpu),
         _object("operators.coreos.com/v1", "OperatorGroup", "group", nfd, {"targetNamespaces": [nfd]}),
         _object("operators.coreos.com/v1", "OperatorGroup", "group", gpu, {"targetNamespaces": [gpu]}),
-        _object(
-            "operators.coreos.com/v1alpha1",
-            "Subscription",
-            "nfd",
-            nfd,
-            _subscription("nfd", "redhat-operators", "stable"),
-        ),
-        _object(
-            "operators.coreos.com/v1alpha1",
-            "Subscription",
-            "gpu",
-            gpu,
-            _subscription("gpu-operator-certified", "certified-operators", "v25.10"),
-        ),
+        _subscription("nfd", nfd, "nfd", "redhat-operators", "stable"),
+        _subscription("gpu", gpu, "gpu-operator-certified", "certified-operators", "v25.10"),
         _object(
             "nfd.openshift.io/v1",
             "NodeFeatureDiscovery",
@@ -57,20 +45,8 @@ def twelve(name: str) -> list[Object]:
             {"operand": {"servicePort": 12000}},
         ),
         _object("nvidia.com/v1", "ClusterPolicy", name, None, _policy()),
-        _object(
-            "machine.openshift.io/v1beta1",
-            "MachineSet",
-            f"{name}-us-east-2a",
-            "openshift-machine-api",
-            _machine_set(f"{name}-us-east-2a"),
-        ),
-        _object(
-            "machine.openshift.io/v1beta1",
-            "MachineSet",
-            f"{name}-us-east-2b",
-            "openshift-machine-api",
-            _machine_set(f"{name}-us-east-2b"),
-        ),
+        _machine_set(f"{name}-us-east-2a"),
+        _machine_set(f"{name}-us-east-2b"),
         _object("v1", "ResourceQuota", "gpu-quota", gpu, {"hard": {"requests.nvidia.com/gpu": "8"}}),
         config_map("settings", gpu),
     ]
@@ -82,6 +58,22 @@ def node(number: int) -> Object:
     KWOK writes its conditions and addresses.
     """
     name, gpu = f"ip-10-{number // 250}-{number % 250}-7.us-east-2.compute.internal", number % GPU_SHARE == 0
+    digest = f"{number:08x}" * 8
+    capacity = {"cpu": "8", "memory": "32Gi", "pods": "250"} | ({"nvidia.com/gpu": "1"} if gpu else {})
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": name,
+            "labels": _node_labels(name, gpu, zone=f"us-east-2{'abc'[number % 3]}"),
+            "annotations": {f"example.com/annotation-{index:02d}": digest * 2 for index in range(16)},
+        },
+        "spec": {"providerID": f"aws:///us-east-2a/i-{number:017x}"},
+        "status": {"capacity": capacity, "allocatable": capacity, "images": _images(digest)},
+    }
+
+
+def _node_labels(name: str, gpu: bool, zone: str) -> dict[str, str]:
     labels = {
         f"feature.node.kubernetes.io/cpu-cpuid.FLAG{index:03d}-of-node": "true"
         for index in range(LABELS_OF_A_NODE - 8)
@@ -91,7 +83,7 @@ def node(number: int) -> Object:
         "kubernetes.io/os": "linux",
         "node-role.kubernetes.io/worker": "",
         "node.kubernetes.io/instance-type": "g4dn.xlarge" if gpu else "m6i.2xlarge",
-        "topology.kubernetes.io/zone": f"us-east-2{'abc'[number % 3]}",
+        "topology.kubernetes.io/zone": zone,
     }
     if gpu:
         labels |= {
@@ -99,8 +91,11 @@ def node(number: int) -> Object:
             "feature.node.kubernetes.io/pci-10de.present": "true",
             "nvidia.com/gpu.product": "Tesla-T4",
         }
-    digest = f"{number:08x}" * 8
-    images = [
+    return labels
+
+
+def _images(digest: str) -> list[Object]:
+    return [
         {
             "names": [
                 f"quay.io/openshift-release-dev/ocp-v4.0-art-dev-{index:02d}@sha256:{digest}",
@@ -110,18 +105,6 @@ def node(number: int) -> Object:
         }
         for index in range(IMAGES_OF_A_NODE)
     ]
-    capacity = {"cpu": "8", "memory": "32Gi", "pods": "250"} | ({"nvidia.com/gpu": "1"} if gpu else {})
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {
-            "name": name,
-            "labels": labels,
-            "annotations": {f"example.com/annotation-{index:02d}": digest * 2 for index in range(16)},
-        },
-        "spec": {"providerID": f"aws:///us-east-2a/i-{number:017x}"},
-        "status": {"capacity": capacity, "allocatable": capacity, "images": images},
-    }
 
 
 def _object(
@@ -131,14 +114,15 @@ def _object(
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata} | ({"spec": spec} if spec else {})
 
 
-def _subscription(package: str, source: str, channel: str) -> Object:
-    return {
+def _subscription(name: str, namespace: str, package: str, source: str, channel: str) -> Object:
+    spec = {
         "name": package,
         "source": source,
         "sourceNamespace": "openshift-marketplace",
         "channel": channel,
         "installPlanApproval": "Manual",
     }
+    return _object("operators.coreos.com/v1alpha1", "Subscription", name, namespace, spec)
 
 
 def _policy() -> Object:
@@ -163,8 +147,9 @@ def _machine_set(name: str) -> Object:
         "kind": "AWSMachineProviderConfig",
         "instanceType": "g4dn.xlarge",
     }
-    return {
+    spec = {
         "replicas": 0,
         "selector": {"matchLabels": label},
         "template": {"metadata": {"labels": label}, "spec": {"providerSpec": {"value": provider}}},
     }
+    return _object("machine.openshift.io/v1beta1", "MachineSet", name, "openshift-machine-api", spec)

@@ -74,51 +74,66 @@ def line(row: Row) -> str:
 
 
 def _tables(results: Data) -> list[str]:
+    return [
+        *_about(results),
+        *_claims(results["rows"]),
+        *(line for one in results["growth"] for line in _growth(one)),
+    ]
+
+
+def _about(results: Data) -> list[str]:
     about = results["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     dates = "; ".join(
         f"{part} {one['date']} ({one['rounds']} rounds, load {' to '.join(map(str, one['load']))})"
         for part, one in results["parts"].items()
     )
-    lines = [
+    return [
         f"Machine: {about['cpus']} x {about['cpu']}, {about['memory_gib']} GiB, "
         f"Python {about['python']}; {versions}.",
         f"Measured: {dates}.",
         "",
-    ]
-    lines += [
         "Medians; p99 is the 99th percentile by nearest rank: with fewer than 100 runs the largest. "
         "Runs of each row: results.json.",
         "",
     ]
-    lines += ["| # | what | ours | against | target | result |", "|---|---|---|---|---|---|"]
-    for row in results["rows"]:
-        ours, against = (
-            _number(row["ours"], row["unit"]),
-            "; ".join(f"{name} {_number(numbers, row['unit'])}" for name, numbers in row["peers"].items()),
+
+
+def _claims(rows: list[Data]) -> list[str]:
+    """Return the table of all rows, and below it their notes."""
+    lines = []
+    for row in rows:
+        ours = _number(row["ours"], row["unit"])
+        against = "; ".join(
+            f"{name} {_number(numbers, row['unit'])}" for name, numbers in row["peers"].items()
         )
         lines.append(
             f"| {row['metric']} | {row['name']} | {ours} | {against} | {row['target']} "
             f"| {_value(row)}: {_verdict(row)} |"
         )
-    lines += [
+    notes = [f"- {row['metric']}, {row['name']}: {row['note']}." for row in rows if row["note"]]
+    return [
+        "| # | what | ours | against | target | result |",
+        "|---|---|---|---|---|---|",
+        *lines,
         "",
-        *(f"- {row['metric']}, {row['name']}: {row['note']}." for row in results["rows"] if row["note"]),
+        *notes,
         "",
     ]
-    for one in results["growth"]:
-        columns = list(one["points"][0])
-        lines += [
-            f"### {one['name']}",
-            "",
-            one["note"],
-            "",
-            f"| {' | '.join(columns)} |",
-            "|" + "---|" * len(columns),
-        ]
-        lines += [f"| {' | '.join(str(point[column]) for column in columns)} |" for point in one["points"]]
-        lines.append("")
-    return lines
+
+
+def _growth(one: Data) -> list[str]:
+    columns = list(one["points"][0])
+    return [
+        f"### {one['name']}",
+        "",
+        one["note"],
+        "",
+        f"| {' | '.join(columns)} |",
+        "|" + "---|" * len(columns),
+        *(f"| {' | '.join(str(point[column]) for column in columns)} |" for point in one["points"]),
+        "",
+    ]
 
 
 def _verdict(row: Data) -> str:

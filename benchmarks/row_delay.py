@@ -6,14 +6,12 @@
 from __future__ import annotations
 
 import math
-import statistics
 import typing as t
 
-import measure
 import row_playbook
 import yaml
 from link import Link
-from measure import Report, Row, Samples
+from measure import Report, Row, Samples, Target
 from row_playbook import BASE, KUBECTL, OURS, OURS_LIST, PEER_LIST
 
 from playbooks import Surroundings
@@ -40,28 +38,7 @@ def rows(where: Surroundings, report: Report, rounds: int) -> None:
 
 
 def judged(metric: str, samples: Samples, which: str) -> list[Row]:
-    whole = {name: measure.seconds(some) for name, some in samples.items()}
     asked = ", ".join(f"{name} {some[-1].requests}" for name, some in samples.items() if name != BASE)
-
-    def row(name: str, one: str, other: str, target: str, limit: float, note: str = "") -> Row:
-        ratio = statistics.median(whole[one]) / statistics.median(whole[other])
-        peers = {key: measure.values(numbers) for key, numbers in whole.items() if key != one}
-        text = f"12 objects, {which}, API server {SECONDS * 1000:.0f} ms away: {name}"
-        return Row(
-            metric,
-            text,
-            "s",
-            len(whole[one]),
-            measure.values(whole[one]),
-            peers,
-            target,
-            ratio < limit,
-            round(ratio, 4),
-            note,
-        )
-
-    return [
-        row("whole", OURS, BASE, "< 1.8 x empty playbook", 1.8, f"requests: {asked}"),
-        row("whole, against one task with a list", OURS, PEER_LIST, "faster (< 1)", 1.0),
-        row("whole, one task of ours against one of theirs", OURS_LIST, PEER_LIST, "faster (< 1)", 1.0),
-    ]
+    text = f"12 objects, {which}, API server {SECONDS * 1000:.0f} ms away"
+    target = Target("< 1.8 x empty playbook", 1.8, allows_equal=False)
+    return row_playbook.whole(metric, text, samples, target, f"requests: {asked}")

@@ -10,7 +10,7 @@ import statistics
 import typing as t
 
 import measure
-from measure import Report, Row
+from measure import Report, Row, Sample, Target
 
 from playbooks import CHECKOUT, Surroundings
 
@@ -34,34 +34,27 @@ def rows(where: Surroundings, report: Report, rounds: int) -> None:
     where.play(playbook, "-e", pools)
     verbs = collections.Counter(f"{one.verb} {one.resource}" for one in cluster.requests(mark))
     ours = samples[OURS]
-    ratio = statistics.median(measure.seconds(ours)) / statistics.median(measure.seconds(samples[BASE]))
-    peers = {BASE: measure.values(measure.seconds(samples[BASE]))}
-    changed = [one for one in ours if "changed=0 " not in one.output]
     processor = statistics.median(one.cpu for one in ours)
     note = f"the first run took {first.seconds:.0f} s; processor time of a re-run {processor:.1f} s"
+    times = {name: measure.seconds(some) for name, some in samples.items()}
+    target = Target("<= 8 x empty playbook", LIMIT)
     report.rows += [
-        Row(
-            "2",
-            "re-run of enable_gpus.yml",
-            "s",
-            len(ours),
-            measure.values(measure.seconds(ours)),
-            peers,
-            "<= 8 x empty playbook",
-            ratio <= LIMIT,
-            ratio,
-            note,
-        ),
-        Row(
-            metric="2",
-            name="re-run of enable_gpus.yml: writes",
-            unit="requests",
-            runs=len(ours),
-            ours=measure.values([float(one.writes) for one in ours]),
-            peers={},
-            target="0, and changed=0",
-            met=not any(one.writes for one in ours) and not changed,
-            note=f"{statistics.median(one.requests for one in ours):.0f} requests: "
-            + ", ".join(f"{count} x {what}" for what, count in verbs.most_common()),
-        ),
+        measure.compared("2", "re-run of enable_gpus.yml", times, OURS, BASE, target, note),
+        _writes(ours, verbs),
     ]
+
+
+def _writes(samples: list[Sample], verbs: collections.Counter[str]) -> Row:
+    changed = [one for one in samples if "changed=0 " not in one.output]
+    return Row(
+        metric="2",
+        name="re-run of enable_gpus.yml: writes",
+        unit="requests",
+        runs=len(samples),
+        ours=measure.values([float(one.writes) for one in samples]),
+        peers={},
+        target="0, and changed=0",
+        met=not any(one.writes for one in samples) and not changed,
+        note=f"{statistics.median(one.requests for one in samples):.0f} requests: "
+        + ", ".join(f"{count} x {what}" for what, count in verbs.most_common()),
+    )

@@ -9,11 +9,13 @@ import contextlib
 import statistics
 import typing as t
 from dataclasses import replace
+from pathlib import Path
 
 import bench_cluster
 import measure
 import objects
-from measure import Report, Sample
+from bench_cluster import BenchCluster
+from measure import Report, Sample, Samples
 
 from openshift_sandbox import audit
 from playbooks import Surroundings
@@ -51,14 +53,18 @@ def pools(where: Surroundings, report: Report, rounds: int) -> None:
         {
             "name": "Pools in one gpu_plan, offline",
             "note": "Above an empty playbook.",
-            "points": [{"pools": count, **above(samples[f"plan {count}"], base)} for count in counts],
+            "points": [{"pools": count, **measure.above(samples[f"plan {count}"], base)} for count in counts],
         },
         {
             "name": "Pools whose machine sets are kept",
             "note": "gpu_machineset in a loop, two zones a pool, nothing to do, not waiting; "
             f"{counts[-1]} pools are there. Above an empty playbook.",
             "points": [
-                {"pools": count, **above(samples[f"sets {count}"], base), **_asked(samples[f"sets {count}"])}
+                {
+                    "pools": count,
+                    **measure.above(samples[f"sets {count}"], base),
+                    **_asked(samples[f"sets {count}"]),
+                }
                 for count in counts
             ],
         },
@@ -90,57 +96,57 @@ def clusters(where: Surroundings, report: Report, rounds: int) -> None:
         where.inventory(
             *names, variables={name: {"kubeconfig": str(one.kubeconfig)} for name, one in running.items()}
         )
-        maps = [objects.config_map(f"map-{number}") for number in range(CONFIG_MAPS)]
-        tasks = {
-            "ours": ("accelerators.openshift.manifests", {"objects": maps}),
-            "kubernetes.core": ("kubernetes.core.k8s", {"definition": maps}),
-        }
-        plays = {"base": where.write("clusters-base", [])}
-        plays |= {
-            name: where.write(f"clusters-{name}", [{module: {**options, "kubeconfig": "{{ kubeconfig }}"}}])
-            for name, (module, options) in tasks.items()
-        }
-
-        def contender(name: str, count: int) -> measure.Contender:
-            def act(_turn: int) -> Sample:
-                marks = {key: one.mark() for key, one in running.items()}
-                sample = where.play(plays[name], "--forks", str(count), "--limit", ",".join(names[:count]))
-                sent = [request for key, one in running.items() for request in one.requests(marks[key])]
-                return replace(sample, requests=len(sent), writes=len(audit.writes(sent)))
-
-            return act
-
+        plays = _cluster_plays(where)
         samples = measure.interleave(
-            {f"{name} {count}": contender(name, count) for count in counts for name in plays},
+            {
+                f"{name} {count}": _on_the_first(count, running, where, path)
+                for count in counts
+                for name, path in plays.items()
+            },
             min(rounds, FEW),
         )
-    points = []
-    for count in counts:
-        point: Data = {"clusters": count}
-        for name, prefix in (("ours", ""), ("kubernetes.core", "kubernetes.core: ")):
-            some = samples[f"{name} {count}"]
-            point |= {
-                f"{prefix}{key}": value
-                for key, value in {**above(some, samples[f"base {count}"]), **_asked(some)}.items()
-            }
-        points.append(point)
     note = (
         "Twelve unchanged ConfigMaps in one task on each host, as many forks as hosts; "
         "above an empty playbook of the same hosts. MiB: the largest process."
     )
+    points = [_cluster_point(count, samples) for count in counts]
     report.growth.append({"name": "Clusters in one run", "note": note, "points": points})
 
 
-def above(samples: t.Sequence[Sample], base: t.Sequence[Sample]) -> Data:
-    return {
-        "s": round(statistics.median(measure.over(samples, base)), 2),
-        "processor s": round(
-            statistics.median(one.cpu - zero.cpu for one, zero in zip(samples, base, strict=True)), 2
-        ),
-        "MiB": round(
-            statistics.median(one.rss for one in samples) - statistics.median(one.rss for one in base)
-        ),
+def _cluster_plays(where: Surroundings) -> dict[str, Path]:
+    """Write the playbooks that run on every cluster: an empty one, ours and the peer's."""
+    maps = [objects.config_map(f"map-{number}") for number in range(CONFIG_MAPS)]
+    tasks = {
+        "ours": ("accelerators.openshift.manifests", {"objects": maps}),
+        "kubernetes.core": ("kubernetes.core.k8s", {"definition": maps}),
     }
+    return {"base": where.write("clusters-base", [])} | {
+        name: where.write(f"clusters-{name}", [{module: {**options, "kubeconfig": "{{ kubeconfig }}"}}])
+        for name, (module, options) in tasks.items()
+    }
+
+
+def _on_the_first(
+    count: int, running: t.Mapping[str, BenchCluster], where: Surroundings, path: Path
+) -> measure.Contender:
+    """Return a contender that runs a playbook on some of the clusters and counts the requests of all."""
+
+    def act(_turn: int) -> Sample:
+        marks = {name: one.mark() for name, one in running.items()}
+        sample = where.play(path, "--forks", str(count), "--limit", ",".join(list(running)[:count]))
+        sent = [request for name, one in running.items() for request in one.requests(marks[name])]
+        return replace(sample, requests=len(sent), writes=len(audit.writes(sent)))
+
+    return act
+
+
+def _cluster_point(count: int, samples: Samples) -> Data:
+    point: Data = {"clusters": count}
+    for name, prefix in (("ours", ""), ("kubernetes.core", "kubernetes.core: ")):
+        some = samples[f"{name} {count}"]
+        found = {**measure.above(some, samples[f"base {count}"]), **_asked(some)}
+        point |= {f"{prefix}{key}": value for key, value in found.items()}
+    return point
 
 
 def _asked(samples: t.Sequence[Sample]) -> Data:

@@ -12,7 +12,7 @@ import typing as t
 
 import measure
 import objects
-from measure import Report, Row, Sample, Samples
+from measure import FASTER, Report, Row, Sample, Samples, Target
 
 from openshift_sandbox.client import Client, Object, resource_path
 from playbooks import Surroundings, ours, peer, peer_list
@@ -109,71 +109,39 @@ def judged(metric: str, samples: Samples, which: str) -> list[Row]:
         for name, some in samples.items()
         if name in (OURS, OURS_LIST, PEER, PEER_LIST)
     }
-    whole = {name: measure.seconds(some) for name, some in samples.items()}
-    runs = len(base)
-
-    def row(
-        name: str,
-        numbers: dict[str, list[float]],
-        one: str,
-        other: str,
-        target: str,
-        ok: t.Callable[[float], bool],
-        note: str = "",
-    ) -> Row:
-        ratio = statistics.median(numbers[one]) / statistics.median(numbers[other])
-        peers = {key: measure.values(value) for key, value in numbers.items() if key != one}
-        return Row(
-            metric,
-            f"12 objects, {which}: {name}",
-            "s",
-            runs,
-            measure.values(numbers[one]),
-            peers,
-            target,
-            ok(ratio),
-            round(ratio, 4),
-            note,
-        )
-
+    text = f"12 objects, {which}"
     made = [
-        row(
-            "net of an empty playbook",
+        measure.compared(
+            metric,
+            f"{text}: net of an empty playbook",
             net,
             OURS,
             PEER,
-            "<= 1/12 of kubernetes.core task by task",
-            lambda ratio: ratio <= 1 / 12,
+            Target("<= 1/12 of kubernetes.core task by task", 1 / 12),
         ),
-        row(
-            "whole",
-            whole,
-            OURS,
-            BASE,
-            "<= 1.8 x empty playbook",
-            lambda ratio: ratio <= 1.8,
+        *whole(
+            metric,
+            text,
+            samples,
+            Target("<= 1.8 x empty playbook", 1.8),
             f"bare HTTP and kubectl start no Ansible; {_load(samples)}",
-        ),
-        row(
-            "whole, against one task with a list",
-            whole,
-            OURS,
-            PEER_LIST,
-            "faster (< 1)",
-            lambda ratio: ratio < 1,
-        ),
-        row(
-            "whole, one task of ours against one of theirs",
-            whole,
-            OURS_LIST,
-            PEER_LIST,
-            "faster (< 1)",
-            lambda ratio: ratio < 1,
         ),
     ]
     if metric == "2":
         made.append(_counts(samples))
     return made
+
+
+def whole(metric: str, text: str, samples: Samples, target: Target, note: str) -> list[Row]:
+    """Return the rows of whole runs: against an empty playbook, whose target is given, and against lists."""
+    numbers = {name: measure.seconds(some) for name, some in samples.items()}
+    lists = f"{text}: whole, against one task with a list"
+    one_task = f"{text}: whole, one task of ours against one of theirs"
+    return [
+        measure.compared(metric, f"{text}: whole", numbers, OURS, BASE, target, note),
+        measure.compared(metric, lists, numbers, OURS, PEER_LIST, FASTER),
+        measure.compared(metric, one_task, numbers, OURS_LIST, PEER_LIST, FASTER),
+    ]
 
 
 def _counts(samples: Samples) -> Row:

@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import statistics
 import typing as t
+from dataclasses import dataclass
 
 import fleet
 import measure
 import objects
 import row_growth
-from measure import Report, Row, Samples
+from measure import Report, Row, Samples, Target
 
 from playbooks import Surroundings
 
@@ -32,6 +33,44 @@ HTTP_SELECTED: t.Final = "bare HTTP, by label"
 HTTP_SCAN: t.Final = "bare HTTP, every node"
 KUBECTL_SELECTED: t.Final = "kubectl get -o name, by label"
 KUBECTL_SCAN: t.Final = "kubectl get -o name, every node"
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to find the GPU nodes, and the contenders that take it.
+
+    alone, later: ours as the only task and as one more task. limit: MiB that ours may take.
+    """
+
+    text: str
+    alone: str
+    later: str
+    peer: str
+    http: str
+    kubectl: str
+    limit: int
+
+
+WAYS: t.Final = (
+    Way(
+        "GPU nodes by label",
+        SELECTED,
+        SELECTED_LATER,
+        PEER_SELECTED,
+        HTTP_SELECTED,
+        KUBECTL_SELECTED,
+        limit=15,
+    ),
+    Way(
+        "GPU nodes found by looking at all",
+        SCAN,
+        SCAN_LATER,
+        PEER_SCAN,
+        HTTP_SCAN,
+        KUBECTL_SCAN,
+        limit=50,
+    ),
+)
 # The last but one is where everybody takes part, the last is the stretch.
 LEVELS: t.Final = (10, 100, 1000, 5000, 7500)
 SMALL: t.Final = (10, 200, 300)
@@ -119,68 +158,62 @@ def acts(where: Surroundings) -> dict[str, measure.Contender]:
 
 
 def judged(samples: Samples, nodes: int, kilobytes: float) -> list[Row]:
-    base = samples[BASE]
+    text = f"{nodes:,} nodes of {kilobytes:.0f} KB"
+    rows = []
+    for way in WAYS:
+        rows += [
+            _time_row(samples, f"{text}: {way.text}, the only task", way, way.alone, BASE),
+            _time_row(samples, f"{text}: {way.text}, as one more task", way, way.later, LOADED),
+        ]
+    return rows + [_memory_row(samples, f"{nodes:,} nodes: {way.text}", way) for way in WAYS]
 
-    def net(name: str, zero: str = BASE) -> list[float]:
-        some = samples[name]
-        return measure.over(some, samples[zero][: len(some)])
 
-    def time_row(name: str, one: str, zero: str, other: str, also: dict[str, str]) -> Row:
-        ours, peer = net(one, zero), net(other)
-        ratio = statistics.median(ours) / statistics.median(peer)
-        return Row(
-            metric="8",
-            name=f"{nodes:,} nodes of {kilobytes:.0f} KB: {name}",
-            unit="s",
-            runs=len(ours),
-            ours=measure.values(ours),
-            peers={
-                other: measure.values(peer),
-                **{f"{key} (whole)": measure.values(measure.seconds(samples[key])) for key in also.values()},
-            },
-            target="<= 1/30 of k8s_info",
-            met=ratio <= 1 / 30,
-            ratio=round(ratio, 5),
-            note=f"above {zero}; of it the API server and the wire, by bare HTTP: "
-            f"{statistics.median(measure.seconds(samples[also['http']])):.2f} s; "
-            f"{samples[one][-1].requests} requests; {other} had {len(peer)} turns",
-        )
-
-    def memory_row(name: str, one: str, other: str, kubectl: str, later: str, limit: int) -> Row:
-        floor = statistics.median(sample.rss for sample in base)
-        loaded = statistics.median(sample.rss for sample in samples[LOADED])
-        extra = {key: [sample.rss - floor for sample in samples[key]] for key in (one, other)}
-        return Row(
-            metric="9",
-            name=f"{nodes:,} nodes: {name}, memory above an empty playbook",
-            unit="MiB",
-            runs=len(extra[one]),
-            ours=measure.values(extra[one], 1),
-            peers={
-                other: measure.values(extra[other], 1),
-                f"{kubectl} (whole)": measure.values([sample.rss for sample in samples[kubectl]], 1),
-            },
-            target=f"<= {limit} MiB",
-            met=statistics.median(extra[one]) <= limit,
-            note=f"{loaded - floor:.0f} MiB of it is what a first task of ours loads; "
-            "above a playbook of another task it is "
-            f"{statistics.median(sample.rss for sample in samples[later]) - loaded:.0f} MiB",
-        )
-
-    by_label, by_scan = (
-        {"kubectl": KUBECTL_SELECTED, "http": HTTP_SELECTED},
-        {"kubectl": KUBECTL_SCAN, "http": HTTP_SCAN},
+def _time_row(samples: Samples, name: str, way: Way, one: str, zero: str) -> Row:
+    ours, peer = (
+        measure.over(samples[some], samples[base][: len(samples[some])])
+        for some, base in ((one, zero), (way.peer, BASE))
     )
-    return [
-        time_row("GPU nodes by label, the only task", SELECTED, BASE, PEER_SELECTED, by_label),
-        time_row("GPU nodes by label, as one more task", SELECTED_LATER, LOADED, PEER_SELECTED, by_label),
-        time_row("GPU nodes found by looking at all, the only task", SCAN, BASE, PEER_SCAN, by_scan),
-        time_row(
-            "GPU nodes found by looking at all, as one more task", SCAN_LATER, LOADED, PEER_SCAN, by_scan
-        ),
-        memory_row("GPU nodes by label", SELECTED, PEER_SELECTED, KUBECTL_SELECTED, SELECTED_LATER, 15),
-        memory_row("GPU nodes found by looking at all", SCAN, PEER_SCAN, KUBECTL_SCAN, SCAN_LATER, 50),
-    ]
+    ratio = statistics.median(ours) / statistics.median(peer)
+    whole = {key: measure.seconds(samples[key]) for key in (way.kubectl, way.http)}
+    return Row(
+        metric="8",
+        name=name,
+        unit="s",
+        runs=len(ours),
+        ours=measure.values(ours),
+        peers={
+            way.peer: measure.values(peer),
+            **{f"{key} (whole)": measure.values(times) for key, times in whole.items()},
+        },
+        target="<= 1/30 of k8s_info",
+        met=ratio <= 1 / 30,
+        ratio=round(ratio, 5),
+        note=f"above {zero}; of it the API server and the wire, by bare HTTP: "
+        f"{statistics.median(whole[way.http]):.2f} s; "
+        f"{samples[one][-1].requests} requests; {way.peer} had {len(peer)} turns",
+    )
+
+
+def _memory_row(samples: Samples, name: str, way: Way) -> Row:
+    floor, loaded, later = (
+        statistics.median(sample.rss for sample in samples[key]) for key in (BASE, LOADED, way.later)
+    )
+    ours, peer = ([sample.rss - floor for sample in samples[key]] for key in (way.alone, way.peer))
+    return Row(
+        metric="9",
+        name=f"{name}, memory above an empty playbook",
+        unit="MiB",
+        runs=len(ours),
+        ours=measure.values(ours, 1),
+        peers={
+            way.peer: measure.values(peer, 1),
+            f"{way.kubectl} (whole)": measure.values([sample.rss for sample in samples[way.kubectl]], 1),
+        },
+        target=f"<= {way.limit} MiB",
+        met=statistics.median(ours) <= way.limit,
+        note=f"{loaded - floor:.0f} MiB of it is what a first task of ours loads; "
+        f"above a playbook of another task it is {later - loaded:.0f} MiB",
+    )
 
 
 def results(where: Surroundings, nodes: int) -> list[Row]:
@@ -215,25 +248,16 @@ def results(where: Surroundings, nodes: int) -> list[Row]:
 
 
 def linear(measured: dict[int, Samples], full: int, stretch: int) -> list[Row]:
-    made, limit = [], stretch / full * ALLOWANCE
+    limit = stretch / full * ALLOWANCE
+    target = Target(f"linear: <= {limit:.2f} x ({stretch / full:g} x, and a tenth)", limit)
+    made = []
     for name, what in ((SELECTED_LATER, "by label"), (SCAN_LATER, "found by looking at all")):
         more, less = (
             measure.over(measured[level][name], measured[level][LOADED]) for level in (stretch, full)
         )
-        ratio = statistics.median(more) / statistics.median(less)
-        made.append(
-            Row(
-                metric="8",
-                name=f"{stretch:,} nodes against {full:,}: GPU nodes {what}, as one more task",
-                unit="s",
-                runs=len(more),
-                ours=measure.values(more),
-                peers={f"ours, {full:,} nodes": measure.values(less)},
-                target=f"linear: <= {limit:.2f} x ({stretch / full:g} x, and a tenth)",
-                met=ratio <= limit,
-                ratio=round(ratio, 4),
-            )
-        )
+        this, fewer = f"ours, {stretch:,} nodes", f"ours, {full:,} nodes"
+        text = f"{stretch:,} nodes against {full:,}: GPU nodes {what}, as one more task"
+        made.append(measure.compared("8", text, {this: more, fewer: less}, this, fewer, target))
     return made
 
 
@@ -242,12 +266,6 @@ def point(nodes: int, samples: Samples, kilobytes: float) -> dict[str, t.Any]:
     base = samples[LOADED]
     for name, short in ((SELECTED_LATER, "by label"), (SCAN_LATER, "all")):
         some = samples[name]
-        found[f"{short}: s"] = round(statistics.median(measure.over(some, base)), 2)
-        found[f"{short}: processor s"] = round(
-            statistics.median(one.cpu - zero.cpu for one, zero in zip(some, base, strict=True)), 2
-        )
-        found[f"{short}: MiB"] = round(
-            statistics.median(one.rss for one in some) - statistics.median(one.rss for one in base)
-        )
+        found |= {f"{short}: {key}": value for key, value in measure.above(some, base).items()}
         found[f"{short}: requests"] = some[-1].requests - base[-1].requests
     return found

@@ -11,7 +11,7 @@ import typing as t
 
 import measure
 import objects
-from measure import Report, Row
+from measure import Report, Row, Sample, Samples, Target
 
 from playbooks import Surroundings, ours, peer
 
@@ -44,69 +44,45 @@ def rows(where: Surroundings, report: Report, rounds: int, light: int = 20, heav
         path = where.write(f"task-{list(kinds).index(name)}-{more}", [task] * (1 + more))
         return lambda _turn: where.play(path, **environment)
 
-    turns = {(name, more): contender(name, more) for name in kinds for more in (0, kinds[name][1])}
-    samples = measure.interleave({f"{name}/{more}": act for (name, more), act in turns.items()}, rounds)
-    cost, processor = (
+    samples = measure.interleave(
         {
-            name: [
-                (read(many) - read(one)) / count
-                for many, one in zip(samples[f"{name}/{count}"], samples[f"{name}/0"], strict=True)
-            ]
+            f"{name}/{more}": contender(name, more)
             for name, (_task, count, _environment) in kinds.items()
-        }
-        for read in (operator.attrgetter("seconds"), operator.attrgetter("cpu"))
+            for more in (0, count)
+        },
+        rounds,
     )
+    counts = {name: count for name, (_task, count, _environment) in kinds.items()}
+    processor = _slopes(samples, counts, operator.attrgetter("cpu"))
     shares = ", ".join(
         f"{name} {statistics.median(numbers) * 1000:.0f} ms" for name, numbers in processor.items()
     )
-    report.rows += [
-        _row(
-            "3",
-            "one more task, in process",
-            cost,
-            OURS,
-            EMPTY,
-            "<= 2 x empty action plugin",
-            2.0,
-            f"processor time of a task: {shares}",
-        ),
-        _row("3", "one more task, in process", cost, OURS, PEER, "<= 1/20 of kubernetes.core", 1 / 20),
-        _row(
-            "4",
-            "one more task, as a real module",
-            cost,
-            OURS_MODULE,
-            TRIVIAL,
-            "<= 1.35 x trivial module",
-            1.35,
-        ),
-        _row(
-            "4", "one more task, as a real module", cost, OURS_MODULE, PEER, "<= 0.55 x kubernetes.core", 0.55
-        ),
+    cost = _slopes(samples, counts, operator.attrgetter("seconds"))
+    report.rows += judged(cost, f"processor time of a task: {shares}")
+
+
+def _slopes(
+    samples: Samples, counts: t.Mapping[str, int], read: t.Callable[[Sample], float]
+) -> dict[str, list[float]]:
+    """Return what one more task costs, by round; counts: how many more tasks the longer playbook has."""
+    return {
+        name: [
+            (read(many) - read(one)) / count
+            for many, one in zip(samples[f"{name}/{count}"], samples[f"{name}/0"], strict=True)
+        ]
+        for name, count in counts.items()
+    }
+
+
+def judged(cost: t.Mapping[str, t.Sequence[float]], note: str) -> list[Row]:
+    def row(metric: str, name: str, one: str, other: str, target: Target, note: str = "") -> Row:
+        numbers = {key: cost[key] for key in (one, other)}
+        return measure.compared(metric, name, numbers, one, other, target, note)
+
+    in_process, as_module = "one more task, in process", "one more task, as a real module"
+    return [
+        row("3", in_process, OURS, EMPTY, Target("<= 2 x empty action plugin", 2.0), note),
+        row("3", in_process, OURS, PEER, Target("<= 1/20 of kubernetes.core", 1 / 20)),
+        row("4", as_module, OURS_MODULE, TRIVIAL, Target("<= 1.35 x trivial module", 1.35)),
+        row("4", as_module, OURS_MODULE, PEER, Target("<= 0.55 x kubernetes.core", 0.55)),
     ]
-
-
-def _row(
-    metric: str,
-    name: str,
-    cost: dict[str, list[float]],
-    one: str,
-    other: str,
-    target: str,
-    limit: float,
-    note: str = "",
-) -> Row:
-    ratio = statistics.median(cost[one]) / statistics.median(cost[other])
-    peers = {other: measure.values(cost[other])}
-    return Row(
-        metric,
-        name,
-        "s",
-        len(cost[one]),
-        measure.values(cost[one]),
-        peers,
-        target,
-        ratio <= limit,
-        round(ratio, 4),
-        note,
-    )

@@ -192,22 +192,13 @@ from ansible.plugins.lookup import LookupBase
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
     BUILT_IN,
     Catalogue,
-    InstanceType,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import extended
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.wishes import (
-    known_model,
-    nearest_to,
-    read_wish,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.selection import entries
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     InputError,
 )
-
-Options = t.Mapping[str, t.Any]
-
-_MOST_NEAREST: t.Final = 5
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]
@@ -263,73 +254,3 @@ def known_only(given: t.Iterable[str], options: t.Iterable[str]) -> None:
             f"{name} is not an option of gpu_instance_types.",
             f"{f'Did you mean {near[0]}? ' if near else ''}Allowed: {allowed}.",
         )
-
-
-def entries(names: list[str], options: Options, catalogue: Catalogue = BUILT_IN) -> list[dict[str, t.Any]]:
-    """Return the named types, or all, that pass the options; the nearest ones first with option nearest.
-
-    Raise InputError for an unknown name or a wrong option.
-    """
-    kinds = selected(names, options, catalogue)
-    wish, most = options.get("nearest"), options.get("most")
-    if most is not None and most < 1:
-        raise InputError("INPUT-OPTION", f"most: {most} is out of range.", "Allowed: at least 1.")
-    if wish is None:
-        return [kind.to_dict() for kind in kinds[:most]]
-    fits = nearest_to(read_wish(wish, catalogue.everything()), kinds)
-    return [fit.to_dict() for fit in fits[: most or _MOST_NEAREST]]
-
-
-def selected(names: list[str], options: Options, catalogue: Catalogue) -> list[InstanceType]:
-    """Return the named types, or all in order, that pass every filter option."""
-    cloud, model = options.get("cloud"), options.get("gpu_model")
-    wanted = (
-        {**options, "gpu_model": known_model(model, catalogue.everything(), "gpu_model")}
-        if model
-        else options
-    )
-    kinds = (
-        [kind for name in names for kind in named(name, cloud, catalogue)]
-        if names
-        else sorted(catalogue.everything(cloud), key=_order)
-    )
-    return [
-        kind
-        for kind in kinds
-        if all(
-            test(kind, wanted[option]) for option, test in _TESTS.items() if wanted.get(option) is not None
-        )
-    ]
-
-
-def named(name: str, cloud: str | None, catalogue: Catalogue) -> list[InstanceType]:
-    """Return the types with this name, one per cloud at most; raise InputError if there is none."""
-    found = [kind for one in ([cloud] if cloud else catalogue.types) if (kind := catalogue.find(one, name))]
-    if not found:
-        near = ", ".join(catalogue.nearest(name, cloud)) or "none is near"
-        raise InputError(
-            "POOL-INSTANCE-TYPE",
-            f"{name} is not a known GPU instance type{f' on {cloud}' if cloud else ''}.",
-            f"Nearest: {near}. A type that is newer than the catalogue can be described with the option "
-            "catalogue.",
-        )
-    return found
-
-
-def _order(kind: InstanceType) -> tuple[t.Any, ...]:
-    return (kind.cloud, *kind.order)
-
-
-_TESTS: t.Final[dict[str, t.Callable[[InstanceType, t.Any], bool]]] = {
-    "vendor": lambda kind, value: kind.gpu.vendor == value,
-    "gpu_model": lambda kind, value: kind.gpu.model == value,
-    "gpus": lambda kind, value: kind.gpus == value,
-    "min_gpus": lambda kind, value: kind.gpus >= value,
-    "min_gpu_memory_gib": lambda kind, value: kind.gpu.memory_gib >= value,
-    "min_gpu_memory_total_gib": lambda kind, value: kind.gpu_memory_gib >= value,
-    "arch": lambda kind, value: kind.arch == value,
-    "mig": lambda kind, value: kind.gpu.mig_capable == value,
-    "rdma": lambda kind, value: kind.rdma == value,
-    "confidential": lambda kind, value: kind.confidential == value,
-    "fractional": lambda kind, value: (kind.share != "1") == value,
-}

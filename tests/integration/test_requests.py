@@ -191,6 +191,28 @@ def test_the_whole_chain_again_writes_nothing_and_asks_no_more(chain: tuple[Play
         assert not lists or max(lists.values()) <= items, f"{task.name}: {lists}"
 
 
+def use_every_gpu(client: Client, nodes: list[str]) -> None:
+    """Create a pod with a GPU on each node."""
+    for node in nodes:
+        limits = {"requests": {"nvidia.com/gpu": "1"}, "limits": {"nvidia.com/gpu": "1"}}
+        spec = {
+            "nodeName": node,
+            "tolerations": [{"operator": "Exists"}],
+            "containers": [{"name": "job", "image": "job", "resources": limits}],
+        }
+        metadata = {"name": f"busy-{nodes.index(node)}", "namespace": "default"}
+        client.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+
+
+def update_boot_images(client: Client) -> None:
+    """Write another boot image into the pool's machine sets, as the machine-config operator does."""
+    kind = ("machine.openshift.io/v1beta1", "machinesets")
+    value = {"ami": {"id": "ami-0fedcba9876543210"}}
+    image = {"spec": {"template": {"spec": {"providerSpec": {"value": value}}}}}
+    for one in client.list(*kind, "openshift-machine-api", "accelerators.openshift/pool=demo"):
+        client.patch(*kind, one["metadata"]["name"], "openshift-machine-api", image)
+
+
 def test_the_whole_chain_again_while_every_gpu_is_busy_and_others_keep_their_fields(
     chain: tuple[Playbook, Audit],
 ) -> None:
@@ -201,33 +223,8 @@ def test_the_whole_chain_again_while_every_gpu_is_busy_and_others_keep_their_fie
         for one in audit.client.list("v1", "nodes", labels="accelerators.openshift/pool=demo")
     ]
     assert len(nodes) == 2
-    for node in nodes:
-        limits = {"requests": {"nvidia.com/gpu": "1"}, "limits": {"nvidia.com/gpu": "1"}}
-        spec = {
-            "nodeName": node,
-            "tolerations": [{"operator": "Exists"}],
-            "containers": [{"name": "job", "image": "job", "resources": limits}],
-        }
-        metadata = {"name": f"busy-{nodes.index(node)}", "namespace": "default"}
-        audit.client.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
-    for one in audit.client.list(
-        "machine.openshift.io/v1beta1",
-        "machinesets",
-        "openshift-machine-api",
-        "accelerators.openshift/pool=demo",
-    ):
-        image = {
-            "spec": {
-                "template": {"spec": {"providerSpec": {"value": {"ami": {"id": "ami-0fedcba9876543210"}}}}}
-            }
-        }
-        audit.client.patch(
-            "machine.openshift.io/v1beta1",
-            "machinesets",
-            one["metadata"]["name"],
-            "openshift-machine-api",
-            image,
-        )
+    use_every_gpu(audit.client, nodes)
+    update_boot_images(audit.client)
     run = playbook.playbook("enable_gpus", f"-e @{ROOT / 'examples/demo.yml'}")
     assert run.rc == 0, run.output[-4000:]
     assert audit.writes(*run.tasks) == []

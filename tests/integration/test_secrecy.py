@@ -19,7 +19,7 @@ import pytest
 import yaml
 from cluster import Cluster
 from integration.oauth_login import OAuth
-from integration.playbook import Playbook
+from integration.playbook import Playbook, Run
 
 
 @pytest.fixture(scope="module")
@@ -96,28 +96,40 @@ def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Play
     return Playbook(tmp_path_factory.mktemp("secrecy"), cluster.kubeconfig)
 
 
+def credentials(cluster: Cluster, token: str, given: str, directory: Path) -> dict[str, t.Any]:
+    """Return the options that carry the token: as api_key, or in a kubeconfig."""
+    admin = yaml.safe_load(cluster.kubeconfig.read_text())
+    server = admin["clusters"][0]["cluster"]
+    if given == "api_key":
+        authority = directory / "ca.crt"
+        authority.write_bytes(base64.b64decode(server["certificate-authority-data"]))
+        return {"host": server["server"], "ca_cert": str(authority), "api_key": token}
+    user = {"name": "canary", "user": {"token": token}}
+    context = {"name": "c", "context": {"cluster": admin["clusters"][0]["name"], "user": "canary"}}
+    return {"kubeconfig": {**admin, "users": [user], "contexts": [context], "current-context": "c"}}
+
+
+def spied_on(
+    playbook: Playbook, tasks: list[dict[str, t.Any]], in_process: bool, credentials: Path, *secrets: str
+) -> Run:
+    """Run tasks with the credentials in a file; no process has a secret in its arguments or environment."""
+    spy = Spy(*secrets)
+    spy.start()
+    run = playbook.tasks(
+        *tasks, in_process=in_process, defaults="{{ credentials }}", cmdline=f"-vvvv -e @{credentials}"
+    )
+    spy.stop()
+    assert spy.looks > 5
+    assert spy.found == set()
+    return run
+
+
 @pytest.mark.parametrize("given", ["api_key", "kubeconfig"])
 def test_a_token_is_nowhere_to_be_seen(
     cluster: Cluster, playbook: Playbook, token: str, given: str, in_process: bool, tmp_path: Path
 ) -> None:
-    admin = yaml.safe_load(cluster.kubeconfig.read_text())
-    server = admin["clusters"][0]["cluster"]
-    if given == "api_key":
-        authority = tmp_path / "ca.crt"
-        authority.write_bytes(base64.b64decode(server["certificate-authority-data"]))
-        credentials: dict[str, t.Any] = {
-            "host": server["server"],
-            "ca_cert": str(authority),
-            "api_key": token,
-        }
-    else:
-        user = {"name": "canary", "user": {"token": token}}
-        context = {"name": "c", "context": {"cluster": admin["clusters"][0]["name"], "user": "canary"}}
-        credentials = {
-            "kubeconfig": {**admin, "users": [user], "contexts": [context], "current-context": "c"}
-        }
     secret = tmp_path / "credentials.yml"
-    secret.write_text(yaml.safe_dump({"credentials": credentials}))
+    secret.write_text(yaml.safe_dump({"credentials": credentials(cluster, token, given, tmp_path)}))
     quota = {"namespace": "default", "name": "canary"}
     tasks: list[dict[str, t.Any]] = [
         {"accelerators.openshift.gpu_quota": {**quota, "gpus": 1}, "diff": True},
@@ -130,15 +142,8 @@ def test_a_token_is_nowhere_to_be_seen(
         },
         {"accelerators.openshift.gpu_quota": {**quota, "state": "absent"}},
     ]
-    spy = Spy(token)
-    spy.start()
-    run = playbook.tasks(
-        *tasks, in_process=in_process, defaults="{{ credentials }}", cmdline=f"-vvvv -e @{secret}"
-    )
-    spy.stop()
+    run = spied_on(playbook, tasks, in_process, secret, token)
     assert [task.failed for task in run.tasks] == [False, True, True, False], run.output[-3000:]
-    assert spy.looks > 5
-    assert spy.found == set()
     assert token not in run.output
     secret.unlink()
     assert files_with(token, playbook.directory, Path(tempfile.gettempdir())) == []
@@ -171,16 +176,9 @@ def test_a_password_and_its_token_are_nowhere_to_be_seen(
         {"accelerators.openshift.gpu_quota": {**quota, "state": "absent"}},
         {"ansible.builtin.set_fact": {"found": nodes}},
     ]
-    spy = Spy(password, issued)
-    spy.start()
-    run = playbook.tasks(
-        *tasks, in_process=in_process, defaults="{{ credentials }}", cmdline=f"-vvvv -e @{secret}"
-    )
-    spy.stop()
+    run = spied_on(playbook, tasks, in_process, secret, password, issued)
     assert [task.failed for task in run.tasks] == [False, True, False, False], run.output[-3000:]
     assert run.tasks[1]["code"] == "CRED-LOGIN"
-    assert spy.looks > 5
-    assert spy.found == set()
     assert password not in run.output
     assert "sha256~" not in run.output
     secret.unlink()

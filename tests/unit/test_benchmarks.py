@@ -118,6 +118,23 @@ def test_what_is_above_the_base_is_taken_round_by_round() -> None:
     assert measure.over([Sample(3.0), Sample(5.0)], [Sample(1.0), Sample(2.0)]) == [2.0, 3.0]
 
 
+@pytest.mark.parametrize(
+    ("ours", "target", "is_met"),
+    [
+        (2.0, measure.Target("<= 2 x", 2.0), True),
+        (2.1, measure.Target("<= 2 x", 2.0), False),
+        (0.9, measure.FASTER, True),
+        (1.0, measure.FASTER, False),
+    ],
+)
+def test_one_contender_is_compared_with_another(ours: float, target: measure.Target, is_met: bool) -> None:
+    row = measure.compared(
+        "1", "claim", {"ours": [ours], "peer": [1.0], "base": [0.5]}, "ours", "peer", target
+    )
+    assert (row.met, row.ratio, row.target, row.runs) == (is_met, ours, target.text, 1)
+    assert list(row.peers) == ["peer", "base"]
+
+
 def test_contenders_take_turns_and_the_warm_up_is_not_counted() -> None:
     order: list[str] = []
 

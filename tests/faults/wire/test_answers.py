@@ -211,12 +211,8 @@ def test_a_list_with_an_object_of_twenty_megabytes() -> None:
         assert left < 2 * MIB
 
 
-def test_a_wait_of_three_queries_asks_a_server_that_is_away_as_often_as_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    served = Served()
-    kinds = [kube_kinds.known(name) for name in ("ConfigMap", "Pod", "Namespace")]
-    api = api_of({"host": served.url, **TOKEN}, seconds=60)
+def counted_tries(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Return a list that gets the moment of each request, also of those that reach no server."""
     tries: list[float] = []
     real = Connection.send
 
@@ -225,18 +221,31 @@ def test_a_wait_of_three_queries_asks_a_server_that_is_away_as_often_as_one(
         return real(*args, **more)
 
     monkeypatch.setattr(Connection, "send", send)
-    gone = back = 0.0
+    return tries
+
+
+def put_one_of_each(served: Served, kinds: t.Iterable[kube_kinds.Kind]) -> None:
+    for kind in kinds:
+        namespace = {"namespace": "x"} if kind.namespaced else {}
+        served.state.put(
+            {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": "late", **namespace}}
+        )
+
+
+def test_a_wait_of_three_queries_asks_a_server_that_is_away_as_often_as_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    served = Served()
+    kinds = [kube_kinds.known(name) for name in ("ConfigMap", "Pod", "Namespace")]
+    queries = {kind.plural: Query(kind, "x" if kind.namespaced else None) for kind in kinds}
+    api = api_of({"host": served.url, **TOKEN}, seconds=60)
+    tries = counted_tries(monkeypatch)
 
     def done(seen: t.Any) -> t.Any:
         return ready() if all(seen.values()) else pending("Absent", "absent")
 
     with ThreadPoolExecutor(1) as worker:
-        waiting = worker.submit(
-            api.wait,
-            {kind.plural: Query(kind, "x" if kind.namespaced else None) for kind in kinds},
-            done,
-            "three",
-        )
+        waiting = worker.submit(api.wait, queries, done, "three")
         until(
             lambda: sum("watch=" in one.path for one in list(served.seen)) >= 3, "three watches", pause=0.01
         )
@@ -244,11 +253,7 @@ def test_a_wait_of_three_queries_asks_a_server_that_is_away_as_often_as_one(
         gone = time.monotonic()
         time.sleep(8.0)
         back = time.monotonic()
-        for kind in kinds:
-            namespace = {"namespace": "x"} if kind.namespaced else {}
-            served.state.put(
-                {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": "late", **namespace}}
-            )
+        put_one_of_each(served, kinds)
         with Served(port=served.port, state=served.state):
             waiting.result(timeout=20)
             seen = time.monotonic()

@@ -48,6 +48,17 @@ def test_a_dra_driver_is_ready_when_its_devices_can_be_claimed(
     cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str]
 ) -> None:
     playbook.module("special_resource", **ABSENT)
+    offer_devices(playbook, audit, cards)
+    lose_a_device(cluster, playbook, cards[0])
+    claim_a_card(cluster)
+    keep_the_driver_of_a_claimed_card(playbook, audit)
+    give_the_card_back(cluster)
+    assert playbook.module("special_resource", **ABSENT).changed
+    assert not cluster.client.get("resource.k8s.io/v1", "deviceclasses", "cards.example.com")
+
+
+def offer_devices(playbook: Playbook, audit: Audit, cards: list[str]) -> None:
+    """Install the driver: each node offers two devices, and a second run writes nothing."""
     made = playbook.module("special_resource", **claimed(expected={"card.example.com": 2}))
     assert not made.failed, made.result
     nodes = made["special_resource"]["nodes"]
@@ -56,14 +67,21 @@ def test_a_dra_driver_is_ready_when_its_devices_can_be_claimed(
     ]
     again = playbook.module("special_resource", **claimed())
     assert (again.failed, again.changed, audit.writes(again)) == (False, False, [])
-    with trouble(cluster, "devices_lost", node=cards[0]):
-        until(lambda: len(slices(cluster, cards[0])) == 1, "a device is lost")
+
+
+def lose_a_device(cluster: Cluster, playbook: Playbook, node: str) -> None:
+    """Lose one of a node's devices for one run, which names the node."""
+    with trouble(cluster, "devices_lost", node=node):
+        until(lambda: len(slices(cluster, node)) == 1, "a device is lost")
         short = playbook.module("special_resource", **claimed(expected={"card.example.com": 2}))
     assert (
         short["code"],
-        f"Node {cards[0]}: driver card.example.com offers 1 of 2 devices" in short["msg"],
+        f"Node {node}: driver card.example.com offers 1 of 2 devices" in short["msg"],
     ) == ("GPU-DRA-SLICES", True)
 
+
+def claim_a_card(cluster: Cluster) -> None:
+    """Create a claim and a pod that uses it; return once the claim is allocated."""
     device = {"name": "card", "exactly": {"deviceClassName": "cards.example.com"}}
     claim = {
         "apiVersion": "resource.k8s.io/v1",
@@ -87,17 +105,21 @@ def test_a_dra_driver_is_ready_when_its_devices_can_be_claimed(
         ),
         "the claim is allocated",
     )
+
+
+def keep_the_driver_of_a_claimed_card(playbook: Playbook, audit: Audit) -> None:
     refused = playbook.module("special_resource", **ABSENT)
     assert (refused["code"], "default/it-card" in refused["msg"], audit.writes(refused)) == (
         "GPU-DRA-BUSY",
         True,
         [],
     )
+
+
+def give_the_card_back(cluster: Cluster) -> None:
     cluster.client.delete("v1", "pods", "it-claims", "default")
     cluster.client.delete(*CLAIMS, "it-card", "default")
     until(lambda: not cluster.client.get(*CLAIMS, "it-card", "default"), "the claim is gone")
-    assert playbook.module("special_resource", **ABSENT).changed
-    assert not cluster.client.get("resource.k8s.io/v1", "deviceclasses", "cards.example.com")
 
 
 def slices(cluster: Cluster, node: str) -> list[Data]:

@@ -149,18 +149,15 @@ def plan_the_migration(playbook: Playbook, audit: Audit) -> None:
     assert [one["done"] for one in planned["special_resource"]["steps"]] == [True, False, False, False]
 
 
-def test_from_a_special_resource_to_a_module(
-    cluster: Cluster, playbook: Playbook, audit: Audit, specials: None, tmp_path: Path
-) -> None:
-    look_at_one(cluster, playbook, audit)
-    plan_the_migration(playbook, audit)
+def kill_the_removal(cluster: Cluster, playbook: Playbook, directory: Path) -> None:
+    """Kill the migration while it waits for the old driver; return once that driver is gone."""
     client, driver = cluster.client, ("apps/v1", "daemonsets", "simple-kmod-driver-container", SPACE)
     client.patch(
         *driver, {"metadata": {"finalizers": ["example.com/kept"]}}
     )  # the driver's deletion must not end before the kill
     kill(
         playbook,
-        tmp_path,
+        directory,
         lambda: "deletionTimestamp" in must_get(client, *driver)["metadata"],
         "special_resource",
         **migration(remove=True),
@@ -172,6 +169,13 @@ def test_from_a_special_resource_to_a_module(
     client.patch(*driver, {"metadata": {"finalizers": None}})
     until(lambda: not client.get(*driver), "the old DaemonSet is gone")
 
+
+def test_from_a_special_resource_to_a_module(
+    cluster: Cluster, playbook: Playbook, audit: Audit, specials: None, tmp_path: Path
+) -> None:
+    look_at_one(cluster, playbook, audit)
+    plan_the_migration(playbook, audit)
+    kill_the_removal(cluster, playbook, tmp_path)
     moved = playbook.module("special_resource", **migration(remove=True))
     assert not moved.failed, moved.result
     found = moved["special_resource"]

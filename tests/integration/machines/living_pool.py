@@ -135,48 +135,48 @@ def running(pool: Pool, name: str) -> None:
     )
 
 
+def deploy(pool: Pool, name: str, replicas: int, selector: Data) -> None:
+    """Create a Deployment of pods on the selected nodes that tolerate every taint and end at once."""
+    labels = {"app": name}
+    spec: Data = {
+        "nodeSelector": selector,
+        "tolerations": [{"operator": "Exists"}],
+        "terminationGracePeriodSeconds": 0,
+        "containers": [{"name": "main", "image": f"example.com/{name}"}],
+    }
+    template = {"metadata": {"labels": labels}, "spec": spec}
+    deployment: Data = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template}
+    place = {"name": name, "namespace": SPACE}
+    pool.client.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": place, "spec": deployment})
+
+
+def undeploy(pool: Pool, name: str) -> None:
+    """Delete a Deployment; return once its pods are gone."""
+    pool.client.delete("apps/v1", "deployments", name, SPACE)
+    until(lambda: not pool.client.list("v1", "pods", SPACE, f"app={name}"), "the pods gone")
+
+
 @contextlib.contextmanager
 def served(pool: Pool, minimum: int) -> t.Iterator[None]:
     """Run a Deployment of two pods on the pool's nodes; its disruption budget has this minAvailable."""
-    labels = {"app": "served"}
-    spec: Data = {
-        "nodeSelector": dict([POOL.split("=")]),
-        "tolerations": [{"operator": "Exists"}],
-        "terminationGracePeriodSeconds": 0,
-        "containers": [{"name": "main", "image": "example.com/served"}],
-    }
-    template = {"metadata": {"labels": labels}, "spec": spec}
-    deployment: Data = {"replicas": 2, "selector": {"matchLabels": labels}, "template": template}
+    deploy(pool, "served", 2, dict([POOL.split("=")]))
     place = {"name": "served", "namespace": SPACE}
-    pool.client.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": place, "spec": deployment})
-    budget = {"minAvailable": minimum, "selector": {"matchLabels": labels}}
+    budget = {"minAvailable": minimum, "selector": {"matchLabels": {"app": "served"}}}
     pool.client.apply(
         {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": place, "spec": budget}
     )
-    until(
-        lambda: (
-            (pool.client.get("apps/v1", "deployments", "served", SPACE) or {})
-            .get("status", {})
-            .get("readyReplicas")
-            == 2
-        ),
-        "the pods",
-    )
-    until(
-        lambda: (
-            (pool.client.get("policy/v1", "poddisruptionbudgets", "served", SPACE) or {})
-            .get("status", {})
-            .get("currentHealthy")
-            == 2
-        ),
-        "the budget",
-    )
+
+    def status(api_version: str, plural: str) -> Data:
+        found = pool.client.get(api_version, plural, "served", SPACE) or {}
+        return t.cast(Data, found.get("status", {}))
+
+    until(lambda: status("apps/v1", "deployments").get("readyReplicas") == 2, "the pods")
+    until(lambda: status("policy/v1", "poddisruptionbudgets").get("currentHealthy") == 2, "the budget")
     try:
         yield
     finally:
-        pool.client.delete("apps/v1", "deployments", "served", SPACE)
         pool.client.delete("policy/v1", "poddisruptionbudgets", "served", SPACE)
-        until(lambda: not pool.client.list("v1", "pods", SPACE, "app=served"), "the pods gone")
+        undeploy(pool, "served")
 
 
 def labels_of(obj: Data) -> Data:

@@ -12,28 +12,35 @@ from integration.machines.scaled_pool import autoscaler, bounds, pool
 from integration.playbook import Playbook
 from integration.wire import Audit
 
+Data = dict[str, t.Any]
 # The API server adds this default to a ClusterAutoscaler.
 DEFAULTS: t.Final = {"enforceNodeGroupMinSize": "Disabled"}
+
+
+def limits(burst: int) -> Data:
+    """Return limits of a ClusterAutoscaler; burst: the largest number of GPUs of the type it-burst."""
+    return {
+        "maxNodesTotal": 40,
+        "gpus": [{"type": "nvidia-a100", "min": 1, "max": 16}, {"type": "it-burst", "min": 1, "max": burst}],
+    }
+
+
+def create_autoscaler(cluster: Cluster, spec: Data, **metadata: t.Any) -> None:
+    cluster.client.create(
+        {
+            "apiVersion": "autoscaling.openshift.io/v1",
+            "kind": "ClusterAutoscaler",
+            "metadata": {"name": "default", **metadata},
+            "spec": spec,
+        }
+    )
 
 
 def test_limits_are_merged_and_given_back(
     cluster: Cluster, playbook: Playbook, audit: Audit, unscaled: None
 ) -> None:
-    theirs = {
-        "scaleDown": {"enabled": False},
-        "resourceLimits": {
-            "maxNodesTotal": 40,
-            "gpus": [{"type": "nvidia-a100", "min": 1, "max": 16}, {"type": "it-burst", "min": 1, "max": 2}],
-        },
-    }
-    cluster.client.create(
-        {
-            "apiVersion": "autoscaling.openshift.io/v1",
-            "kind": "ClusterAutoscaler",
-            "metadata": {"name": "default"},
-            "spec": theirs,
-        }
-    )
+    theirs = {"scaleDown": {"enabled": False}, "resourceLimits": limits(burst=2)}
+    create_autoscaler(cluster, theirs)
     run = playbook.tasks(
         {"accelerators.openshift.gpu_machineset": {"pool": pool()}},
         {"accelerators.openshift.gpu_autoscaler": {"pools": [pool()]}, "register": "made"},
@@ -42,14 +49,7 @@ def test_limits_are_merged_and_given_back(
     assert run.rc == 0, run.output[-3000:]
     now = autoscaler(cluster)
     assert now is not None
-    assert now["spec"] == {
-        **theirs,
-        **DEFAULTS,
-        "resourceLimits": {
-            "maxNodesTotal": 40,
-            "gpus": [{"type": "nvidia-a100", "min": 1, "max": 16}, {"type": "it-burst", "min": 1, "max": 4}],
-        },
-    }
+    assert now["spec"] == {**theirs, **DEFAULTS, "resourceLimits": limits(burst=4)}
     assert "scaleDown.enabled is not true" in run.tasks[-1]["made.warnings"][0]
     assert audit.writes(playbook.module("gpu_autoscaler", pools=[pool()])) == []
 
@@ -65,24 +65,12 @@ def test_limits_are_merged_and_given_back(
 def test_limits_that_argo_cd_keeps_are_not_written(
     cluster: Cluster, playbook: Playbook, audit: Audit, unscaled: None
 ) -> None:
-    tracked = {
-        "name": "default",
-        "annotations": {
-            "argocd.argoproj.io/tracking-id": "infra:autoscaling.openshift.io/ClusterAutoscaler:/default"
-        },
-    }
+    tracking = "infra:autoscaling.openshift.io/ClusterAutoscaler:/default"
     spec = {
         "scaleDown": {"enabled": True},
         "resourceLimits": {"gpus": [{"type": "nvidia-a100", "min": 0, "max": 16}]},
     }
-    cluster.client.create(
-        {
-            "apiVersion": "autoscaling.openshift.io/v1",
-            "kind": "ClusterAutoscaler",
-            "metadata": tracked,
-            "spec": spec,
-        }
-    )
+    create_autoscaler(cluster, spec, annotations={"argocd.argoproj.io/tracking-id": tracking})
     planned = playbook.module("gpu_plan", pools=[pool()])
     assert (planned["code"], planned["problems"][0]["path"]) == (
         "POOL-ACCELERATOR",

@@ -27,18 +27,16 @@ from integration.wire import Audit
 ZONES: t.Final = ("us-east-2a", "us-east-2b")
 
 
-def test_a_pending_pod_brings_the_first_node_and_no_run_fights_it(
-    cluster: Cluster, playbook: Playbook, audit: Audit, unscaled: None
-) -> None:
-    cluster.needs_sandbox()
-    made = playbook.tasks(
-        {"accelerators.openshift.gpu_machineset": {"pool": pool()}},
-        {"accelerators.openshift.gpu_autoscaler": {"pools": [pool()]}},
+def applied(playbook: Playbook, one: dict[str, t.Any]) -> Run:
+    """Run the two tasks that a scaled pool needs."""
+    return playbook.tasks(
+        {"accelerators.openshift.gpu_machineset": {"pool": one}},
+        {"accelerators.openshift.gpu_autoscaler": {"pools": [one]}},
     )
-    assert made.rc == 0, made.output[-3000:]
-    assert (bounds(cluster), replicas(cluster)) == ([(0, 4), (0, 4)], 0)
-    assert made.tasks[-1]["limits"] == [{"type": "it-burst", "min": 0, "max": 4}]
 
+
+def bring_the_first_node(cluster: Cluster) -> None:
+    """Create a pod that no node has room for; its node has the pool's labels and taint."""
     cluster.client.create(pod("it-trainer"))
     (node,) = until(lambda: ready_nodes(cluster, "it-burst"), "a node for the pod")
     labels, taints = node["metadata"]["labels"], node["spec"]["taints"]
@@ -48,22 +46,26 @@ def test_a_pending_pod_brings_the_first_node_and_no_run_fights_it(
     }.items() <= labels.items()
     assert TAINT in [{key: one.get(key) for key in TAINT} for one in taints]
 
+
+def test_a_pending_pod_brings_the_first_node_and_no_run_fights_it(
+    cluster: Cluster, playbook: Playbook, audit: Audit, unscaled: None
+) -> None:
+    cluster.needs_sandbox()
+    made = applied(playbook, pool())
+    assert made.rc == 0, made.output[-3000:]
+    assert (bounds(cluster), replicas(cluster)) == ([(0, 4), (0, 4)], 0)
+    assert made.tasks[-1]["limits"] == [{"type": "it-burst", "min": 0, "max": 4}]
+    bring_the_first_node(cluster)
+
     # The autoscaler has written replicas and the operator its annotations: neither is drift.
-    for task in playbook.tasks(
-        {"accelerators.openshift.gpu_machineset": {"pool": pool()}},
-        {"accelerators.openshift.gpu_autoscaler": {"pools": [pool()]}},
-    ).tasks:
+    for task in applied(playbook, pool()).tasks:
         assert not task.failed, task.result
         assert not task.changed, task.result
         assert audit.writes(task) == []
     assert replicas(cluster) == 1
 
     # A run raises replicas to a higher minimum, although the autoscaler owns them.
-    raised = pool(least=2)
-    run = playbook.tasks(
-        {"accelerators.openshift.gpu_machineset": {"pool": raised}},
-        {"accelerators.openshift.gpu_autoscaler": {"pools": [raised]}},
-    )
+    run = applied(playbook, pool(least=2))
     assert run.rc == 0, run.output[-3000:]
     assert (replicas(cluster), sum(least for least, _most in bounds(cluster))) == (2, 2)
 

@@ -6,58 +6,33 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import yaml
+from integration.killed import kill
 from integration.machines.candidate_pools import A10G, PAIR, T4, A, B, places, uids, writes_nothing
-from integration.patience import until
-from integration.platforms.pools import Pools
+from integration.platforms.pools import Data, Pools
 from integration.playbook import ROOT, Run
 
 TRAINING, BATCH, CHEAP = yaml.safe_load((ROOT / "examples/candidates.yml").read_text())["gpu_pools"]
 
 
 def test_killed_while_it_waits_for_the_second_candidate(pools: Pools, tmp_path: Path) -> None:
-    task = {
-        "accelerators.openshift.gpu_machineset": {
-            "pool": PAIR,
-            "capacity_timeout": 2,
-            "kubeconfig": str(pools.playbook.kubeconfig),
-        }
-    }
-    (tmp_path / "play.yml").write_text(
-        json.dumps([{"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": [task]}])
-    )
     with (
         pools.trouble("no_capacity", instance_type=T4),
         pools.trouble("slow_machines", instance_type=A10G, seconds=4),
     ):
-        command = [str(Path(sys.executable).parent / "ansible-playbook"), str(tmp_path / "play.yml")]
-        variables = {
-            **os.environ,
-            "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections"),
-            "ANSIBLE_HOME": str(tmp_path / "home"),
-        }
-        with subprocess.Popen(
-            command,
-            env=variables,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        ) as run:
-            until(
-                lambda: (
-                    len([one for one in pools.machines(PAIR) if "cand-us-east-2b" in one["metadata"]["name"]])
-                    == 2
-                ),
-                "the second candidate's Machines",
-            )
-            os.killpg(run.pid, signal.SIGKILL)
-        assert run.returncode == -signal.SIGKILL
+        kill(
+            pools.playbook,
+            tmp_path,
+            lambda: (
+                len([one for one in pools.machines(PAIR) if "cand-us-east-2b" in one["metadata"]["name"]])
+                == 2
+            ),
+            "gpu_machineset",
+            pool=PAIR,
+            capacity_timeout=2,
+        )
         asked = uids(pools)
         pools.ensure(PAIR)
         assert uids(pools) == asked
@@ -74,35 +49,34 @@ def told(run: Run) -> list[str]:
     return lines
 
 
-def test_the_whole_run_with_candidates(pools: Pools, tmp_path: Path) -> None:
-    pair, prices = [TRAINING, BATCH], {"p4d.24xlarge": 22, "g4dn.12xlarge": 4}
-    planned = pools.playbook.playbook(
-        "plan", gpu_pools=pair, gpu_prices=prices, gpu_plan_output=str(tmp_path / "plan.json")
+def planned(pools: Pools, pair: list[Data], output: Path) -> list[str]:
+    """Plan the pools with prices; return the table, which the plan's file has too."""
+    plan = pools.playbook.playbook(
+        "plan",
+        gpu_pools=pair,
+        gpu_prices={"p4d.24xlarge": 22, "g4dn.12xlarge": 4},
+        gpu_plan_output=str(output),
     )
-    table = told(planned)
+    table = told(plan)
     assert [line.split() for line in table[1:3]] == [
         ["training", "p4d.24xlarge", "(else", "g4dn.12xlarge)", "0/1", "8", "4.00-22.00", "medium"],
         ["batch", "g5.xlarge", "(else", "g4dn.xlarge)", "0/2", "2", "-"],
     ]
     assert "limit   96 vCPUs of Running On-Demand P instances (training)" in table
     assert "quota   team-a/gpu-quota requests.nvidia.com/gpu 11" in table
-    assert json.loads((tmp_path / "plan.json").read_text())["table"] == table
-    assert pools.audit.writes(*planned.tasks) == []
+    assert json.loads(output.read_text())["table"] == table
+    assert pools.audit.writes(*plan.tasks) == []
+    return table
 
+
+def enabled(pools: Pools, pair: list[Data]) -> None:
+    """Enable the pools while their first candidates have no capacity; check where the machines are."""
     with (
         pools.trouble("no_capacity", instance_type="p4d.24xlarge"),
         pools.trouble("no_capacity", instance_type=A10G, available=1),
     ):
         run = pools.playbook.playbook("enable_gpus", gpu_pools=pair, gpu_node_pool_capacity_timeout=2)
     assert run.rc == 0, run.output
-    # The run makes the planned objects, except for candidates without capacity.
-    foretold_objects = {line.split(maxsplit=1)[1] for line in table if line.startswith("make")}
-    for name in (
-        "Subscription openshift-nfd/nfd",
-        "ClusterPolicy gpu-cluster-policy",
-        "ResourceQuota team-a/gpu-quota",
-    ):
-        assert name in foretold_objects
     obtained = next(task for task in run.tasks if task.name.endswith("Plan with what was obtained"))["plan"]
     assert [(one["name"], one["expected"]) for one in obtained["pools"]] == [
         ("training", {"nvidia.com/gpu": 4}),
@@ -119,10 +93,9 @@ def test_the_whole_run_with_candidates(pools: Pools, tmp_path: Path) -> None:
     }
     assert allocatable == {"training": ["4"], "batch": ["1", "1"]}
 
-    again = pools.playbook.playbook("enable_gpus", gpu_pools=pair)
-    assert (again.rc, again.changed) == (0, 0), again.output
-    assert pools.audit.writes(*again.tasks) == []
-    larger = [{**TRAINING, "replicas": 2}, BATCH]
+
+def check_a_larger_pool(pools: Pools, larger: list[Data]) -> None:
+    """Run check mode with one more replica: it foretells the change of one MachineSet, and writes nothing."""
     checked = pools.playbook.playbook("enable_gpus", "--check", gpu_pools=larger)
     kinds = [line.split() for line in told(checked)[1:]]
     assert kinds[0][:6] == ["training", "g4dn.12xlarge", "(else", "p4d.24xlarge)", "1/2", "8"]
@@ -131,4 +104,22 @@ def test_the_whole_run_with_candidates(pools: Pools, tmp_path: Path) -> None:
     } == {("change", "MachineSet")}
     assert [line for line in kinds if line[0] == "keep" and line[1] == "ClusterPolicy"]
     assert pools.audit.writes(*checked.tasks) == []
+
+
+def test_the_whole_run_with_candidates(pools: Pools, tmp_path: Path) -> None:
+    pair = [TRAINING, BATCH]
+    table = planned(pools, pair, tmp_path / "plan.json")
+    enabled(pools, pair)
+    # The run makes the planned objects, except for candidates without capacity.
+    foretold_objects = {line.split(maxsplit=1)[1] for line in table if line.startswith("make")}
+    for name in (
+        "Subscription openshift-nfd/nfd",
+        "ClusterPolicy gpu-cluster-policy",
+        "ResourceQuota team-a/gpu-quota",
+    ):
+        assert name in foretold_objects
+    again = pools.playbook.playbook("enable_gpus", gpu_pools=pair)
+    assert (again.rc, again.changed) == (0, 0), again.output
+    assert pools.audit.writes(*again.tasks) == []
+    check_a_larger_pool(pools, [{**TRAINING, "replicas": 2}, BATCH])
     assert pools.playbook.playbook("remove_gpus", gpu_pools=pair).rc == 0

@@ -11,7 +11,7 @@ import time
 import typing as t
 
 import pytest
-from integration.machines.living_pool import SPACE, Data, Pool, served, working
+from integration.machines.living_pool import SPACE, Data, Pool, deploy, served, undeploy, working
 from integration.patience import SECONDS, until
 from integration.wire import Audit
 
@@ -41,7 +41,7 @@ def test_a_node_is_drained_and_given_back(pool: Pool, audit: Audit) -> None:
 
 def test_what_tolerates_the_cordon_comes_back_and_is_told_of(pool: Pool, audit: Audit) -> None:
     """Let the real scheduler start the Deployment's pod again: it fits on this node only."""
-    name, labels = min(pool.names), {"app": "agent"}
+    name = min(pool.names)
 
     def agents() -> list[Data]:
         return [
@@ -50,19 +50,7 @@ def test_what_tolerates_the_cordon_comes_back_and_is_told_of(pool: Pool, audit: 
             if "deletionTimestamp" not in one["metadata"]
         ]
 
-    spec: Data = {
-        "nodeSelector": {"kubernetes.io/hostname": name},
-        "tolerations": [{"operator": "Exists"}],
-        "terminationGracePeriodSeconds": 0,
-        "containers": [{"name": "main", "image": "example.com/agent"}],
-    }
-    deployment: Data = {
-        "replicas": 1,
-        "selector": {"matchLabels": labels},
-        "template": {"metadata": {"labels": labels}, "spec": spec},
-    }
-    place = {"name": "agent", "namespace": SPACE}
-    pool.client.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": place, "spec": deployment})
+    deploy(pool, "agent", 1, {"kubernetes.io/hostname": name})
     until(lambda: [one for one in agents() if one.get("status", {}).get("phase") == "Running"], "the agent")
     (first,) = agents()
     try:
@@ -78,8 +66,7 @@ def test_what_tolerates_the_cordon_comes_back_and_is_told_of(pool: Pool, audit: 
         assert f"{SPACE}/{second['metadata']['name']} of ReplicaSet agent-" in warning
         assert f"came to {name} although that is cordoned: it tolerates {{operator: Exists}}" in warning
     finally:
-        pool.client.delete("apps/v1", "deployments", "agent", SPACE)
-        until(lambda: not pool.client.list("v1", "pods", SPACE, "app=agent"), "the pods gone")
+        undeploy(pool, "agent")
         assert not pool.playbook.module("gpu_node", name=name, state="schedulable").failed
     assert pool.is_tidy(2)
 

@@ -5,16 +5,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 import threading
 import typing as t
 from pathlib import Path
 
 import pytest
-import yaml
+from integration.killed import kill
 from integration.machines.living_pool import SPACE, TAINT, Pool, labels_of, served, working
 from integration.patience import SECONDS, until
 from integration.wire import Audit
@@ -137,40 +133,15 @@ def test_a_budget_that_never_yields_is_named(pool: Pool) -> None:
 def test_killed_in_the_middle(pool: Pool, tmp_path: Path) -> None:
     """Kill the task with SIGKILL while a drain waits; the next run completes the replacement."""
     pool.options["disk"] = {"size_gib": 220}
-    play = {
-        "hosts": "localhost",
-        "gather_facts": False,
-        "tasks": [
-            {
-                "accelerators.openshift.gpu_machineset": {
-                    **pool.options,
-                    "on_change": "replace",
-                    "kubeconfig": str(pool.playbook.kubeconfig),
-                }
-            }
-        ],
-    }
-    (tmp_path / "play.yml").write_text(yaml.safe_dump([play]))
-    environment = {**os.environ, **pool.playbook._environment()}
     with served(pool, minimum=2):
-        command = [
-            str(Path(sys.executable).parent / "ansible-playbook"),
-            "-i",
-            "localhost,",
-            "-c",
-            "local",
-            "play.yml",
-        ]
-        run = subprocess.Popen(
-            command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, start_new_session=True
+        kill(
+            pool.playbook,
+            tmp_path,
+            lambda: [node for node in pool.nodes if node["spec"].get("unschedulable")],
+            "gpu_machineset",
+            **pool.options,
+            on_change="replace",
         )
-        try:
-            until(
-                lambda: [node for node in pool.nodes if node["spec"].get("unschedulable")], "a cordoned node"
-            )
-        finally:
-            os.killpg(run.pid, signal.SIGKILL)
-            run.wait()
         assert len(pool.machines) == 3
         assert not pool.is_tidy(2)
     done = pool.apply(on_change="replace")

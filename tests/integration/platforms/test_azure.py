@@ -21,11 +21,8 @@ GROUP: t.Final = (
 )
 
 
-def test_the_life_of_a_pool(pools: Pools) -> None:
-    pools.ensure(POOL)
-    found, worker = pools.sets(POOL), pools.worker("1")
-    assert sorted(found) == ["1", "2"]
-    value = found["1"]
+def check_the_first_set(value: Data, worker: Data) -> None:
+    """Check what the pool asks for, and that all else is as in the installer's set of the zone."""
     assert (value["vmSize"], value["spotVMOptions"], value["acceleratedNetworking"]) == (
         FIRST,
         {"maxPrice": "2500m"},
@@ -51,8 +48,10 @@ def test_the_life_of_a_pool(pools: Pools) -> None:
         "userDataSecret",
     ):
         assert value[key] == worker[key], key
-    assert pools.unchanged(POOL)
 
+
+def keep_a_new_image(pools: Pools) -> None:
+    """Let the cluster change the boot image; a second run leaves the new one alone."""
     with pools.trouble("boot_image_update", image="4.22.20261101"):
         until(
             lambda: all(one["image"]["version"] == "4.22.20261101" for one in pools.sets(POOL).values()),
@@ -61,6 +60,14 @@ def test_the_life_of_a_pool(pools: Pools) -> None:
         assert pools.unchanged(POOL)
     assert pools.sets(POOL)["1"]["image"]["version"] == "4.22.20261101"
 
+
+def test_the_life_of_a_pool(pools: Pools) -> None:
+    pools.ensure(POOL)
+    assert sorted(pools.sets(POOL)) == ["1", "2"]
+    check_the_first_set(pools.sets(POOL)["1"], pools.worker("1"))
+    assert pools.unchanged(POOL)
+
+    keep_a_new_image(pools)
     changed = {
         **POOL,
         "replicas": 3,

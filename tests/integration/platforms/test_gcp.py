@@ -20,9 +20,8 @@ IMAGE: t.Final = "rhcos-9-9-20261101-0-gcp-x86-64"
 A100: t.Final = {"instance_type": "a2-highgpu-1g", "zones": [ZONE]}
 
 
-def test_the_life_of_a_pool(pools: Pools) -> None:
-    pools.ensure(POOL)
-    value, worker = pools.sets(POOL)[ZONE], pools.worker(ZONE)
+def check_the_first_set(value: Data, worker: Data) -> None:
+    """Check what the pool asks for, and that all else is as in the installer's set of the zone."""
     assert (value["machineType"], value["onHostMaintenance"], value["provisioningModel"]) == (
         "g2-standard-8",
         "Terminate",
@@ -37,8 +36,10 @@ def test_the_life_of_a_pool(pools: Pools) -> None:
     }
     for key in ("networkInterfaces", "serviceAccounts", "tags", "projectID", "region", "userDataSecret"):
         assert value[key] == worker[key], key
-    assert pools.unchanged(POOL)
 
+
+def keep_a_new_image(pools: Pools) -> None:
+    """Let the cluster change the boot image; a second run leaves the new one alone."""
     with pools.trouble("boot_image_update", image=IMAGE):
         until(
             lambda: all(one["disks"][0]["image"].endswith(IMAGE) for one in pools.sets(POOL).values()),
@@ -47,6 +48,13 @@ def test_the_life_of_a_pool(pools: Pools) -> None:
         assert pools.unchanged(POOL)
     assert pools.sets(POOL)[ZONE]["disks"][0]["image"].endswith(IMAGE)
 
+
+def test_the_life_of_a_pool(pools: Pools) -> None:
+    pools.ensure(POOL)
+    check_the_first_set(pools.sets(POOL)[ZONE], pools.worker(ZONE))
+    assert pools.unchanged(POOL)
+
+    keep_a_new_image(pools)
     changed = {
         **POOL,
         "replicas": 3,

@@ -22,6 +22,8 @@ pytestmark = pytest.mark.long(
 )
 ZONE = "us-east-2b"
 ACCELERATOR = {"cluster-api/accelerator": "nvidia-t4"}
+TRAINERS = ("train-0", "train-1")
+GPU = {"limits": {"nvidia.com/gpu": "1"}}
 AUTOSCALING = "autoscaling.openshift.io"
 CERTIFICATES = ("certificates.k8s.io/v1", "certificatesigningrequests")
 
@@ -32,6 +34,15 @@ def machine_set(machine_set: t.Callable[..., str]) -> t.Callable[..., str]:
     return functools.partial(machine_set, zone=ZONE, labels=ACCELERATOR)
 
 
+def said_of_trainers(client: Client, reason: str) -> list[str]:
+    return [text for trainer in TRAINERS for text in events(client, "default", trainer, reason)]
+
+
+def give_a_gpu(client: Client, node: str) -> None:
+    gpus = {"nvidia.com/gpu": "1"}
+    client.patch("v1", "nodes", node, None, {"status": {"capacity": gpus, "allocatable": gpus}}, "status")
+
+
 def test_the_autoscaler_grows_a_pool_from_zero_and_keeps_its_limit(
     client: Client, machine_set: t.Callable[..., str]
 ) -> None:
@@ -39,45 +50,20 @@ def test_the_autoscaler_grows_a_pool_from_zero_and_keeps_its_limit(
     autoscale(client, name, {"gpus": [{"type": "nvidia-t4", "min": 0, "max": 1}]})
     try:
         until(lambda: _available(client, "cluster-autoscaler-default"), "the autoscaler Available")
-        for number in range(2):
-            resources = {"limits": {"nvidia.com/gpu": "1"}}
-            pod(
-                client,
-                f"train-{number}",
-                containers=[{"name": "main", "image": "example.com/train:1", "resources": resources}],
-            )
+        for trainer in TRAINERS:
+            container = {"name": "main", "image": "example.com/train:1", "resources": GPU}
+            pod(client, trainer, containers=[container])
         [machine] = until(lambda: in_phase(client, name, "Running"), "one Machine Running")
-        node = machine["status"]["nodeRef"]["name"]
-        said = [
-            text
-            for number in range(2)
-            for text in events(client, "default", f"train-{number}", "TriggeredScaleUp")
-        ]
-        assert f"pod triggered scale-up: [{{MachineSet/{MACHINES}/{name} 0->1 (max: 4)}}]" in said
-        client.patch(
-            "v1",
-            "nodes",
-            node,
-            None,
-            {"status": {"capacity": {"nvidia.com/gpu": "1"}, "allocatable": {"nvidia.com/gpu": "1"}}},
-            "status",
-        )
-        until(
-            lambda: sum(running(client, f"train-{number}") for number in range(2)) == 1,
-            "one of the pods Running",
-        )
+        scale_up = f"pod triggered scale-up: [{{MachineSet/{MACHINES}/{name} 0->1 (max: 4)}}]"
+        assert scale_up in said_of_trainers(client, "TriggeredScaleUp")
+        give_a_gpu(client, machine["status"]["nodeRef"]["name"])
+        until(lambda: sum(running(client, one) for one in TRAINERS) == 1, "one of the pods Running")
         refusal = "pod didn't trigger scale-up: 1 max cluster nvidia-t4 limit reached"
-        until(
-            lambda: any(
-                refusal in events(client, "default", f"train-{number}", "NotTriggerScaleUp")
-                for number in range(2)
-            ),
-            "the refusal",
-        )
+        until(lambda: refusal in said_of_trainers(client, "NotTriggerScaleUp"), "the refusal")
         assert client.get("v1", "configmaps", "cluster-autoscaler-status", MACHINES)
     finally:
-        for number in range(2):
-            client.delete("v1", "pods", f"train-{number}", "default")
+        for trainer in TRAINERS:
+            client.delete("v1", "pods", trainer, "default")
         forget(client, name)
     bound = "machine.openshift.io/cluster-api-autoscaler-node-group-max-size"
     assert until(lambda: bound not in _annotations(client, name), "the set without bounds")

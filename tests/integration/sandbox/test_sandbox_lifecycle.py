@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from integration.patience import until
+from integration.sandbox.pods import phase, pod
 
 from openshift_sandbox import audit
 from openshift_sandbox.client import ApiError, Client
@@ -44,10 +45,12 @@ def sandbox(*words: str, directory: Path, check: bool = True) -> subprocess.Comp
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     directory = tmp_path_factory.mktemp("lifecycle") / "one"
     started = time.monotonic()
-    sandbox("up", "--scenario", "aws", directory=directory)
-    assert time.monotonic() - started < UP_SECONDS
-    yield directory
-    sandbox("down", directory=directory)
+    try:
+        sandbox("up", "--scenario", "aws", directory=directory)
+        assert time.monotonic() - started < UP_SECONDS
+        yield directory
+    finally:
+        sandbox("down", directory=directory)
 
 
 @pytest.fixture(scope="module")
@@ -128,48 +131,34 @@ def test_the_audit_log_holds_what_was_sent(directory: Path, client: Client) -> N
     assert write.body["metadata"]["labels"] == {"a": "b"}
 
 
-def test_pods_run_end_fail_crash_and_log(directory: Path, client: Client) -> None:
-    def pod(name: str, restart: str, **annotations: str) -> dict[str, object]:
-        metadata = {
-            "name": name,
-            "namespace": "default",
-            "annotations": {f"sandbox.openshift/{key}": value for key, value in annotations.items()},
+def write_log(directory: Path, client: Client, name: str, text: str) -> None:
+    """Let KWOK answer a pod's log with one line."""
+    log = directory / "run" / f"{name}.log"
+    log.write_text(f"2026-08-20T08:00:00.000000001Z stdout F {text}\n")
+    logs = {"logs": [{"containers": ["main"], "logsFile": str(log)}]}
+    client.create(
+        {
+            "apiVersion": "kwok.x-k8s.io/v1alpha1",
+            "kind": "Logs",
+            "metadata": {"name": name, "namespace": "default"},
+            "spec": logs,
         }
-        spec = {"restartPolicy": restart, "containers": [{"name": "main", "image": "x"}]}
-        return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+    )
 
-    def phase(name: str) -> str:
-        found = client.get("v1", "pods", name, "default") or {}
-        state = (found.get("status", {}).get("containerStatuses") or [{"state": {}}])[0]["state"]
-        ended = state.get("terminated", {})
-        reason = state.get("waiting", {}).get("reason", "")
-        return f"{found['status']['phase']} {ended.get('exitCode', '')}{reason}".strip()
 
-    for one in (
-        pod("ends", "Never"),
-        pod("fails", "Never", **{"exit-code": "3"}),
-        pod("stays", "Always"),
-        pod("crashes", "Always", **{"crash-loop": "main"}),
-    ):
-        client.create(one)
+def test_pods_run_end_fail_crash_and_log(directory: Path, client: Client) -> None:
+    pod(client, "ends", restartPolicy="Never")
+    pod(client, "fails", {"exit-code": "3"}, restartPolicy="Never")
+    pod(client, "stays", restartPolicy="Always")
+    pod(client, "crashes", {"crash-loop": "main"}, restartPolicy="Always")
     wanted = {
         "ends": "Succeeded 0",
         "fails": "Failed 3",
         "stays": "Running",
         "crashes": "Running CrashLoopBackOff",
     }
-    until(lambda: {name: phase(name) for name in wanted} == wanted, "every phase")
-    log = directory / "run" / "stays.log"
-    log.write_text("2026-08-20T08:00:00.000000001Z stdout F Test PASSED\n")
-    logs = {"logs": [{"containers": ["main"], "logsFile": str(log)}]}
-    client.create(
-        {
-            "apiVersion": "kwok.x-k8s.io/v1alpha1",
-            "kind": "Logs",
-            "metadata": {"name": "stays", "namespace": "default"},
-            "spec": logs,
-        }
-    )
+    until(lambda: {name: phase(client, name) for name in wanted} == wanted, "every phase")
+    write_log(directory, client, "stays", "Test PASSED")
     until(
         lambda: (
             client.request("GET", "/api/v1/namespaces/default/pods/stays/log")[1].get("message")
@@ -184,7 +173,7 @@ def test_pods_run_end_fail_crash_and_log(directory: Path, client: Client) -> Non
         "default",
         {"metadata": {"annotations": {"sandbox.openshift/crash-loop": None}}},
     )
-    until(lambda: phase("crashes") == "Running", "no crash any more")
+    until(lambda: phase(client, "crashes") == "Running", "no crash any more")
     for name in wanted:
         client.delete("v1", "pods", name, "default")
     until(lambda: client.list("v1", "pods", "default") == [], "no pod left")
@@ -213,19 +202,8 @@ def test_up_repairs_what_was_killed(directory: Path, client: Client, victims: li
 
 
 def test_kwok_acts_on_pods_soon_after_its_restart(client: Client) -> None:
-    spec = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x"}]}
-    client.create(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": "after", "namespace": "default"},
-            "spec": spec,
-        }
-    )
-    until(
-        lambda: (client.get("v1", "pods", "after", "default") or {})["status"]["phase"] == "Succeeded",
-        "the pod's end",
-    )
+    pod(client, "after", restartPolicy="Never")
+    until(lambda: phase(client, "after") == "Succeeded 0", "the pod's end")
     client.delete("v1", "pods", "after", "default")
 
 

@@ -201,20 +201,18 @@ def test_ready_although_a_node_may_have_no_pod(cluster: Cluster) -> None:
     assert pools(found) == {"ethernet": True, "infiniband": False}
 
 
+def create_theirs(cluster: Cluster) -> None:
+    """Create a policy that is not ours, with an older driver."""
+    driver = {"image": "doca-driver", "repository": "nvcr.io/nvidia/mellanox", "version": "doca3.4.0"}
+    policy = {"apiVersion": API, "kind": "NicClusterPolicy", "metadata": {"name": NAME}}
+    cluster.client.create({**policy, "spec": {"ofedDriver": driver}})
+
+
 def test_somebody_elses_policy_is_reported_then_taken(
     cluster: Cluster, playbook: Playbook, audit: Audit
 ) -> None:
     playbook.module("special_resource", backend=BACKEND, state="absent")
-    theirs = {
-        "ofedDriver": {
-            "image": "doca-driver",
-            "repository": "nvcr.io/nvidia/mellanox",
-            "version": "doca3.4.0",
-        }
-    }
-    cluster.client.create(
-        {"apiVersion": API, "kind": "NicClusterPolicy", "metadata": {"name": NAME}, "spec": theirs}
-    )
+    create_theirs(cluster)
     driver: Data = WANTED | {"nic_cluster_policy": {"ofed_driver": {}}, "pools": [ETHERNET, INFINIBAND]}
     reported = playbook.module("special_resource", **driver)
     assert (reported.changed, audit.writes(reported)) == (False, [])

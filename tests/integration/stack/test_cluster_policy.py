@@ -72,9 +72,7 @@ def test_a_secret_that_is_not_there_is_told_before_the_first_write(
     assert cluster.client.list(*POLICIES) == []
 
 
-def test_somebody_elses_policy_is_reported_and_taken_only_when_asked(
-    cluster: Cluster, playbook: Playbook, audit: Audit
-) -> None:
+def create_theirs(cluster: Cluster) -> None:
     """Create a policy of Argo CD whose operands do not tolerate the taint of one pool."""
     tracked = {"argocd.argoproj.io/tracking-id": f"gpu:nvidia.com/ClusterPolicy:/{NAME}"}
     spec: Data = {key: {} for key in REQUIRED} | {
@@ -89,6 +87,12 @@ def test_somebody_elses_policy_is_reported_and_taken_only_when_asked(
             "spec": spec,
         }
     )
+
+
+def test_somebody_elses_policy_is_reported_and_taken_only_when_asked(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
+    create_theirs(cluster)
     try:
         made = playbook.module("special_resource", **WANTED, mig={"strategy": "single"})
         assert (made["code"], audit.writes(made)) == ("GPU-TAINT", []), made.result

@@ -5,16 +5,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 import typing as t
 from pathlib import Path
 
 import pytest
-import yaml
 from cluster import Cluster
+from integration.killed import kill
 from integration.patience import until
 from integration.playbook import Playbook
 from integration.stack.driver_gaps import DRIVERS, NEW, OLD, POLICIES, POOLS, QUICK, Gaps, driver, owners
@@ -39,29 +35,6 @@ def daemonsets(cluster: Cluster) -> dict[str, str]:
         "apps/v1", "daemonsets", NAMESPACE, labels="app.kubernetes.io/component=nvidia-driver"
     )
     return {one["metadata"]["name"]: one["metadata"]["ownerReferences"][0]["kind"] for one in found}
-
-
-def run_until_killed(playbook: Playbook, path: Path, options: Data, far_enough: t.Callable[[], bool]) -> None:
-    """Run one task, and kill all of its processes with SIGKILL once `far_enough` returns True."""
-    task = {"accelerators.openshift.special_resource": options | {"kubeconfig": str(playbook.kubeconfig)}}
-    path.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": [task]}]))
-    command = [
-        str(Path(sys.executable).parent / "ansible-playbook"),
-        "-i",
-        "localhost,",
-        "-c",
-        "local",
-        str(path),
-    ]
-    environment = {**os.environ, **playbook._environment(), "ANSIBLE_PYTHON_INTERPRETER": sys.executable}
-    with subprocess.Popen(
-        command, env=environment, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
-    ) as process:
-        try:
-            until(far_enough, "the task half way", 60)
-        finally:
-            os.killpg(process.pid, signal.SIGKILL)
-    assert process.returncode == -signal.SIGKILL
 
 
 def test_what_keeps_it_from_working_is_told_before_the_first_write(
@@ -102,11 +75,12 @@ def test_killed_half_way_and_gone_on_with(
     """Check that each pool has at most one node without a driver at a time, also between the two runs."""
     with Gaps(cluster) as gaps:
         # one DaemonSet is gone; the other one, or the nodes, are not migrated yet
-        run_until_killed(
+        kill(
             playbook,
-            tmp_path / "back.yml",
-            BACK,
+            tmp_path,
             lambda: list(daemonsets(cluster).values()).count("NVIDIADriver") < 2,
+            "special_resource",
+            **BACK,
         )
         assert [one["metadata"]["name"] for one in cluster.client.list(*DRIVERS)] == ["inference", "training"]
         made = playbook.module("special_resource", **BACK)

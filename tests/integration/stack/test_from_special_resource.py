@@ -67,6 +67,21 @@ def test_what_runs_is_reported_and_stays(cluster: Cluster, playbook: Playbook, a
     assert cluster.client.get(*SPECIALS, "nvidia-gpu")
 
 
+def check_the_new_stack(found: Data) -> None:
+    """Check that every step of the migration is done, and that every node has its GPUs."""
+    assert (found["backend"], found["state"], [one["done"] for one in found["steps"]]) == (
+        "clusterpolicy",
+        "ready",
+        [True] * 4,
+    )
+    assert [(one["pool"], one["allocatable"]["nvidia.com/gpu"]) for one in found["nodes"]] == [
+        ("inference", 1),
+        ("inference", 1),
+        ("training", 8),
+    ]
+    assert {one["verdict"] for one in found["stages"]} == {"ready"}
+
+
 def test_killed_after_the_removal_and_gone_on_with(
     cluster: Cluster, playbook: Playbook, audit: Audit, tmp_path: Path
 ) -> None:
@@ -93,18 +108,7 @@ def test_killed_after_the_removal_and_gone_on_with(
 
     moved = playbook.module("special_resource", **migration(remove=True))
     assert not moved.failed, moved.result
-    found = moved["special_resource"]
-    assert (found["backend"], found["state"], [one["done"] for one in found["steps"]]) == (
-        "clusterpolicy",
-        "ready",
-        [True] * 4,
-    )
-    assert [(one["pool"], one["allocatable"]["nvidia.com/gpu"]) for one in found["nodes"]] == [
-        ("inference", 1),
-        ("inference", 1),
-        ("training", 8),
-    ]
-    assert {one["verdict"] for one in found["stages"]} == {"ready"}
+    check_the_new_stack(moved["special_resource"])
     assert [one["metadata"]["name"] for one in client.list(*POLICIES)] == ["gpu-cluster-policy"]
     assert client.list("v1", "pods", SPACE) == []
     again = playbook.module("special_resource", **migration(remove=True))

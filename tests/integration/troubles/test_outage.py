@@ -36,30 +36,32 @@ def manifest(name: str) -> dict[str, t.Any]:
     }
 
 
+def api(cluster: Cluster, lines: list[str]) -> Api:
+    """Return an Api that appends what it shows to a list."""
+    return connect({"kubeconfig": str(cluster.kubeconfig), "wait_timeout": 120}, "outage", show=lines.append)
+
+
+def awaited(waiter: Api, name: str) -> list[dict[str, t.Any]]:
+    """Wait until a ConfigMap is there; return what the wait saw of it."""
+
+    def judge(snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:
+        return ready() if snapshot["map"] else pending("Missing", f"{name} is not there")
+
+    seen = waiter.wait({"map": Query(CONFIG_MAP, "default", name=name)}, judge, "outage")
+    return seen["map"]
+
+
 @pytest.mark.parametrize("hang", [False, True], ids=["refused", "silent"])
 def test_twenty_seconds_without_api(cluster: Cluster, hang: bool) -> None:
     sandbox = cluster.needs_sandbox()
     lines: list[str] = []
 
-    def api() -> Api:
-        return connect(
-            {"kubeconfig": str(cluster.kubeconfig), "wait_timeout": 120}, "outage", show=lines.append
-        )
-
     server = sandbox.processes.find("kube-apiserver")
     assert server is not None
     name = f"outage-{'silent' if hang else 'refused'}"
-    waiter, writer = api(), api()
-    seen: dict[str, t.Any] = {}
-
-    def judge(snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:
-        return ready() if snapshot["map"] else pending("Missing", f"{name} is not there")
-
-    def wait() -> None:
-        seen["snapshot"] = waiter.wait({"map": Query(CONFIG_MAP, "default", name=name)}, judge, "outage")
-        seen["at"] = time.monotonic()
-
-    waiting = threading.Thread(target=wait)
+    waiter, writer = api(cluster, lines), api(cluster, lines)
+    seen: list[dict[str, t.Any]] = []
+    waiting = threading.Thread(target=lambda: seen.extend(awaited(waiter, name)))
     waiting.start()
     writer.get(CONFIG_MAP, name, "default")
     outage = threading.Thread(target=faults.api_down, args=(sandbox, AWAY, hang))
@@ -72,9 +74,9 @@ def test_twenty_seconds_without_api(cluster: Cluster, hang: bool) -> None:
     outage.join(timeout=120)
     assert not waiting.is_alive()
     assert written - started > AWAY / 2, "the API was not away"
-    assert [item["data"] for item in seen["snapshot"]["map"]] == [{"x": "1"}]
+    assert [item["data"] for item in seen] == [{"x": "1"}]
     assert len(writer.changes) == 1
-    again = api()
+    again = api(cluster, lines)
     again.apply(manifest(name))
     assert again.changes == []
     assert any("waiting for https://" in line for line in lines)

@@ -31,75 +31,10 @@ READMES = sorted((ROOT / "roles").glob("*/README.md"))
 PAPERS = {"DOCUMENTATION", "EXAMPLES", "RETURN"}
 
 # What is over a budget and has to be mended. A name that is within the budgets again leaves its list.
-LONG = {"plugins/lookup/gpu_instance_types.py"}
+LONG: set[str] = set()
 LONG_FUNCTIONS: dict[str, set[str]] = {
-    "benchmarks/objects.py": {"node", "twelve"},
-    "benchmarks/report.py": {"_tables"},
-    "benchmarks/row_enable.py": {"rows"},
-    "benchmarks/row_growth.py": {"clusters"},
-    "benchmarks/row_playbook.py": {"judged"},
-    "benchmarks/row_scale.py": {"judged"},
-    "benchmarks/row_task.py": {"rows"},
-    "benchmarks/row_wait.py": {"measured", "rows"},
     "plugins/module_utils/_stack/clusterpolicy/result.py": {"summarize"},
     "plugins/module_utils/_stack/drivers/kernel.py": {"_daemonset"},
-    "tests/faults/wire/test_answers.py": {
-        "test_a_wait_of_three_queries_asks_a_server_that_is_away_as_often_as_one"
-    },
-    "tests/integration/backends/test_kmm_devices.py": {
-        "test_a_dra_driver_is_ready_when_its_devices_can_be_claimed"
-    },
-    "tests/integration/backends/test_sro.py": {"test_from_a_special_resource_to_a_module"},
-    "tests/integration/machines/living_pool.py": {"served"},
-    "tests/integration/machines/test_autoscaler_limits.py": {"test_limits_are_merged_and_given_back"},
-    "tests/integration/machines/test_autoscaling.py": {
-        "test_a_pending_pod_brings_the_first_node_and_no_run_fights_it"
-    },
-    "tests/integration/machines/test_candidates_whole.py": {
-        "test_killed_while_it_waits_for_the_second_candidate",
-        "test_the_whole_run_with_candidates",
-    },
-    "tests/integration/machines/test_drains.py": {"test_what_tolerates_the_cordon_comes_back_and_is_told_of"},
-    "tests/integration/machines/test_pool_drift.py": {"test_killed_in_the_middle"},
-    "tests/integration/platforms/test_azure.py": {"test_the_life_of_a_pool"},
-    "tests/integration/platforms/test_gcp.py": {"test_the_life_of_a_pool"},
-    "tests/integration/sandbox/test_day_two.py": {
-        "test_the_autoscaler_grows_a_pool_from_zero_and_keeps_its_limit"
-    },
-    "tests/integration/sandbox/test_sandbox_lifecycle.py": {"test_pods_run_end_fail_crash_and_log"},
-    "tests/integration/stack/nfd/test_nfd.py": {"test_what_rules_and_node_features_give"},
-    "tests/integration/stack/nfd/test_nfd_upstream.py": {"test_an_nfd_of_somebody_else_s_chart"},
-    "tests/integration/stack/operators/test_olm_bundles.py": {
-        "test_a_driver_change_that_lies_in_an_image_is_read_and_allowed"
-    },
-    "tests/integration/stack/operators/test_olm_operator.py": {
-        "test_an_exact_version_its_upgrade_and_its_removal"
-    },
-    "tests/integration/stack/operators/test_olm_upgrades.py": {
-        "test_one_plan_after_another_up_to_the_wanted_csv"
-    },
-    "tests/integration/stack/operators/test_update_drivers.py": {
-        "test_modules_of_kmm",
-        "test_precompiled_drivers_and_the_images_that_are_there",
-        "test_the_image_of_the_nic_driver",
-    },
-    "tests/integration/stack/test_backend_nicclusterpolicy.py": {
-        "test_somebody_elses_policy_is_reported_then_taken"
-    },
-    "tests/integration/stack/test_cluster_policy.py": {
-        "test_somebody_elses_policy_is_reported_and_taken_only_when_asked"
-    },
-    "tests/integration/stack/test_from_special_resource.py": {
-        "test_killed_after_the_removal_and_gone_on_with"
-    },
-    "tests/integration/test_requests.py": {
-        "test_the_whole_chain_again_while_every_gpu_is_busy_and_others_keep_their_fields"
-    },
-    "tests/integration/test_secrecy.py": {
-        "test_a_password_and_its_token_are_nowhere_to_be_seen",
-        "test_a_token_is_nowhere_to_be_seen",
-    },
-    "tests/integration/troubles/test_outage.py": {"test_twenty_seconds_without_api"},
 }
 CROWDED: set[str] = set()
 

@@ -59,3 +59,24 @@ def own(node: Data) -> Data:
 def create(cluster: Cluster, api_version: str, kind: str, name: str, **more: t.Any) -> Data:
     metadata = {"name": name, "namespace": NAMESPACE, **more.pop("metadata", {})}
     return cluster.client.create({"apiVersion": api_version, "kind": kind, "metadata": metadata, **more})
+
+
+def check_facts(facts: Data) -> None:
+    """Check what nfd_labels says of an instance with the rule MINE and the features RACK."""
+    assert (facts["available"], facts["manager"], facts["rules"], facts["features"]) == (
+        True,
+        "accelerators.openshift",
+        ["it-mine"],
+        ["it-rack"],
+    )
+    families = facts["nodes"][0]["families"]
+    assert (
+        families["pci"]["10de.present"]
+        == families["cpuid"]["AVX512VNNI"]
+        == families["storage"]["nonrotationaldisk"]
+        == "true"
+    )
+    assert {"cpu", "cpuid", "kernel", "os_release", "pci", "storage", "custom"} <= set(families)
+    assert {one["class"]: one["lets_through"] for one in facts["pci_classes"]}["02"].startswith(
+        "all network adapters"
+    )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from cluster import Cluster, running
-from integration.playbook import Playbook
+from integration.playbook import Playbook, Run
 from integration.wire import Audit
 
 pytestmark = pytest.mark.long("Node Feature Discovery by a chart and not by OpenShift's operator")
@@ -46,16 +46,10 @@ def chart() -> t.Iterator[Cluster]:
         yield cluster
 
 
-def test_an_nfd_of_somebody_else_s_chart(
-    chart: Cluster, tmp_path_factory: pytest.TempPathFactory, program: Path
-) -> None:
-    assert chart.sandbox
-    playbook, audit = (
-        Playbook(tmp_path_factory.mktemp("chart"), chart.kubeconfig, program),
-        Audit(chart.sandbox.directory / "audit.log", chart.client),
-    )
+def labelled(playbook: Playbook) -> Run:
+    """Run nfd_labels three times on a GPU node: in check mode, for real, and again."""
     labels = {"accelerators.openshift.nfd_labels": OPTIONS}
-    run = playbook.tasks(
+    return playbook.tasks(
         {
             "accelerators.openshift.gpu_machineset": {
                 "name": "it-chart",
@@ -69,6 +63,17 @@ def test_an_nfd_of_somebody_else_s_chart(
         labels,
         {"ansible.builtin.debug": {"msg": "{{ made }}"}},
     )
+
+
+def test_an_nfd_of_somebody_else_s_chart(
+    chart: Cluster, tmp_path_factory: pytest.TempPathFactory, program: Path
+) -> None:
+    assert chart.sandbox
+    playbook, audit = (
+        Playbook(tmp_path_factory.mktemp("chart"), chart.kubeconfig, program),
+        Audit(chart.sandbox.directory / "audit.log", chart.client),
+    )
+    run = labelled(playbook)
     assert run.rc == 0, run.output[-3000:]
     _pool, foretold, made, again, told = run.tasks
     assert (foretold.changed, made.changed, again.changed) == (True, True, False)

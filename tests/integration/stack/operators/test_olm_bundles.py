@@ -85,15 +85,8 @@ def images(cluster: Cluster) -> set[str]:
     }
 
 
-def test_a_driver_change_that_lies_in_an_image_is_read_and_allowed(
-    cluster: Cluster, playbook: Playbook, audit: Audit
-) -> None:
-    faults.add(cluster.needs_sandbox(), "bundle_image", {"package": GPU["name"]})
-    assert playbook.module("olm_operator", **GPU, csv=FIRST)["operator"]["csv"] == FIRST
-    made = playbook.module("special_resource", **STACK)
-    assert not made.failed, made.result
-    assert drivers(cluster) == {"580.126.20"}
-    upgrade = {**GPU, "approve": "upgrade"}
+def check_that_the_plan_holds_no_csv(cluster: Cluster) -> None:
+    """Wait for the plan of the upgrade; check that it only says where the CSV lies."""
     plans = until(
         lambda: [
             one
@@ -111,6 +104,17 @@ def test_a_driver_change_that_lies_in_an_image_is_read_and_allowed(
         "the plan only says where the CSV lies"
     )
 
+
+def test_a_driver_change_that_lies_in_an_image_is_read_and_allowed(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
+    faults.add(cluster.needs_sandbox(), "bundle_image", {"package": GPU["name"]})
+    assert playbook.module("olm_operator", **GPU, csv=FIRST)["operator"]["csv"] == FIRST
+    made = playbook.module("special_resource", **STACK)
+    assert not made.failed, made.result
+    assert drivers(cluster) == {"580.126.20"}
+    upgrade = {**GPU, "approve": "upgrade"}
+    check_that_the_plan_holds_no_csv(cluster)
     asked, foreseen = (
         playbook.module("olm_operator", **upgrade),
         playbook.module("olm_operator", **upgrade, driver_change="allow", check=True),

@@ -87,12 +87,8 @@ def test_what_cannot_be_is_said_before_anything_is_written(
     assert audit.writes(task) == []
 
 
-def test_an_exact_version_its_upgrade_and_its_removal(
-    cluster: Cluster, playbook: Playbook, audit: Audit
-) -> None:
-    first = playbook.module("olm_operator", **NFD, csv=OLDER)
-    assert (first["operator"]["csv"], first["operator"]["phase"]) == (OLDER, "Succeeded")
-
+def offer_the_upgrade(playbook: Playbook, audit: Audit) -> None:
+    """Wait for the newer version, which no task installs that does not approve it."""
     again = playbook.tasks(
         {
             "accelerators.openshift.olm_operator": NFD,
@@ -111,16 +107,9 @@ def test_an_exact_version_its_upgrade_and_its_removal(
     assert (refused.failed, refused["code"]) == (True, "OLM-VERSION")
     assert audit.writes(refused) == []
 
-    upgraded = playbook.module("olm_operator", **NFD, approve="upgrade")
-    assert upgraded.changed
-    assert upgraded["operator"]["csv"] == NEWER
-    assert upgraded["operator"]["upgrade_available"] is None
-    assert [line for line in audit.writes(upgraded) if "installplans" not in line] == []
 
-    back = playbook.module("olm_operator", **NFD, csv=OLDER)
-    assert back["code"] == "OLM-VERSION"
-    assert "does not downgrade" in back["msg"]
-
+def keep_what_is_in_use(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+    """Refuse the removal while the operator's CRD has an object."""
     rule = {
         "apiVersion": "nfd.k8s-sigs.io/v1alpha1",
         "kind": "NodeFeatureRule",
@@ -134,6 +123,9 @@ def test_an_exact_version_its_upgrade_and_its_removal(
     assert audit.writes(kept) == []
     cluster.client.delete("nfd.k8s-sigs.io/v1alpha1", "nodefeaturerules", "theirs", "it-nfd")
 
+
+def remove_it(cluster: Cluster, playbook: Playbook) -> None:
+    """Remove the operator; its namespace stays until the ConfigMap of another owner is gone."""
     cluster.client.create(
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "theirs", "namespace": "it-nfd"}}
     )
@@ -147,6 +139,27 @@ def test_an_exact_version_its_upgrade_and_its_removal(
     cluster.client.delete("v1", "configmaps", "theirs", "it-nfd")
     assert playbook.module("olm_operator", **NFD, state="absent").changed
     assert cluster.client.get("v1", "namespaces", "it-nfd") is None
+
+
+def test_an_exact_version_its_upgrade_and_its_removal(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
+    first = playbook.module("olm_operator", **NFD, csv=OLDER)
+    assert (first["operator"]["csv"], first["operator"]["phase"]) == (OLDER, "Succeeded")
+
+    offer_the_upgrade(playbook, audit)
+    upgraded = playbook.module("olm_operator", **NFD, approve="upgrade")
+    assert upgraded.changed
+    assert upgraded["operator"]["csv"] == NEWER
+    assert upgraded["operator"]["upgrade_available"] is None
+    assert [line for line in audit.writes(upgraded) if "installplans" not in line] == []
+
+    back = playbook.module("olm_operator", **NFD, csv=OLDER)
+    assert back["code"] == "OLM-VERSION"
+    assert "does not downgrade" in back["msg"]
+
+    keep_what_is_in_use(cluster, playbook, audit)
+    remove_it(cluster, playbook)
 
 
 def test_a_plan_with_somebody_elses_csv_is_not_approved(

@@ -35,26 +35,8 @@ OTHERS: t.Final = {
 }
 
 
-def test_one_plan_after_another_up_to_the_wanted_csv(
-    cluster: Cluster, playbook: Playbook, audit: Audit
-) -> None:
-    csvs = [f"kubevirt-hyperconverged.v4.22.{number}" for number in range(3)]
-    cluster.needs_sandbox()
-    assert playbook.module("olm_operator", **VIRT, csv=csvs[0])["operator"]["csv"] == csvs[0]
-    looked = playbook.module("olm_operator", **VIRT, csv=csvs[2], approve="upgrade", check=True)
-    assert audit.writes(looked) == []
-    reached = playbook.module("olm_operator", **VIRT, csv=csvs[2], approve="upgrade")
-    assert reached["operator"]["csv"] == csvs[2]
-    # The module may patch a Subscription to make OLM look again.
-    assert [line for line in written(audit.writes(reached)) if line != "patch subscriptions"] == [
-        "patch installplans"
-    ] * 2
-    assert approved(cluster, VIRT["namespace"]) == csvs
-    again = playbook.module("olm_operator", **VIRT, csv=csvs[2], approve="upgrade")
-    back = playbook.module("olm_operator", **VIRT, csv=csvs[1], approve="upgrade")
-    assert (again.changed, again["driver_change"], back["code"]) == (False, None, "OLM-VERSION")
-    assert audit.writes(again, back) == []
-
+def remove_with_its_crds(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+    """Remove the operator and its CRDs, which the module refuses while one of them has an object."""
     theirs = {
         "apiVersion": "hco.kubevirt.io/v1beta1",
         "kind": "HyperConverged",
@@ -82,6 +64,29 @@ def test_one_plan_after_another_up_to_the_wanted_csv(
         )
         is None
     )
+
+
+def test_one_plan_after_another_up_to_the_wanted_csv(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
+    csvs = [f"kubevirt-hyperconverged.v4.22.{number}" for number in range(3)]
+    cluster.needs_sandbox()
+    assert playbook.module("olm_operator", **VIRT, csv=csvs[0])["operator"]["csv"] == csvs[0]
+    looked = playbook.module("olm_operator", **VIRT, csv=csvs[2], approve="upgrade", check=True)
+    assert audit.writes(looked) == []
+    reached = playbook.module("olm_operator", **VIRT, csv=csvs[2], approve="upgrade")
+    assert reached["operator"]["csv"] == csvs[2]
+    # The module may patch a Subscription to make OLM look again.
+    assert [line for line in written(audit.writes(reached)) if line != "patch subscriptions"] == [
+        "patch installplans"
+    ] * 2
+    assert approved(cluster, VIRT["namespace"]) == csvs
+    again = playbook.module("olm_operator", **VIRT, csv=csvs[2], approve="upgrade")
+    back = playbook.module("olm_operator", **VIRT, csv=csvs[1], approve="upgrade")
+    assert (again.changed, again["driver_change"], back["code"]) == (False, None, "OLM-VERSION")
+    assert audit.writes(again, back) == []
+
+    remove_with_its_crds(cluster, playbook, audit)
 
 
 @contextlib.contextmanager

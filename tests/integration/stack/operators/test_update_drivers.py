@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
 import pytest
@@ -16,8 +17,10 @@ from integration.stack.operators.updates import KERNEL, NEXT, POOL, said, troubl
 from integration.wire import Audit
 
 from openshift_sandbox.catalogue import crds
+from openshift_sandbox.client import Client
 
 SCENARIO: t.Final = "before-update"
+KMM: t.Final = "kmm.sigs.x-k8s.io"
 pytestmark = [
     pytest.mark.usefixtures("stack"),
     pytest.mark.long(
@@ -26,31 +29,61 @@ pytestmark = [
 ]
 
 
-def test_modules_of_kmm(cluster: Cluster, playbook: Playbook) -> None:
-    client, group = cluster.client, "kmm.sigs.x-k8s.io"
+def serve_modules(client: Client) -> None:
+    """Serve the kinds of Kernel Module Management, whose operator is not installed."""
     for name in ("modules", "preflightvalidationsocp"):
         client.apply(
             yaml.safe_load((ROOT / f"sandbox/crds/operators/kernel-module-management/{name}.yml").read_text())
         )
+    until(lambda: client.request("GET", f"/apis/{KMM}/v1beta1/modules")[0] == 200, "Modules are served")
+    until(
+        lambda: client.request("GET", f"/apis/{KMM}/v1beta2/preflightvalidationsocp")[0] == 200,
+        "PreflightValidationOCPs are served",
+    )
+
+
+def create_module(client: Client) -> None:
     module = {
         "container": {
             "modprobe": {"moduleName": "nic"},
             "kernelMappings": [{"regexp": "^5\\.14\\.0-.*$", "containerImage": "r.io/nic:1"}],
         }
     }
-    spec = {"selector": {"kubernetes.io/os": "linux"}, "moduleLoader": module}
-    made = {
-        "apiVersion": f"{group}/v1beta1",
-        "kind": "Module",
-        "metadata": {"name": "nic", "namespace": "default"},
-        "spec": spec,
-    }
-    until(lambda: client.request("GET", f"/apis/{group}/v1beta1/modules")[0] == 200, "Modules are served")
-    until(
-        lambda: client.request("GET", f"/apis/{group}/v1beta2/preflightvalidationsocp")[0] == 200,
-        "PreflightValidationOCPs are served",
+    client.create(
+        {
+            "apiVersion": f"{KMM}/v1beta1",
+            "kind": "Module",
+            "metadata": {"name": "nic", "namespace": "default"},
+            "spec": {"selector": {"kubernetes.io/os": "linux"}, "moduleLoader": module},
+        }
     )
-    client.create(made)
+
+
+def fail_the_verification(client: Client) -> None:
+    """Create a PreflightValidationOCP for the next kernel that has found no image of the module."""
+    proof = {
+        "apiVersion": f"{KMM}/v1beta2",
+        "kind": "PreflightValidationOCP",
+        "metadata": {"name": "next"},
+        "spec": {"kernelVersion": KERNEL},
+    }
+    client.create(proof)
+    result = {
+        "name": "nic",
+        "namespace": "default",
+        "verificationStage": "Image",
+        "verificationStatus": "Failure",
+        "statusReason": "r.io/nic:1 was not found",
+        "lastTransitionTime": "2026-11-21T00:00:00Z",
+    }
+    where = (f"{KMM}/v1beta2", "preflightvalidationsocp", "next", None)
+    client.patch(*where, {"status": {"modules": [result]}}, "status")
+
+
+def test_modules_of_kmm(cluster: Cluster, playbook: Playbook) -> None:
+    client = cluster.client
+    serve_modules(client)
+    create_module(client)
     found = playbook.module("preflight_update", **NEXT)
     assert (verdicts(found)["module default/nic"], found.failed) == ("ok", False)
     with trouble(cluster, "kmm_image_missing", image="r.io/nic:1"):
@@ -59,30 +92,13 @@ def test_modules_of_kmm(cluster: Cluster, playbook: Playbook) -> None:
     with trouble(cluster, "registry_closed", host="r.io"):
         untried = playbook.module("preflight_update", **NEXT)
     assert (verdicts(untried)["module default/nic"], untried.failed) == ("unknown", False)
-    proof = {
-        "apiVersion": f"{group}/v1beta2",
-        "kind": "PreflightValidationOCP",
-        "metadata": {"name": "next"},
-        "spec": {"kernelVersion": KERNEL},
-    }
-    client.create(proof)
-    now = "2026-11-21T00:00:00Z"
-    result = {
-        "name": "nic",
-        "namespace": "default",
-        "verificationStage": "Image",
-        "statusReason": "r.io/nic:1 was not found",
-        "lastTransitionTime": now,
-    }
-    where = (f"{group}/v1beta2", "preflightvalidationsocp", "next", None)
-    client.patch(*where, {"status": {"modules": [result | {"verificationStatus": "Failure"}]}}, "status")
+    fail_the_verification(client)
     failed = playbook.module("preflight_update", **NEXT)
     assert (failed["code"], "r.io/nic:1 was not found" in failed["message"]) == ("UPDATE-KMM", True)
-    client.delete(f"{group}/v1beta1", "modules", "nic", "default")
+    client.delete(f"{KMM}/v1beta1", "modules", "nic", "default")
 
 
-def test_the_image_of_the_nic_driver(cluster: Cluster, playbook: Playbook) -> None:
-    client, labels = cluster.client, {"nvidia.com/ofed-driver": ""}
+def serve_nic_cluster_policies(client: Client) -> None:
     crds.load(
         client,
         [
@@ -91,25 +107,18 @@ def test_the_image_of_the_nic_driver(cluster: Cluster, playbook: Playbook) -> No
             if one["spec"]["names"]["kind"] == "NicClusterPolicy"
         ],
     )
+
+
+@contextlib.contextmanager
+def nic_driver(client: Client) -> t.Iterator[None]:
+    """Create a NicClusterPolicy and the DaemonSet of its driver, which fits no node; delete both at last."""
     where = ("mellanox.com/v1alpha1", "nicclusterpolicies", "nic-cluster-policy", None)
     driver = {"image": "doca-driver", "repository": "nvcr.io/nvidia/mellanox", "version": "doca3.5.0"}
-    client.create(
-        {
-            "apiVersion": where[0],
-            "kind": "NicClusterPolicy",
-            "metadata": {"name": where[2]},
-            "spec": {"ofedDriver": driver},
-        }
-    )
-    pod = {
-        "containers": [
-            {
-                "name": "mofed-container",
-                "image": "nvcr.io/nvidia/mellanox/doca-driver:doca3.5.0-rhel9.6-amd64",
-            }
-        ],
-        "nodeSelector": {"no": "node"},
-    }
+    policy = {"apiVersion": where[0], "kind": "NicClusterPolicy", "metadata": {"name": where[2]}}
+    client.create({**policy, "spec": {"ofedDriver": driver}})
+    labels = {"nvidia.com/ofed-driver": ""}
+    image = "nvcr.io/nvidia/mellanox/doca-driver:doca3.5.0-rhel9.6-amd64"
+    pod = {"containers": [{"name": "mofed-container", "image": image}], "nodeSelector": {"no": "node"}}
     spec = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod}}
     client.create(
         {
@@ -119,15 +128,21 @@ def test_the_image_of_the_nic_driver(cluster: Cluster, playbook: Playbook) -> No
             "spec": spec,
         }
     )
-    name = "NIC driver image"
-    needed = "nvcr.io/nvidia/mellanox/doca-driver:doca3.5.0-rhel9.8-amd64"
     try:
-        there = playbook.module("preflight_update", **NEXT)
-        with trouble(cluster, "registry_image_missing", image=needed):
-            missing = playbook.module("preflight_update", **NEXT)
+        yield
     finally:
         client.delete(*where)
         client.delete("apps/v1", "daemonsets", "mofed", "default")
+
+
+def test_the_image_of_the_nic_driver(cluster: Cluster, playbook: Playbook) -> None:
+    name = "NIC driver image"
+    needed = "nvcr.io/nvidia/mellanox/doca-driver:doca3.5.0-rhel9.8-amd64"
+    serve_nic_cluster_policies(cluster.client)
+    with nic_driver(cluster.client):
+        there = playbook.module("preflight_update", **NEXT)
+        with trouble(cluster, "registry_image_missing", image=needed):
+            missing = playbook.module("preflight_update", **NEXT)
     assert (verdicts(there)[name], said(there, name)) == ("ok", f"{needed} is there")
     assert (missing["code"], f"no image for kernel {KERNEL}: {needed}" in missing["message"]) == (
         "UPDATE-DRIVER",
@@ -135,9 +150,7 @@ def test_the_image_of_the_nic_driver(cluster: Cluster, playbook: Playbook) -> No
     )
 
 
-def test_precompiled_drivers_and_the_images_that_are_there(
-    cluster: Cluster, playbook: Playbook, audit: Audit
-) -> None:
+def install_precompiled_drivers(playbook: Playbook) -> None:
     driver = {
         "usePrecompiled": True,
         "repository": "registry.example.com/nvidia",
@@ -155,6 +168,12 @@ def test_precompiled_drivers_and_the_images_that_are_there(
         }
     )
     assert run.rc == 0, run.output[-3000:]
+
+
+def test_precompiled_drivers_and_the_images_that_are_there(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
+    install_precompiled_drivers(playbook)
     needed = f"registry.example.com/nvidia/gpu-driver-rhel9:595-{KERNEL}-rhel9"
     name = "driver (precompiled)"
     told = [playbook.module("preflight_update", **NEXT, driver_images=images) for images in ([needed], [])]
