@@ -58,3 +58,5 @@ WAIT: t.Final = ArgumentSpec(
 STATE: t.Final = ArgumentSpec(
     options={"state": {"type": "str", "choices": ["present", "absent"], "default": "present"}}
 )
+# A module with this option holds the cluster's lease while it writes.
+LOCK: t.Final = ArgumentSpec(options={"lock_timeout": {"type": "int", "default": 0}})

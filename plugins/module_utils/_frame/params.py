@@ -22,6 +22,12 @@ class StateParams(WaitParams):
     state: t.Literal["present", "absent"]
 
 
+class LockParams(t.TypedDict):
+    """The option of `argspec.LOCK`. lock_timeout: seconds to wait for another run."""
+
+    lock_timeout: int
+
+
 class ManifestsParams(StateParams):
     """The options of the module `manifests`. objects: maps, YAML texts, or one YAML text."""
 

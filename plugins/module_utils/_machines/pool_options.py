@@ -11,7 +11,7 @@ import typing as t
 from .._core.errors import InputError
 from .._core.names import name_fault
 from .._frame.argspec import ArgumentSpec
-from .._frame.params import StateParams
+from .._frame.params import LockParams, StateParams
 from .._platforms.registry import BY_KEY
 from .._pools.draft import Draft, single
 from .._pools.model import PATCH
@@ -61,7 +61,7 @@ _DERIVED: t.Final = {"gpus_per_node", "mig_capable", "accelerator", "expected"}
 _LEAST: t.Final = {"capacity_timeout": 0, "max_surge": 1}
 
 
-class GpuMachinesetParams(JoiningParams, ChangeParams, StateParams):
+class GpuMachinesetParams(JoiningParams, ChangeParams, LockParams, StateParams):
     """The options of gpu_machineset."""
 
     name: str | None

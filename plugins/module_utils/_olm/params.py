@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from .._frame.params import StateParams
+from .._frame.params import LockParams, StateParams
 
 
-class OlmOperatorParams(StateParams):
+class OlmOperatorParams(LockParams, StateParams):
     """The options of olm_operator. grace: seconds for which a catalogue may be away."""
 
     name: str

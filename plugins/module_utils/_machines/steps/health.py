@@ -12,6 +12,7 @@ import typing as t
 from ..._core.errors import AcceleratorError, KindNotServedError
 from ..._core.objects import KubeObject
 from ..._core.ownership import owned, pool_label, pool_of, selector
+from ..._frame.params import LockParams
 from ..._kube.client import Api
 from ..._kube.kinds import known
 from ..._platforms import infrastructure
@@ -19,7 +20,7 @@ from ..._pools import health
 from .. import events
 
 
-class GpuMachineHealthParams(t.TypedDict):
+class GpuMachineHealthParams(LockParams):
     """The options of gpu_machine_health; max_unhealthy is a number of machines or a percentage."""
 
     state: t.Literal["present", "absent"]

@@ -14,7 +14,7 @@ from ..._core.errors import AcceleratorError, KindNotServedError
 from ..._core.objects import KubeObject
 from ..._core.ownership import owned, pool_of, selector
 from ..._core.readiness import Readiness, pending, ready, worst
-from ..._frame.params import WaitParams
+from ..._frame.params import LockParams, WaitParams
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes import cordon, drain_steps, node as node_facts
@@ -29,7 +29,7 @@ from . import health, marks
 _LINK: t.Final = "machine.openshift.io/machine"
 
 
-class GpuNodeParams(DrainParams, JoiningParams, WaitParams):
+class GpuNodeParams(DrainParams, JoiningParams, LockParams, WaitParams):
     """The options of gpu_node."""
 
     name: str
