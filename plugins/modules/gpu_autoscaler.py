@@ -32,6 +32,7 @@ extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
   - accelerators.openshift._wait
+  - accelerators.openshift._lock
   - kubernetes.core.k8s_auth_options
 options:
   pools:
@@ -92,6 +93,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
+    LOCK,
     STATE,
     WAIT,
     ArgumentSpec,
@@ -107,7 +109,7 @@ SPEC = ArgumentSpec(
         "pools": {"type": "list", "elements": "dict", "required": True},
         "namespace": {"type": "str", "default": "openshift-machine-api"},
     },
-).merge(AUTH, STATE, WAIT)
+).merge(AUTH, LOCK, STATE, WAIT)
 
 
 def ensure(api: Api, params: autoscaling.GpuAutoscalerParams) -> dict[str, t.Any]:

@@ -25,6 +25,7 @@ description:
     the pause. A foreign pause stays.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
+  - accelerators.openshift._lock
   - accelerators.openshift._state
   - kubernetes.core.k8s_auth_options
 options:
@@ -114,6 +115,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
+    LOCK,
     STATE,
     ArgumentSpec,
 )
@@ -135,7 +137,7 @@ SPEC = ArgumentSpec(
     },
     mutually_exclusive=[["name", "pool"], *(["pool", option] for option in OPTIONS)],
     required_one_of=[["name", "pool"]],
-).merge(AUTH, STATE)
+).merge(AUTH, LOCK, STATE)
 
 
 def ensure(api: Api, params: steps.GpuMachineHealthParams) -> dict[str, t.Any]:

@@ -29,6 +29,7 @@ extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
   - accelerators.openshift._wait
+  - accelerators.openshift._lock
   - accelerators.openshift._changes
   - accelerators.openshift._drain
   - accelerators.openshift._joining
@@ -247,7 +248,12 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import AUTH, STATE, WAIT
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
+    AUTH,
+    LOCK,
+    STATE,
+    WAIT,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.options import CHANGES
@@ -259,7 +265,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.p
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import machines
 
-SPEC = MACHINES.merge(CHANGES, AUTH, STATE, WAIT)
+SPEC = MACHINES.merge(CHANGES, AUTH, LOCK, STATE, WAIT)
 
 
 def ensure(api: Api, params: GpuMachinesetParams) -> dict[str, t.Any]:

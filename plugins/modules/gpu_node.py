@@ -20,6 +20,7 @@ description:
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._wait
+  - accelerators.openshift._lock
   - accelerators.openshift._drain
   - accelerators.openshift._joining
   - kubernetes.core.k8s_auth_options
@@ -95,6 +96,7 @@ duration:
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
+    LOCK,
     WAIT,
     ArgumentSpec,
 )
@@ -108,7 +110,7 @@ SPEC = ArgumentSpec(
         "state": {"type": "str", "choices": ["drained", "replaced", "schedulable"], "required": True},
         "namespace": {"type": "str", "default": "openshift-machine-api"},
     }
-).merge(DRAIN, JOINING, AUTH, WAIT)
+).merge(DRAIN, JOINING, AUTH, LOCK, WAIT)
 
 
 def main() -> None:

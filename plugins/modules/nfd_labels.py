@@ -25,6 +25,7 @@ extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
   - accelerators.openshift._wait
+  - accelerators.openshift._lock
   - accelerators.openshift._node_feature
   - kubernetes.core.k8s_auth_options
 seealso:
@@ -166,6 +167,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
+    LOCK,
     STATE,
     WAIT,
     ArgumentSpec,
@@ -178,7 +180,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params
     NfdLabelsParams,
 )
 
-SPEC = ArgumentSpec(options=OPTIONS).merge(AUTH, STATE, WAIT)
+SPEC = ArgumentSpec(options=OPTIONS).merge(AUTH, LOCK, STATE, WAIT)
 
 
 def ensure(api: Api, params: NfdLabelsParams) -> dict[str, t.Any]:

@@ -29,6 +29,7 @@ extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
   - accelerators.openshift._wait
+  - accelerators.openshift._lock
   - kubernetes.core.k8s_auth_options
 options:
   name:
@@ -194,6 +195,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
+    LOCK,
     STATE,
     WAIT,
     ArgumentSpec,
@@ -222,7 +224,7 @@ SPEC = ArgumentSpec(
         "force": {"type": "bool", "default": False},
         "remove_crds": {"type": "bool", "default": False},
     },
-).merge(AUTH, STATE, WAIT)
+).merge(AUTH, LOCK, STATE, WAIT)
 
 
 def ensure(api: Api, params: OlmOperatorParams) -> dict[str, t.Any]:

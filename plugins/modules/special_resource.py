@@ -26,6 +26,7 @@ extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
   - accelerators.openshift._wait
+  - accelerators.openshift._lock
   - accelerators.openshift._special_resource
   - accelerators.openshift._cluster_policy
   - accelerators.openshift._nvidia_driver
@@ -214,6 +215,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
+    LOCK,
     STATE,
     WAIT,
     ArgumentSpec,
@@ -225,7 +227,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.para
     SpecialResourceParams,
 )
 
-SPEC = ArgumentSpec(options=OPTIONS).merge(AUTH, STATE, WAIT)
+SPEC = ArgumentSpec(options=OPTIONS).merge(AUTH, LOCK, STATE, WAIT)
 
 
 def ensure(api: Api, params: SpecialResourceParams) -> dict[str, t.Any]:

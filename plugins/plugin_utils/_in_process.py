@@ -22,6 +22,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import process
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import complaint, execute
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
@@ -48,7 +49,9 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         task_vars = task_vars or {}
         result: dict[str, t.Any] = super().run(tmp, task_vars)
         name = str(self._task.resolved_action or self._task.action).rpartition(".")[2]
+        run = process.own_run(str(task_vars.get("awx_job_id") or ""), outlives=bool(self._task.async_val))
         if not self._is_safe(task_vars):
+            self._task.environment = [*(self._task.environment or ()), {process.VARIABLE: run.id}]
             ordinary: dict[str, t.Any] = self._execute_module(
                 module_name=f"accelerators.openshift.{name}",
                 task_vars=task_vars,
@@ -60,7 +63,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         if problem:
             return {**result, **secrets.censor(problem)}
         check_mode, diff = bool(self._task.check_mode), bool(self._task.diff)
-        return {**result, **execute(name, module.ensure, params, check_mode, diff, _display.display)}
+        return {**result, **execute(name, module.ensure, params, check_mode, diff, _display.display, run)}
 
     def _is_safe(self, task_vars: dict[str, t.Any]) -> bool:
         """Return whether the module's function has the same effect in this process."""

@@ -38,7 +38,7 @@ def test_kinds_outside_the_table_cost_two_requests(cluster: Cluster) -> None:
         "CSIDriver": ("storage.k8s.io/v1", "csidrivers", False),
         "FlowSchema": ("flowcontrol.apiserver.k8s.io/v1", "flowschemas", False),
         "EndpointSlice": ("discovery.k8s.io/v1", "endpointslices", True),
-        "Lease": ("coordination.k8s.io/v1", "leases", True),
+        "RuntimeClass": ("node.k8s.io/v1", "runtimeclasses", False),
     }
     api = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract-kinds")
     for name, (version, plural, namespaced) in kinds.items():

@@ -208,6 +208,9 @@ class FakeServer:
         query: dict[str, str],
         body: Object,
     ) -> Answer:
+        seen = (body.get("metadata") or {}).get("resourceVersion")
+        if live is not None and seen not in (None, live["metadata"]["resourceVersion"]):
+            return status(409, "Conflict", f'{kind.plural} "{name}" has been modified', name)
         wanted: Object = (
             copy.deepcopy(live)
             if live

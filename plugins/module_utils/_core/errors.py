@@ -25,6 +25,7 @@ LAYERS: t.Final = {
     "WORK": "workload",
     "MANIFEST": "manifest",
     "WAIT": "wait",
+    "RUN": "run",
     "INTERNAL": "collection",
 }
 # A user looks for these codes in another layer than the one of their area.

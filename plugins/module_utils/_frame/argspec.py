@@ -58,6 +58,8 @@ WAIT: t.Final = ArgumentSpec(
 STATE: t.Final = ArgumentSpec(
     options={"state": {"type": "str", "choices": ["present", "absent"], "default": "present"}}
 )
+# A module with this option holds the cluster's lease while it writes.
+LOCK: t.Final = ArgumentSpec(options={"lock_timeout": {"type": "int", "default": 0}})
 
 
 class WaitParams(t.TypedDict):
@@ -71,3 +73,9 @@ class StateParams(WaitParams):
     """The options of `STATE` and `WAIT`."""
 
     state: t.Literal["present", "absent"]
+
+
+class LockParams(t.TypedDict):
+    """The option of `LOCK`. lock_timeout: seconds to wait for another run."""
+
+    lock_timeout: int

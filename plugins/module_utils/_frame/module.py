@@ -15,12 +15,15 @@ from ansible.module_utils.basic import AnsibleModule
 
 from .._core import secrets
 from .._core.errors import AcceleratorError, InputError
+from .._core.run import Run
 from .._kube import credentials
 from .._kube.client import Api
 from .._kube.connection import Connection
 from .._kube.deadline import Deadline
 from .._kube.http import Http
+from . import process
 from .argspec import ArgumentSpec
+from .lease import Lease
 
 Params = dict[str, t.Any]
 Result = dict[str, t.Any]
@@ -98,14 +101,23 @@ def disconnect(api: Api, agent: str) -> None:
 
 
 def execute(
-    name: str, ensure: Ensure, params: Params, check_mode: bool, diff: bool, show: Show = _silent
+    name: str,
+    ensure: Ensure,
+    params: Params,
+    check_mode: bool,
+    diff: bool,
+    show: Show = _silent,
+    run: Run | None = None,
 ) -> Result:
-    """Call the module and return its result, with secrets masked. A failure is a result with C(failed)."""
+    """Call the module and return its result, with secrets masked. A failure is a result with C(failed).
+
+    run: the run of ansible-playbook that the task belongs to, if not the one of this process.
+    """
     started = time.monotonic()
     api: Api | None = None
     try:
         api = connect(params, name, check_mode, show)
-        result = ensure(api, params)
+        result = _guarded(api, ensure, params, run or process.own_run())
     except AcceleratorError as exc:
         result = {**exc.to_result(), "failed": True}
     except Exception as exc:
@@ -121,21 +133,40 @@ def execute(
     finally:
         if api is not None:
             disconnect(api, name)
-    result["changed"] = bool(api and api.changes)
     result["duration"] = round(time.monotonic() - started, 3)
-    if api is not None and api.warnings:
-        result["warnings"] = list(api.warnings)
-    if diff and api is not None and api.changes:
-        result["diff"] = [
+    censored: Result = secrets.censor({**result, **_written(api, check_mode, diff)})
+    return censored
+
+
+def _written(api: Api | None, check_mode: bool, diff: bool) -> Result:
+    """Return the keys of a result about what the task wrote, or would write in check mode."""
+    if api is None:
+        return {"changed": False}
+    found: Result = {"changed": bool(api.changes)}
+    if api.warnings:
+        found["warnings"] = list(api.warnings)
+    if diff and api.changes:
+        found["diff"] = [
             {"before_header": one.title, "after_header": one.title, "before": one.before, "after": one.after}
             for one in api.changes
         ]
-    if check_mode and api is not None:
+    if check_mode:
         from .._core.diff import foreseen
 
-        result["foreseen"] = foreseen(api.changes, api.kept)
-    censored: Result = secrets.censor(result)
-    return censored
+        found["foreseen"] = foreseen(api.changes, api.kept)
+    return found
+
+
+def _guarded(api: Api, ensure: Ensure, params: Params, run: Run) -> Result:
+    """Call the module under the lease of its run; a failure gives the lease back."""
+    takes = "lock_timeout" in params
+    lease = Lease(api, run, process.is_gone, takes, float(params.get("lock_timeout") or 0))
+    api.run, api.guard = run, lease
+    try:
+        return ensure(api, params)
+    except AcceleratorError:
+        lease.let_go()
+        raise
 
 
 def complaint(

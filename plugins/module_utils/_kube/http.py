@@ -20,6 +20,7 @@ import typing as t
 from dataclasses import replace
 from urllib.parse import urlencode
 
+from .._core.ownership import MANAGER
 from . import answer as kube_answer, http_errors
 from .answer import Answer
 from .connection import TRANSPORT_ERRORS, Connection
@@ -99,6 +100,17 @@ class Http:
         while (response := tries.next()) is None:
             pass
         return response
+
+    def once(self, method: str, path: str, body: t.Any = None) -> Response | None:
+        """Send a request in one try. Return None if no answer came."""
+        payload = None if body is None else _encoded(body)
+        headers = {**self._headers, "Content-Type": "application/json"}
+        target = path if body is None else f"{path}?{urlencode({'fieldManager': MANAGER})}"
+        try:
+            answer = self._once(method, target, headers, payload, self.limits.first_read)
+        except TRANSPORT_ERRORS:
+            return None
+        return Response(answer.status, answer.body, answer.warnings)
 
     def _is_ready(self) -> bool:
         """Ask /readyz without credentials: a starting server may not know them. A 401 counts as ready."""

@@ -127,6 +127,8 @@ batch/v1
   CronJob                   cronjobs                   n -
 scheduling.k8s.io/v1
   PriorityClass             priorityclasses            - -
+coordination.k8s.io/v1
+  Lease                     leases                     n -
 policy/v1
   PodDisruptionBudget       poddisruptionbudgets       n -
 networking.k8s.io/v1

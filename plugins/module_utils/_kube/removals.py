@@ -125,7 +125,7 @@ def evict(session: Session, pod: KubeObject) -> str:
         query["dryRun"] = "All"
         body["deleteOptions"]["dryRun"] = ["All"]
     else:
-        session.seen.forget()
+        session.before_write()
     path = known("Pod").path(namespace, name, "eviction")
     answer = session.http.request("POST", path, query, body)
     if answer.status == 429:

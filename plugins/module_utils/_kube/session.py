@@ -11,6 +11,7 @@ import typing as t
 from dataclasses import dataclass, field
 
 from .._core.objects import KubeObject
+from .._core.run import NO_RUN, Run
 from .deadline import Deadline
 from .http import Http
 from .kinds import Discovery, Kind
@@ -89,13 +90,34 @@ class ListCache:
         return None
 
 
+class Guard(t.Protocol):
+    """What decides whether the task may write. Both methods raise AcceleratorError if it may not."""
+
+    def before_write(self) -> None:
+        """Called before each write that is no dry run."""
+
+    def look(self) -> None:
+        """Called about once a second while the task waits."""
+
+
+class Unguarded:
+    """The guard of an Api that belongs to no run, for example in a lookup."""
+
+    def before_write(self) -> None:
+        return
+
+    def look(self) -> None:
+        return
+
+
 @dataclass
 class Session:
     """What reads, writes and waits of one task share.
 
     check_mode: writes become server-side dry runs. wait_wanted: the task's option wait.
     progress: shows one line at once. changes: writes, in order. kept: titles of objects that were as wanted.
-    seen: lists for the next wait. discovery: kinds outside the table.
+    seen: lists for the next wait. discovery: kinds outside the table. guard: whether the task may write.
+    run: what the task belongs to.
     """
 
     http: Http
@@ -107,6 +129,8 @@ class Session:
     kept: list[str] = field(default_factory=list)
     seen: ListCache = field(default_factory=ListCache)
     discovery: Discovery = field(default_factory=Discovery)
+    guard: Guard = field(default_factory=Unguarded)
+    run: Run = NO_RUN
 
     @property
     def deadline(self) -> Deadline:
@@ -115,6 +139,11 @@ class Session:
     def clock(self) -> float:
         """Return monotonic seconds."""
         return self.deadline.clock()
+
+    def before_write(self) -> None:
+        """Ask the guard whether the task may write, and forget the lists that the write makes old."""
+        self.guard.before_write()
+        self.seen.forget()
 
     def warn(self, text: str) -> None:
         """Add a warning to the task's result, once."""

@@ -52,7 +52,9 @@ def wait(
     seen = {key: found.items for key, found in lists.items()}
     if session.check_mode or not session.wait_wanted:
         return seen
-    loop = Waiting(session.deadline, session.progress, judge, stage, settle, on_timeout_code)
+    loop = Waiting(
+        session.deadline, session.progress, judge, stage, settle, on_timeout_code, session.guard.look
+    )
     if loop.is_ready(seen):
         return seen
     news: queue.SimpleQueue[News] = queue.SimpleQueue()
@@ -77,7 +79,9 @@ class Waiting:
         stage: str,
         settle: float,
         on_timeout_code: str,
+        look: t.Callable[[], None] = lambda: None,
     ) -> None:
+        self._look = look
         self._deadline, self._progress, self._judge, self._stage = deadline, progress, judge, stage
         self._settle, self._code = settle, on_timeout_code
         self._started = deadline.clock()
@@ -91,6 +95,7 @@ class Waiting:
         while not self.is_ready(snapshot):
             if self._deadline.passed:
                 raise self._timeout()
+            self._look()
             self._collect(news, snapshot)
         return snapshot
 

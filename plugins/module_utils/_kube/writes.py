@@ -141,7 +141,7 @@ def write(
     """
     path = kind.path(namespace, name, subresource)
     if not dry_run:
-        session.seen.forget()
+        session.before_write()
     query = {**query, "dryRun": "All"} if dry_run else query
     answer = session.http.request(method, path, query, body, content_type)
     if unknown := _unknown_fields(session, answer.warnings):

@@ -10,7 +10,7 @@ import typing as t
 
 from .._core.errors import InputError
 from .._core.objects import name_fault
-from .._frame.argspec import ArgumentSpec, StateParams
+from .._frame.argspec import ArgumentSpec, LockParams, StateParams
 from .._platforms.registry import BY_KEY
 from .._pools.draft import Draft, single
 from .._pools.model import PATCH
@@ -60,7 +60,7 @@ _DERIVED: t.Final = {"gpus_per_node", "mig_capable", "accelerator", "expected"}
 _LEAST: t.Final = {"capacity_timeout": 0, "max_surge": 1}
 
 
-class GpuMachinesetParams(JoiningParams, ChangeParams, StateParams):
+class GpuMachinesetParams(JoiningParams, ChangeParams, LockParams, StateParams):
     """The options of gpu_machineset."""
 
     name: str | None

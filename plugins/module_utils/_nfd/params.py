@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._frame.argspec import StateParams
+from .._frame.argspec import LockParams, StateParams
 
 Labels = dict[str, t.Any]
 
@@ -41,7 +41,7 @@ class Expectation(t.TypedDict):
     labels: Labels
 
 
-class NfdLabelsParams(StateParams):
+class NfdLabelsParams(LockParams, StateParams):
     """The options of nfd_labels. settle, grace: in seconds. compare: name of a set of nodes -> selection."""
 
     name: str

@@ -47,6 +47,7 @@ SECTIONS: t.Final[tuple[tuple[str, tuple[Code, ...]], ...]] = (
     ("Quotas", quota.QUOTA),
     ("Validation", workload.WORKLOAD),
     ("Before an update", update.UPDATE),
+    ("Runs", collection.RUN),
     ("The collection itself", collection.COLLECTION),
 )
 CODES: t.Final[dict[str, Code]] = {one.code: one for _title, codes in SECTIONS for one in codes}

@@ -11,7 +11,7 @@ import typing as t
 from ..._core.errors import AcceleratorError, ConflictError, KindNotServedError
 from ..._core.objects import KubeObject
 from ..._core.ownership import owned, pool_of
-from ..._frame.argspec import StateParams
+from ..._frame.argspec import LockParams, StateParams
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._platforms import infrastructure
@@ -24,7 +24,7 @@ from . import bare_metal as bare_metal_steps
 _TRIES: t.Final = 5
 
 
-class GpuAutoscalerParams(StateParams):
+class GpuAutoscalerParams(LockParams, StateParams):
     """The options of gpu_autoscaler."""
 
     pools: list[dict[str, t.Any]]

@@ -15,6 +15,7 @@ import typing as t
 from ..._core.errors import AcceleratorError, KindNotServedError
 from ..._core.objects import KubeObject
 from ..._core.ownership import owned, pool_label, pool_of, selector
+from ..._frame.argspec import LockParams
 from ..._kube.client import Api
 from ..._kube.kinds import known
 from ..._platforms import infrastructure
@@ -25,7 +26,7 @@ _REMEDIATED: t.Final = "MACH-REMEDIATED"
 _DELETED: t.Final = "MachineDeleted"
 
 
-class GpuMachineHealthParams(t.TypedDict):
+class GpuMachineHealthParams(LockParams):
     """The options of gpu_machine_health; max_unhealthy is a number of machines or a percentage."""
 
     state: t.Literal["present", "absent"]

@@ -14,7 +14,7 @@ from ..._core.errors import AcceleratorError, KindNotServedError
 from ..._core.objects import KubeObject
 from ..._core.ownership import owned, pool_of, selector
 from ..._core.readiness import Readiness, pending, ready, worst
-from ..._frame.argspec import WaitParams
+from ..._frame.argspec import LockParams, WaitParams
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes import drain_steps, node as node_facts
@@ -28,7 +28,7 @@ from .joining import Joining
 _LINK: t.Final = "machine.openshift.io/machine"
 
 
-class GpuNodeParams(DrainParams, JoiningParams, WaitParams):
+class GpuNodeParams(DrainParams, JoiningParams, LockParams, WaitParams):
     """The options of gpu_node."""
 
     name: str

@@ -1,0 +1,51 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""One run of ansible-playbook: the name that its lease, its cordons and its pods carry."""
+
+from __future__ import annotations
+
+import typing as t
+
+_SEPARATOR: t.Final = "|"
+
+
+class Run(t.NamedTuple):
+    """A process of ansible-playbook.
+
+    user, host: who started it and where. machine: the boot and the pid namespace in which pid counts, or an
+    empty text if unknown. pid: its process, 0 for a task that outlives it (async). started: the start time of
+    that process in clock ticks since the boot, as text. job: the number of the AWX job, or an empty text.
+    """
+
+    user: str
+    host: str
+    machine: str
+    pid: int
+    started: str
+    job: str = ""
+
+    @property
+    def id(self) -> str:
+        """Return the text that names this run alone; `parse` reads it."""
+        return _SEPARATOR.join((self.user, self.host, self.machine, str(self.pid), self.started, self.job))
+
+    @property
+    def shown(self) -> str:
+        """Return the run for people, such as `root@bastion (pid 4711, AWX job 12)`."""
+        more = [f"pid {self.pid}"] if self.pid else []
+        more += [f"AWX job {self.job}"] if self.job else []
+        return f"{self.user}@{self.host}" + (f" ({', '.join(more)})" if more else "")
+
+
+NO_RUN: t.Final = Run("", "", "", 0, "")
+
+
+def parse(text: str) -> Run | None:
+    """Return the run that the text names, or None if the text is not the id of a run."""
+    parts = text.split(_SEPARATOR)
+    if len(parts) != len(Run._fields) or not parts[3].isdecimal():
+        return None
+    user, host, machine, pid, started, job = parts
+    return Run(user, host, machine, int(pid), started, job)

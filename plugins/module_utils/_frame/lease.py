@@ -1,0 +1,217 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The Lease of the cluster: one run at a time changes nodes and the stack.
+
+A task takes it before its first write, and renews it while it writes and waits. Nobody gives it back at the
+end of a run: it expires, and a run on the same machine sees at once that the holder has ended.
+"""
+
+from __future__ import annotations
+
+import datetime
+import typing as t
+
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject
+from .._core.ownership import MANAGED_BY
+from .._core.run import Run, parse
+from .._kube import reads
+from .._kube.http import Response
+from .._kube.kinds import known
+from .._kube.session import Session
+
+NAME: t.Final = "accelerators-openshift"
+NAMESPACE: t.Final = "default"
+# Seconds that a lease holds after its last renewal, and between two renewals.
+DURATION: t.Final = 30.0
+RENEWAL: t.Final = 10.0
+# Clocks of two machines differ by less than this many seconds.
+_SKEW: t.Final = 30.0
+_PAUSE: t.Final = 1.0
+_SAY_EVERY: t.Final = 15.0
+_LEASE: t.Final = known("Lease")
+_TIME: t.Final = "%Y-%m-%dT%H:%M:%S.%fZ"
+
+
+class Lease:
+    """The lease as one task sees it.
+
+    run: the run that the task belongs to. is_gone: tells whether a run on this machine has ended.
+    takes: the task takes the lease before its first write; otherwise it only renews the lease of its run.
+    lock_timeout: seconds to wait for another run. now: the time of day.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        run: Run,
+        is_gone: t.Callable[[Run], bool],
+        takes: bool,
+        lock_timeout: float,
+        now: t.Callable[[], datetime.datetime] = lambda: datetime.datetime.now(datetime.UTC),
+    ) -> None:
+        self._session, self._run, self._is_gone, self._now = session, run, is_gone, now
+        self._takes, self._lock_timeout = takes, lock_timeout
+        self._renewed: float | None = None
+        self._looked = session.clock()
+
+    def before_write(self) -> None:
+        """Hold the lease. Raise RUN-ORPHANED, RUN-LOCKED or RUN-LOST if the task may not write."""
+        self._check_parent()
+        if self._takes and (self._renewed is None or self._session.clock() - self._renewed >= RENEWAL):
+            self._hold()
+
+    def look(self) -> None:
+        """Renew the lease of this run while a task waits; an answer that does not come is no failure.
+
+        Raise RUN-ORPHANED if ansible-playbook has ended.
+        """
+        self._check_parent()
+        now = self._session.clock()
+        if now - self._looked < RENEWAL:
+            return
+        self._looked = now
+        found = self._session.http.once("GET", _path(NAME))
+        if found is not None and found.status == 200 and _holder(found.body) == self._run.id:
+            self._send(found.body)
+
+    def let_go(self) -> None:
+        """Give the lease back if this task took it, so that another run need not wait until it expires."""
+        if self._renewed is None:
+            return
+        found = self._session.http.once("GET", _path(NAME))
+        if found is not None and found.status == 200 and _holder(found.body) == self._run.id:
+            self._session.http.once("PUT", _path(NAME), _of("", found.body, self._now()))
+        self._renewed = None
+
+    def _check_parent(self) -> None:
+        if self._is_gone(self._run):
+            raise AcceleratorError(
+                "RUN-ORPHANED",
+                f"ansible-playbook (pid {self._run.pid}) has ended, so this task stops and writes no more.",
+                "Run `ansible-playbook` again with the same arguments: it resumes.",
+            )
+
+    def _hold(self) -> None:
+        """Take or renew the lease; wait for another run as long as the task may."""
+        started = said = self._session.clock()
+        version, since = "", started
+        while True:
+            lease = reads.get(self._session, _LEASE, NAME, NAMESPACE)
+            now = self._session.clock()
+            if (seen := str(((lease or {}).get("metadata") or {}).get("resourceVersion"))) != version:
+                is_renewed, version, since = bool(version), seen, now
+            else:
+                is_renewed = False
+            if self._is_free(lease) or now - since >= DURATION:
+                if self._is_written(lease, now - started):
+                    return
+                self._session.deadline.sleep(_PAUSE / 10)
+                continue
+            self._refuse(t.cast(KubeObject, lease), is_renewed, now - started)
+            if now - said >= _SAY_EVERY:
+                said = now
+                self._session.progress(f"waiting for the run of {_shown(lease)}, which changes this cluster")
+            self._session.deadline.sleep(_PAUSE)
+
+    def _is_free(self, lease: KubeObject | None) -> bool:
+        """Return True if this run holds the lease, or nobody does."""
+        holder = _holder(lease)
+        if lease is None or holder in ("", self._run.id):
+            return True
+        other = parse(holder)
+        return (other is not None and self._is_gone(other)) or self._age(lease) > DURATION + _SKEW
+
+    def _refuse(self, lease: KubeObject, is_renewed: bool, waited: float) -> None:
+        """Raise if another run holds the lease for sure and this task does not wait (any longer)."""
+        if self._renewed is not None:
+            raise AcceleratorError(
+                "RUN-LOST",
+                f"This run did not renew its lease for {DURATION:.0f} s, and {_shown(lease)} took it over. "
+                "This task writes nothing more.",
+                f"Run the playbook again after that run: `{_LOOK}` names the holder.",
+            )
+        is_alive = is_renewed or self._age(lease) < RENEWAL * 1.5
+        is_over = waited >= self._lock_timeout and is_alive
+        if is_over or self._session.deadline.passed:
+            raise AcceleratorError(
+                "RUN-LOCKED",
+                f"{_shown(lease)} changes this cluster now: it renewed its lease "
+                f"{max(self._age(lease), 0.0):.0f} s ago. This task has written nothing.",
+                "Run the playbook again after that run, or set gpu_lock_timeout (seconds) to wait for it.",
+                [f"Lease {NAMESPACE}/{NAME}: holder {_holder(lease)}"],
+            )
+
+    def _age(self, lease: KubeObject) -> float:
+        """Return the seconds since the last renewal; a large number if there is no readable time."""
+        try:
+            renewed = datetime.datetime.strptime(str(lease["spec"]["renewTime"]), _TIME)
+        except (KeyError, ValueError):
+            return 1e9
+        return (self._now() - renewed.replace(tzinfo=datetime.UTC)).total_seconds()
+
+    def _is_written(self, lease: KubeObject | None, waited: float) -> bool:
+        """Write the lease; return False if another write was faster. Raise ApiError for another refusal."""
+        answer = self._send(lease)
+        if answer is None or answer.status < 300:
+            return answer is not None
+        is_over = self._session.deadline.passed or waited >= self._session.http.limits.outage
+        if answer.status in (400, 403, 422) or is_over:
+            raise self._error(answer, "POST" if lease is None else "PUT")
+        return False
+
+    def _send(self, lease: KubeObject | None) -> Response | None:
+        """Write the lease with this run as its holder, in one try."""
+        body = _of(self._run.id, lease, self._now())
+        method, path = ("POST", _path()) if lease is None else ("PUT", _path(NAME))
+        answer = self._session.http.once(method, path, body)
+        if answer is not None and answer.status < 300:
+            self._renewed = self._looked = self._session.clock()
+        return answer
+
+    def _error(self, answer: Response, method: str) -> AcceleratorError:
+        name = None if method == "POST" else NAME
+        problem = reads.error(answer, method, _path(name or ""), _LEASE, name, NAMESPACE)
+        problem.message += f" Runs that change nodes or the stack hold the Lease {NAMESPACE}/{NAME}."
+        return problem
+
+
+_LOOK: t.Final = f"oc get lease -n {NAMESPACE} {NAME} -o yaml"
+
+
+def _path(name: str = "") -> str:
+    return _LEASE.path(NAMESPACE, name or None)
+
+
+def _holder(lease: KubeObject | None) -> str:
+    return str((((lease or {}).get("spec")) or {}).get("holderIdentity") or "")
+
+
+def _shown(lease: KubeObject | None) -> str:
+    holder = _holder(lease)
+    run = parse(holder)
+    return run.shown if run else holder
+
+
+def _of(holder: str, live: KubeObject | None, now: datetime.datetime) -> KubeObject:
+    """Return the lease to write: of this holder, renewed now. live: the lease that it replaces."""
+    before = dict((live or {}).get("spec") or {})
+    time = now.strftime(_TIME)
+    is_same = before.get("holderIdentity") == holder
+    metadata: KubeObject = {"name": NAME, "namespace": NAMESPACE, "labels": dict(MANAGED_BY)}
+    if live is not None:
+        metadata["resourceVersion"] = live["metadata"]["resourceVersion"]
+    return {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": metadata,
+        "spec": {
+            "holderIdentity": holder,
+            "leaseDurationSeconds": int(DURATION),
+            "acquireTime": before.get("acquireTime", time) if is_same else time,
+            "renewTime": time,
+            "leaseTransitions": int(before.get("leaseTransitions") or 0) + (0 if is_same else 1),
+        },
+    }
