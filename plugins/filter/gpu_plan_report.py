@@ -64,7 +64,7 @@ _value:
         fields: []
     drained: []
     rebooted: []
-    no_reboot: Nothing that would be written is a MachineConfig, ...
+    no_reboot: The run would write no MachineConfig, ...
     autoscaling: {machine_sets: [], gpu_limits: []}
     limits:
       - limit: Running On-Demand G and VT instances

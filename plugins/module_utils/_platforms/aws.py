@@ -126,7 +126,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         problems.add(
             "POOL-PLACEMENT",
             where,
-            "a partition is one of a placement group, and none is named.",
+            "a partition needs a placement group, and none is set.",
             "Set aws.placement_group too.",
         )
     kind = wanted.known
@@ -187,17 +187,20 @@ def _check_disk(disk: t.Mapping[str, t.Any], path: str, problems: Problems) -> N
         problems.add(
             "POOL-DISK",
             f"{path}.type",
-            f"{kind!r} is no volume type of AWS.",
+            f"{kind!r} is not a volume type of AWS.",
             f"Allowed: {', '.join(_VOLUMES)}.",
         )
         return
     if iops is not None and kind not in ("gp3", "io1", "io2"):
         problems.add(
-            "POOL-DISK", f"{path}.iops", f"a {kind} volume takes no iops.", "Use type gp3, io1 or io2."
+            "POOL-DISK", f"{path}.iops", f"a {kind} volume has no option iops.", "Use type gp3, io1 or io2."
         )
     if "throughput_mib" in disk and kind != "gp3":
         problems.add(
-            "POOL-DISK", f"{path}.throughput_mib", f"a {kind} volume takes no throughput.", "Use type gp3."
+            "POOL-DISK",
+            f"{path}.throughput_mib",
+            f"a {kind} volume has no option throughput_mib.",
+            "Use type gp3.",
         )
     if kind in ("io1", "io2") and iops is None:
         problems.add("POOL-DISK", f"{path}.iops", f"is required for {kind}.", "Set iops.")
@@ -205,7 +208,7 @@ def _check_disk(disk: t.Mapping[str, t.Any], path: str, problems: Problems) -> N
         problems.add(
             "POOL-DISK",
             f"{path}.iops",
-            f"{iops} is less than a gp3 volume always has.",
+            f"{iops} is less than the minimum of a gp3 volume.",
             f"Set at least {_LEAST_IOPS}, or leave it out.",
         )
 

@@ -103,7 +103,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
             problems.add(
                 "POOL-ZONE",
                 f"{paths.candidate}.zones",
-                f"{name!r} is no zone of Azure: they are numbers.",
+                f"{name!r} is not a zone of Azure: zones are numbers.",
                 'Write ["1"], ["2"] or ["3"].',
             )
     _check_market(wanted, paths, problems)
@@ -137,7 +137,9 @@ def _check_market(wanted: Wanted, paths: Paths, problems: Problems) -> None:
             "/subscriptions/ID/resourceGroups/GROUP/providers/Microsoft.Compute/"
             "capacityReservationGroups/NAME."
         )
-        problems.add("POOL-MARKET", where, f"{asked!r} is no id of a capacity reservation group.", remedy)
+        problems.add(
+            "POOL-MARKET", where, f"{asked!r} is not the id of a capacity reservation group.", remedy
+        )
     elif asked and (kind == "spot" or "spotVMOptions" in wanted.patch) and not problems.at(where):
         problems.add(
             "POOL-MARKET",

@@ -66,7 +66,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     refuse_markets(wanted, "bare metal", paths, problems)
     refuse_zones(
         wanted,
-        "hosts of bare metal are in no zone.",
+        "hosts of bare metal have no zones.",
         "Choose hosts with baremetal.host_selector instead.",
         paths,
         problems,
@@ -83,7 +83,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
             "POOL-REQUIRED",
             f"{paths.options}.host_selector",
             message,
-            "Label the BareMetalHosts, and say so: baremetal: {host_selector: {gpu: h100}}.",
+            "Label the BareMetalHosts, and select the label: baremetal: {host_selector: {gpu: h100}}.",
         )
     for index, one in enumerate(wanted.options.get("host_expressions") or []):
         operator, values = one.get("operator"), one.get("values") or []
@@ -92,13 +92,13 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
                 "POOL-REQUIRED",
                 f"{paths.options}.host_expressions[{index}].values",
                 f"is required for {operator}.",
-                "Name the values.",
+                "Set values.",
             )
         elif operator in ("Exists", "DoesNotExist") and values:
             problems.add(
                 "POOL-CONFLICT",
                 f"{paths.options}.host_expressions[{index}].values",
-                f"means nothing to {operator}.",
+                f"cannot be combined with operator {operator}.",
                 "Remove it.",
             )
 

@@ -135,7 +135,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         problems.add(
             "POOL-CONFLICT",
             where,
-            "integrity is monitored by the virtual TPM, which is turned off.",
+            "integrity monitoring needs the virtual TPM, which vtpm: false turns off.",
             "Set both to false, or neither.",
         )
     if (wanted.patch.get("confidentialCompute") or "Disabled") != "Disabled":
@@ -143,7 +143,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         problems.add(
             "POOL-PLATFORM",
             where,
-            "the Machine API makes confidential machines of series without GPUs alone.",
+            "the Machine API creates confidential machines only in series without GPUs.",
             "Remove it.",
         )
 
@@ -156,7 +156,7 @@ def _check_machine(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         and wanted.kind
         and not problems.at(f"{paths.options}.gpus")
     ):
-        message = f"{machine} is no N1 machine: its GPUs are built in, and none can be added."
+        message = f"{machine} is not an N1 machine: its GPUs are built in, and no others can be attached."
         problems.add("POOL-GPUS", f"{paths.options}.gpus", message, "Remove gcp.gpus.")
     if wanted.patch.get("onHostMaintenance", "Terminate") != "Terminate":
         where = f"{paths.patch}.onHostMaintenance"
@@ -182,31 +182,31 @@ def _check_market(wanted: Wanted, paths: Paths, problems: Problems) -> None:
             "Use on_demand, or spot.",
         )
     elif "reservation" in market and not problems.at(f"{paths.market}.reservation"):
-        message = "the Machine API cannot name a reservation of Google Cloud."
+        message = "the Machine API has no field for a reservation of Google Cloud."
         remedy = (
-            "Remove it. A reservation that any matching machine may use is used without being named: same "
-            "machine type, same GPUs, same zone."
+            "Remove it. A machine uses an open reservation for the same machine type, GPUs and zone without "
+            "this option."
         )
         problems.add("POOL-MARKET", f"{paths.market}.reservation", message, remedy)
     if is_spot and "max_price" in market:
         problems.add(
             "POOL-MARKET",
             f"{paths.market}.max_price",
-            "spot machines of Google Cloud have no highest price.",
+            "spot machines of Google Cloud have no maximum price.",
             "Remove max_price.",
         )
     if is_spot and wanted.options.get("restart_policy") == "Always":
         problems.add(
             "POOL-CONFLICT",
             f"{paths.options}.restart_policy",
-            "a spot machine is never started again.",
+            "Google Cloud never restarts a spot machine.",
             "Remove it, or set Never.",
         )
     if wanted.options.get("preemptible") and not is_spot:
         problems.add(
             "POOL-CONFLICT",
             f"{paths.options}.preemptible",
-            "says which kind of spot machine, but the market is not spot.",
+            "chooses a kind of spot machine, but the market is not spot.",
             "Set market: spot.",
         )
 
@@ -217,7 +217,7 @@ def _check_disk(disk: t.Mapping[str, t.Any], machine: str, path: str, problems: 
         problems.add(
             "POOL-DISK",
             f"{path}.type",
-            f"{kind!r} is no disk type that the Machine API knows.",
+            f"{kind!r} is not a disk type of the Machine API.",
             f"Allowed: {', '.join(_DISKS)}.",
         )
     elif kind == _HYPERDISK and machine.startswith(_NO_HYPERDISK):
@@ -231,14 +231,14 @@ def _check_disk(disk: t.Mapping[str, t.Any], machine: str, path: str, problems: 
         problems.add(
             "POOL-DISK",
             f"{path}.type",
-            f"{machine} boots from a hyperdisk alone.",
+            f"{machine} can boot only from a hyperdisk.",
             f"Use {_HYPERDISK}, or leave type out.",
         )
     for key in sorted({"iops", "throughput_mib"} & set(disk)):
         problems.add(
             "POOL-DISK",
             f"{path}.{key}",
-            "the Machine API cannot say how fast a disk of Google Cloud is.",
+            "the Machine API cannot set the speed of a disk of Google Cloud.",
             f"Remove {key}, or make the disk larger.",
         )
 

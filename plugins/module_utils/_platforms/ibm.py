@@ -69,8 +69,8 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         problems.add(
             "POOL-PLACEMENT",
             f"{paths.options}.dedicated_host",
-            "a host is in one zone, and the candidate has several.",
-            "Name one zone.",
+            "a dedicated host is in one zone, but the candidate has several zones.",
+            "Set one zone.",
         )
 
 

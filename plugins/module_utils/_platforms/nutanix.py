@@ -97,21 +97,21 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
                 "POOL-CONFLICT",
                 f"{where}[{index}]",
                 "must have either name or device_id.",
-                "Name it as Prism does, or give the PCI device id as a number.",
+                "Set name as Prism shows it, or device_id to the number of the PCI device.",
             )
     if not gpus and "gpus" not in wanted.patch:
         problems.add(
             "POOL-REQUIRED",
             where,
-            "is required on Nutanix: a machine has the GPUs that are named.",
-            "List one entry a GPU: nutanix: {gpus: [{name: Ada L40S}]}.",
+            "is required on Nutanix: a machine has only the GPUs of this list.",
+            "Write one entry for each GPU: nutanix: {gpus: [{name: Ada L40S}]}.",
         )
     elif gpus and wanted.kind and len(gpus) != wanted.kind.gpus:
         problems.add(
             "POOL-GPUS",
             where,
-            f"names {len(gpus)} GPUs, but the candidate has {wanted.kind.gpus}.",
-            "List one entry a GPU.",
+            f"lists {len(gpus)} GPUs, but the candidate has {wanted.kind.gpus}.",
+            "Write one entry for each GPU.",
         )
     cpus, cores = wanted.options.get("cpus"), wanted.options.get("cores_per_socket")
     if cpus and cores and cpus % cores:
@@ -119,7 +119,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
             "POOL-CONFLICT",
             f"{paths.options}.cores_per_socket",
             f"{cpus} cpus are not a multiple of {cores}.",
-            "Let it divide cpus.",
+            "Set it to a divisor of cpus.",
         )
     if cores and not cpus:
         problems.add(

@@ -37,13 +37,13 @@ def instance_type(provider: t.Mapping[str, t.Any]) -> str:
 
 def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     refuse_markets(wanted, "this platform", paths, problems)
-    remedy = "Set the field that says where in provider_spec_patch, or give the pool a reference there."
-    refuse_zones(wanted, "nothing is known of this platform's zones.", remedy, paths, problems)
+    remedy = "Remove zones, and set the zone in provider_spec_patch."
+    refuse_zones(wanted, "the collection does not know the zones of this platform.", remedy, paths, problems)
     refuse_disk(wanted, (), "this platform", paths, problems)
     if not wanted.patch:
-        message = "is required on this platform: nothing else makes the copy of a worker set one with GPUs."
+        message = "is required on this platform: without it, the copy of a worker set has no GPUs."
         problems.add(
-            "POOL-REQUIRED", paths.patch, message, "Set the fields of the provider's value that ask for GPUs."
+            "POOL-REQUIRED", paths.patch, message, "Set the fields of the provider's value that request GPUs."
         )
 
 

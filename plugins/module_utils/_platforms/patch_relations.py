@@ -28,7 +28,7 @@ def _aws(patch: Data) -> t.Iterator[Broken]:
         if ebs.get("throughputMib") is not None and ebs.get("volumeType") not in (None, "gp3"):
             yield Broken(
                 f"blockDevices[{index}].ebs.throughputMib",
-                f"is nothing that a {ebs['volumeType']} volume takes.",
+                f"is not supported by a {ebs['volumeType']} volume.",
                 "Remove it, or use gp3.",
             )
     placement = patch.get("placement") or {}
@@ -38,8 +38,8 @@ def _aws(patch: Data) -> t.Iterator[Broken]:
     if placement.get("tenancy") != "host":
         yield Broken(
             "placement.host",
-            "is for tenancy host alone.",
-            "Set placement.tenancy: host beside it, or remove it.",
+            "works only with tenancy host.",
+            "Set placement.tenancy: host, or remove it.",
         )
     if not host.get("affinity"):
         yield Broken("placement.host.affinity", "is required.", "Set it to AnyAvailable or DedicatedHost.")
@@ -65,8 +65,8 @@ def _azure(patch: Data) -> t.Iterator[Broken]:
     if len(pair) == 1:
         yield Broken(
             pair[0],
-            "is empty, while the worker machine set has both.",
-            "Name it, or empty vnet and subnet together.",
+            "is empty, but the worker machine set has both.",
+            "Set it, or leave both vnet and subnet empty.",
         )
     image = patch.get("image")
     if image is not None:
@@ -76,27 +76,29 @@ def _azure(patch: Data) -> t.Iterator[Broken]:
         ):
             yield Broken(
                 "image",
-                "names an image in part, or in two ways.",
-                f"Give resourceID alone, or an empty one and {', '.join(_IMAGE)}.",
+                "describes an image incompletely or twice.",
+                f"Set only resourceID, or an empty resourceID and {', '.join(_IMAGE)}.",
             )
     disk = patch.get("osDisk") or {}
     if (disk.get("diskSettings") or {}).get("ephemeralStorageLocation") == "Local" and disk.get(
         "cachingType"
     ) != "ReadOnly":
         yield Broken(
-            "osDisk.cachingType", "has to be ReadOnly for an ephemeral disk.", "Set cachingType: ReadOnly."
+            "osDisk.cachingType", "must be ReadOnly for an ephemeral disk.", "Set cachingType: ReadOnly."
         )
     numbers: set[int] = set()
     for index, one in enumerate(patch.get("dataDisks") or []):
         where, lun = f"dataDisks[{index}]", one.get("lun") or 0
         if lun in numbers:
             yield Broken(
-                f"{where}.lun", f"{lun} is the number of another disk already.", "Give each disk its own."
+                f"{where}.lun",
+                f"{lun} is already the number of another disk.",
+                "Give each disk its own number.",
             )
         numbers.add(lun)
         ultra = (one.get("managedDisk") or {}).get("storageAccountType") == "UltraSSD_LRS"
         if ultra and (one.get("cachingType") or "None") != "None":
-            yield Broken(f"{where}.cachingType", "is not for ultra disks.", "Remove it, or set None.")
+            yield Broken(f"{where}.cachingType", "cannot be set for ultra disks.", "Remove it, or set None.")
 
 
 def _gcp(patch: Data) -> t.Iterator[Broken]:
@@ -109,7 +111,7 @@ def _gcp(patch: Data) -> t.Iterator[Broken]:
         yield Broken(
             where,
             "cannot be off while integrityMonitoring is on.",
-            "Set integrityMonitoring: Disabled beside it.",
+            "Set integrityMonitoring: Disabled too.",
         )
 
 
@@ -120,8 +122,8 @@ def _vsphere(patch: Data) -> t.Iterator[Broken]:
     if folder and not (len(parts) > 3 and parts[0] == "" and parts[2] == "vm" and center in (None, parts[1])):
         yield Broken(
             "workspace.folder",
-            f"is {folder!r}, and no absolute path.",
-            f"It begins with /{center or 'DATACENTER'}/vm/.",
+            f"is {folder!r}, which is not an absolute path.",
+            f"Begin it with /{center or 'DATACENTER'}/vm/.",
         )
 
 
@@ -129,7 +131,7 @@ def _nutanix(patch: Data) -> t.Iterator[Broken]:
     subnets = patch.get("subnets") or []
     for index, one in enumerate(subnets):
         if one in subnets[:index]:
-            yield Broken(f"subnets[{index}]", "is there already.", "Name each subnet once.")
+            yield Broken(f"subnets[{index}]", "repeats an earlier entry.", "Name each subnet once.")
 
 
 _RELATIONS: t.Final[dict[str, t.Callable[[Data], t.Iterator[Broken]]]] = {

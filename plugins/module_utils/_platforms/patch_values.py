@@ -34,7 +34,7 @@ class Broken(t.NamedTuple):
 
 def _given(*paths: str) -> list[Rule]:
     return [
-        Rule(path, lambda value: value not in (None, "", [], {}), "a value; without one no machine is made")
+        Rule(path, lambda value: value not in (None, "", [], {}), "a value that is not empty")
         for path in paths
     ]
 
@@ -56,7 +56,7 @@ def _many(path: str, low: int, high: int) -> Rule:
     return Rule(
         path,
         lambda value: value is None or (isinstance(value, list) and low <= len(value) <= high),
-        f"from {low} to {high} of them",
+        f"{low} to {high} entries",
     )
 
 
@@ -68,7 +68,7 @@ def _matching(path: str, pattern: str, words: str) -> Rule:
 
 def _pools_own(path: str, option: str) -> Rule:
     """Return a rule that refuses a field which an option of the pool sets."""
-    return Rule(path, lambda _value: False, f"{option} of the pool, which says the same to every later step")
+    return Rule(path, lambda _value: False, f"only {option} of the pool, which later steps read too")
 
 
 _SECRETS: t.Final = ("userDataSecret.name", "credentialsSecret.name")
@@ -148,7 +148,7 @@ RULES: t.Final[dict[str, list[Rule]]] = {
         _matching(
             "dataDisks[].name",
             "[a-zA-Z0-9]([-_a-zA-Z0-9]*[a-zA-Z0-9])?",
-            "letters, digits, - and _, the latter two inside alone",
+            "letters and digits, with - and _ only between them",
         ),
         _within("dataDisks[].sizeGiB", 1, 16384),
         _one_of("dataDisks[].provisioningMode", "Thin", "Thick", "EagerlyZeroed"),

@@ -148,7 +148,7 @@ def refuse_markets(wanted: Wanted, name: str, paths: Paths, problems: Problems) 
         problems.add(
             "POOL-MARKET",
             f"{paths.market}.reservation",
-            f"a machine of {name} cannot name a reservation.",
+            f"a machine of {name} cannot use a capacity reservation.",
             "Remove market.",
         )
 
@@ -165,6 +165,4 @@ def refuse_disk(
     """Add a problem for each option of the disk that is not in C(known)."""
     for key in sorted(set(wanted.disk) - set(known)):
         can = f"Only {' and '.join(known)} can be set." if known else "Remove disk."
-        problems.add(
-            "POOL-DISK", f"{paths.disk}.{key}", f"a machine of {name} cannot say this of its disk.", can
-        )
+        problems.add("POOL-DISK", f"{paths.disk}.{key}", f"cannot be set for a disk of {name}.", can)

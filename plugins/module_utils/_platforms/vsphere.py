@@ -109,7 +109,7 @@ class VSphere:
                 "POOL-CONFLICT",
                 f"{paths.options}.cores_per_socket",
                 f"{cpus} cpus are not a multiple of {cores}.",
-                "Let it divide cpus.",
+                "Set it to a divisor of cpus.",
             )
 
     def build(self, source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:

@@ -54,7 +54,7 @@ def read_classes(classes: t.Any, path: str = "cost_classes") -> Prices:
         problems.add(
             "INPUT-VALUE",
             path,
-            "must begin at 0 and have no number twice.",
+            "must contain 0, and each number only once.",
             "Write them like {low: 0, medium: 10, high: 100}.",
         )
     problems.raise_if_any()

@@ -59,8 +59,8 @@ def check(
         problems.add(
             "POOL-ACCELERATOR",
             f"{path}.accelerator",
-            f"no GPU limit of the ClusterAutoscaler has type {label!r}: it would not count these nodes as "
-            "GPU nodes.",
+            f"no GPU limit of the ClusterAutoscaler has type {label!r}: the autoscaler would not "
+            "count these nodes as GPU nodes.",
             f"Add {{type: {label}, min: 0, max: N}} to its resourceLimits.gpus, "
             f"or set accelerator to one of {', '.join(sorted(limits)) or 'those (there is none)'}.",
         )
@@ -80,7 +80,7 @@ def _bounds(pool: Description, scale: t.Mapping[str, int], path: str, problems: 
         problems.add(
             "POOL-CONFLICT",
             f"{path}.min_replicas",
-            "cannot be combined with autoscale: its min says it.",
+            "cannot be combined with autoscale, which has min.",
             "Remove min_replicas.",
         )
     if pool.get("mixed"):
@@ -88,7 +88,7 @@ def _bounds(pool: Description, scale: t.Mapping[str, int], path: str, problems: 
             "cannot be combined with mixed: the autoscaler would choose among the instance types by its "
             "own rules."
         )
-        problems.add("POOL-CONFLICT", where, message, "Make a pool of each instance type, or remove mixed.")
+        problems.add("POOL-CONFLICT", where, message, "Make a pool for each instance type, or remove mixed.")
 
 
 def _from_zero(pool: Description, path: str, problems: Problems, cloud: str | None) -> None:
@@ -112,8 +112,8 @@ def _from_zero(pool: Description, path: str, problems: Problems, cloud: str | No
         elif missing := lacks_size(reports(cloud), one):
             keys = " and ".join(missing)
             message = (
-                f"is required to scale up from 0: nothing on {cloud} tells the autoscaler what "
-                f"{one.instance_type} is made of."
+                f"is required to scale up from 0: on {cloud} the autoscaler does not know the size of "
+                f"{one.instance_type}."
             )
             problems.add(
                 "POOL-AUTOSCALE-ZERO",

@@ -89,19 +89,19 @@ def _foreign(
         f"{path}.instance_type",
         f"{found.name} has {found.gpu.model} devices ({found.gpu.vendor}), which the NVIDIA GPU Operator "
         "does not drive.",
-        f"Use another type: {others}. To make such nodes all the same, set accelerator: {found.accelerator}.",
+        f"Use another type: {others}. To create such nodes anyway, set accelerator: {found.accelerator}.",
     )
 
 
 def _unknown(name: str, cloud: str | None, path: str, catalogue: Catalogue, problems: Problems) -> None:
     if cloud and cloud not in CLOUDS:
         what = (of_cloud(cloud) or OTHER).OWN_TYPE
-        message = f"is required on {cloud}: {name} is {what}, of which no catalogue knows the GPUs."
+        message = f"is required on {cloud}: {name} is {what}, and no catalogue has its GPUs."
         problems.add(
             "POOL-REQUIRED",
             f"{path}.gpus",
             message,
-            f"Say how many GPUs such a machine has and which: set {path}.gpus and {path}.gpu_model.",
+            f"Set {path}.gpus and {path}.gpu_model.",
         )
         return
     elsewhere = catalogue.clouds_with(name)
@@ -162,7 +162,7 @@ def _expected(kind: InstanceType, sharing: Description, path: str, problems: Pro
         problems.add(
             "POOL-VENDOR",
             f"{path}.sharing.{way}",
-            f"{kind.gpu.model} devices ({kind.gpu.vendor}) are not shared by NVIDIA's operator.",
+            f"{kind.gpu.model} devices ({kind.gpu.vendor}) cannot be shared by NVIDIA's operator.",
             "Remove it.",
         )
     return {_RESOURCES[kind.gpu.vendor]: kind.gpus} if kind.gpu.vendor in _RESOURCES else {}
@@ -197,21 +197,21 @@ def check_alike(pool: Description, path: str, problems: Problems) -> None:
             "POOL-VENDOR",
             f"{path}.candidates",
             f"mixes devices of {' and '.join(sorted(vendors))} in one pool.",
-            "Make one pool a vendor.",
+            "Make one pool for each vendor.",
         )
     offers: dict[str, t.Mapping[str, int]] = {}
     for one in pool["resolved"]:
         machine = one.instance_type.partition("+")[0]
         if offers.setdefault(machine, one.expected) != one.expected:
-            message = f"has {machine} with different devices, and nothing on a node says which it has."
-            problems.add("POOL-CONFLICT", f"{path}.candidates", message, "Make two pools of them.")
+            message = f"has {machine} with different devices, and no label of a node tells them apart."
+            problems.add("POOL-CONFLICT", f"{path}.candidates", message, "Make a pool for each.")
     archs = {one.arch for one in pool["resolved"]}
     if len(archs) > 1:
         problems.add(
             "POOL-ARCH",
             f"{path}.candidates",
             f"mixes {' and '.join(sorted(archs))} instance types in one pool.",
-            "Make one pool an architecture.",
+            "Make one pool for each architecture.",
         )
     allowed: list[str] = (pool.get("validate") or {}).get("image_archs") or []
     for arch in sorted(archs - set(allowed)) if allowed else ():
@@ -219,7 +219,7 @@ def check_alike(pool: Description, path: str, problems: Problems) -> None:
             "POOL-ARCH",
             f"{path}.validate.image",
             f"the image is for {', '.join(allowed)}, but {pool['resolved'][0].instance_type} is {arch}.",
-            f"Use an image that has {arch}, or another instance type.",
+            f"Use an image for {arch}, or another instance type.",
         )
 
 
@@ -246,8 +246,8 @@ def _refuse_attached(
     accelerator, _colon, count = gpus.partition(":")
     where = f"{path}.gcp.gpus" if _gpus(candidate) else f"{path}.instance_type"
     if not gpus:
-        remedy = "Attach some: gcp: {gpus: {type: nvidia-tesla-t4, count: 1}}."
-        problems.add("POOL-GPUS", where, f"{machine} has no GPU of its own.", remedy)
+        remedy = "Attach GPUs: gcp: {gpus: {type: nvidia-tesla-t4, count: 1}}."
+        problems.add("POOL-GPUS", where, f"{machine} has no GPU.", remedy)
     elif accelerator in offers:
         counts = map(str, sorted(offers[accelerator]))
         problems.add(

@@ -156,16 +156,14 @@ def _quotas(pools: t.Sequence[Description], name: str, problems: Problems) -> No
 def check_claims(pool: Description, path: str, problems: Problems) -> None:
     """Add a problem for each option that does not work with the backend dra."""
     for way in sorted(pool.get("sharing") or {}):
-        message = (
-            "is done by the operator's device plugin and MIG manager, which do not run with backend dra."
-        )
+        message = "needs the operator's device plugin and MIG manager, which do not run with backend dra."
         _refuse_claims(f"{path}.sharing.{way}", message, "Remove it: pods claim whole GPUs.", problems)
     if pool.get("autoscale"):
         message = "the autoscaler counts nvidia.com/gpu, which no node offers with backend dra."
         _refuse_claims(f"{path}.autoscale", message, "Set replicas instead.", problems)
     for name in (pool.get("existing") or {}).get("expected") or {}:
         if name.startswith(NVIDIA) and name != GPU:
-            message = "is no whole GPU, and with backend dra pods claim whole GPUs."
+            message = "is not a whole GPU, and with backend dra pods claim whole GPUs."
             _refuse_claims(
                 f"{path}.existing.expected.{name}",
                 message,
@@ -175,7 +173,7 @@ def check_claims(pool: Description, path: str, problems: Problems) -> None:
     for index, quota in enumerate(pool.get("quota") or []):
         for key in quota.get("hard") or {}:
             if key.startswith(f"{_REQUESTS}nvidia.com/"):
-                message = "counts what no pod requests: with backend dra GPUs are claimed."
+                message = "counts requests, but with backend dra pods claim GPUs."
                 _refuse_claims(
                     f"{path}.quota[{index}].hard.{key}",
                     message,
@@ -185,4 +183,4 @@ def check_claims(pool: Description, path: str, problems: Problems) -> None:
 
 
 def _refuse_claims(path: str, message: str, remedy: str, problems: Problems) -> None:
-    problems.add("POOL-DRA", path, message, f"{remedy} Or take another backend.")
+    problems.add("POOL-DRA", path, message, f"{remedy} Or choose another backend.")

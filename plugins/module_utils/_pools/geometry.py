@@ -120,5 +120,5 @@ def _fits(gpu: Gpu, layout: t.Mapping[str, int], instance_type: str) -> None:
             "mig.layout",
             f"{text} does not fit on one {gpu.model} of {instance_type}: "
             f"it needs {compute} of {all_compute} compute and {memory} of {all_memory} memory slices.",
-            "Take fewer or smaller partitions.",
+            "Use fewer or smaller partitions.",
         )

@@ -40,7 +40,7 @@ _OF_THE_PLATFORM: t.Final = "machine-api-termination-handler"
 
 
 def _duration_fault(text: str) -> str:
-    return "" if _DURATION.fullmatch(text) else "is no duration, such as 20m"
+    return "" if _DURATION.fullmatch(text) else "is not a duration, such as 20m"
 
 
 _FIELDS: t.Final = {
@@ -62,9 +62,9 @@ def read(pool: KubeObject, path: str, problems: Problems) -> None:
         problems.add(
             "POOL-CONFLICT",
             f"{where}.max_unhealthy",
-            "must be 0 with market capacity_block: when the block ends every machine fails, and each "
-            "would be made anew to fail again, for ever.",
-            "Leave it out: the check then reports, and replaces nothing.",
+            "must be 0 with market capacity_block: when the block ends, every machine fails, and the "
+            "check would replace each of them again and again.",
+            "Remove it: the check then reports failed machines and replaces none.",
         )
     pool["health"] = {**options, "max_unhealthy": 0 if ends else MAX_UNHEALTHY if most is None else most}
 
@@ -99,7 +99,7 @@ def of_pool(raw: t.Mapping[str, t.Any]) -> tuple[str, Health | t.Literal[False]]
     read_markets(pool, "", problems)
     read(pool, "", problems)
     if raw.get("existing"):
-        message = "means machines that are made here, but the pool consists of existing nodes."
+        message = "is for machines that the collection creates, but the pool consists of existing nodes."
         problems.add("POOL-CONFLICT", "health", message, "Remove health, or existing.")
     problems.raise_if_any()
     return named["name"], pool["health"]
@@ -172,8 +172,8 @@ def remarks(check: t.Mapping[str, t.Any], others: t.Sequence[str]) -> list[str]:
     ]
     paused = (check["metadata"].get("annotations") or {}).get(PAUSED)
     found = [
-        f"MachineHealthCheck {one} is not ours and selects machines of the pool too: the impatient one of "
-        "both decides. Narrow its selector."
+        f"MachineHealthCheck {one} was not created by the collection and also selects machines of the "
+        "pool: the check with the shorter timeouts decides. Narrow its selector."
         for one in others
     ]
     found += [
@@ -181,7 +181,7 @@ def remarks(check: t.Mapping[str, t.Any], others: t.Sequence[str]) -> list[str]:
         for one in held
     ]
     return found + (
-        [f"MachineHealthCheck {own} is paused by somebody else (annotation {PAUSED})."]
+        [f"MachineHealthCheck {own} is paused, but not by the collection (annotation {PAUSED})."]
         if paused not in (None, MANAGER, A_RUN)
         else []
     )

@@ -17,7 +17,7 @@ MARKETS: t.Final = ("on_demand", "spot", "capacity_block")
 
 def _price_fault(text: str) -> str:
     is_price = re.fullmatch(r"\d{1,6}(\.\d{1,5})?", text) and float(text)
-    return "" if is_price else "is no price an hour, such as 1.25"
+    return "" if is_price else "is not a price per hour, such as 1.25"
 
 
 MARKET: t.Final = Field(
@@ -70,13 +70,13 @@ def _check_market(market: Description, where: str, problems: Problems) -> None:
         problems.add(
             "POOL-MARKET",
             f"{where}.reservation",
-            "a capacity block is used through its reservation.",
+            "a capacity block needs its reservation.",
             "Set reservation to the id of the block (cr-...).",
         )
     if kind in ("on_demand", "capacity_block") and "max_price" in market:
         problems.add(
             "POOL-MARKET",
             f"{where}.max_price",
-            f"only spot has a highest price, not {kind}.",
+            f"only market spot has a maximum price, not {kind}.",
             "Remove max_price, or use type spot.",
         )

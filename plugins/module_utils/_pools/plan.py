@@ -71,9 +71,7 @@ def draft(
             f"Write {name} as a list; each entry has a name, candidates and replicas.",
         )
     elif not pools:
-        problems.add(
-            "POOL-NONE", name, "names no pools, so there is nothing to do.", _EXAMPLE.format(name=name)
-        )
+        problems.add("POOL-NONE", name, "is empty, so there is nothing to do.", _EXAMPLE.format(name=name))
     problems.raise_if_any()
     return ListDraft(
         {f"{name}[{index}]": pool for index, pool in enumerate(pools)}, catalogue, name=name, backend=backend
@@ -224,8 +222,8 @@ def driver_remarks(pools: t.Iterable[Pool]) -> list[str]:
                 )
             elif candidate.vendor != "nvidia":
                 remarks.append(
-                    f"{of_pool} has {candidate.gpu_model} devices ({candidate.vendor}): its nodes are "
-                    "made, their driver and operator are not"
+                    f"{of_pool} has {candidate.gpu_model} devices ({candidate.vendor}): the "
+                    "collection creates its nodes, but installs no driver and no operator for them"
                 )
     return remarks
 
@@ -243,8 +241,8 @@ def quota_remarks(pools: t.Sequence[Pool], quota: t.Iterable[JsonObject]) -> lis
         supply = sum(pool.expected.get(resource, 0) * pool.most_nodes for pool in pools)
         if supply > limit:
             remarks.append(
-                f"the pools offer {supply} {resource}, the quotas together let {limit} be used: "
-                f"{supply - limit} can be used only by namespaces without a quota"
+                f"the pools offer {supply} {resource}, but the quotas allow only {limit} in total: only "
+                f"namespaces without a quota can use the other {supply - limit}"
             )
     return remarks
 

@@ -59,8 +59,8 @@ def check(
         and pool.get("mixed")
         and len({(kind.gpus, kind.gpu.model, kind.share) for kind in kinds if kind}) > 1
     ):
-        message = "would mix candidates with different GPUs, and no node of this platform says which it is."
-        problems.add("POOL-CONFLICT", f"{path}.mixed", message, "Make a pool of each candidate.")
+        message = "would mix candidates with different GPUs, and no label of a node tells them apart here."
+        problems.add("POOL-CONFLICT", f"{path}.mixed", message, "Make a pool for each candidate.")
 
 
 def wanted(pool: Pool, candidate: Candidate, key: str, zone: str = "", image: str = "") -> Wanted:
@@ -97,7 +97,7 @@ def _check(
             "POOL-REQUIRED",
             f"{where}.zones",
             f"is required on {platform.KEY}.",
-            "Name the zones in which machines may be made.",
+            "List the zones in which machines may be created.",
         )
     market, options, patch = (
         (path if key in pool and not own else where) for key, own in _written(pool, candidate, platform.KEY)
@@ -145,7 +145,7 @@ def _check_patch(patch: t.Any, path: str, platform: Platform | None, problems: P
         problems.add(
             "POOL-PROVIDER-FIELD",
             f"{path}.{field}",
-            "is no field of this platform's machines; the API would ignore it.",
+            "is not a field of this platform's machines; the API would ignore it.",
             f"{remedy}Correct or remove it.",
         )
     if not problems.at(path):

@@ -27,10 +27,9 @@ _HEADING: t.Final = ("POOL", "INSTANCE TYPE", "NODES (now/then)", "GPUS", "COST/
 _VERBS: t.Final = {CREATE: "make", CHANGE: "change", DELETE: "remove", KEEP: "keep"}
 
 _NO_REBOOT: t.Final = (
-    f"Nothing that would be written is a {', '.join(_REBOOTING[:-1])} or {_REBOOTING[-1]}. A driver is "
-    "reloaded by its pod, "
-    "without a restart; the MIG manager restarts a node only where the ClusterPolicy sets its variable "
-    "WITH_REBOOT."
+    f"The run would write no {', '.join(_REBOOTING[:-1])} or {_REBOOTING[-1]}. The pod of a driver "
+    "reloads it without a restart. The MIG manager restarts a node only if the ClusterPolicy sets its "
+    "variable WITH_REBOOT."
 )
 
 

@@ -43,9 +43,9 @@ _MACHINES: t.Final = (
 # Options that are checked, but not supported.
 _UNSUPPORTED: t.Final = {
     "tuning": "Remove it, and make the Tuned object with the module manifests.",
-    "sharing": "Remove it: every GPU is offered whole.",
-    "cdi": "Remove it: the operator's own default holds.",
-    "upgrade_policy": "Remove it: the operator's own default holds.",
+    "sharing": "Remove it: nodes offer whole GPUs.",
+    "cdi": "Remove it: the operator's default applies.",
+    "upgrade_policy": "Remove it: the operator's default applies.",
 }
 
 
@@ -109,7 +109,7 @@ def _driver(pool: Description, path: str, problems: Problems) -> None:
             "POOL-DRIVER",
             f"{path}.driver.kernel_module_type",
             f"does not fit: {wrong}.",
-            "Remove it (auto), or take what the GPU takes.",
+            "Remove it (the default is auto), or set the type that the GPU supports.",
         )
 
 
@@ -140,8 +140,8 @@ def _zones(pool: Description, path: str, problems: Problems) -> None:
             problems.add(
                 "POOL-DUPLICATE",
                 where,
-                "names a zone twice.",
-                "Name each zone once; replicas are spread over them.",
+                "contains a zone twice.",
+                "List each zone once; replicas are spread over the zones.",
             )
 
 
@@ -154,7 +154,7 @@ def check_name(pool: Description, path: str, problems: Problems, prefix: str | N
             problems.add(
                 "POOL-NAME",
                 f"{path}.name",
-                f"with zone {zone} the machine set's name would pass {LONGEST_SET} characters.",
+                f"with zone {zone} the machine set's name would be longer than {LONGEST_SET} characters.",
                 f"Use at most {most} characters.",
             )
             return
@@ -169,8 +169,8 @@ def _taints(pool: Description, path: str, problems: Problems) -> None:
             problems.add(
                 "POOL-DUPLICATE",
                 where,
-                f"{mark[0]}:{mark[1]} is there twice.",
-                "A node has one taint of each key and effect.",
+                f"{mark[0]}:{mark[1]} is listed twice.",
+                "Remove one: a node has one taint for each key and effect.",
             )
         seen.add(mark)
         if taint.get("effect") == "NoExecute":
@@ -184,7 +184,7 @@ def _taints(pool: Description, path: str, problems: Problems) -> None:
 
 
 def _labels(pool: Description, path: str, problems: Problems) -> None:
-    ours = {POOL: "the pool's name is put there", ACCELERATOR: "set accelerator instead"}
+    ours = {POOL: "its value is the pool's name", ACCELERATOR: "set accelerator instead"}
     for key, why in ours.items():
         if key in (pool.get("labels") or {}):
             problems.add(
@@ -246,16 +246,16 @@ def _quota(pool: Description, path: str, problems: Problems) -> None:
                 problems.add(
                     "QUOTA-KEY",
                     f"{where}.hard.{key}",
-                    "is accepted by the API and never enforced: only requests. counts for extended "
-                    "resources.",
+                    "is accepted by the API and never enforced: quotas count extended resources only under "
+                    "requests.*",
                     f"Write requests.{key.removeprefix('limits.')}.",
                 )
         if renamed and "gpus" in quota:
             problems.add(
                 "POOL-QUOTA-RENAMED",
                 f"{where}.gpus",
-                "counts nvidia.com/gpu, but the pool's sharing gives the devices another name: nothing "
-                "would be limited.",
+                "counts nvidia.com/gpu, but the pool's sharing gives the devices another name: the quota "
+                "would limit nothing.",
                 "Use hard with the real names, for example {requests.nvidia.com/gpu.shared: 8}, or "
                 "sharing that keeps the name.",
             )

@@ -19,7 +19,7 @@ from . import keys
 
 Limits = t.Mapping[str, str]
 _COUNT_REMEDY: t.Final = (
-    "The kube-controller-manager counts usage: look at `oc get clusteroperator kube-controller-manager`."
+    "Run `oc get clusteroperator kube-controller-manager`: this component counts the usage."
 )
 PROOF_PATIENCE: t.Final = 10.0  # seconds: admission reads quotas from a cache, and sees a new one late
 _PROOF_IMAGE: t.Final = "registry.k8s.io/pause:3.10"  # never pulled: the pod is only a dry run

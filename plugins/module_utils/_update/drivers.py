@@ -100,7 +100,7 @@ def judged(name: str, needs: t.Sequence[Names], known: Answers, code: str, what:
     if unknown:
         images = tuple(one.image for one in unknown)
         words = f": {unknown[0].words}" if unknown[0].words else ""
-        message = f"needed are {', '.join(images)}; {unknown[0].verdict}{words}"
+        message = f"the update needs {', '.join(images)}; {unknown[0].verdict}{words}"
         remedy = f"`skopeo inspect docker://{images[0]}`, or give driver_images."
         return Check(name, UNKNOWN, message, remedy, code, images)
     evidence = tuple(f"{one.image}{f' is {one.digest}' if one.digest else ''}" for _names, one in found)
@@ -143,7 +143,7 @@ def checks(
             found.append(_packages(nodes))
         elif source == toolkit.BY_HOST:
             what = f"on {len(nodes)} nodes is part of the host, and the cluster builds none for a new kernel"
-            remedy = "Ask the people who make the nodes' image."
+            remedy = "Ask the team that builds the nodes' image for a driver for the new kernel."
             found.append(Check("driver (host)", UNKNOWN, what, remedy, _CODE))
     return [*found, _today(matches)]
 
@@ -164,7 +164,8 @@ def _toolkit(nodes: t.Sequence[Match], streams: t.Iterable[KubeObject], target: 
     if not images:
         what = "ImageStream openshift/driver-toolkit has no tag, so no driver can be built with it"
         remedy = (
-            "Look at `oc get imagestream driver-toolkit -n openshift`, and at the operator openshift-samples."
+            "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and "
+            "`oc get clusteroperator openshift-samples`."
         )
         return Check(name, BLOCKING, what, remedy, _CODE)
     wanted = f"tag {target.rhcos}" if target.rhcos else "the tag of the release's RHCOS"
@@ -173,7 +174,7 @@ def _toolkit(nodes: t.Sequence[Match], streams: t.Iterable[KubeObject], target: 
         f"{len(nodes)} nodes build for the new kernel then"
     )
     remedy = (
-        "Only then can the cluster pull the image: on a mirror, look for "
+        "With a mirror registry, check that it has the image: "
         f"`oc adm release info {target.version} --image-for=driver-toolkit`."
     )
     return Check(name, UNKNOWN, what, remedy, _CODE, tuple(sorted(images)))

@@ -69,10 +69,10 @@ def _image(name: str, names: drivers.Names, is_built: bool, target: Target, know
         what = f"{fits}, and there is no image {found.image} ({found.words})"
         remedy = "Build and push it before the update, or let KMM build it."
         return Check(name, BLOCKING, what, remedy, _CODE, names)
-    how = "would be built in the cluster" if is_built else "has to be in its registry"
+    how = "would be built in the cluster" if is_built else "must be in its registry"
     said = f" ({found.verdict}: {found.words})" if found and not is_built and found.words else ""
     remedy = (
         "Let KMM verify it: special_resource with backend kmm and kmm.preflight for "
-        f"{target.kernel}, or a PreflightValidationOCP of your own."
+        f"{target.kernel}, or create a PreflightValidationOCP."
     )
-    return Check(name, UNKNOWN, f"{fits}; its image {how}, which nobody has tried{said}", remedy, _CODE)
+    return Check(name, UNKNOWN, f"{fits}; its image {how}, which has not been tested{said}", remedy, _CODE)

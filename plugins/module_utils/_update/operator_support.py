@@ -64,7 +64,7 @@ def _check(csv: KubeObject, now: Release, target: Release) -> Check:
         remedy = "Update the operator first; its next channel is in `oc get packagemanifest`."
         return Check(name, BLOCKING, what, remedy, code)
     if olm_csv.phase(csv) != "Succeeded":
-        said = (csv.get("status") or {}).get("message") or "OLM says no more"
+        said = (csv.get("status") or {}).get("message") or "OLM gives no reason"
         where = f"`oc get csv -n {csv['metadata'].get('namespace')} {full} -o yaml`"
         what = f"is {olm_csv.phase(csv) or 'new'}: {said}"
         return Check(name, WARNING, what, f"Repair it before the update: {where}.", code)
@@ -74,13 +74,14 @@ def _check(csv: KubeObject, now: Release, target: Release) -> Check:
     if span and not span[0] <= target <= span[1]:
         first, last = map(write, span)
         what = f"is supported on OpenShift {first} to {last} (as of {AS_OF}), not on {wanted}"
-        remedy = "Update the operator first, or look whether its maker has added that release since."
+        remedy = "Update the operator first, or check whether its maker supports that release by now."
         return Check(name, BLOCKING if target < span[0] else WARNING, what, remedy, code)
     if span:
         return Check(name, OK, f"is supported on OpenShift {wanted} (as of {AS_OF})")
     if now == target:
         return Check(name, OK, f"stays as it is: {wanted} is the minor release that the cluster runs")
     what = (
-        f"names no last release of OpenShift; the cluster cannot see whether the catalogue of {wanted} has it"
+        "states no last release of OpenShift; the cluster cannot see whether the catalogue of "
+        f"{wanted} has it"
     )
-    return Check(name, UNKNOWN, what, "Look it up on the maker's support page.", code)
+    return Check(name, UNKNOWN, what, "Check the maker's support page.", code)

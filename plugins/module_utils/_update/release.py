@@ -85,9 +85,9 @@ def _offered(cluster: KubeObject, target: str) -> Check:
         if (one.get("release") or {}).get("version") == target:
             return _conditional(one, now, target)
     if not conditions.is_true(cluster, "RetrievedUpdates"):
-        why = conditions.find(cluster, "RetrievedUpdates").get("message") or "no update service was asked"
+        why = conditions.find(cluster, "RetrievedUpdates").get("message") or "there is no update service"
         what = f"the cluster does not know whether {target} can follow {now}: {why}"
-        remedy = "Look at Red Hat's update graph (Update Path), or run an update service of your own."
+        remedy = "Check the path at https://access.redhat.com/labs/ocpupgradegraph/update_path."
         return Check(name, UNKNOWN, what, remedy, code)
     return _not_offered(cluster, now, target)
 
@@ -134,7 +134,7 @@ def _at_rest(cluster: KubeObject) -> Check:
         what = f"an update to {newest.get('version')} is under way: {why}"
         return Check(name, BLOCKING, what, "Wait until `oc adm upgrade` says that it is complete.", code)
     if failing.get("status") == "True":
-        return Check(name, WARNING, f"Failing: {failing.get('message')}", "Look at `oc adm upgrade`.", code)
+        return Check(name, WARNING, f"Failing: {failing.get('message')}", "Run `oc adm upgrade`.", code)
     return Check(name, OK, f"no update is under way, {current(cluster)} is complete")
 
 
@@ -169,7 +169,7 @@ def _healthy(operators: t.Iterable[KubeObject]) -> Check:
         for one in bad
     )
     what = f"{len(bad)} degraded or not available: {'; '.join(lines)}"
-    remedy = "Look at `oc get clusteroperators`."
+    remedy = "Run `oc get clusteroperators`."
     return Check("cluster operators", WARNING, what, remedy, "UPDATE-CLUSTER", lines)
 
 

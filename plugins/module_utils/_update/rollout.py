@@ -89,7 +89,7 @@ def budgets(
         pods = [pod for pod in covered(budget) if drain.node_of(pod) and not drain.is_ended(pod)]
         if pods:
             found.append(_budget(budget, pods))
-    return found or [Check("disruption budgets", OK, "every one lets a pod go")]
+    return found or [Check("disruption budgets", OK, "each allows a disruption")]
 
 
 def _budget(budget: KubeObject, pods: t.Sequence[KubeObject]) -> Check:
@@ -99,14 +99,17 @@ def _budget(budget: KubeObject, pods: t.Sequence[KubeObject]) -> Check:
     evidence = tuple(f"{drain.name(pod)} on {drain.node_of(pod)}" for pod in pods)
     if never(budget):
         where = ", ".join(sorted({drain.node_of(pod) for pod in pods}))
-        what = f"never lets a pod go ({desired} of {expected} have to be healthy): {where} cannot be drained"
+        what = (
+            f"never allows a disruption ({desired} of {expected} must be healthy): {where} cannot be drained"
+        )
         remedy = "Add a replica, or set maxUnavailable: 1; otherwise move the pods by hand during the update."
         return Check(title, BLOCKING, what, remedy, code, evidence)
     what = (
-        f"lets no pod go now: {status.get('currentHealthy', 0)} of {expected} are healthy, "
-        f"{desired} have to be"
+        f"allows no disruption now: {status.get('currentHealthy', 0)} of {expected} pods are healthy, "
+        f"{desired} must be"
     )
-    return Check(title, WARNING, what, "Look at its pods.", code, evidence)
+    remedy = f"Run `oc describe pdb -n {metadata['namespace']} {metadata['name']}`."
+    return Check(title, WARNING, what, remedy, code, evidence)
 
 
 def workloads(pods: t.Iterable[KubeObject]) -> Check:

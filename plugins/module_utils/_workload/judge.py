@@ -47,13 +47,13 @@ def judge(pods: t.Sequence[KubeObject], wanted: int, grace: Grace) -> Readiness:
         return ready("Ended", f"{what}.")
     phases = {phase(pod) for pod in pods}
     if "Failed" in phases and "Running" not in phases and not verdict.is_failed:
-        return ready("Failed", "A pod failed and no other one runs.")
+        return ready("Failed", "A pod failed, and no other pod runs.")
     make = failed if verdict.is_failed else pending
     return make(
         verdict.reason or "Running",
         f"{what}; {verdict.message}" if verdict.message else f"{what}.",
         code=verdict.code or "WORK-RUNNING",
-        remedy=verdict.remedy or "Look at the pods in the validation namespace.",
+        remedy=verdict.remedy or "Run `oc describe pods` in the validation namespace.",
         details=verdict.details,
     )
 
@@ -92,7 +92,7 @@ def judge_account(snapshot: Snapshot) -> Readiness:
         return ready()
     message, remedy = (
         "The service account default does not exist yet.",
-        "Look at the kube-controller-manager.",
+        "Run `oc get clusteroperator kube-controller-manager`.",
     )
     return pending("NoAccount", message, code="WORK-NO-ACCOUNT", remedy=remedy)
 
@@ -196,14 +196,14 @@ def complaints(node: KubeObject, results: t.Sequence[PodResult]) -> list[Readine
             f"Node {name}: several pods were given the same device {', '.join(twice)}, "
             "although the node does not share its devices."
         )
-        remedy = "Look at the device plugin's log and at CDI settings on this node."
+        remedy = "Read the log of the device plugin on this node, and check cdi of special_resource."
         parts.append(failed("SameDevice", message, code="WORK-SAME-DEVICE", remedy=remedy))
     return parts
 
 
 def _failure(node: str, one: PodResult) -> Readiness:
     known, last = recognise("\n".join(one["log_tail"])), one["log_tail"][-1] if one["log_tail"] else "no log"
-    remedy = "Read the log tail; then look at the node's driver pod and at its kernel log for Xid lines."
+    remedy = f"Read the log tail; then find Xid lines: `oc debug node/{node} -- chroot /host dmesg`."
     message = f"Node {node}: pod {one['name']} {_ending(one)}{f' ({known.meaning})' if known else ''}: {last}"
     details = tuple(f"{node}/{one['name']}: {line}" for line in one["log_tail"])
     remedy = known.remedy if known else remedy
@@ -212,7 +212,7 @@ def _failure(node: str, one: PodResult) -> Readiness:
 
 def _ending(one: PodResult) -> str:
     if one["phase"] != "Failed" and one["exit_code"] is None:
-        return f"was still {one['phase']} when another one failed"
+        return f"was still {one['phase']} when another pod failed"
     if one["exit_code"]:
         return f"ended with exit code {one['exit_code']}"
     if one["reason"]:

@@ -38,7 +38,7 @@ def problem(nodes: t.Sequence[KubeObject], params: GpuWorkloadParams) -> NotRead
         return NotReadyError(
             "WORK-NO-NODES",
             f"{len(nodes)} of {params['min_nodes']} nodes match {selector}, so nothing can be validated.",
-            f"Look at `oc get nodes -l {selector}`; run the pool's own stage first.",
+            f"Run `oc get nodes -l {selector}`, and create the nodes of the pool first.",
         )
     short = [
         f"{node['metadata']['name']}: offers {devices.offered(node, resource)} of {number} {resource}"
@@ -62,7 +62,7 @@ def check_holders(lines: t.Sequence[str]) -> None:
         raise NotReadyError(
             "WORK-BUSY",
             f"Other pods hold devices that the validation needs: {lines[0]}",
-            "The installation is not at fault: wait for those pods, or delete them, and run again.",
+            "Wait for those pods or delete them, then run again. The installation is not the cause.",
             evidence=lines,
         )
 

@@ -91,7 +91,7 @@ def test_a_role_makes_it_and_a_lost_machine_comes_back(
     try:
         seen = playbook.module("gpu_machine_health", pool=pool)
         assert seen["others"] == ["somebody-elses"]
-        assert "somebody-elses is not ours" in " ".join(seen["warnings"])
+        assert "somebody-elses was not created by the collection" in " ".join(seen["warnings"])
         found = until_replaced(cluster, playbook, pool, machine["metadata"]["name"])
         assert [one["phase"] for one in found["machines"]] == ["Running"]
     finally:

@@ -224,4 +224,4 @@ def test_another_vendor_s_devices_are_made_when_they_are_meant() -> None:
     assert [group["name"] for group in plan["groups"]] == ["q"]
     assert [one["pool"] for one in plan["validations"]] == ["q"]
     assert len(plan["expected_labels"]) == 1
-    assert "MI300X devices (amd): its nodes are made" in plan["remarks"][0]
+    assert "MI300X devices (amd): the collection creates its nodes" in plan["remarks"][0]

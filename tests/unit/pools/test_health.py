@@ -206,9 +206,9 @@ def test_what_its_owner_should_know() -> None:
     assert all(
         words in said
         for words in (
-            "theirs is not ours",
+            "theirs was not created by the collection",
             "mine replaces nothing now: 2 of 2",
-            "mine is paused by somebody else",
+            "mine is paused, but not by the collection",
         )
     )
     assert (

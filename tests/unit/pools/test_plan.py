@@ -98,7 +98,7 @@ def test_quotas_of_pools_are_added_up() -> None:
         },
     ]
     assert "4 nvidia.com/gpu" in plan["remarks"][0]
-    assert "1 can be used only by namespaces without a quota" in plan["remarks"][0]
+    assert "only namespaces without a quota can use the other 1" in plan["remarks"][0]
 
 
 def test_a_priority_class_that_pools_share_is_made_once() -> None:

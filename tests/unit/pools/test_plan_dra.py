@@ -23,7 +23,7 @@ def test_gpus_that_pods_claim() -> None:
     ]
     assert [one["claims"] for one in plan["validations"]] == [True, True]
     (remark,) = plan["remarks"]
-    assert "the pools offer 4 nvidia.com/gpu, the quotas together let 3 be used" in remark
+    assert "the pools offer 4 nvidia.com/gpu, but the quotas allow only 3 in total" in remark
     named = {
         "gpu.nvidia.com.deviceclass.resource.k8s.io/devices": 1,
         "count/resourceclaims.resource.k8s.io": 9,

@@ -60,9 +60,9 @@ DRIVERS = [
         target(NEW_KERNEL, version="4.18.9"),
         "driver (precompiled)",
         "unknown",
-        f"needed are r.io/d:595-{NEW_KERNEL}-rhcos4.18",
+        f"the update needs r.io/d:595-{NEW_KERNEL}-rhcos4.18",
     ),
-    (True, target(NEW_KERNEL, NEW_RHCOS), "driver (precompiled)", "unknown", f"needed are {IMAGE}"),
+    (True, target(NEW_KERNEL, NEW_RHCOS), "driver (precompiled)", "unknown", f"the update needs {IMAGE}"),
     (True, target(NEW_KERNEL, NEW_RHCOS, [IMAGE]), "driver (precompiled)", "ok", IMAGE),
     (True, target(NEW_KERNEL, NEW_RHCOS, [IMAGE.rpartition(":")[2]]), "driver (precompiled)", "ok", IMAGE),
     (

@@ -21,7 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._update.rel
 JUDGED = [
     (THERE, "ok", "a is there"),
     (MISSING, "blocking", "no image for the kernel: a or b (words)"),
-    (REFUSED, "unknown", "needed are a; not allowed: words"),
+    (REFUSED, "unknown", "the update needs a; not allowed: words"),
 ]
 
 

@@ -36,13 +36,13 @@ ANY = {"regexp": "^5\\.14\\.0-.*$"}
 
 MODULES = [
     (module(ANY), [], "", "unknown", "without the kernel"),
-    (module(ANY), [], NEW_KERNEL, "unknown", "has to be in its registry"),
+    (module(ANY), [], NEW_KERNEL, "unknown", "must be in its registry"),
     (
         module(ANY | {"build": {}}, {"literal": OLD_KERNEL, "build": {"dockerfileConfigMap": {}}}),
         [],
         OLD_KERNEL,
         "unknown",
-        "has to be in its registry",
+        "must be in its registry",
     ),
     (
         module({"literal": NEW_KERNEL, "build": {"dockerfileConfigMap": {}}}),
@@ -65,7 +65,7 @@ MODULES = [
         [validation({"modules": [FAILED]}, OLD_KERNEL)],
         NEW_KERNEL,
         "unknown",
-        "which nobody has tried",
+        "which has not been tested",
     ),
     (
         module(ANY),
@@ -90,7 +90,7 @@ def test_modules_of_kmm(
     [
         (ANY, "there", "ok", "its image r.io/nic:1 is there"),
         (ANY, "missing", "blocking", "there is no image r.io/nic:1 (words)"),
-        (ANY, "not allowed", "unknown", "nobody has tried (not allowed: words)"),
+        (ANY, "not allowed", "unknown", "has not been tested (not allowed: words)"),
         (ANY | {"build": {"dockerfileConfigMap": {}}}, "missing", "unknown", "would be built in the cluster"),
         (ANY | {"build": {"dockerfileConfigMap": {}}}, "there", "ok", "its image r.io/nic:1 is there"),
     ],

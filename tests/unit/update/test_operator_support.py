@@ -24,7 +24,7 @@ OPERATORS = [
     (csv("gpu-operator-certified.v26.7.0"), (4, 22), "ok", "as of 2026-08-31"),
     (csv("gpu-operator-certified.v26.7.0"), (4, 23), "warning", "supported on OpenShift 4.18 to 4.22"),
     (csv("gpu-operator-certified.v25.10.1"), (4, 22), "warning", "4.14 to 4.20"),
-    (csv("gpu-operator-certified.v24.9.0"), (4, 23), "unknown", "names no last release"),
+    (csv("gpu-operator-certified.v24.9.0"), (4, 23), "unknown", "states no last release"),
     (
         csv("gpu-operator-certified.v26.7.0", "Installing", most="4.22"),
         (4, 23),
@@ -32,9 +32,9 @@ OPERATORS = [
         "olm.maxOpenShiftVersion",
     ),
     (csv("nfd.4.22.0"), (4, 22), "ok", "stays as it is"),
-    (csv("nfd.4.22.0"), (4, 23), "unknown", "names no last release"),
+    (csv("nfd.4.22.0"), (4, 23), "unknown", "states no last release"),
     (csv("any.v1.0.0", most="4.22"), (4, 23), "blocking", "made for OpenShift up to 4.22"),
-    (csv("any.v1.0.0", most="4.23"), (4, 23), "unknown", "names no last release"),
+    (csv("any.v1.0.0", most="4.23"), (4, 23), "unknown", "states no last release"),
     (csv("any.v1.0.0", phase="Failed"), (4, 22), "warning", "is Failed: waits"),
 ]
 

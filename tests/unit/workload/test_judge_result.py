@@ -42,7 +42,7 @@ def test_the_same_device_twice_is_no_proof_unless_it_is_shared() -> None:
             "",
             "refused by the node (UnexpectedAdmissionError)",
         ),
-        (ended(phase="Pending", code=None), "", "still Pending when another one failed"),
+        (ended(phase="Pending", code=None), "", "still Pending when another pod failed"),
         (
             ended(phase="Failed", code=1),
             "CUDA error: system not yet initialized",

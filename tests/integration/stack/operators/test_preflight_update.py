@@ -165,7 +165,7 @@ def test_what_blocks_a_rollout(cluster: Cluster, playbook: Playbook, stack: Run)
         found["disruption budget default/keeper"],
         found["GPU workloads"],
     ) == ("blocking", "blocking", "warning")
-    assert "never lets a pod go (1 of 1 have to be healthy): gpu-" in said(
+    assert "never allows a disruption (1 of 1 must be healthy): gpu-" in said(
         failed, "disruption budget default/keeper"
     )
     assert any("default/trainer on gpu-" in line for check in failed["checks"] for line in check["evidence"])
