@@ -88,18 +88,18 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "gpu_autoscaler": (106, 530),
-    "gpu_machine_health": (42, 212),
-    "gpu_machineset": (124, 607),
-    "gpu_node": (66, 316),
-    "gpu_plan": (85, 422),
-    "gpu_quota": (45, 207),
-    "gpu_workload": (61, 267),
-    "manifests": (34, 178),
-    "nfd_labels": (50, 263),
-    "olm_operator": (53, 290),
-    "preflight_update": (71, 342),
-    "special_resource": (134, 644),
+    "gpu_autoscaler": (98, 546),
+    "gpu_machine_health": (44, 231),
+    "gpu_machineset": (110, 620),
+    "gpu_node": (64, 334),
+    "gpu_plan": (80, 437),
+    "gpu_quota": (46, 225),
+    "gpu_workload": (61, 284),
+    "manifests": (37, 197),
+    "nfd_labels": (53, 282),
+    "olm_operator": (56, 309),
+    "preflight_update": (72, 359),
+    "special_resource": (137, 662),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
