@@ -13,7 +13,7 @@ from .._catalogue.well_known import quota_key
 from .._core import quantity
 from .._core.errors import AcceleratorError, InputError
 from .._core.objects import KubeObject
-from .._nodes import claims
+from .._nodes import dra
 from . import keys
 
 PATIENCE: t.Final = 10.0  # seconds: admission reads quotas from a cache, and sees a new one late
@@ -35,7 +35,7 @@ def too_much(live: KubeObject, limits: t.Mapping[str, str]) -> KubeObject:
     if names := keys.extended(limits):
         return pod(live, names[0], _over(live, limits, keys.REQUESTS + names[0]))
     (name, *_others) = keys.classes(limits)
-    return claims.claim(
+    return dra.claim(
         "gpu-quota-proof-",
         live["metadata"]["namespace"],
         _over(live, limits, quota_key(name)),

@@ -12,7 +12,7 @@ from .._core import quantity
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject
 from .._core.readiness import Readiness, pending, ready
-from .._nodes import claims as node_claims
+from .._nodes import dra
 from . import keys
 
 Limits = t.Mapping[str, str]
@@ -139,9 +139,9 @@ def claimants(limits: t.Iterable[str], claims: t.Iterable[KubeObject]) -> list[d
     """
     names, held = keys.classes(limits), []
     for claim in claims:
-        amounts = {name: amount for name, amount in node_claims.asked(claim).items() if name in names}
+        amounts = {name: amount for name, amount in dra.asked(claim).items() if name in names}
         if amounts:
-            pods = node_claims.users(claim)
+            pods = dra.users(claim)
             held.append(
                 {"pod": pods[0] if pods else "", "claim": claim["metadata"]["name"], "requests": amounts}
             )

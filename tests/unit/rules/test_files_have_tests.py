@@ -79,7 +79,6 @@ WITH_ANOTHER_PACKAGE = {
     "_machines/events": "pools",
     "_machines/removal": "nodes",
     "_machines/replicas": "machines/autoscaler",
-    "_nodes/claims": "workload",
     "_nodes/devices": "stack/clusterpolicy",
     "_nodes/labels": "stack/clusterpolicy",
     "_nodes/pool_nodes": "stack/clusterpolicy",

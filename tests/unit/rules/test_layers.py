@@ -96,13 +96,13 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_machineset": (124, 607),
     "gpu_node": (66, 316),
     "gpu_plan": (85, 422),
-    "gpu_quota": (45, 207),
-    "gpu_workload": (61, 267),
+    "gpu_quota": (44, 206),
+    "gpu_workload": (60, 266),
     "manifests": (34, 178),
     "nfd_labels": (50, 263),
     "olm_operator": (53, 290),
     "preflight_update": (71, 342),
-    "special_resource": (134, 644),
+    "special_resource": (134, 648),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
