@@ -101,8 +101,8 @@ PACKED: dict[str, tuple[int, int]] = {
     "manifests": (34, 178),
     "nfd_labels": (50, 263),
     "olm_operator": (53, 290),
-    "preflight_update": (71, 342),
-    "special_resource": (134, 648),
+    "preflight_update": (72, 346),
+    "special_resource": (134, 649),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
