@@ -35,8 +35,8 @@ class Foreign(t.NamedTuple):
         paths = [one["path"] for one in self.differs]
         shown = ", ".join(paths[:4]) + (f" and {len(paths) - 4} more" if len(paths) > 4 else "")
         return (
-            f"{self.title} was made by {self.manager} and is left as it is (adopt: report); "
-            f"it differs from what is asked in {shown}."
+            f"{self.title} was created by {self.manager} and was not changed (adopt: report). "
+            f"These fields differ from the task: {shown}."
         )
 
     def blame(self, error: AcceleratorError, causes: t.Mapping[str, t.Sequence[str]]) -> None:
@@ -54,8 +54,8 @@ class Foreign(t.NamedTuple):
         if causing:
             paths = ", ".join(one["path"] for one in causing)
             error.remedy = (
-                f"Set adopt: take, so that {paths} of {self.title} becomes what is asked, "
-                f"or have {self.manager} change it."
+                f"Set adopt: take to let this task change {paths} of {self.title}, "
+                f"or change it in {self.manager}."
             )
 
 

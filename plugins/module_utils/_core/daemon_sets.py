@@ -39,13 +39,13 @@ class Gone:
             f"pod/{one['metadata']['name']}" for one in snapshot["pods"] if is_owned_by(one, self._uids)
         ]
         if not names:
-            return ready("Gone", "Nothing of it is left.")
+            return ready("Gone", "Its DaemonSets and pods are deleted.")
         line = f"{len(names)} left: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
         message = f"{self._title}: {line}"
         return pending(
             "Leaving",
             message,
             code="GPU-LEFTOVER",
-            remedy="Look for finalizers and for pods that do not end.",
+            remedy="Check the finalizers of these objects.",
             details=(line,),
         )

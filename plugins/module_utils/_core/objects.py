@@ -21,6 +21,11 @@ def name(obj: KubeObject) -> str:
     return str(obj["metadata"]["name"])
 
 
+def number_of(count: int, noun: str) -> str:
+    """Return number and noun for a message: C(1 pod), C(3 pods)."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def merge(base: t.Any, over: t.Any) -> t.Any:
     """Return a copy of `base` with `over`: merge maps key by key, replace all other values."""
     if not isinstance(base, dict) or not isinstance(over, dict):

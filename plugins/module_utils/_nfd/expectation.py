@@ -117,13 +117,13 @@ def _judge_expectation(
     parts = []
     if len(found) < wanted:
         missing = [name for name in expectation.get("nodes") or [] if name not in names]
-        what = f"{len(found)} of {wanted} nodes are there ({', '.join(missing) or _selector(expectation)})"
+        what = f"{len(found)} of {wanted} nodes exist ({', '.join(missing) or _selector(expectation)})"
         parts.append(
             pending(
                 "NodesMissing",
                 f"Label expectations: {what}.",
                 code="NFD-NODES",
-                remedy="Look at `oc get nodes --show-labels`.",
+                remedy="Run `oc get nodes --show-labels`.",
                 details=(what,),
             )
         )
@@ -147,8 +147,8 @@ def _judge_missing(node: KubeObject, phrases: list[str], tolerations: list[dict[
             details=(what,),
         )
     remedy = (
-        f"Look at `oc get nodefeature -A -l nfd.node.kubernetes.io/node-name={name} -o yaml` "
-        "and at the nfd-worker pod of that node."
+        f"Run `oc get nodefeature -A -l nfd.node.kubernetes.io/node-name={name} -o yaml`, "
+        "and read the log of the nfd-worker pod of that node."
     )
     return pending(
         f"Labels:{name}", f"Node {what}.", code="NFD-LABEL-MISSING", remedy=remedy, details=(what,)

@@ -49,7 +49,7 @@ def check(features: t.Sequence[FeatureEntry]) -> None:
             raise _wrong(f"{path}.name", f"is {entry['name']!r}, which {fault}", "Choose another name.")
         if names.count(entry["name"]) > 1:
             raise _wrong(
-                f"{path}.name", f"{entry['name']!r} is there twice", "Give every entry a name of its own."
+                f"{path}.name", f"{entry['name']!r} appears twice", "Give every entry a different name."
             )
         for key, value in (entry.get("labels") or {}).items():
             if fault := key_fault(str(key)):
@@ -73,7 +73,7 @@ def check_present(features: t.Sequence[FeatureEntry]) -> None:
     """Raise NFD-FEATURE if an entry has no node or no features; a deletion needs only its name."""
     for index, entry in enumerate(features):
         if not entry.get("nodes") and not entry.get("node_selector"):
-            raise _wrong(f"features[{index}]", "names no node", "Give it nodes or node_selector.")
+            raise _wrong(f"features[{index}]", "selects no node", "Give it nodes or node_selector.")
         if not (entry.get("labels") or any(entry.get(kind) for kind in _KINDS)):
             raise _wrong(
                 f"features[{index}]", "publishes nothing", "Give it labels, attributes, flags or instances."

@@ -153,9 +153,9 @@ def judge(instance: KubeObject | None, name: str) -> Readiness:
     if instance is None:
         return pending(
             "NoInstance",
-            f"NodeFeatureDiscovery {name} is not there yet.",
+            f"NodeFeatureDiscovery {name} does not exist yet.",
             code="NFD-NOTREADY",
-            remedy="Look at the log of the NFD operator.",
+            remedy="Run `oc logs -n openshift-nfd deployment/nfd-controller-manager --tail=50`.",
         )
     degraded, namespace = conditions.find(instance, "Degraded"), instance["metadata"]["namespace"]
     if degraded.get("status") == "True":
@@ -169,7 +169,7 @@ def judge(instance: KubeObject | None, name: str) -> Readiness:
                 else "its own rule (no control-plane node, or one with the role worker)"
             )
             what = f"{what}: nfd-worker has no node to run on by {where}"
-        remedy = f"Look at `oc get daemonset,deployment,pods -n {namespace}`."
+        remedy = f"Run `oc get daemonset,deployment,pods -n {namespace}`."
         return pending("Degraded", f"{what}.", code="NFD-DEGRADED", remedy=remedy, details=(what,))
     if is_available(instance):
         return ready("Available")
@@ -180,7 +180,7 @@ def judge(instance: KubeObject | None, name: str) -> Readiness:
         "NotAvailable",
         what,
         code="NFD-NOTREADY",
-        remedy=f"Look at the pods in {namespace} and at the log of the NFD operator.",
+        remedy=f"Run `oc get pods -n {namespace}`, and read the log of the NFD operator.",
     )
 
 
@@ -199,7 +199,7 @@ def judge_upstream(deployments: t.Sequence[KubeObject]) -> Readiness:
         "NotAvailable",
         f"Deployment {name} is not Available.",
         code="NFD-NOTREADY",
-        remedy="Look at its pods.",
+        remedy="Run `oc get pods -A`, and check the pods of nfd-master.",
     )
 
 

@@ -197,7 +197,7 @@ def _until_gone(api: Api, params: NfdLabelsParams, given: Given, instances: list
 
 def _left(nodes: t.Sequence[KubeObject], given: Given) -> list[Readiness]:
     lines = {str(node["metadata"]["name"]): nfd_rules.left(node, given) for node in nodes}
-    remedy = "Look at the log of nfd-master: it removes what no rule and no NodeFeature gives any more."
+    remedy = "Read the log of nfd-master, which removes the labels that no rule and no NodeFeature sets."
     return [
         pending(
             f"Left:{name}",

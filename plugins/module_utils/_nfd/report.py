@@ -42,9 +42,7 @@ def check(params: NfdLabelsParams) -> None:
                 "Give nodes or node_selector, or {} for every worker that is not in the other set.",
             )
     if not any(compare.values()):
-        raise _wrong(
-            "compare", "says of neither set which nodes it has", "Give one of them nodes or node_selector."
-        )
+        raise _wrong("compare", "selects nodes in neither set", "Give one of them nodes or node_selector.")
 
 
 def selectors(params: NfdLabelsParams) -> list[dict[str, t.Any]]:
@@ -120,7 +118,7 @@ def _difference(
             }
         if not found:
             raise InputError(
-                "NFD-COMPARE", f"compare.{name} finds no node.", "Look at `oc get nodes --show-labels`."
+                "NFD-COMPARE", f"compare.{name} finds no node.", "Run `oc get nodes --show-labels`."
             )
     return label_difference.difference(sets)
 
@@ -143,9 +141,9 @@ def upstream_found(deployments: t.Sequence[KubeObject], has_operator: bool) -> s
     one = nfd_instance.upstream(deployments) or deployments[0]
     by = other_manager(one)
     metadata = one["metadata"]
-    which = f"{metadata['namespace']} has an NFD of its own ({by or 'Deployment ' + metadata['name']})"
+    which = f"{metadata['namespace']} already has NFD ({by or 'Deployment ' + metadata['name']})"
     text = (
-        f"Namespace {which}, and that one is used as it is: PCI classes and label fields are set in its "
+        f"Namespace {which}, and this task uses it unchanged: PCI classes and label fields are set in its "
         "chart (worker.config), and it has no label system-os_release.OSTREE_VERSION, "
         "which the GPU operator needs."
     )

@@ -96,8 +96,8 @@ def check(rules: t.Sequence[RuleEntry]) -> None:
         if entry["name"] in seen:
             raise _wrong(
                 f"{path}.name",
-                f"{entry['name']!r} is there twice",
-                "Give every rule object a name of its own.",
+                f"{entry['name']!r} appears twice",
+                "Give every rule object a different name.",
             )
         seen.add(entry["name"])
         for number, rule in enumerate(entry.get("rules") or []):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from .._catalogue.well_known import VENDORS
 from .._core.errors import AcceleratorError
-from .._core.objects import KubeObject, Snapshot
+from .._core.objects import KubeObject, Snapshot, number_of
 from .._core.readiness import Readiness, pending, ready
 from .taints import tolerates_cordon
 
@@ -115,17 +115,17 @@ def refusal(pods: t.Iterable[KubeObject], rules: Rules, why: str) -> Accelerator
     # Pods that end by themselves are not evicted.
     evicted = [pod for pod in going if rules.on_busy == "drain" or pod not in working]
     found = [
-        ("NODE-BUSY", working if rules.on_busy == "fail" else [], "run on GPUs", _WAIT),
+        ("NODE-BUSY", working if rules.on_busy == "fail" else [], "with GPUs", _WAIT),
         (
             "NODE-EMPTYDIR",
             [pod for pod in evicted if keeps_data(pod)] if not rules.delete_emptydir else [],
-            "keep data in an emptyDir",
+            "with data in an emptyDir",
             _DATA,
         ),
         (
             "NODE-UNMANAGED",
             [pod for pod in evicted if _controller(pod) is None] if not rules.force else [],
-            "belong to no controller",
+            "without a controller",
             _NOBODY,
         ),
     ]
@@ -135,7 +135,10 @@ def refusal(pods: t.Iterable[KubeObject], rules: Rules, why: str) -> Accelerator
     code, those, what, remedy = wrong[0]
     nodes = sorted({node_of(pod) for pod in those})
     shown = ", ".join(map(name, those[:_SHOWN]))
-    message = f"{why}: {len(those)} pods on {', '.join(nodes)} {what}: {shown}. Nothing was changed."
+    message = (
+        f"{why}, but the task may not evict {number_of(len(those), 'pod')} {what} on {', '.join(nodes)}: "
+        f"{shown}. Nothing was changed."
+    )
     evidence = [
         f"{code}: {name(pod)} on {node_of(pod)}" for code, those, _what, _remedy in wrong for pod in those
     ]
@@ -231,10 +234,10 @@ class Emptied:
                 remedy=remedy,
                 details=lines,
             )
-        remedy = f"Look at these pods (finalizers, terminationGracePeriodSeconds), then {_AGAIN_RUN}"
+        remedy = f"Check their finalizers and terminationGracePeriodSeconds, then {_AGAIN_RUN}"
         return pending(
             "Leaving",
-            f"{len(left)} pods are still there: {self._listed(left)}",
+            f"the drain waits for {number_of(len(left), 'pod')}: {self._listed(left)}",
             code="NODE-DRAIN",
             remedy=remedy,
             details=lines,

@@ -55,7 +55,7 @@ def judge_size(nodes: t.Iterable[KubeObject], pool: Pool) -> Readiness:
         "NodesMissing",
         f"Pool {pool['name']} has {found} of {wanted} nodes.",
         code="GPU-NODES",
-        remedy=f"Look at `oc get nodes -l {selector}` and at the pool's Machines.",
+        remedy=f"Run `oc get nodes -l {selector}`, and check the pool's Machines.",
         details=(f"pool {pool['name']}: {found} of {wanted} nodes match {selector}",),
     )
 
@@ -75,7 +75,7 @@ def judge_devices(nodes: t.Iterable[KubeObject], pool: Pool) -> list[Readiness]:
                     "NotReady",
                     "the node is not Ready",
                     "GPU-NODE-NOTREADY",
-                    f"Look at `oc describe node {name}`.",
+                    f"Run `oc describe node {name}`.",
                 )
             )
         short = [
@@ -84,7 +84,10 @@ def judge_devices(nodes: t.Iterable[KubeObject], pool: Pool) -> list[Readiness]:
             if devices.offered(node, resource) != number
         ]
         if short:
-            remedy = "Look at the log of the device plugin on this node."
+            remedy = (
+                f"Run `oc get pods -A --field-selector spec.nodeName={name}`, "
+                "and read the log of the device plugin."
+            )
             parts.append(_part(name, "Allocatable", f"offers {', '.join(short)}", "GPU-ALLOC", remedy))
     return parts
 

@@ -144,7 +144,7 @@ def judge_update(node: dict[str, t.Any]) -> Readiness | None:
     if not found.under_way:
         return None
     if found.is_stuck:
-        said = found.reason or "it says no reason"
+        said = found.reason or "it gives no reason"
         what = f"the machine-config daemon has given up ({found.state}): {said}"
         remedy = (
             f"oc logs -n {_NAMESPACE} -c machine-config-daemon --tail=50 "
@@ -160,7 +160,7 @@ def judge_update(node: dict[str, t.Any]) -> Readiness | None:
         )
     cordoned = ", cordoned" if is_cordoned(node) else ""
     what = f"is being updated by the machine-config operator{cordoned}, still on kernel {system(node).kernel}"
-    remedy = "Look at `oc get machineconfigpools`, and for pods that keep the node from being drained."
+    remedy = "Run `oc get machineconfigpools`; a pod that cannot be evicted delays the update."
     return pending(
         f"Updating:{name}",
         f"Node {name} {what}.",

@@ -21,7 +21,7 @@ DEFAULT_SOURCES: t.Final = (
     "redhat-marketplace",
     "redhat-operators",
 )
-CATALOG_REMEDY: t.Final = "Look at the catalogue's pod: oc -n openshift-marketplace get catalogsource,pods."
+CATALOG_REMEDY: t.Final = "Run `oc -n openshift-marketplace get catalogsource,pods`."
 
 
 class AwayError(AcceleratorError):

@@ -10,6 +10,7 @@ import typing as t
 
 from .._core.objects import KubeObject
 from .._core.readiness import Readiness, failed, pending, ready
+from .plans import CATALOG_OPERATOR_LOG
 
 # OLM repairs these by itself, for example after a restart of the operator's pod.
 _PASSING = ("ComponentUnhealthy", "NeedsReinstall", "NeedsCertRotation", "APIServiceResourceIssue")
@@ -59,7 +60,7 @@ def judge(csv: KubeObject | None, name: str) -> Readiness:
             "NoCSV",
             f"CSV {name} does not exist yet",
             code="OLM-CSV-PENDING",
-            remedy="Look at the catalog-operator's log.",
+            remedy=CATALOG_OPERATOR_LOG,
         )
     status = csv.get("status") or {}
     state, reason, message = phase(csv), str(status.get("reason") or ""), str(status.get("message") or "")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from .._catalogue.well_known import DRIVER_VERSION
 from .._core.errors import AcceleratorError, KindNotServedError, NotReadyError
-from .._core.objects import KubeObject, Snapshot
+from .._core.objects import KubeObject, Snapshot, number_of
 from .._core.ownership import owned
 from .._kube.client import Api
 from .._kube.kinds import known
@@ -62,7 +62,7 @@ class Change:
         names = ", ".join(one["metadata"]["name"] for one in self.policies)
         return (
             f"InstallPlan {self.plan} replaces {self.csv} by {self.next_csv}, "
-            f"and ClusterPolicy {names} names no driver, so the operator's own changes: "
+            f"and ClusterPolicy {names} sets no driver image, so the operator's default replaces the driver: "
             f"{self.image or 'unknown'} -> {self.to or 'unknown (the plan does not show it)'}"
         )
 
@@ -170,7 +170,7 @@ def triple(image: str) -> dict[str, str]:
     if not (repository and name and version):
         raise AcceleratorError(
             "OLM-DRIVER-PIN",
-            f"The running driver image cannot be read: {image or 'the operator names none'}.",
+            f"The running driver image cannot be read: {image or 'the operator has no driver image'}.",
             _NAME_IT,
         )
     return {"repository": repository, "image": name, "version": version}
@@ -199,8 +199,8 @@ def refuse(change: Change, nodes: t.Sequence[KubeObject], pods: t.Sequence[KubeO
     """Return the failure of driver_change: ask, with the driver, the nodes and their pods."""
     facts = summarize(change, nodes, pods)
     names = [one["name"] for one in facts["nodes"]]
-    pods_hit = f"{len(facts['pods'])} pods with GPUs would have to end{_listed(facts['pods'])}"
-    hit = f"{len(names)} nodes would get it ({_some(names)}), and {pods_hit}"
+    pods_hit = f"{number_of(len(facts['pods']), 'pod')} with GPUs would have to end{_listed(facts['pods'])}"
+    hit = f"{number_of(len(names), 'node')} would get it ({_some(names)}), and {pods_hit}"
     effect = hit if names else "No node has a driver now; the next one would get it"
     message = f"{change.text}. {effect}. Nothing was approved."
     lines = [f"Node {one['name']}: driver {one['driver'] or 'unknown'}" for one in facts["nodes"]]

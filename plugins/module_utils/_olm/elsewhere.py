@@ -55,7 +55,7 @@ def check(package: str, name: str, live: KubeObject | None) -> KubeObject:
             f"{one['type']}={one['status']} ({one.get('reason')}): {one.get('message')}" for one in bad
         ] or ["it has no condition Available yet"]
         message = (
-            f"{package} is part of OpenShift, and ClusterOperator {name} is not well: {'; '.join(lines)}."
+            f"{package} is part of OpenShift, and ClusterOperator {name} does not work: {'; '.join(lines)}."
         )
         raise AcceleratorError("OLM-CLUSTER-OPERATOR", message, f"oc describe clusteroperator {name}", lines)
     return live
@@ -114,8 +114,8 @@ def check_extensions(extensions: t.Iterable[KubeObject], package: str) -> None:
         f"in namespace {spec.get('namespace')} (installed: {bundle.get('name') or 'nothing yet'})."
     )
     remedy = (
-        "Manage it there, or delete it first, operands before it: "
-        f"oc delete clusterextension {name}. Its CRDs go with it."
+        "Manage the package with OLM v1, or delete its operands and then run "
+        f"`oc delete clusterextension {name}`, which deletes its CRDs too."
     )
     lines = [_line(one) for one in (found.get("status") or {}).get("conditions") or []]
     raise AcceleratorError("OLM-V1", message, remedy, lines)
@@ -154,7 +154,7 @@ def without_olm(api: Api, package: str, spec: KubeObject) -> AcceleratorError:
         return AcceleratorError(
             "OLM-ABSENT",
             message,
-            "Install the operator in its own way (its Helm chart or manifests).",
+            "Install the operator with its Helm chart or its manifests.",
         )
     text = helm_values.text(spec)
     remedy = f"Install it with Helm; helm_values has the values for these options: {helm_values.COMMAND}"

@@ -69,7 +69,7 @@ def suitable(groups: t.Sequence[KubeObject], namespace: str, install_mode: str |
         f"OperatorGroup {group['metadata']['name']} in namespace {namespace} "
         f"targets {', '.join(held) or 'all namespaces'}, not {wanted}; a second group would fail every CSV."
     )
-    remedy = "Change or delete that OperatorGroup, or install the operator in a namespace of its own."
+    remedy = "Change or delete that OperatorGroup, or install the operator in another namespace."
     raise AcceleratorError("OLM-GROUP", message, remedy, [_line(group)])
 
 
@@ -85,9 +85,9 @@ def check_supported(group: KubeObject, supported: t.Collection[str], package: st
         f"and {package} supports only {', '.join(sorted(supported))}; OLM would fail its CSV."
     )
     remedy = (
-        "Install the operator in a namespace of its own."
+        "Install the operator in another namespace."
         if ALL not in supported
-        else "Install it in openshift-operators, or in a namespace of its own."
+        else "Install it in openshift-operators, or in another namespace."
     )
     raise AcceleratorError("OLM-GROUP", message, remedy, [_line(group)])
 

@@ -243,5 +243,5 @@ def _result(api: Api, seen: Snapshot, changes: list[KubeObject]) -> KubeObject:
     found = olm_subscription.summarize(seen)
     if found["awaits_approval"] and not found["csv"]:
         names = ", ".join(plans.names(observed.current_plan(seen) or {}))
-        api.warn(f"InstallPlan {found['install_plan']} waits for somebody to approve it: {names}.")
+        api.warn(f"InstallPlan {found['install_plan']} waits for approval: {names}.")
     return {"operator": found, "driver_change": changes[0] if changes else None}

@@ -14,6 +14,9 @@ from .._core.objects import KubeObject
 from .._core.readiness import Readiness, failed, pending, ready
 
 WAITING: t.Final = "RequiresApproval"
+CATALOG_OPERATOR_LOG: t.Final = (
+    "Run `oc logs -n openshift-operator-lifecycle-manager deployment/catalog-operator --tail=50`."
+)
 
 
 def names(plan: KubeObject) -> list[str]:
@@ -69,7 +72,7 @@ def refuse(plan: KubeObject, asked: t.Iterable[str], allowed: t.Iterable[str]) -
         "it was not approved.",
         code="OLM-FOREIGN-CSV",
         remedy=f"Add what you accept to allow_csvs: [{', '.join(foreign)}], "
-        "or give the other operator a namespace of its own.",
+        "or install the other operator in another namespace.",
         details=tuple(f"{one}: {'not asked for' if one in foreign else 'asked for'}" for one in names(plan)),
     )
 
@@ -98,5 +101,5 @@ def judge(plan: KubeObject) -> Readiness:
         "PlanRunning",
         f"{where} is {doing}",
         code="OLM-PLAN-PENDING",
-        remedy="Look at the catalog-operator's log.",
+        remedy=CATALOG_OPERATOR_LOG,
     )

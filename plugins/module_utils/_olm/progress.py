@@ -85,9 +85,7 @@ def judge(seen: Snapshot, ask: olm_subscription.Ask) -> Readiness:
         and ask.approve == olm_subscription.NEVER
         and not observed.status(seen, "installedCSV")
     ):
-        return ready(
-            "RequiresApproval", f"InstallPlan {plan['metadata']['name']} waits for somebody's approval"
-        )
+        return ready("RequiresApproval", f"InstallPlan {plan['metadata']['name']} waits for approval")
     return _installed(seen, ask, plan)
 
 
@@ -206,7 +204,7 @@ def _not_installed(
         text = f"{where}: the bundle is being unpacked"
         return pending("Unpacks", text, code="OLM-UNPACK", remedy=observed.UNPACK)
     text = f"{where}: OLM has not made an InstallPlan yet"
-    return pending("NoInstallPlan", text, code="OLM-PENDING", remedy="Look at the catalog-operator's log.")
+    return pending("NoInstallPlan", text, code="OLM-PENDING", remedy=plans.CATALOG_OPERATOR_LOG)
 
 
 def _is_newer(csv: str, than: str) -> bool:

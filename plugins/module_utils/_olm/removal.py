@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.errors import AcceleratorError, NotReadyError
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, number_of
 from .._core.ownership import owned
 from .._core.readiness import Readiness, failed, pending, ready
 from . import csv as olm_csv
@@ -18,8 +18,8 @@ _EVERYWHERE: t.Final = ("kube-root-ca.crt", "openshift-service-ca.crt")
 # Longest name in a label's key.
 _LONGEST: t.Final = 63
 _HELD: t.Final = (
-    "See why these objects stay (their finalizers), and whether OLM runs: "
-    "oc -n openshift-operator-lifecycle-manager get pods."
+    "Check the finalizers of these objects, and that OLM runs: "
+    "`oc -n openshift-operator-lifecycle-manager get pods`."
 )
 _CLEANUP: t.Final = "operators.coreos.com/csv-cleanup"
 _OLM_LABELS: t.Final = ("olm.", "operators.coreos.com/")
@@ -71,8 +71,8 @@ def check_unused(resources: t.Iterable[KubeObject], package: str, with_crds: boo
     lines = [f"{one['kind']} {one['metadata']['name']}" for one in resources if _stands_alone(one)]
     if lines:
         message = (
-            f"{len(lines)} custom resources of {package} still exist ({', '.join(lines[:5])}); "
-            "without the operator their operands stay for ever."
+            f"The cluster still has {number_of(len(lines), 'custom resource')} of {package} "
+            f"({', '.join(lines[:5])}), and only the operator can remove their operands."
         )
         remedy = (
             "Delete them first; otherwise they are deleted with their CRDs."
@@ -152,8 +152,8 @@ def judge_empty(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
         if _stands_alone(one) and "deletionTimestamp" not in one["metadata"]
     ]
     text = (
-        f"{len(lines)} objects of the CRDs are left ({', '.join((kept or lines)[:5])}); "
-        "deleting the CRDs would delete them. No CRD was deleted"
+        f"The CRDs still have {number_of(len(lines), 'object')} ({', '.join((kept or lines)[:5])}), "
+        "which a deletion of the CRDs would delete. No CRD was deleted"
     )
     make = failed if kept else pending
     return make(

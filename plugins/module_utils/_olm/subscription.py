@@ -169,17 +169,17 @@ def check_foreign(live: KubeObject, wanted: KubeObject) -> str:
     ]
     if wrong:
         message = (
-            f"Subscription {name} was made by {keeper or 'somebody else'} and is not what is asked for: "
-            f"{', '.join(wrong)}."
+            f"Subscription {name} was created by {keeper or 'another client'} "
+            f"and differs from the options of this task: {', '.join(wrong)}."
         )
         remedy = (
-            f"Change it in {keeper}, or ask for what is there."
+            f"Change it in {keeper}, or set these options to the live values."
             if keeper
-            else "Set adopt: take to take these fields over, or ask for what is there."
+            else "Set adopt: take to change these fields, or set these options to the live values."
         )
         raise AcceleratorError("OLM-NOT-OURS", message, remedy, wrong)
-    by = f" {keeper} keeps it." if keeper else ""
-    return f"Subscription {name} was not created by this collection and is left as it is (adopt: report).{by}"
+    by = f" {keeper} manages it." if keeper else ""
+    return f"Subscription {name} was not created by this collection and was not changed (adopt: report).{by}"
 
 
 def remarks(subscription: KubeObject | None) -> list[str]:

@@ -14,7 +14,7 @@ from .._core import quantity
 from .._core.errors import AcceleratorError, InputError
 from .._core.objects import KubeObject
 from .._core.readiness import Readiness, pending, ready
-from .._nodes import claims as node_claims
+from .._nodes import dra
 from . import keys
 
 Limits = t.Mapping[str, str]
@@ -143,9 +143,9 @@ def claimants(limits: t.Iterable[str], claims: t.Iterable[KubeObject]) -> list[d
     """
     names, held = keys.classes(limits), []
     for claim in claims:
-        amounts = {name: amount for name, amount in node_claims.asked(claim).items() if name in names}
+        amounts = {name: amount for name, amount in dra.asked(claim).items() if name in names}
         if amounts:
-            pods = node_claims.users(claim)
+            pods = dra.users(claim)
             held.append(
                 {"pod": pods[0] if pods else "", "claim": claim["metadata"]["name"], "requests": amounts}
             )
@@ -179,7 +179,7 @@ def proof(live: KubeObject, limits: t.Mapping[str, str]) -> KubeObject:
     if names := keys.extended(limits):
         return _proof_pod(live, names[0], _over(live, limits, keys.REQUESTS + names[0]))
     (name, *_others) = keys.classes(limits)
-    return node_claims.claim(
+    return dra.claim(
         "gpu-quota-proof-",
         live["metadata"]["namespace"],
         _over(live, limits, quota_key(name)),

@@ -13,7 +13,7 @@ import typing as t
 from .._core.objects import KubeObject
 from .._core.ownership import MANAGED_BY
 from .._frame.argspec import StateParams
-from .._nodes import claims, devices as node_devices
+from .._nodes import devices as node_devices, dra
 from .._nodes.labels import labels
 from .._nodes.taints import GPU_TOLERATION, matches, merge_tolerations
 from .benchmarks.registry import BENCHMARKS
@@ -154,8 +154,10 @@ def _claiming(made: KubeObject, run: str) -> KubeObject:
     """
     (container,) = made["spec"]["containers"]
     del container["env"]
-    container["resources"]["claims"] = [{"name": claims.NAME}]
-    made["spec"]["resourceClaims"] = [{"name": claims.NAME, "resourceClaimTemplateName": template_name(run)}]
+    container["resources"]["claims"] = [{"name": dra.CLAIM_NAME}]
+    made["spec"]["resourceClaims"] = [
+        {"name": dra.CLAIM_NAME, "resourceClaimTemplateName": template_name(run)}
+    ]
     return made
 
 
@@ -166,7 +168,7 @@ def template_name(run: str) -> str:
 
 def template(params: GpuWorkloadParams, run: str) -> KubeObject:
     """Return the ResourceClaimTemplate from which each pod of the run gets a claim of one GPU."""
-    return claims.template(template_name(run), params["namespace"], {**MANAGED_BY, RUN_LABEL: run})
+    return dra.claim_template(template_name(run), params["namespace"], {**MANAGED_BY, RUN_LABEL: run})
 
 
 def probes(params: GpuWorkloadParams, nodes: t.Iterable[KubeObject], run: str) -> list[KubeObject]:
@@ -183,4 +185,4 @@ def probes(params: GpuWorkloadParams, nodes: t.Iterable[KubeObject], run: str) -
     one = pod(params, total, name, run, "any", number)
     if not params["claims"]:
         return [one]
-    return [one, claims.claim(f"{template_name(run)}-", params["namespace"], number)]
+    return [one, dra.claim(f"{template_name(run)}-", params["namespace"], number)]

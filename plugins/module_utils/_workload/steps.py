@@ -14,7 +14,7 @@ from .._core.objects import KubeObject
 from .._core.ownership import owned, selector
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
-from .._nodes import claims
+from .._nodes import dra
 from . import fingerprints, judge, obstacles, pods as workload_pods
 from .pods import GpuWorkloadParams
 
@@ -84,14 +84,14 @@ def nodes(api: Api, params: GpuWorkloadParams) -> list[KubeObject]:
     if not params["claims"] or (api.check_mode and not api.served(SLICE)):
         return found
     slices = api.list(SLICE)
-    return [claims.offering(node, slices) for node in found]
+    return [dra.offering(node, slices) for node in found]
 
 
 def check_free(api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]) -> None:
     """Raise NotReadyError if other people's pods hold devices that the validation needs."""
     if params["claims"]:
         others = [claim for claim in api.list(CLAIM) if not obstacles.is_ours(claim, params)]
-        held = claims.held(others, api.list(SLICE))
+        held = dra.held_by_pods(others, api.list(SLICE))
     else:
         names = [node["metadata"]["name"] for node in due]
         on_node = {name: api.list(POD, fields=f"spec.nodeName={name}") for name in names}

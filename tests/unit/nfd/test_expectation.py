@@ -45,7 +45,7 @@ PASSING_TAINT = [{"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}]
         ([GPU, node("gpu-1")], {PCI: True}, "pending", "NFD-LABEL-MISSING", f"gpu-1: lacks {PCI}=true"),
         ([node(a="1")], {"a": 2}, "pending", "NFD-LABEL-MISSING", "gpu-0: has a=1, expected 2"),
         ([node(a="1")], {"a": 1}, "ready", "", ""),
-        ([], {PCI: True}, "pending", "NFD-NODES", "0 of 1 nodes are there (pool=a)"),
+        ([], {PCI: True}, "pending", "NFD-NODES", "0 of 1 nodes exist (pool=a)"),
         ([node(taints=NO_EXECUTE)], {PCI: True}, "failed", "NFD-TAINT", "maintenance:NoExecute"),
         ([node(taints=PASSING_TAINT)], {PCI: True}, "pending", "NFD-LABEL-MISSING", "lacks"),
     ],

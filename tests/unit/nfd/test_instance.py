@@ -147,6 +147,6 @@ def test_an_nfd_of_a_chart(available: str, verdict: str) -> None:
         "node-feature-discovery",
         "Helm (nfd)",
     )
-    assert "Namespace node-feature-discovery has an NFD of its own (Helm (nfd))" in report.upstream_found(
+    assert "Namespace node-feature-discovery already has NFD (Helm (nfd))" in report.upstream_found(
         charts, False
     )

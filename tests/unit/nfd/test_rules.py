@@ -48,7 +48,7 @@ def test_values_become_text() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (rules() * 2, "rules[1].name 'r' is there twice"),
+        (rules() * 2, "rules[1].name 'r' appears twice"),
         ([{"name": "r", "rules": [{}]}], "rules[0].rules[0].name is missing"),
         (rules(labels={"a b": "x"}), "labels[a b] is no legal key"),
         (rules(labels={"a": "x/y"}), "labels[a] is 'x/y'"),
@@ -197,13 +197,13 @@ def test_a_node_feature() -> None:
 @pytest.mark.parametrize(
     ("features", "words"),
     [
-        ([entry(labels={"a": 1}), entry(labels={"a": 1})], "is there twice"),
+        ([entry(labels={"a": 1}), entry(labels={"a": 1})], "appears twice"),
         ([entry(name="Rack", labels={"a": 1})], "features[0].name is 'Rack'"),
         ([entry(labels={"a/": 1})], "is no legal key"),
         ([entry(labels={"a": "x y"})], "labels[a] is 'x y'"),
         ([entry(attributes={"shell": {"id": 4}})], "has feature 'shell'"),
         ([entry()], "publishes nothing"),
-        ([entry(nodes=None, labels={"a": 1})], "names no node"),
+        ([entry(nodes=None, labels={"a": 1})], "selects no node"),
     ],
 )
 def test_node_features_are_checked(features: list[FeatureEntry], words: str) -> None:

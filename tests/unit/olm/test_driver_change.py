@@ -146,7 +146,7 @@ def test_the_question_names_drivers_nodes_and_pods() -> None:
     error = driver_change.refuse(change, nodes, pods)
     assert error.code == "OLM-DRIVER-CHANGE"
     assert (
-        "2 nodes would get it (gpu-0, gpu-1), and 1 pods with GPUs would have to end (a/train on gpu-0)"
+        "2 nodes would get it (gpu-0, gpu-1), and 1 pod with GPUs would have to end (a/train on gpu-0)"
         in error.message
     )
     assert "Node gpu-0: driver 580.126.20" in error.evidence

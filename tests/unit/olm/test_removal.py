@@ -56,7 +56,7 @@ def test_a_csv_that_is_held_names_what_holds_it() -> None:
     judge = removal.judge_leaving(held)
     assert "csv-cleanup" in judge({"csvs": [held]}).message
     assert "OLM waits for ClusterPolicy gpu-cluster-policy" in judge({"csvs": [held]}).message
-    assert "whether OLM runs" in judge({"csvs": [held]}).remedy
+    assert "that OLM runs" in judge({"csvs": [held]}).remedy
     theirs = {**held, "metadata": {**held["metadata"], "finalizers": ["example.com/audit"]}}
     assert "the owner of example.com/audit has to remove it" in judge({"csvs": [theirs]}).remedy
     assert judge({"csvs": []}).is_ready

@@ -95,7 +95,7 @@ def test_somebody_elses_subscription() -> None:
         ),
         subscription(),
     )
-    assert "left as it is" in olm_subscription.check_foreign(other, same)
+    assert "was not changed" in olm_subscription.check_foreign(other, same)
     with pytest.raises(AcceleratorError, match=r"channel: stable \(asked: v2\)"):
         olm_subscription.check_foreign(other, {"spec": same["spec"] | {"channel": "v2"}})
 
@@ -104,7 +104,7 @@ def test_the_manager_of_somebody_elses_subscription_is_named() -> None:
     live = subscription()
     live["metadata"]["annotations"] = {"argocd.argoproj.io/tracking-id": "gpu:x"}
     wanted = {"spec": live["spec"] | {"channel": "v2"}}
-    with pytest.raises(AcceleratorError, match=r"made by Argo CD \(gpu\)") as caught:
+    with pytest.raises(AcceleratorError, match=r"created by Argo CD \(gpu\)") as caught:
         olm_subscription.check_foreign(live, wanted)
     assert "adopt" not in caught.value.remedy
     assert "Argo CD" in olm_subscription.check_foreign(live, {"spec": live["spec"]})

@@ -68,7 +68,6 @@ WITH_ANOTHER_PACKAGE = {
     "_core/ownership": "platforms",
     "_core/secrets": "kube",
     "_machines/removal": "nodes",
-    "_nodes/claims": "workload",
     "_nodes/devices": "stack/clusterpolicy",
     "_nodes/labels": "stack/clusterpolicy",
     "_nodes/pool_nodes": "stack/clusterpolicy",

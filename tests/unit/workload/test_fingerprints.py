@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unit.workload.builders import SLICES, node, params
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import dra
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import fingerprints
 
 
@@ -36,7 +36,7 @@ def test_the_memory_forgets_nodes_that_are_gone_and_keeps_other_pools() -> None:
 
 
 def test_where_pods_claim_devices_the_slices_say_what_a_node_offers() -> None:
-    first = claims.offering(node(gpu="7"), SLICES)
+    first = dra.offering(node(gpu="7"), SLICES)
     assert first["status"]["allocatable"] == {"cpu": "4", "nvidia.com/gpu": "2"}
     assert (
         fingerprints.fingerprint(first, "vectoradd")
@@ -45,4 +45,4 @@ def test_where_pods_claim_devices_the_slices_say_what_a_node_offers() -> None:
     late = [
         {"spec": {**SLICES[0]["spec"], "pool": {"name": "gpu-0", "generation": 2, "resourceSliceCount": 2}}}
     ]
-    assert claims.offering(node(gpu="7"), late)["status"]["allocatable"] == {"cpu": "4"}
+    assert dra.offering(node(gpu="7"), late)["status"]["allocatable"] == {"cpu": "4"}

@@ -9,7 +9,7 @@ from unit.workload.builders import SLICES, node, params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import dra
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import obstacles
 
 
@@ -72,9 +72,9 @@ def test_who_claims_the_devices_is_named() -> None:
         claim("c", "gpu-0", on="elsewhere"),
         claim("d", "nic-0", driver="nic.example.com"),
     ]
-    held = claims.held(found, SLICES)
+    held = dra.held_by_pods(found, SLICES)
     assert held == {"gpu-0": {"nvidia.com/gpu": {"team-a/trainer": 1}}}
-    lines = obstacles.holder_lines([claims.offering(node(), SLICES)], held, params(claims=True))
+    lines = obstacles.holder_lines([dra.offering(node(), SLICES)], held, params(claims=True))
     assert lines == ["gpu-0: 1 of 2 nvidia.com/gpu free, 2 needed; held by team-a/trainer (1)"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unit.workload.builders import SLICES, node, params
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import dra
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import pods as workload_pods
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
     BENCHMARKS,
@@ -66,7 +66,7 @@ def test_the_probe_asks_for_everything_at_once() -> None:
 
 def test_a_pod_that_claims_requests_no_device() -> None:
     asked = params(claims=True)
-    (pod, _other) = workload_pods.pods(asked, [claims.offering(node(), SLICES)], "r1")
+    (pod, _other) = workload_pods.pods(asked, [dra.offering(node(), SLICES)], "r1")
     (container,) = pod["spec"]["containers"]
     assert (
         container["resources"]["limits"]
@@ -83,7 +83,7 @@ def test_a_pod_that_claims_requests_no_device() -> None:
         key: value for key, value in pod["metadata"]["labels"].items() if "benchmark" not in key
     }
     whole, everything = workload_pods.probes(
-        asked, [claims.offering(node(name), SLICES) for name in ("gpu-0", "gpu-1")], "r1"
+        asked, [dra.offering(node(name), SLICES) for name in ("gpu-0", "gpu-1")], "r1"
     )
     assert whole["spec"]["containers"][0]["resources"]["limits"] == {"cpu": "600m", "memory": "3072Mi"}
-    assert claims.asked(everything) == {"gpu.nvidia.com": 6}
+    assert dra.asked(everything) == {"gpu.nvidia.com": 6}

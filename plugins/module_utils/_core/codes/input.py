@@ -53,7 +53,7 @@ INPUT: t.Final = (
     ),
     Code(
         "INPUT-NAMESPACE",
-        "An object of a namespaced kind names no namespace.",
+        "An object of a namespaced kind has no namespace.",
         "Set `metadata.namespace` in the object.",
     ),
     Code(

@@ -41,7 +41,7 @@ OLM: t.Final = (
     ),
     Code(
         "OLM-CSV-GONE",
-        "The Subscription says that the operator is installed, but somebody deleted the CSV.",
+        "The Subscription says that the operator is installed, but the CSV was deleted.",
         "Set `state: absent`, run, then set `state: present` and run again.",
     ),
     Code(

@@ -11,7 +11,7 @@ import typing as t
 from ..._catalogue.well_known import NVIDIA_PCI
 from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.readiness import PENDING, Readiness
-from ..._nodes import devices, slices
+from ..._nodes import devices, dra
 from ..._nodes.labels import has_nvidia_pci, labels
 from .. import operands, stages
 from ..drivers import kernel
@@ -99,8 +99,8 @@ def _judge_operands(node: KubeObject, snapshot: Snapshot, is_driven: bool) -> li
 
 def _judge_devices(node: KubeObject, pool: StackPool, snapshot: Snapshot) -> Finding | None:
     """Return a finding if the node's ResourceSlices do not offer the devices that its pool expects."""
-    offer = slices.offer(name(node), snapshot["slices"])
-    offered, wanted = slices.resources(offer.devices), devices.expected(node, pool.get("expected") or {})
+    offer = dra.offer(name(node), snapshot["slices"])
+    offered, wanted = dra.resources(offer.devices), devices.expected(node, pool.get("expected") or {})
     wrong = [
         f"{offered.get(one, 0)} of {number} {one}"
         for one, number in wanted.items()

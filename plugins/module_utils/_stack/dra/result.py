@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ..._core.objects import KubeObject, Snapshot, named
-from ..._nodes import devices as node_devices, slices
+from ..._nodes import devices as node_devices, dra
 from ..._nodes.labels import has_nvidia_pci, labels
 from ..._nodes.pool_nodes import nodes_of
 from .. import operands, stages, table
@@ -63,14 +63,14 @@ def summarize(
 
 
 def _node(node: KubeObject, pool: StackPool, snapshot: Snapshot) -> dict[str, t.Any]:
-    devices = slices.offer(node["metadata"]["name"], snapshot["slices"]).devices
+    devices = dra.offer(node["metadata"]["name"], snapshot["slices"]).devices
     facts = ("uuid", "productName", "driverVersion")
     return {
         "name": node["metadata"]["name"],
         "pool": pool["name"],
         "expected": node_devices.expected(node, pool.get("expected") or {}),
-        "offered": slices.resources(devices),
+        "offered": dra.resources(devices),
         "devices": [
-            {"name": one["name"], **{key: slices.attribute(one, key) for key in facts}} for one in devices
+            {"name": one["name"], **{key: dra.attribute(one, key) for key in facts}} for one in devices
         ],
     }

@@ -13,7 +13,7 @@ from ..._core.objects import KubeObject, Snapshot, merge
 from ..._core.ownership import owned
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
-from ..._nodes import slices
+from ..._nodes import dra
 from ..._nodes.pool_nodes import check_pools
 from ..clusterpolicy import manifest as policy_manifest, steps as policy_steps
 from ..clusterpolicy.default_spec import example, example_driver, example_of
@@ -116,7 +116,7 @@ def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """
     live = api.get(CLUSTER, NAME) if api.served(CLUSTER) else None
     if live is not None and owned(live):
-        used = slices.held(api.list(known("ResourceClaim")), but=params["namespace"])
+        used = dra.claims_in_use(api.list(known("ResourceClaim")), but=params["namespace"])
         if used:
             shown = f"{', '.join(used[:5])}{', …' if used[5:] else ''}"
             message = (

@@ -11,7 +11,7 @@ import typing as t
 from ..._core.errors import InputError
 from ..._core.objects import KubeObject
 from ..._core.readiness import Readiness, pending
-from ..._nodes import devices as node_devices, pool_nodes, slices as node_slices
+from ..._nodes import devices as node_devices, dra, pool_nodes
 from ..params import StackParams, StackPool
 
 Expected = t.Mapping[str, t.Any]
@@ -78,7 +78,7 @@ def lacking(node: str, name: str, wanted: Expected, slices: t.Sequence[KubeObjec
 
     Without a number one device is enough.
     """
-    offer = node_slices.offer(node, slices, name)
+    offer = dra.offer(node, slices, name)
     there, number = len(offer.devices), node_devices.count(wanted[name]) if name in wanted else None
     if not offer.complete:
         return f"the ResourceSlices of driver {name} are not all there"
@@ -96,7 +96,7 @@ def summarize(
     found = []
     for pool in pools:
         for one in pool_nodes.summarize_nodes(nodes, [split(pool)[0]]):
-            devices = node_slices.offer(one["name"], slices, name).devices
+            devices = dra.offer(one["name"], slices, name).devices
             shown = [{"name": device["name"], "attributes": _plain(device)} for device in devices]
             expected = {
                 key: node_devices.count(number) for key, number in (pool.get("expected") or {}).items()
@@ -106,7 +106,7 @@ def summarize(
 
 
 def _plain(device: dict[str, t.Any]) -> dict[str, str]:
-    return {key: node_slices.attribute(device, key) for key in sorted(device.get("attributes") or {})}
+    return {key: dra.attribute(device, key) for key in sorted(device.get("attributes") or {})}
 
 
 def pools_of(node: str, name: str, slices: t.Iterable[KubeObject]) -> set[str]:
@@ -127,7 +127,7 @@ def claims_on(
         for claim in claims
         if any(one.get("pool") in pools for one in _results(claim) if one.get("driver") == name)
     ]
-    return node_slices.held(here, name)
+    return dra.claims_in_use(here, name)
 
 
 def _results(claim: KubeObject) -> list[dict[str, str]]:

@@ -12,7 +12,7 @@ from ..._core.errors import NotReadyError
 from ..._core.objects import KubeObject
 from ..._kube.client import Api
 from ..._kube.kinds import known
-from ..._nodes import slices as node_slices
+from ..._nodes import dra
 from ..params import StackParams
 from . import devices, manifest as kmm_manifest
 
@@ -96,7 +96,7 @@ def refuse_claimed(api: Api, module: KubeObject) -> None:
     driver = (module["spec"].get("dra") or {}).get("driverName")
     if not driver or not api.served(known("ResourceClaim")):
         return
-    used = node_slices.held(api.list(known("ResourceClaim")), driver)
+    used = dra.claims_in_use(api.list(known("ResourceClaim")), driver)
     if used:
         message = (
             f"Pods use devices of driver {driver} by {len(used)} ResourceClaims: {', '.join(used[:5])}. "

@@ -86,7 +86,7 @@ def test_an_nfd_of_somebody_else_s_chart(
         True,
     )
     (warning,) = told["msg"]["warnings"]
-    assert "Namespace node-feature-discovery has an NFD of its own (Helm (nfd))" in warning
+    assert "Namespace node-feature-discovery already has NFD (Helm (nfd))" in warning
     assert "uninstall the chart with its CRDs and install the operator nfd" in warning
     assert "namespace" not in chart.client.list(*RULE)[0]["metadata"]
 

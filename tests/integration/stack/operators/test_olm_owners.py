@@ -125,6 +125,6 @@ def test_somebody_elses_manager_is_named(
             "olm_operator", name=spec["name"], namespace="default", channel="4.22", check=check
         )
     assert task["code"] == "OLM-NOT-OURS"
-    assert "made by Argo CD (operators)" in task["message"]
+    assert "created by Argo CD (operators)" in task["message"]
     assert task["remedy"].startswith("Change it in Argo CD (operators)")
     assert audit.writes(task) == []

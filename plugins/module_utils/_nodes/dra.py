@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""ResourceClaims: how pods claim GPUs under dynamic resource allocation, and which pods hold which GPUs."""
+"""Dynamic resource allocation: devices that ResourceSlices offer, and ResourceClaims that hold them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,79 @@ import typing as t
 
 from .._catalogue.well_known import DRIVER_VERSION, GPU, GPU_CLASS, NVIDIA
 from .._core.objects import KubeObject
-from . import slices as node_slices
 from .labels import labels
 
+GPU_DRIVER: t.Final = "gpu.nvidia.com"
 API_VERSION: t.Final = "resource.k8s.io/v1"
 # Name of the claim in the spec of a pod.
-NAME: t.Final = "gpu"
+CLAIM_NAME: t.Final = "gpu"
 
 
-def spec(count: int, of: str = GPU_CLASS) -> KubeObject:
+class Offer(t.NamedTuple):
+    """Devices of one node. complete: whether all slices that its pools announce exist."""
+
+    devices: list[KubeObject]
+    complete: bool
+
+
+def offer(node: str, slices: t.Iterable[KubeObject], driver: str = GPU_DRIVER) -> Offer:
+    """Return the devices that the driver's slices offer on the node, sorted by name."""
+    pools: dict[str, list[KubeObject]] = {}
+    for one in slices:
+        spec = one["spec"]
+        if spec.get("driver") == driver and spec.get("nodeName") == node:
+            pools.setdefault(spec["pool"]["name"], []).append(spec)
+    devices, complete = list[KubeObject](), True
+    for found in pools.values():
+        newest = max(int(spec["pool"]["generation"]) for spec in found)
+        current = [spec for spec in found if int(spec["pool"]["generation"]) == newest]
+        complete = complete and len(current) == int(current[0]["pool"]["resourceSliceCount"])
+        devices += [device for spec in current for device in spec.get("devices") or []]
+    return Offer(sorted(devices, key=lambda device: str(device["name"])), complete)
+
+
+def resources(devices: t.Iterable[KubeObject]) -> dict[str, int]:
+    """Return resource -> number of devices, under the resource names of the device plugin."""
+    found: dict[str, int] = {}
+    for device in devices:
+        kind = attribute(device, "type")
+        name = (
+            f"{NVIDIA}mig-{attribute(device, 'profile')}" if kind == "mig" else GPU if kind == "gpu" else ""
+        )
+        if name:
+            found[name] = found.get(name, 0) + 1
+    return found
+
+
+def attribute(device: KubeObject, name: str) -> str:
+    """Return the attribute's value as text; its name may carry the driver's domain."""
+    attributes = device.get("attributes") or {}
+    value = attributes.get(name) or attributes.get(f"{GPU_DRIVER}/{name}") or {}
+    return str(next(iter(value.values()), ""))
+
+
+def claims_in_use(claims: t.Iterable[KubeObject], driver: str = GPU_DRIVER, but: str = "") -> list[str]:
+    """Return the claims of the driver's devices in use, as namespace/name, except in namespace `but`."""
+    found = []
+    for claim in claims:
+        metadata, status = claim["metadata"], claim.get("status") or {}
+        results = ((status.get("allocation") or {}).get("devices") or {}).get("results") or []
+        if (
+            metadata.get("namespace") != but
+            and status.get("reservedFor")
+            and any(one.get("driver") == driver for one in results)
+        ):
+            found.append(f"{metadata['namespace']}/{metadata['name']}")
+    return sorted(found)
+
+
+def claim_spec(count: int, of: str = GPU_CLASS) -> KubeObject:
     """Return the spec of a claim of `count` devices. of: name of the DeviceClass."""
     return {
         "devices": {
             "requests": [
                 {
-                    "name": NAME,
+                    "name": CLAIM_NAME,
                     "exactly": {"deviceClassName": of, "allocationMode": "ExactCount", "count": count},
                 }
             ]
@@ -38,11 +96,11 @@ def claim(prefix: str, namespace: str, count: int, of: str = GPU_CLASS) -> KubeO
         "apiVersion": API_VERSION,
         "kind": "ResourceClaim",
         "metadata": {"generateName": prefix, "namespace": namespace},
-        "spec": spec(count, of),
+        "spec": claim_spec(count, of),
     }
 
 
-def template(name: str, namespace: str, labels: t.Mapping[str, str]) -> KubeObject:
+def claim_template(name: str, namespace: str, labels: t.Mapping[str, str]) -> KubeObject:
     """Return the ResourceClaimTemplate that gives one GPU to each pod that names it.
 
     Kubernetes creates the claim, with these labels, together with the pod and deletes it when the pod has
@@ -53,7 +111,7 @@ def template(name: str, namespace: str, labels: t.Mapping[str, str]) -> KubeObje
         "apiVersion": API_VERSION,
         "kind": "ResourceClaimTemplate",
         "metadata": metadata,
-        "spec": {"metadata": {"labels": dict(labels)}, "spec": spec(1)},
+        "spec": {"metadata": {"labels": dict(labels)}, "spec": claim_spec(1)},
     }
 
 
@@ -62,16 +120,16 @@ def offering(node: KubeObject, slices: t.Iterable[KubeObject]) -> KubeObject:
 
     Incomplete slices offer nothing.
     """
-    offer = node_slices.offer(node["metadata"]["name"], slices)
-    devices = offer.devices if offer.complete else []
+    found = offer(node["metadata"]["name"], slices)
+    devices = found.devices if found.complete else []
     status = node.get("status") or {}
     others = {
         name: amount
         for name, amount in (status.get("allocatable") or {}).items()
         if not name.startswith(NVIDIA)
     }
-    offered = {name: str(number) for name, number in node_slices.resources(devices).items() if name == GPU}
-    driver = {DRIVER_VERSION: node_slices.attribute(devices[0], "driverVersion")} if devices else {}
+    offered = {name: str(number) for name, number in resources(devices).items() if name == GPU}
+    driver = {DRIVER_VERSION: attribute(devices[0], "driverVersion")} if devices else {}
     return {
         **node,
         "metadata": {**node["metadata"], "labels": {**labels(node), **driver}},
@@ -79,7 +137,7 @@ def offering(node: KubeObject, slices: t.Iterable[KubeObject]) -> KubeObject:
     }
 
 
-def held(
+def held_by_pods(
     claims: t.Iterable[KubeObject], slices: t.Iterable[KubeObject]
 ) -> dict[str, dict[str, dict[str, int]]]:
     """Return node -> resource -> namespace/pod -> number of devices that the pod holds.
@@ -89,22 +147,22 @@ def held(
     devices = {
         (spec["pool"]["name"], device["name"]): (spec["nodeName"], resource)
         for spec in (one["spec"] for one in slices)
-        if spec.get("driver") == node_slices.GPU_DRIVER and spec.get("nodeName")
+        if spec.get("driver") == GPU_DRIVER and spec.get("nodeName")
         for device in spec.get("devices") or []
-        for resource in node_slices.resources([device])
+        for resource in resources([device])
     }
     found: dict[str, dict[str, dict[str, int]]] = {}
     for one in claims:
-        for result in results(one):
+        for result in _allocated(one):
             place = devices.get((result.get("pool"), result.get("device")))
-            if place and result.get("driver") == node_slices.GPU_DRIVER and users(one):
+            if place and result.get("driver") == GPU_DRIVER and users(one):
                 counts = found.setdefault(place[0], {}).setdefault(place[1], {})
                 who = f"{one['metadata']['namespace']}/{users(one)[0]}"
                 counts[who] = counts.get(who, 0) + 1
     return found
 
 
-def results(one: KubeObject) -> list[KubeObject]:
+def _allocated(one: KubeObject) -> list[KubeObject]:
     """Return the allocated devices of a claim without those of administrator access."""
     given = (((one.get("status") or {}).get("allocation") or {}).get("devices") or {}).get("results") or []
     return [result for result in given if not result.get("adminAccess")]

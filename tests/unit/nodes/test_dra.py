@@ -9,9 +9,9 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.slices import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.dra import (
     attribute,
-    held,
+    claims_in_use,
     offer,
     resources,
 )
@@ -87,4 +87,4 @@ def test_claims_in_use() -> None:
         claim("operator"),
         {"metadata": {"namespace": "new", "name": "claim"}},
     ]
-    assert held(claims, but="operator") == ["team/claim"]
+    assert claims_in_use(claims, but="operator") == ["team/claim"]
