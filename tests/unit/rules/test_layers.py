@@ -93,13 +93,13 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_machineset": (110, 620),
     "gpu_node": (64, 334),
     "gpu_plan": (80, 437),
-    "gpu_quota": (46, 225),
-    "gpu_workload": (61, 284),
+    "gpu_quota": (45, 224),
+    "gpu_workload": (60, 284),
     "manifests": (37, 197),
     "nfd_labels": (53, 282),
     "olm_operator": (56, 309),
-    "preflight_update": (72, 359),
-    "special_resource": (137, 662),
+    "preflight_update": (73, 364),
+    "special_resource": (137, 667),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
