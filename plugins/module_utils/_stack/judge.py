@@ -17,9 +17,8 @@ from .._nodes import update
 from .._nodes.node import short
 from .._nodes.pool_nodes import judge_size, nodes_of
 from . import operands
-from .finding import Finding, is_consequence, placed
 from .params import StackPool
-from .stages import Chain
+from .stages import Chain, Finding, is_consequence, placed
 
 # A function that judges one node of a pool; its snapshot holds only the pods of that node.
 NodeJudge = t.Callable[[KubeObject, StackPool, Snapshot], t.Iterable[Readiness | None]]

@@ -14,9 +14,9 @@ from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, name
 from .._core.readiness import PENDING
 from . import stages
-from .finding import Finding, on_node
 from .operands import OUTDATED, UNWANTED, Operand
 from .signatures import recognise
+from .stages import Finding, on_node
 
 IMAGE_REASONS: t.Final = ("ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull")
 # Between two crashes a container runs for a while; one or two restarts are no pattern yet.
@@ -209,7 +209,7 @@ def _unscheduled(pod: KubeObject | None) -> str:
     return f" ({message})" if message else ""
 
 
-def explain(error: AcceleratorError, pod: str, container: str, log: str) -> None:
+def add_log_end(error: AcceleratorError, pod: str, container: str, log: str) -> None:
     """Add the log of a container to the error; a known text sets the error's code and remedy."""
     lines = [line for line in log.splitlines() if line.strip()]
     error.evidence += [f"{pod}/{container}: {line}" for line in lines[-10:]]

@@ -63,7 +63,6 @@ WITH_THEIR_PACKAGE = {
     "_stack/dra/node",
     "_stack/dra/result",
     "_stack/drivers/toolkit",
-    "_stack/finding",
     "_stack/kmm/images",
     "_stack/kmm/node",
     "_stack/nicclusterpolicy/node",
@@ -93,7 +92,6 @@ WITH_ANOTHER_PACKAGE = {
     "_nodes/pool_nodes": "stack/clusterpolicy",
     "_nodes/system": "stack/clusterpolicy",
     "_nodes/update": "stack/clusterpolicy",
-    "_stack/node": "stack/dra",
 }
 # No unit test runs them.
 WITHOUT = {

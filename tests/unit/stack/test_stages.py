@@ -12,8 +12,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
     judge as clusterpolicy_judge,
     result as clusterpolicy_result,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import is_consequence
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Place, Stage
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import (
+    Place,
+    Stage,
+    is_consequence,
+)
 
 BEHIND_DRIVER = {
     "toolkit": "waiting",

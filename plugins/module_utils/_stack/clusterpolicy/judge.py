@@ -21,11 +21,11 @@ from ..._nodes.pool_nodes import nodes_of
 from .. import operands, stages
 from ..drivers import kernel
 from ..drivers.kernel_chain import KernelChain
-from ..finding import Finding, on_object
 from ..judge import StackJudge, harden_some, judge_pools, one_line_each
-from ..outside_nodes import late_outside, ready_but_outside
+from ..node import late_outside, ready_but_outside
 from ..params import StackParams, StackPool
 from ..signatures import recognise
+from ..stages import Finding, on_object
 from .manifest import effective_tolerations, reason, state
 from .node import BLIND, WITHHELD, judge_node
 

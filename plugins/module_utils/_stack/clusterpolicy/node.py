@@ -17,10 +17,10 @@ from ..._nodes.labels import has_nvidia_pci, labels
 from ..._nodes.taints import matches, untolerated
 from .. import operands, stages
 from ..drivers import kernel
-from ..finding import Finding, on_node
 from ..node import judge_alive, judge_opt_out, judge_paused, judge_upgrade
 from ..params import StackPool
 from ..pods import judge_pods
+from ..stages import Finding, on_node
 from .manifest import effective_tolerations, reason, state
 
 # Reasons of a `ready` ClusterPolicy while its operator knows no GPU node.

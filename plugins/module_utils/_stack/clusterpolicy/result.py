@@ -15,10 +15,9 @@ from ..._nodes.labels import has_nvidia_pci, labels
 from ..._nodes.pool_nodes import nodes_of
 from .. import operands, stages, table
 from ..drivers import kernel
-from ..finding import Finding
-from ..outside_nodes import as_result, late_outside
+from ..node import late_outside, outside_as_result
 from ..params import StackPool
-from ..stages import Stage
+from ..stages import Finding, Stage
 from .judge import CHAIN, judge
 from .manifest import reason, state
 
@@ -69,7 +68,7 @@ def summarize(
         "reason": reason(policy),
         "driver_version": next((node["driver_version"] for node in nodes if node["driver_version"]), ""),
         "nodes": nodes,
-        "others": as_result(late_outside(snapshot, pools)),
+        "others": outside_as_result(late_outside(snapshot, pools)),
         **table.summarize(CHAIN, snapshot, policy, pools, findings, seen, besides),
     }
 

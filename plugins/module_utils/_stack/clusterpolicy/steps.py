@@ -20,9 +20,9 @@ from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes.pool_nodes import check_pools
 from ..drivers.steps import mirrored, refuse_unmade
-from ..finding import Finding
 from ..judge import judge_gone, one_line_each
 from ..params import StackParams
+from ..stages import Finding
 from ..steps import Wait, installed_csvs, observe, settle_foreign, stack_queries, toolkit_query
 from . import manifest, preconditions
 from .default_spec import example, release

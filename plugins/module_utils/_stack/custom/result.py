@@ -13,8 +13,8 @@ from ..._core.objects import KubeObject
 from ..._core.readiness import FAILED, Readiness
 from ..._nodes import pool_nodes
 from .. import stages, table
-from ..finding import Finding, as_finding
 from ..params import StackPool
+from ..stages import Finding, as_finding
 
 NODES: t.Final = "nodes"
 CHAIN: t.Final = stages.chain({NODES: (), stages.ALLOCATABLE: (stages.CRD, NODES)})

@@ -18,11 +18,11 @@ from ..._core.readiness import FAILED, PENDING, READY
 from .. import stages
 from ..clusterpolicy.manifest import state
 from ..drivers import kernel
-from ..finding import Finding, on_object
 from ..judge import StackJudge, judge_pools
+from ..node import late_outside, with_status
 from ..nvidiadriver import judge as driver_judge
-from ..outside_nodes import late_outside, with_status
 from ..params import StackParams, StackPool
+from ..stages import Finding, on_object
 from .manifest import NAME
 from .node import PLUGIN, judge_node
 

@@ -15,10 +15,10 @@ from ..._nodes import devices, slices
 from ..._nodes.labels import has_nvidia_pci, labels
 from .. import operands, stages
 from ..drivers import kernel
-from ..finding import Finding, on_node
 from ..node import judge_alive, judge_opt_out, judge_paused, judge_taints, judge_upgrade
 from ..params import StackPool
 from ..pods import judge_pods
+from ..stages import Finding, on_node
 
 # A node without these components offers no device.
 COMPONENTS: t.Final = ("dra-driver", "dra-validator")

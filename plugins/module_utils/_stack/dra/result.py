@@ -14,11 +14,10 @@ from ..._nodes.labels import has_nvidia_pci, labels
 from ..._nodes.pool_nodes import nodes_of
 from .. import operands, stages, table
 from ..clusterpolicy.manifest import reason, state
-from ..finding import Finding
+from ..node import late_outside, outside_as_result
 from ..nvidiadriver.result import summarize as summarize_drivers
-from ..outside_nodes import as_result, late_outside
 from ..params import StackPool
-from ..stages import Stage
+from ..stages import Finding, Stage
 from .judge import CHAIN, judge
 from .manifest import NAME
 from .node import lacking
@@ -56,7 +55,7 @@ def summarize(
         "reason": reason(cluster),
         "driver_version": next((device["driverVersion"] for node in nodes for device in node["devices"]), ""),
         "nodes": nodes,
-        "others": as_result(late_outside(snapshot, pools)),
+        "others": outside_as_result(late_outside(snapshot, pools)),
         "nvidia_drivers": summarize_drivers(snapshot, wanted),
         **table.summarize(CHAIN, snapshot, cluster, pools, findings, seen),
     }

@@ -14,9 +14,8 @@ from ..._core.objects import KubeObject, Snapshot
 from ..._core.readiness import FAILED, Readiness
 from ..._nodes import pool_nodes
 from .. import stages, table
-from ..finding import Finding, as_finding
 from ..params import StackParams
-from ..stages import Chain, Stage
+from ..stages import Chain, Finding, Stage, as_finding
 from . import devices, images, judge as kmm_judge, kernels, node as kmm_node
 
 PACKAGE: t.Final = "kernel-module-management"

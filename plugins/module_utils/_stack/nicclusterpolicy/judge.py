@@ -14,10 +14,10 @@ from ..._core.grace import Grace
 from ..._core.objects import KubeObject, Snapshot, name, named
 from ..._core.readiness import PENDING, Readiness, pending, ready
 from .. import operands, stages
-from ..finding import Finding, on_object
 from ..judge import StackJudge, judge_pools
-from ..outside_nodes import late_outside, with_status
+from ..node import late_outside, with_status
 from ..params import StackParams, StackPool
+from ..stages import Finding, on_object
 from . import manifest
 from .manifest import NAME
 from .node import DRIVER, PLUGINS, SECONDARY, judge_node, key_of

@@ -15,10 +15,10 @@ from ..._nodes import devices
 from ..._nodes.labels import labels
 from ..._nodes.taints import matches
 from .. import operands, stages
-from ..finding import Finding, on_node
 from ..node import judge_alive, judge_taints
 from ..pods import IMAGE_REASONS, as_words, how_to_look, trouble
 from ..signatures import recognise
+from ..stages import Finding, on_node
 from .manifest import VENDOR
 
 PRESENT: t.Final = f"feature.node.kubernetes.io/pci-{VENDOR}.present"

@@ -13,10 +13,9 @@ from ..._nodes import devices
 from ..._nodes.labels import labels
 from ..._nodes.pool_nodes import nodes_of
 from .. import operands, stages, table
-from ..finding import Finding
-from ..outside_nodes import as_result, late_outside
+from ..node import late_outside, outside_as_result
 from ..params import StackPool
-from ..stages import Stage
+from ..stages import Finding, Stage
 from . import manifest
 from .judge import CHAIN, judge, own_daemonsets
 from .manifest import NAME
@@ -50,7 +49,7 @@ def summarize(
         "reason": manifest.judge(policy).reason if policy else "",
         "components": manifest.components(policy),
         "nodes": [_node(node, pool, offered) for pool in pools for node in nodes_of(snapshot["nodes"], pool)],
-        "others": as_result(late),
+        "others": outside_as_result(late),
         **table.summarize(CHAIN, snapshot, policy, pools, findings, seen),
     }
 

@@ -21,8 +21,8 @@ from ..._nodes.pool_nodes import nodes_of
 from ..._nodes.taints import matches
 from .. import operands, stages
 from ..clusterpolicy.manifest import state
-from ..finding import Finding, on_node, on_object
 from ..params import StackPool
+from ..stages import Finding, on_node, on_object
 
 OWNER: t.Final = "nvidia.com/gpu-operator.driver.owner"
 MAJOR: t.Final = "feature.node.kubernetes.io/system-os_release.VERSION_ID.major"
