@@ -75,7 +75,7 @@ STEPS = {
     "_pools/steps",
     "_quota/steps",
     "_stack/backend",
-    "_stack/clusterpolicy/migration_steps",
+    "_stack/clusterpolicy/migration",
     "_stack/clusterpolicy/preconditions",
     "_stack/clusterpolicy/steps",
     "_stack/custom/steps",
@@ -99,12 +99,12 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_node": (70, 320),
     "gpu_plan": (91, 427),
     "gpu_quota": (48, 209),
-    "gpu_workload": (65, 271),
+    "gpu_workload": (64, 271),
     "manifests": (36, 180),
     "nfd_labels": (54, 265),
     "olm_operator": (60, 291),
-    "preflight_update": (75, 344),
-    "special_resource": (140, 640),
+    "preflight_update": (73, 341),
+    "special_resource": (128, 632),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Judge the stack of a ClusterPolicy: the policy, its operands and the nodes.
+"""Judge the stack of a ClusterPolicy: the policy, its operands, the nodes and their new kernels.
 
 A ready policy does not prove that pods can use the GPUs.
 """
@@ -17,10 +17,11 @@ from ..._core.conditions import find, since
 from ..._core.grace import Grace
 from ..._core.objects import KubeObject, Snapshot, name, named
 from ..._core.readiness import FAILED, PENDING, READY, Readiness, ready, worst
+from ..._nodes.node import short
 from ..._nodes.pool_nodes import nodes_of
+from ..._nodes.system import system
 from .. import operands, stages
 from ..drivers import kernel
-from ..drivers.kernel_chain import KernelChain
 from ..judge import StackJudge, harden_some, judge_pools, one_line_each
 from ..node import late_outside, ready_but_outside
 from ..params import StackParams, StackPool
@@ -227,3 +228,40 @@ def _plain(entry: KubeObject) -> tuple[str, ...]:
     """Return a toleration as a tuple; tolerations with the same meaning give the same tuple."""
     given = (entry.get("key"), entry.get("operator") or "Equal", entry.get("value"), entry.get("effect"))
     return tuple(one or "" for one in given)
+
+
+class KernelChain:
+    """The first kernel seen on each node; a node that now runs another goes through the steps in LINKS."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, str] = {}
+
+    def tell(
+        self, lines: t.Sequence[str], nodes: t.Iterable[KubeObject], policy: KubeObject, snapshot: Snapshot
+    ) -> tuple[str, ...]:
+        """Return the lines; a line of a node whose kernel changed also shows the node's step in LINKS."""
+        places = {
+            short(node["metadata"]["name"]): place
+            for node in nodes
+            if (place := self._place(node, policy, snapshot))
+        }
+        told = [
+            f"{name}: {places.pop(name)}: {phrase}" if name in places else line
+            for line in lines
+            for name, _colon, phrase in [line.partition(": ")]
+        ]
+        return (*told, *(f"{name}: {place}" for name, place in sorted(places.items())))
+
+    def _place(self, node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> str:
+        now = system(node).kernel
+        first = self._first.setdefault(node["metadata"]["name"], now)
+        if now == first:
+            return ""
+        link = kernel.match(node, policy, snapshot).link
+        where = f"step {kernel.LINKS.index(link) + 1} of {len(kernel.LINKS)} ({link})" if link else "done"
+        return f"kernel {_brief(first)} -> {_brief(now)}, {where}"
+
+
+def _brief(release: str) -> str:
+    """Return a kernel without distribution and architecture: 5.14.0-570.12.1 of …1.el9_6.x86_64."""
+    return release.partition(".el")[0]

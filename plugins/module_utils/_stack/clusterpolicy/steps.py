@@ -30,7 +30,7 @@ from .judge import CHAIN, PODS, Judge
 from .result import judge_metrics, summarize
 
 if t.TYPE_CHECKING:
-    from .migration_steps import DriverReturn
+    from .migration import DriverReturn
 
 NAME: t.Final = "gpu-cluster-policy"
 NAMESPACE: t.Final = "nvidia-gpu-operator"
@@ -87,13 +87,13 @@ def _returning(api: Api, params: StackParams, live: KubeObject | None) -> Driver
     """Return the NVIDIADrivers to replace; None unless driver.use_nvidia_driver_crd is false."""
     if (params.get("driver") or {}).get("use_nvidia_driver_crd") is not False:
         return None
-    from . import migration_steps
+    from . import migration
 
     if live is not None and not owned(live) and params["adopt"] == "report":
         spec = live.get("spec") or {}
     else:
         spec = predicted_spec(params, live, installed_csvs(api, params["namespace"]))
-    return migration_steps.begin(api, params["namespace"], spec)
+    return migration.begin(api, params["namespace"], spec)
 
 
 def predicted_spec(params: StackParams, live: KubeObject | None, csvs: list[KubeObject]) -> dict[str, t.Any]:

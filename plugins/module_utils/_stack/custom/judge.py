@@ -2,18 +2,23 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Judge of backend custom: what the user's expressions say about the object, and what the nodes offer."""
+"""Judge of backend custom: what the user's expressions say about the object, and what the nodes offer.
+
+summarize() is the result of every object that only speaks for itself, also of backend sro.
+"""
 
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
 from ..._core.grace import Grace
 from ..._core.objects import KubeObject, Snapshot
-from ..._core.readiness import Readiness, pending, ready, worst
+from ..._core.readiness import FAILED, Readiness, pending, ready, worst
 from ..._nodes import pool_nodes
-from ..params import StackParams
-from . import result as custom_result
+from .. import stages, table
+from ..params import StackParams, StackPool
+from ..stages import Finding, as_finding
 from .manifest import Expressions, expressions, pools
 
 
@@ -76,5 +81,39 @@ class Judge:
             "reason": verdict.reason or own.reason,
             "message": own.message if own.is_ready else verdict.message,
             "nodes": pool_nodes.summarize_nodes(nodes, self._pools),
-            **custom_result.summarize(live, own, nodes, self._pools, failed),
+            **summarize(live, own, nodes, self._pools, failed),
         }
+
+
+NODES: t.Final = "nodes"
+CHAIN: t.Final = stages.chain({NODES: (), stages.ALLOCATABLE: (stages.CRD, NODES)})
+
+
+def summarize(
+    live: KubeObject | None,
+    own: Readiness,
+    nodes: t.Sequence[KubeObject],
+    pools: t.Sequence[StackPool],
+    failed: str = "",
+) -> dict[str, t.Any]:
+    """Return pools, stages and lines. own: what the object says. failed: the code that lasted too long."""
+    findings = [_finding(own, stages.CRD)] if not own.is_ready else []
+    for pool in pools:
+        findings.append(_finding(pool_nodes.judge_size(nodes, pool), NODES, pool["name"]))
+        for node in pool_nodes.nodes_of(nodes, pool):
+            found = pool_nodes.judge_devices([node], pool)
+            findings += [
+                _finding(
+                    one,
+                    stages.ALLOCATABLE if one.code == "GPU-ALLOC" else NODES,
+                    pool["name"],
+                    str(node["metadata"]["name"]),
+                )
+                for one in found
+            ]
+    findings = [replace(one, verdict=FAILED) if failed and one.code == failed else one for one in findings]
+    return table.summarize(CHAIN, {"nodes": nodes}, live or {}, pools, findings)
+
+
+def _finding(one: Readiness, stage: str, pool: str = "", node: str = "") -> Finding:
+    return as_finding(one, stage, pool, node, waits=stage == stages.ALLOCATABLE)

@@ -21,8 +21,7 @@ from ..nvidiadriver import manifest as driver_manifest, steps as driver_steps
 from ..params import StackParams
 from ..steps import Wait, installed_csvs, observe, settle_foreign, stack_queries, toolkit_query
 from . import manifest
-from .judge import CHAIN, PODS, judging
-from .result import summarize
+from .judge import CHAIN, PODS, judging, summarize
 
 NAME: t.Final = manifest.NAME
 NAMESPACE: t.Final = policy_steps.NAMESPACE

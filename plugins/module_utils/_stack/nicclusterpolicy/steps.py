@@ -20,8 +20,7 @@ from ..._nodes.pool_nodes import check_pools, nodes_of
 from ..params import StackParams
 from ..steps import Wait, installed_csvs, observe, stack_queries
 from . import manifest
-from .judge import CHAIN, PODS, judge_gone, judging, outlived
-from .result import summarize
+from .judge import CHAIN, PODS, judge_gone, judging, outlived, summarize
 
 NAME: t.Final = manifest.NAME
 NAMESPACE: t.Final = "nvidia-network-operator"

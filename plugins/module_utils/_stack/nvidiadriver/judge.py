@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Judge NVIDIADriver objects: one of them owns each node, and its DaemonSet selects the node.
+"""Judge NVIDIADriver objects, and return them: one owns each node, and its DaemonSet selects the node.
 
 The status `ready` alone does not prove that.
 """
@@ -20,7 +20,7 @@ from ..._nodes.labels import labels
 from ..._nodes.pool_nodes import nodes_of
 from ..._nodes.taints import matches
 from .. import operands, stages
-from ..clusterpolicy.manifest import state
+from ..clusterpolicy.manifest import reason, state
 from ..params import StackPool
 from ..stages import Finding, on_node, on_object
 
@@ -126,3 +126,24 @@ def _is_owned(daemonset: KubeObject, driver: KubeObject) -> bool:
 def _on_driver(node: KubeObject, reason: str, what: str, code: str, remedy: str) -> Finding:
     found = on_node(PENDING, node, reason, what, code, remedy, stage=stages.DRIVER)
     return replace(found, message=f"Node {name(node)}: {what}.")
+
+
+def summarize(snapshot: Snapshot, wanted: t.Sequence[KubeObject]) -> list[dict[str, t.Any]]:
+    """Return one entry per wanted driver, from the live object if it exists, else from the wanted one."""
+    live = {name(one): one for one in snapshot["drivers"]}
+    found = []
+    for one in wanted:
+        driver = live.get(name(one), {"metadata": one["metadata"]})
+        spec = driver.get("spec") or one["spec"]
+        nodes = (node for node in snapshot["nodes"] if labels(node).get(OWNER) == name(one))
+        found.append(
+            {
+                "name": name(one),
+                "state": state(driver),
+                "reason": reason(driver),
+                "version": spec.get("version") or "",
+                "node_selector": spec.get("nodeSelector") or {},
+                "nodes": sorted(map(name, nodes)),
+            }
+        )
+    return found

@@ -24,7 +24,7 @@ from ..drivers.steps import mirrored, refuse_missing
 from ..params import StackParams
 from ..steps import installed_csvs, settle_foreign
 from . import judge as driver_judge, manifest
-from .result import summarize as summarize_drivers
+from .judge import summarize as summarize_drivers
 
 NAME: t.Final = policy_steps.NAME
 NAMESPACE: t.Final = policy_steps.NAMESPACE

@@ -13,7 +13,7 @@ from ..._core.grace import Grace
 from ..._core.objects import KubeObject, Snapshot
 from ..._core.readiness import Readiness, pending, ready, worst
 from ..._nodes.pool_nodes import judge_devices, judge_size, summarize_nodes
-from ..custom import result as custom_result
+from ..custom import judge as custom_judge
 from ..params import StackParams, StackPool
 
 _CONDITIONS: t.Final = {"Errored": "GPU-SRO-ERRORED", "Progressing": "GPU-SRO-NOTREADY"}
@@ -78,7 +78,7 @@ def summarize(
         "state": verdict.verdict,
         "reason": verdict.reason,
         "nodes": summarize_nodes(nodes, pools),
-        **custom_result.summarize(live, verdict, nodes, pools, failed),
+        **custom_judge.summarize(live, verdict, nodes, pools, failed),
         "runs": runs(live, name, daemonsets),
     }
 

@@ -12,7 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import (
     image as driver_image,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.lookup import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.image import (
     MISSING,
     NOT_ASKED,
     THERE,
