@@ -51,8 +51,6 @@ LONG_FUNCTIONS: dict[str, set[str]] = {
     "plugins/module_utils/_platforms/azure.py": {"_check_disks"},
     "plugins/module_utils/_pools/report.py": {"_table"},
     "plugins/module_utils/_pools/rules.py": {"_sizes"},
-    "plugins/module_utils/_stack/clusterpolicy/result.py": {"summarize"},
-    "plugins/module_utils/_stack/drivers/kernel.py": {"_daemonset"},
     "tests/faults/wire/test_answers.py": {
         "test_a_wait_of_three_queries_asks_a_server_that_is_away_as_often_as_one"
     },

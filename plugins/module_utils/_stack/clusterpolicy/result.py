@@ -54,11 +54,7 @@ def summarize(
     ]
 
     def seen(node: KubeObject) -> t.Mapping[str, Stage]:
-        if not policy:
-            is_labelled = has_nvidia_pci(labels(node))
-            return table.before_object(CHAIN, node, is_labelled, "no NVIDIA PCI label")
-        lacking = operands.lacking(node, snapshot["daemonsets"], policy.get("spec") or {})
-        return operands.shown_stages(node, operands_of(node), operands.by_stage(lacking))
+        return _seen(node, policy, snapshot["daemonsets"], operands_of(node) if policy else ())
 
     # The stage of metrics is known only if the snapshot has the monitoring objects.
     besides = {stages.METRICS: judge_metrics(snapshot, policy)} if policy and "monitors" in snapshot else None
@@ -71,6 +67,19 @@ def summarize(
         "others": outside_as_result(late_outside(snapshot, pools)),
         **table.summarize(CHAIN, snapshot, policy, pools, findings, seen, besides),
     }
+
+
+def _seen(
+    node: KubeObject,
+    policy: KubeObject,
+    daemonsets: t.Sequence[KubeObject],
+    found: t.Sequence[operands.Operand],
+) -> t.Mapping[str, Stage]:
+    """Return the stages that a node shows by its labels and its operands. policy: may be empty."""
+    if not policy:
+        return table.before_object(CHAIN, node, has_nvidia_pci(labels(node)), "no NVIDIA PCI label")
+    lacking = operands.lacking(node, daemonsets, policy.get("spec") or {})
+    return operands.shown_stages(node, found, operands.by_stage(lacking))
 
 
 def _node(

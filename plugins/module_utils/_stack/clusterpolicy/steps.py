@@ -19,6 +19,7 @@ from ..._frame.adopt_or_apply import blamed, told
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes.pool_nodes import check_pools
+from .. import operands
 from ..drivers.steps import mirrored, refuse_unmade
 from ..judge import judge_gone, one_line_each
 from ..params import StackParams
@@ -33,7 +34,7 @@ if t.TYPE_CHECKING:
     from .migration import DriverReturn
 
 NAME: t.Final = "gpu-cluster-policy"
-NAMESPACE: t.Final = "nvidia-gpu-operator"
+NAMESPACE: t.Final = operands.NAMESPACE
 POLICY: t.Final = known("ClusterPolicy")
 # Prefix of a code -> fields of a foreign policy that may cause it.
 CAUSES: t.Final = {
