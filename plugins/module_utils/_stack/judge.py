@@ -86,9 +86,11 @@ def judge_gone(snapshot: Snapshot) -> Readiness:
     if not daemonsets and not pods:
         return ready("Gone", "No operand is left.")
     names = [*(f"daemonset/{name(one)}" for one in daemonsets), *(f"pod/{name(pod)}" for pod in pods)]
-    message = f"{len(daemonsets)} DaemonSets and {len(pods)} pods of the stack are left."
+    message = f"Operands are still there: DaemonSets: {len(daemonsets)}, pods: {len(pods)}."
     line = f"{len(names)} left: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
-    remedy = "Look for finalizers and for pods that do not end."
+    remedy = (
+        f"Run `oc get daemonset,pods -n {operands.NAMESPACE}` to find finalizers and pods that do not end."
+    )
     return pending("Leaving", message, code="GPU-LEFTOVER", remedy=remedy, details=(line,))
 
 

@@ -32,9 +32,15 @@ def judge_alive(node: KubeObject) -> Finding | None:
     """Return a finding if the node is not Ready."""
     if is_ready(node):
         return None
-    what, remedy = "the node is not Ready", f"Look at `oc describe node {name(node)}`."
+    what, remedy = "the node is not Ready", f"Run `oc describe node {name(node)}`."
     more = {"stage": stages.LABELS, "since": conditions.since(node, "Ready")}
     return on_node(PENDING, node, "NotReady", what, "GPU-NODE-NOTREADY", remedy, **more)
+
+
+def holders(node: KubeObject) -> str:
+    """Return the remedy for a node whose GPUs some pods may still hold."""
+    command = f"oc get pods -A --field-selector spec.nodeName={name(node)}"
+    return f"Run `{command}` to find pods that hold a GPU on the node."
 
 
 def judge_upgrade(node: KubeObject) -> Finding | None:
@@ -44,10 +50,10 @@ def judge_upgrade(node: KubeObject) -> Finding | None:
         return None
     if state == "upgrade-failed":
         label = f"oc label node {name(node)} {DRIVER_UPGRADE}=upgrade-required --overwrite"
-        remedy = f"Look at the driver pod of the node, then `{label}`."
+        remedy = f"Repair the driver pod of the node, then run `{label}`."
         what = "the driver upgrade failed, the node stays cordoned"
         return on_node(FAILED, node, "UpgradeFailed", what, "GPU-UPG-FAILED", remedy, stage=stages.DRIVER)
-    what, remedy = f"the driver upgrade is at {state}", "Look for pods that hold a GPU on the node."
+    what, remedy = f"the driver upgrade is at {state}", holders(node)
     return on_node(PENDING, node, "Upgrading", what, "GPU-UPG-RUNNING", remedy, stage=stages.DRIVER)
 
 

@@ -19,6 +19,11 @@ from .._core.objects import KubeObject, name
 from .._core.readiness import FAILED, PENDING, READY, Readiness
 
 WAITING: t.Final = "waiting"
+# Remedy for an object that was deleted during the wait.
+DELETED: t.Final = (
+    "Run the task again; if the object disappears again, run "
+    "`oc adm node-logs --role=master --path=kube-apiserver/audit.log` to find who deletes it."
+)
 ORDER: t.Final = (FAILED, PENDING, WAITING, READY)
 
 CATALOGUE, PLAN, CSV, CRD = "catalogue", "install plan", "csv", "crd"

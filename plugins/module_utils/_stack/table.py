@@ -17,8 +17,8 @@ from .stages import Chain, Finding, Place, Stage
 
 # A function that returns the stages that a node shows, for stages without a finding.
 Seen = t.Callable[[KubeObject], t.Mapping[str, Stage]]
-NOT_READ: t.Final = "not looked at, since what it brings is there"
-NOT_WANTED: t.Final = "nothing of it is asked for"
+NOT_READ: t.Final = "checked only if something is not ready"
+NOT_WANTED: t.Final = "not requested"
 
 
 def _nothing(_node: KubeObject) -> t.Mapping[str, Stage]:

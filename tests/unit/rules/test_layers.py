@@ -103,8 +103,8 @@ PACKED: dict[str, tuple[int, int]] = {
     "manifests": (36, 180),
     "nfd_labels": (54, 265),
     "olm_operator": (60, 291),
-    "preflight_update": (73, 341),
-    "special_resource": (128, 632),
+    "preflight_update": (73, 343),
+    "special_resource": (128, 636),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"

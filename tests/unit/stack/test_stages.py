@@ -34,7 +34,7 @@ def test_a_stack_that_works_is_ready_at_every_stage(seen: Snapshot) -> None:
     assert list(found) == list(clusterpolicy_judge.CHAIN.needs)
     assert verdicts(found) == {}
     assert found["driver"]["since"] == TEN
-    assert found["csv"]["evidence"] == ["not looked at, since what it brings is there"]
+    assert found["csv"]["evidence"] == ["checked only if something is not ready"]
     assert stages.lines(list(found.values())) == [f"ready: {', '.join(clusterpolicy_judge.CHAIN.needs)}"]
 
 

@@ -25,7 +25,7 @@ from ..drivers import kernel
 from ..judge import StackJudge, harden_some, judge_pools, one_line_each
 from ..node import late_outside, ready_but_outside
 from ..params import StackParams, StackPool
-from ..signatures import recognise
+from ..signatures import NFD_WORKERS, recognise
 from ..stages import Finding, on_object
 from .manifest import effective_tolerations, reason, state
 from .node import BLIND, WITHHELD, judge_node
@@ -84,7 +84,6 @@ _STATES: t.Final = {
     "state-node-status-exporter": "node-status-exporter",
 }
 _LISTED: t.Final = re.compile(r"states not ready: \[([^\]]*)\]")
-_LOG: t.Final = "Look at the log of the GPU operator."
 
 
 class Judge(StackJudge):
@@ -129,7 +128,7 @@ def judge(snapshot: Snapshot, title: str, pools: t.Sequence[StackPool]) -> list[
     if not policy:
         message, remedy = (
             f"ClusterPolicy {title} is not there yet.",
-            "Look at the events of the GPU operator.",
+            f"Run `oc get events -n {operands.NAMESPACE}`.",
         )
         return [on_object(PENDING, "NoPolicy", message, "GPU-CP-ABSENT", remedy, waits=True)]
     findings = [
@@ -152,9 +151,9 @@ def _judge_policy(policy: KubeObject, snapshot: Snapshot) -> Finding:
         others = sorted(name(one) for one in snapshot["policies"] if name(one) != title)
         who = ", ".join(others) or "another one"
         message = f"ClusterPolicy {title} is ignored: {who} is older, and only the oldest counts."
-        remedy = "Delete the older ClusterPolicy."
+        remedy = "Run `oc get clusterpolicy`, and delete the older ClusterPolicy."
         if others:
-            remedy = f"Use special_resource with name={others[0]}, or delete that one."
+            remedy = f"Set name to {others[0]}, or run `oc delete clusterpolicy {others[0]}`."
         return on_object(FAILED, "Ignored", message, "GPU-CP-IGNORED", remedy)
     error = find(policy, "Error")
     known = recognise(error.get("message", "")) if error.get("status") == "True" else None
@@ -177,13 +176,11 @@ def _judge_status(policy: KubeObject, has_nodes: bool) -> Finding:
             f"ClusterPolicy {title} is ready with reason {why}, although the pools have nodes: "
             "the operator sees no NVIDIA PCI label."
         )
-        remedy = (
-            "Look at the NodeFeatureDiscovery, its nfd-worker pods on the GPU nodes and its PCI class list."
-        )
-        return on_object(PENDING, why, message, "GPU-NFD-EMPTY", remedy, stage=stages.LABELS, since=when)
+        more: dict[str, t.Any] = {"stage": stages.LABELS, "since": when}
+        return on_object(PENDING, why, message, "GPU-NFD-EMPTY", NFD_WORKERS, **more)
     said = find(policy, "Error").get("message", "")
     message = f"ClusterPolicy {title} is {now or 'without a state'}{': ' + said if said else ''}."
-    remedy = f"Look at `oc describe clusterpolicy {title}` and at the log of the GPU operator."
+    remedy = f"Run `oc describe clusterpolicy {title}`. {operands.OPERATOR_LOG}"
     code = "GPU-CP-NOTREADY"
     if known := recognise(said):
         code, remedy = known.code, known.remedy
@@ -220,8 +217,8 @@ def judge_rollout(policy: KubeObject, daemonsets: t.Iterable[KubeObject]) -> lis
     if not late:
         return []
     shown = ", ".join(sorted(late)[:3]) + (f" and {len(late) - 3} more" if len(late) > 3 else "")
-    message = f"The operator has not yet brought the policy to {shown}."
-    return [on_object(PENDING, "Rollout", message, "GPU-CP-NOTREADY", _LOG)]
+    message = f"The operator has not applied the policy to {shown} yet."
+    return [on_object(PENDING, "Rollout", message, "GPU-CP-NOTREADY", operands.OPERATOR_LOG)]
 
 
 def _plain(entry: KubeObject) -> tuple[str, ...]:

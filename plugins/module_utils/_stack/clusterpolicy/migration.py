@@ -24,6 +24,7 @@ from ..._core.readiness import Readiness, pending, ready
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes.labels import labels
+from ..operands import OPERATOR_LOG
 from .manifest import state
 
 Data = dict[str, t.Any]
@@ -41,20 +42,21 @@ def refuse_strangers(drivers: t.Sequence[Data], daemonsets: t.Sequence[Data]) ->
     if driving:
         names = " and ".join(name(one) for one in driving)
         message = (
-            f"NVIDIADriver {names} was made by {keeper(driving[0])} and drives nodes: without the switch "
-            "it is disabled, "
-            "and its DaemonSet still keeps the policy's driver from them."
+            f"NVIDIADriver {names} was made by {keeper(driving[0])} and has nodes. Without "
+            "driver.use_nvidia_driver_crd it is disabled, but its DaemonSet keeps the policy's driver off "
+            "these nodes."
         )
         mark = f"oc label nvidiadriver {' '.join(name(one) for one in driving)} {selector(MANAGED_BY)}"
         remedy = (
-            f"`{mark}` has it go with ours, node by node. Deleting it takes the driver from all its "
-            "nodes at once."
+            f"Run `{mark}`, so that the task replaces it node by node. Deleting it would take the driver "
+            "from all its nodes at once."
         )
         raise NotReadyError(
             "GPU-NVD-FOREIGN", message, remedy, [f"nvidiadriver/{name(one)}" for one in driving]
         )
     return [
-        f"NVIDIADriver {name(one)} was made by {keeper(one)}; it stays, and is disabled." for one in theirs
+        f"NVIDIADriver {name(one)} was made by {keeper(one)}; it stays, and the operator disables it."
+        for one in theirs
     ]
 
 
@@ -84,8 +86,8 @@ def refuse_unreplaced(spec: Data, daemonsets: t.Iterable[Data]) -> None:
     if found := [what for is_so, what in causes if is_so]:
         message = f"The operator would not replace the pods of NVIDIADriver objects: {' and '.join(found)}."
         remedy = (
-            "Change that for the way back, or have all nodes go without a driver meanwhile: first "
-            "backend nvidiadriver with state absent."
+            "Change that, or run special_resource first with backend nvidiadriver and state absent; all "
+            "nodes are without a driver meanwhile."
         )
         raise NotReadyError("GPU-NVD-BACK", message, remedy, found)
 
@@ -96,12 +98,12 @@ def judge_disabled(snapshot: Snapshot) -> Readiness:
     """
     late = [name(one) for one in snapshot["drivers"] if owned(one) and state(one) != "disabled"]
     if not late:
-        return ready("Disabled", "No NVIDIADriver drives any more.")
+        return ready("Disabled", "Every NVIDIADriver of this collection is disabled.")
     return pending(
         "Driving",
-        f"NVIDIADriver {', '.join(late)} still drives.",
+        f"NVIDIADriver {', '.join(late)} is not disabled yet.",
         code="GPU-NVD-NOTREADY",
-        remedy="Look at the log of the GPU operator.",
+        remedy=OPERATOR_LOG,
     )
 
 
@@ -132,7 +134,10 @@ def judge_replaced(snapshot: Snapshot) -> Readiness:
         "Driver pods of NVIDIADriver objects still run on "
         f"{', '.join(nodes[:5])}{', …' if nodes[5:] else ''}."
     )
-    remedy = f"Look at label {DRIVER_UPGRADE} of the node, and for pods that hold its GPUs."
+    remedy = (
+        f"Run `oc get nodes -L {DRIVER_UPGRADE}`, then `oc get pods -A --field-selector "
+        f"spec.nodeName={nodes[0]}` to find pods that hold its GPUs."
+    )
     return pending(
         "Replacing",
         message,
@@ -184,11 +189,11 @@ class DriverReturn:
         api, namespace = self._api, self._namespace
         if not api.wait_wanted:
             api.warn(
-                "NVIDIADriver objects go in a run that waits; until then their pods keep the policy's "
-                "driver from their nodes."
+                "Only a run that waits replaces NVIDIADriver objects; until then their pods keep the "
+                "policy's driver off their nodes."
             )
             return
-        api.wait({"drivers": Query(DRIVER)}, judge_disabled, "NVIDIADriver objects stop")
+        api.wait({"drivers": Query(DRIVER)}, judge_disabled, "switch to the policy's driver")
         for one in self.of_ours(api.list(DAEMONSET, namespace, labels=COMPONENT)):
             api.delete(DAEMONSET, name(one), namespace, owned_only=False, orphan=True)
         for node in unasked(api.list(POD, namespace, labels=COMPONENT), api.list(NODE)):
@@ -202,7 +207,7 @@ class DriverReturn:
         api.wait(
             {"pods": Query(POD, self._namespace, labels=COMPONENT)},
             judge_replaced,
-            "policy's driver",
+            "replacement of driver pods",
         )
         for one in self.drivers:
             api.delete(DRIVER, name(one))

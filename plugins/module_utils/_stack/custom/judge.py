@@ -28,8 +28,9 @@ def judge(live: KubeObject, asked: Expressions) -> Readiness:
     said = asked.says.ask(live) if asked.says else None
     text = f": {said}" if said else ""
     seen, now = status.get("observedGeneration"), live["metadata"].get("generation", 0)
-    command = f"oc describe {live['kind'].lower()} {live['metadata']['name']}"
-    remedy = f"Look at `{command}` and at the log of its operator."
+    where = f" -n {live['metadata']['namespace']}" if live["metadata"].get("namespace") else ""
+    command = f"oc describe {live['kind'].lower()} {live['metadata']['name']}{where}"
+    remedy = f"Run `{command}`, then read the log of its operator."
     if isinstance(seen, int) and seen < now:
         line, code = f"its operator has seen generation {seen} of {now}", "GPU-CR-NOTREADY"
         return pending("Unobserved", f"{title}: {line}.", code=code, remedy=remedy, details=(line,))
@@ -64,7 +65,7 @@ class Judge:
         """Return what is found of the object, then what is found of the nodes."""
         objects, nodes = snapshot.get("objects"), snapshot.get("nodes", ())
         if not objects:
-            message, remedy = f"{self._params['name']} does not exist.", "Find out who deletes it."
+            message, remedy = f"{self._params['name']} does not exist.", stages.DELETED
             return pending("Missing", message, code="GPU-CR-NOTREADY", remedy=remedy), []
         others = [pool_nodes.judge_size(nodes, pool) for pool in self._pools]
         others += [one for pool in self._pools for one in pool_nodes.judge_devices(nodes, pool)]

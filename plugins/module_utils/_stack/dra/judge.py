@@ -81,12 +81,15 @@ def judge(snapshot: Snapshot, pools: t.Sequence[StackPool], wanted: t.Sequence[K
     """
     cluster = named(snapshot["clusters"], NAME)
     if not cluster:
-        message, remedy = f"GPUCluster {NAME} is not there yet.", "Look at the events of the GPU operator."
+        message, remedy = (
+            f"GPUCluster {NAME} is not there yet.",
+            f"Run `oc get events -n {operands.NAMESPACE}`.",
+        )
         return [on_object(PENDING, "NoCluster", message, "GPU-DRA-NOTREADY", remedy, waits=True)]
     error = find(cluster, "Error")
     if error.get("status") == "True" and error.get("reason") == "PrerequisiteNotMet":
         message = f"GPUCluster {NAME}: {error.get('message', '')}"
-        remedy = "Keep one of the two stacks; the ClusterPolicy has to go before a GPUCluster is made."
+        remedy = "Keep one of the two stacks: delete the ClusterPolicy before a GPUCluster is created."
         return [on_object(FAILED, "Conflict", message, "GPU-CP-CONFLICT", remedy)]
     drivers = driver_judge.judge(snapshot, wanted, pools)
     driven = {one.node for one in drivers}
@@ -104,7 +107,7 @@ def _judge_status(cluster: KubeObject) -> Finding:
         return on_object(READY, "Reconciled", since=when)
     said = f": {error['message']}" if error.get("message") else ""
     message = f"GPUCluster {NAME} is {state(cluster) or 'without a state'}{said}."
-    remedy = f"Look at `oc describe gpucluster {NAME}` and at the log of the GPU operator."
+    remedy = f"Run `oc describe gpucluster {NAME}`. {operands.OPERATOR_LOG}"
     waits = error.get("reason") != "ReconcileFailed"
     return on_object(PENDING, "NotReady", message, "GPU-DRA-NOTREADY", remedy, since=when, waits=waits)
 

@@ -138,7 +138,7 @@ def judge(needs: t.Sequence[Need], known: t.Mapping[str, Answer], ours: t.Collec
     if unknown:
         images = ", ".join(sorted({one.image for one in unknown}))
         warnings.append(
-            f"Whether these precompiled drivers are there is not known ({unknown[0].verdict}: "
+            f"It is not known whether these precompiled drivers exist ({unknown[0].verdict}: "
             f"{unknown[0].words}): {images}"
         )
     return warnings

@@ -147,10 +147,7 @@ def judge(node: Data, policy: Data, snapshot: Snapshot) -> Readiness | None:
 
 def _worker(node: Data) -> str:
     name = node["metadata"]["name"]
-    return (
-        "Delete its nfd-worker pod: `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector "
-        f"spec.nodeName={name}`."
-    )
+    return f"Run `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector spec.nodeName={name}`."
 
 
 def _kernel(node: Data, found: System) -> Misfit | None:
@@ -188,11 +185,11 @@ def _release(found: System) -> Misfit | None:
 def _tag(found: System, images: t.Mapping[str, str]) -> Misfit | None:
     if not found.ostree or found.ostree in images:
         return None
-    there = f"it has {', '.join(sorted(images))}" if images else "it has none at all"
+    there = f"it has {', '.join(sorted(images))}" if images else "it has no tag"
     what = f"ImageStream openshift/driver-toolkit has no tag {found.ostree} ({there})"
     remedy = (
-        "Compare `oc get imagestream driver-toolkit -n openshift -o yaml` with the history of the "
-        "ClusterVersion, whose release brings the tag."
+        "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and import the missing tag; a release "
+        "of OpenShift brings it."
     )
     return Misfit("toolkit", "GPU-DTK-STREAM", what, remedy)
 

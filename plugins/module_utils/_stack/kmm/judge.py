@@ -58,7 +58,7 @@ class Judge:
         """Return what is found of the Module and its nodes, then what is found of the devices."""
         if not snapshot.get("modules"):
             message = f"Module {self._params['name']} does not exist."
-            remedy = "Find out who deletes it."
+            remedy = stages.DELETED
             return [pending("Missing", message, code="GPU-KMM-PENDING", remedy=remedy)], []
         module, pools = snapshot["modules"][0], self._params["pools"]
         nodes = [node for node in snapshot["nodes"] if self._only in ("", node["metadata"]["name"])]
@@ -104,8 +104,8 @@ def judge_numbers(module: KubeObject) -> Readiness:
         available, desired = numbers.get("availableNumber", 0), numbers.get("desiredNumber", 0)
         matching = numbers.get("nodesMatchingSelectorNumber", 0)
         if key not in status or (matching and (available != desired or not desired)):
-            line = f"{key}: {available} of {desired} available, {matching} nodes match"
-            message, remedy = f"Module {module['metadata']['name']}: {line}.", "Look at KMM's log."
+            line = f"{key}: {available} of {desired} available, matching nodes: {matching}"
+            message, remedy = f"Module {module['metadata']['name']}: {line}.", kernels.OPERATOR_LOG
             return pending("Numbers", message, code="GPU-KMM-PENDING", remedy=remedy, details=(line,))
     return ready("Loaded", "The kernel module is loaded.")
 

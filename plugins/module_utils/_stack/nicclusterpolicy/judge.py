@@ -74,7 +74,10 @@ def judge(snapshot: Snapshot, pools: t.Sequence[StackPool], offered: t.Sequence[
     """
     policy = named(snapshot["policies"], NAME)
     if not policy:
-        message, remedy = f"NicClusterPolicy {NAME} is not there yet.", "Look at the events of the operator."
+        message, remedy = (
+            f"NicClusterPolicy {NAME} is not there yet.",
+            f"Run `oc get events -n {manifest.NAMESPACE}`.",
+        )
         return [on_object(PENDING, "NoPolicy", message, "NIC-STATE", remedy, waits=True)]
 
     def of_node(node: KubeObject, pool: StackPool, view: Snapshot) -> t.Iterable[Readiness | None]:
@@ -101,9 +104,8 @@ def _judge_rollout(policy: KubeObject, snapshot: Snapshot) -> list[Finding]:
             late.append(f"{name(one)} (version {version})")
     if not late:
         return []
-    message = f"The operator has not yet brought the policy to {', '.join(sorted(late)[:3])}."
-    remedy = "Look at the log of the NVIDIA Network Operator."
-    return [on_object(PENDING, "Rollout", message, "NIC-STATE", remedy)]
+    message = f"The operator has not applied the policy yet to {', '.join(sorted(late)[:3])}."
+    return [on_object(PENDING, "Rollout", message, "NIC-STATE", manifest.OPERATOR_LOG)]
 
 
 def _judge_status(policy: KubeObject) -> Finding:
@@ -125,8 +127,10 @@ def judge_gone(snapshot: Snapshot) -> Readiness:
     ]
     if not left:
         return ready("Gone")
-    message = f"{len(left)} DaemonSets are left: {', '.join(left)}."
-    remedy = "Look for finalizers and for pods that do not end."
+    message = f"DaemonSets are still there: {', '.join(left)}."
+    remedy = (
+        f"Run `oc get daemonset,pods -n {manifest.NAMESPACE}` to find finalizers and pods that do not end."
+    )
     return pending("Leaving", message, code="NIC-LEFTOVER", remedy=remedy)
 
 
