@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
+from .._core import adoption
 from .._core.errors import InputError
 from .._kube.client import Api
-from . import options
 from .clusterpolicy import options as clusterpolicy
 from .custom import options as custom
 from .dra import options as dra
@@ -19,6 +19,22 @@ from .nicclusterpolicy import options as nicclusterpolicy
 from .nvidiadriver import options as nvidiadriver
 from .params import SpecialResourceParams, StackParams
 from .sro import options as sro
+
+SHARED: t.Final[dict[str, t.Any]] = {
+    "backend": {
+        "type": "str",
+        "choices": ["clusterpolicy", "nvidiadriver", "dra", "nicclusterpolicy", "custom", "kmm", "sro"],
+        "default": "clusterpolicy",
+    },
+    "name": {"type": "str"},
+    "namespace": {"type": "str"},
+    "tolerations": {"type": "list", "elements": "dict", "default": []},
+    "spec": {"type": "dict", "default": {}},
+    "pools": {"type": "list", "elements": "dict", "default": []},
+    **adoption.OPTION,
+    "settle": {"type": "float", "default": 0},
+    "grace": {"type": "float", "default": 60},
+}
 
 
 class Backend(t.Protocol):
@@ -42,7 +58,7 @@ class Backend(t.Protocol):
         """Delete the objects of this collection, wait until they are gone, and return the module's result."""
 
 
-# The options of each backend; every backend also has those of options.py.
+# The options of each backend; every backend also has those of SHARED.
 OWN: t.Final[dict[str, frozenset[str]]] = {
     "clusterpolicy": frozenset(clusterpolicy.OPTIONS),
     "nvidiadriver": frozenset({*clusterpolicy.OPTIONS, *nvidiadriver.OPTIONS}),
@@ -53,7 +69,7 @@ OWN: t.Final[dict[str, frozenset[str]]] = {
     "sro": frozenset({*sro.OPTIONS, *kmm.OPTIONS, *clusterpolicy.OPTIONS}),
 }
 OPTIONS: t.Final[dict[str, t.Any]] = {
-    **options.OPTIONS,
+    **SHARED,
     **clusterpolicy.OPTIONS,
     **nvidiadriver.OPTIONS,
     **dra.OPTIONS,

@@ -16,9 +16,8 @@ from .._nodes.node import short
 from .._nodes.pool_nodes import judge_size, nodes_of
 from .._nodes.system import judge_update
 from . import operands
-from .finding import Finding, is_consequence, placed
 from .params import StackPool
-from .stages import Chain
+from .stages import Chain, Finding, is_consequence, placed
 
 # A function that judges one node of a pool; its snapshot holds only the pods of that node.
 NodeJudge = t.Callable[[KubeObject, StackPool, Snapshot], t.Iterable[Readiness | None]]
@@ -86,9 +85,11 @@ def judge_gone(snapshot: Snapshot) -> Readiness:
     if not daemonsets and not pods:
         return ready("Gone", "No operand is left.")
     names = [*(f"daemonset/{name(one)}" for one in daemonsets), *(f"pod/{name(pod)}" for pod in pods)]
-    message = f"{len(daemonsets)} DaemonSets and {len(pods)} pods of the stack are left."
+    message = f"Operands are still there: DaemonSets: {len(daemonsets)}, pods: {len(pods)}."
     line = f"{len(names)} left: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
-    remedy = "Look for finalizers and for pods that do not end."
+    remedy = (
+        f"Run `oc get daemonset,pods -n {operands.NAMESPACE}` to find finalizers and pods that do not end."
+    )
     return pending("Leaving", message, code="GPU-LEFTOVER", remedy=remedy, details=(line,))
 
 

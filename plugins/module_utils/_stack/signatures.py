@@ -24,21 +24,26 @@ class Signature(t.NamedTuple):
     remedy: str
 
 
+NFD_WORKERS: t.Final = (
+    "Run `oc get pods -n openshift-nfd -o wide` to check nfd-worker on the GPU nodes, and add 03 to "
+    "pci_classes of nfd_labels."
+)
+
 SIGNATURES: t.Final = (
     Signature(
         r"failed to install elfutils packages|Unable to find a match: elfutils-libelf-devel",
         "GPU-DRV-NODTK",
         "the driver is being built without the Driver Toolkit",
-        "Repair the Driver Toolkit (ImageStream openshift/driver-toolkit needs a tag for the node's "
-        "OSTREE_VERSION); do not deploy entitlements.",
+        "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and add a tag for the node's "
+        "OSTREE_VERSION; entitlements are not needed.",
     ),
     Signature(
         r"driver-toolkit imagestream not found|DriverToolkit was requested but could not be enabled"
         r"|no matches for kind .?ImageStream",
         "GPU-DTK-STREAM",
         "the ImageStream openshift/driver-toolkit is missing",
-        "Look at `oc get imagestream driver-toolkit -n openshift` and at the cluster's samples and image "
-        "registry operators.",
+        "Run `oc get imagestream driver-toolkit -n openshift`, then "
+        "`oc get clusteroperators openshift-samples image-registry`.",
     ),
     Signature(
         r"could not find osImage .* in OS --> DTK mapping",
@@ -50,19 +55,19 @@ SIGNATURES: t.Final = (
         r"No GPU node in the cluster, do not create DaemonSets",
         "GPU-NFD-EMPTY",
         "the operator sees no node with an NVIDIA PCI label",
-        "Look at the NodeFeatureDiscovery, its nfd-worker pods on the GPU nodes and its PCI class list.",
+        NFD_WORKERS,
     ),
     Signature(
         r"Couldn't get kernelVersion, did you run the node feature discovery",
         "GPU-NFD-KERNEL",
         "node feature discovery did not label the kernel version",
-        "Look at the nfd-worker pod of that node.",
+        "Run `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector spec.nodeName=NODE`.",
     ),
     Signature(
         r"Could not unload NVIDIA driver kernel modules, driver is in use",
         "GPU-DRV-INUSE",
         "the old driver is still in use on the node",
-        "Drain the node of GPU pods, or reboot it; never delete driver pods by hand.",
+        "Run `oc adm drain NODE --ignore-daemonsets`, or reboot the node; do not delete driver pods by hand.",
     ),
     Signature(
         r"disabled by the upgrade policy|superseded by the GPU Operator's upgrade policy",
@@ -81,12 +86,13 @@ SIGNATURES: t.Final = (
         r"|Required key not available|Key was rejected by service",
         "GPU-DRV-SIGN",
         "Secure Boot rejects the kernel module",
-        "Turn Secure Boot off in the machine set, or use precompiled signed drivers.",
+        "Turn Secure Boot off in the machine set, or use signed precompiled drivers with "
+        "driver.use_precompiled.",
     ),
     Signature(
         r"sign-file: /run/secrets/(key|cert)/",
         "GPU-KMM-SIGN",
-        "what a Secret holds is no key, or no certificate, to sign with",
+        "a Secret does not hold a key, or a certificate, to sign with",
         "Put the private key in PEM under `key` of key_secret, and its certificate in DER under `cert` of "
         "cert_secret.",
     ),
@@ -100,61 +106,65 @@ SIGNATURES: t.Final = (
         r'no runtime for "nvidia" is configured',
         "GPU-TK-RUNTIME",
         "the container runtime does not know the runtime class nvidia",
-        "Look at the container-toolkit pod of that node, and use CDI.",
+        "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-container-toolkit-daemonset`, or set "
+        "cdi.enabled to true.",
     ),
     Signature(
         r"system not yet initialized",
         "GPU-FABRIC",
         "the NVSwitch fabric is not up",
-        "Look at the fabric manager in the driver pod of that node.",
+        "Run `oc logs -n nvidia-gpu-operator POD` for the driver pod of that node; its fabric manager gives "
+        "the cause.",
     ),
     Signature(
         r"Requested: 1, Available: 0, which is unexpected",
         "GPU-VAL-BUSY",
-        "the operator's validator found no free GPU; this is no fault of the installation",
+        "the operator's validator found no free GPU; the installation itself is not faulty",
         "Set WITH_WORKLOAD=false in spec.validator.plugin.env.",
     ),
     Signature(
         r"XidCriticalError: Xid=\d+",
         "GPU-HW-XID",
         "the device plugin took a GPU out of service after a critical Xid",
-        "Cordon the node and reset or replace the GPU.",
+        "Run `oc adm cordon NODE`, then reset or replace the GPU.",
     ),
     Signature(
         r"Failed to initialize NVML: Unknown Error",
         "GPU-CDI-LOST",
         "the container lost its devices",
-        "Restart the pod, and use CDI.",
+        "Delete the pod, so that its controller starts a new one, and set cdi.enabled to true.",
     ),
     Signature(
         r"At least one mode change pending",
         "GPU-MIG-REBOOT",
         "a change of the MIG mode needs a reboot",
-        "Reboot the node in a planned way.",
+        "Run `oc adm drain NODE --ignore-daemonsets`, then reboot the node.",
     ),
     Signature(
         r"unable to read MDEV devices directory",
         "GPU-VGPU-MDEV",
         "the node has no mediated devices",
-        "Turn SR-IOV and the IOMMU on, and check the driver type.",
+        "Turn on SR-IOV and the IOMMU in the host's firmware, and check the driver type with `oc get "
+        "clusterpolicy -o yaml`.",
     ),
     Signature(
         r"could not insert 'nvidia_peermem': Invalid argument",
         "GPU-RDMA-ABI",
         "nvidia-peermem was built against another NIC driver",
-        "Rebuild the driver pods one by one after a change of the NIC driver.",
+        "Run `oc delete pod -n nvidia-gpu-operator POD` for one driver pod after the other.",
     ),
     Signature(
         r"cannot access '/run/mellanox/drivers/\.driver-ready'",
         "NIC-DRV-BUILD",
         "the NIC driver has not been built",
-        "Read the build's log above that line; a slow build needs a longer ofed_driver.startup_probe.",
+        "Run `oc logs -n nvidia-network-operator POD` for the node's mofed pod; if the build is only slow, "
+        "raise ofed_driver.startup_probe.",
     ),
     Signature(
         r"waiting for mellanox ofed and nvidia drivers",
         "GPU-RDMA-ORDER",
         "the peermem container waits for the NIC driver",
-        "Look at the state of the NicClusterPolicy.",
+        "Run `oc describe nicclusterpolicy`.",
     ),
     Signature(
         r"conflicting GPUCluster resource",
@@ -167,7 +177,8 @@ SIGNATURES: t.Final = (
         r"states not ready: \[",
         "GPU-CP-OPERAND",
         "the operator waits for its operands",
-        "Look at the first operand in the list; the driver comes before all others.",
+        "Run `oc get pods -n nvidia-gpu-operator`, and start with the first operand in the list; the driver "
+        "comes before all others.",
     ),
 )
 
@@ -209,7 +220,7 @@ XIDS: t.Final[dict[int, Xid]] = {
     154: Xid("the recovery action changed; the driver's log names it", REBOOT),
     158: Xid("fatal timeout", RESET),
 }
-_AGAIN: t.Final = "then delete the device plugin's pod of that node, so that it counts anew"
+_AGAIN: t.Final = "then delete the device plugin's pod of that node, so that it counts the GPUs again"
 REMEDIES: t.Final = {
     RESET: (
         "Drain the node and reset the GPU (`nvidia-smi --gpu-reset` in the driver's pod) or reboot the "

@@ -2,20 +2,28 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The stages from a catalogue to a device that pods can request, and which stage waits for which.
+"""The stages from a catalogue to a device that pods can request, which stage waits for which, and findings.
 
-A backend has a CHAIN = chain({stage of a node: stages that it needs}, package), and its judge turns a
-snapshot into findings (finding.py), causes first. judge.StackJudge is what api.wait calls; diagnose.explain
-reads OLM and logs when the wait failed; table.summarize makes pools, stages and lines of the result.
+A finding is a verdict on one part of a stack, with its stage, pool, node and time. A backend has a CHAIN =
+chain({stage of a node: stages that it needs}, package), and its judge turns a snapshot into findings, causes
+first. judge.StackJudge is what api.wait calls; diagnose.explain reads OLM and logs when the wait failed;
+table.summarize makes pools, stages and lines of the result.
 """
 
 from __future__ import annotations
 
 import typing as t
+from dataclasses import dataclass, replace
 
-from .._core.readiness import FAILED, PENDING, READY
+from .._core.objects import KubeObject, name
+from .._core.readiness import FAILED, PENDING, READY, Readiness
 
 WAITING: t.Final = "waiting"
+# Remedy for an object that was deleted during the wait.
+DELETED: t.Final = (
+    "Run the task again; if the object disappears again, run "
+    "`oc adm node-logs --role=master --path=kube-apiserver/audit.log` to find who deletes it."
+)
 ORDER: t.Final = (FAILED, PENDING, WAITING, READY)
 
 CATALOGUE, PLAN, CSV, CRD = "catalogue", "install plan", "csv", "crd"
@@ -73,15 +81,15 @@ def waiting(chain: Chain) -> dict[str, Stage]:
 def with_causes(found: t.Mapping[str, Stage], chain: Chain) -> dict[str, Stage]:
     """Return the stages in order; a waiting stage names its cause, or becomes pending without one."""
     done: dict[str, Stage] = {}
-    for name, needs in chain.needs.items():
-        stage = found.get(name)
+    for one, needs in chain.needs.items():
+        stage = found.get(one)
         if stage is None:
             continue
         if stage.verdict == WAITING:
             cause = next((before for before in needs if before in done and done[before].verdict != READY), "")
             root = (done[cause].consequence_of or cause) if cause else ""
             stage = stage._replace(consequence_of=root, verdict=WAITING if root else PENDING)
-        done[name] = stage
+        done[one] = stage
     return done
 
 
@@ -142,3 +150,78 @@ def _line(stage: dict[str, t.Any]) -> str:
 
 def _waiting_line(names: t.Sequence[str], cause: str) -> str:
     return f"{', '.join(names)} {'wait' if len(names) > 1 else 'waits'} for {cause}"
+
+
+@dataclass(frozen=True)
+class Finding(Readiness):
+    """A verdict with its place.
+
+    stage, pool, node: empty if the finding belongs to none. since: an RFC 3339 time, or empty.
+    waits: the trouble may be only the consequence of an earlier stage.
+    """
+
+    stage: str = ""
+    pool: str = ""
+    node: str = ""
+    since: str = ""
+    waits: bool = False
+
+
+# Prefix of a code -> the stage of every finding with such a code.
+_STAGE_OF_CODE: t.Final = {
+    "GPU-NFD-": LABELS,
+    "GPU-NODE-": LABELS,
+    "GPU-NODES": LABELS,
+}
+
+
+def on_object(
+    verdict: str, reason: str = "", message: str = "", code: str = "", remedy: str = "", **more: t.Any
+) -> Finding:
+    """Return a finding about the custom resource itself.
+
+    more: other fields; the stage is `crd` by default.
+    """
+    return Finding(verdict, reason, message, code, remedy, **{"stage": CRD, **more})
+
+
+def on_node(
+    verdict: str, node: KubeObject, reason: str, what: str, code: str, remedy: str, **more: t.Any
+) -> Finding:
+    """Return a finding about one node, with its line for the user. more: other fields."""
+    line = f"{name(node)}: {what}"
+    return Finding(
+        verdict, f"{reason}:{name(node)}", f"Node {line}", code, remedy, (line,), node=name(node), **more
+    )
+
+
+def as_finding(
+    found: Readiness, stage: str, pool: str = "", node: str = "", *, waits: bool = False
+) -> Finding:
+    """Return a judgement as a finding of this stage, pool and node."""
+    return Finding(
+        found.verdict,
+        found.reason,
+        found.message,
+        found.code,
+        found.remedy,
+        found.details,
+        stage,
+        pool,
+        node,
+        waits=waits,
+    )
+
+
+def placed(found: Readiness, pool: str, node: str = "") -> Finding:
+    """Return a judgement as a finding of this pool and node; its code gives the stage if it has none."""
+    if isinstance(found, Finding):
+        return replace(found, pool=pool, node=node or found.node)
+    starts = (stage for start, stage in _STAGE_OF_CODE.items() if found.code.startswith(start))
+    return as_finding(found, next(starts, DRIVER), pool, node)
+
+
+def is_consequence(found: Finding, findings: t.Iterable[Finding], chain: Chain) -> bool:
+    """Return whether the finding waits for an earlier stage of its node that is not ready itself."""
+    needed = chain.needs.get(found.stage, ()) if found.waits and found.node else ()
+    return any(one.node == found.node and one.stage in needed and not one.is_ready for one in findings)

@@ -15,9 +15,9 @@ from .._core.objects import KubeObject, Snapshot, name
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 from .._nodes.labels import common_selector
-from .finding import Finding
 from .judge import StackJudge
 from .params import StackParams, StackPool
+from .stages import Finding
 
 # Seconds until the operator's status reflects a change.
 REACTION: t.Final = 5.0

@@ -12,14 +12,13 @@ from .._core.objects import KubeObject, Snapshot, name
 from .._core.readiness import PENDING, READY, worst
 from .._nodes.pool_nodes import nodes_of
 from . import stages
-from .finding import Finding
 from .params import StackPool
-from .stages import Chain, Place, Stage
+from .stages import Chain, Finding, Place, Stage
 
 # A function that returns the stages that a node shows, for stages without a finding.
 Seen = t.Callable[[KubeObject], t.Mapping[str, Stage]]
-NOT_READ: t.Final = "not looked at, since what it brings is there"
-NOT_WANTED: t.Final = "nothing of it is asked for"
+NOT_READ: t.Final = "checked only if something is not ready"
+NOT_WANTED: t.Final = "not requested"
 
 
 def _nothing(_node: KubeObject) -> t.Mapping[str, Stage]:

@@ -10,15 +10,15 @@ import typing as t
 
 from .._core.objects import KubeObject
 from .._nodes.system import KERNEL, as_label, suffixes_of_release
-from .._stack.drivers import lookup, toolkit
-from .._stack.drivers.image import for_release
+from .._stack.drivers import toolkit
+from .._stack.drivers.image import MISSING, THERE, Answer, best, for_release
 from .._stack.drivers.kernel import Match
 from .._stack.kmm import kernels
 from .check import BLOCKING, OK, UNKNOWN, WARNING, Check
 from .release import Target
 
 # What is known of an image, by its name.
-Answers = t.Mapping[str, lookup.Answer]
+Answers = t.Mapping[str, Answer]
 # Names that an image may have; one of them must exist.
 Names = tuple[str, ...]
 NIC_DRIVER: t.Final = "nvidia.com/ofed-driver"
@@ -79,24 +79,22 @@ def given(needs: t.Iterable[Names], images: t.Collection[str]) -> Answers:
     known = {}
     for image in (one for names in needs for one in names):
         is_there = image in images or image.rpartition(":")[2] in images
-        verdict = lookup.THERE if is_there else lookup.MISSING
-        known[image] = lookup.Answer(
-            image, verdict, words="" if is_there else "driver_images does not have it"
-        )
+        verdict = THERE if is_there else MISSING
+        known[image] = Answer(image, verdict, words="" if is_there else "driver_images does not have it")
     return known
 
 
 def judged(name: str, needs: t.Sequence[Names], known: Answers, code: str, what: str) -> Check:
     """Return the check of these images: blocking if one is missing. what: what needs the images."""
-    found = [(names, lookup.best(names, known)) for names in needs]
-    missing = [(names, one) for names, one in found if one.verdict == lookup.MISSING]
+    found = [(names, best(names, known)) for names in needs]
+    missing = [(names, one) for names, one in found if one.verdict == MISSING]
     if missing:
         images = tuple(" or ".join(names) for names, _one in missing)
         words = f" ({missing[0][1].words})" if missing[0][1].words else ""
         message = f"no image for {what}: {', '.join(images)}{words}"
         remedy = "Build and push it before the update, or mirror it."
         return Check(name, BLOCKING, message, remedy, code, images)
-    unknown = [one for _names, one in found if one.verdict != lookup.THERE]
+    unknown = [one for _names, one in found if one.verdict != THERE]
     if unknown:
         images = tuple(one.image for one in unknown)
         words = f": {unknown[0].words}" if unknown[0].words else ""

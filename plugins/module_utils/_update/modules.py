@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.objects import KubeObject
-from .._stack.drivers.lookup import MISSING, THERE, best
+from .._stack.drivers.image import MISSING, THERE, best
 from .._stack.kmm import kernels, preflight as kmm_preflight
 from . import drivers
 from .check import BLOCKING, OK, UNKNOWN, Check

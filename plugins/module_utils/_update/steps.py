@@ -16,7 +16,7 @@ from .._kube.client import Api
 from .._kube.kinds import known
 from .._nodes import drain
 from .._nodes.labels import has_nvidia_pci, labels
-from .._stack.drivers import kernel, lookup
+from .._stack.drivers import image, kernel
 from .._stack.drivers.steps import look_up
 from .._stack.drivers.toolkit import BY_IMAGE, NAMESPACE, STREAM
 from . import drivers, modules, operator_support, release as update_release, rollout
@@ -142,7 +142,7 @@ def module_checks(api: Api, target: Target) -> list[Check]:
     """Return a check for each Module of KMM."""
     live = listed(api, "Module")
     validations = [one for kind in VALIDATIONS for one in proofs(api, kind)] if live else []
-    answers: dict[str, lookup.Answer] = {}
+    answers: dict[str, image.Answer] = {}
     for namespace in sorted({one["metadata"]["namespace"] for one in live}):
         mine = (
             image

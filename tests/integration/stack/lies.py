@@ -96,7 +96,7 @@ LIES: t.Final = [
         "Reconciled",
         "GPU-OPERAND-LACKING",
         "metrics",
-        "its labels call for dcgm-exporter, but no DaemonSet selects it",
+        "its labels require dcgm-exporter, but no DaemonSet selects it",
     ),
     Lie(
         "untolerated-taint",

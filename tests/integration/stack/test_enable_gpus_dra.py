@@ -165,7 +165,7 @@ def test_what_a_team_claims_counts_and_is_named(
     assert "1 of 4 nvidia.com/gpu free, 4 needed; held by team-a/trainer (3)" in busy["msg"]
     below = playbook.module("special_resource", backend="nvidiadriver", state="absent")
     assert (below["code"], audit.writes(below)) == ("GPU-CP-CONFLICT", [])
-    assert "GPUCluster gpu-cluster stands on NVIDIADriver training" in below["msg"]
+    assert "GPUCluster gpu-cluster needs NVIDIADriver training" in below["msg"]
     kept = playbook.playbook("remove_gpus", "--tags gpu_operator", gpu_pools=POOLS)
     assert (kept.failure["code"], audit.writes(*kept.tasks)) == ("GPU-DRA-BUSY", [])
     client.delete("v1", "pods", "trainer", "team-a")

@@ -47,13 +47,10 @@ WITH_THEIR_PACKAGE = {
     "_pools/rules",
     "_stack/clusterpolicy/node",
     "_stack/dra/node",
-    "_stack/dra/result",
     "_stack/drivers/toolkit",
-    "_stack/finding",
     "_stack/kmm/images",
     "_stack/kmm/node",
     "_stack/nicclusterpolicy/node",
-    "_stack/nvidiadriver/result",
     "_stack/operands",
     "_workload/benchmarks/devices",
     "_workload/benchmarks/matmul",
@@ -72,7 +69,6 @@ WITH_ANOTHER_PACKAGE = {
     "_nodes/labels": "stack/clusterpolicy",
     "_nodes/pool_nodes": "stack/clusterpolicy",
     "_nodes/system": "stack/clusterpolicy",
-    "_stack/node": "stack/dra",
 }
 # No unit test runs them.
 WITHOUT = {

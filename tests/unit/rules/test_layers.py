@@ -70,7 +70,7 @@ STEPS = {
     "_pools/steps",
     "_quota/steps",
     "_stack/backend",
-    "_stack/clusterpolicy/migration_steps",
+    "_stack/clusterpolicy/migration",
     "_stack/clusterpolicy/preconditions",
     "_stack/clusterpolicy/steps",
     "_stack/custom/steps",
@@ -94,12 +94,12 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_node": (64, 334),
     "gpu_plan": (80, 437),
     "gpu_quota": (45, 224),
-    "gpu_workload": (60, 284),
+    "gpu_workload": (59, 285),
     "manifests": (37, 197),
     "nfd_labels": (53, 282),
     "olm_operator": (56, 309),
-    "preflight_update": (73, 364),
-    "special_resource": (137, 667),
+    "preflight_update": (71, 365),
+    "special_resource": (125, 665),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"

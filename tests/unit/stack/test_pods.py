@@ -11,7 +11,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import explain
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import add_log_end
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods
 )
 def test_a_known_text_in_the_log_brings_its_remedy(log: str, code: str) -> None:
     error = NotReadyError("GPU-DRV-CRASH", "driver crashes.", "look")
-    explain(error, "nvidia-driver-x", "nvidia-driver-ctr", f"starting\n{log}\n")
+    add_log_end(error, "nvidia-driver-x", "nvidia-driver-ctr", f"starting\n{log}\n")
     assert error.code == code
     assert error.message.endswith(log)
     assert error.remedy != "look"
@@ -37,7 +37,7 @@ def test_a_known_text_in_the_log_brings_its_remedy(log: str, code: str) -> None:
 
 def test_an_unknown_text_is_only_evidence() -> None:
     error = AcceleratorError("GPU-DRV-CRASH", "driver crashes.", "look")
-    explain(error, "nvidia-driver-x", "ctr", "something else")
+    add_log_end(error, "nvidia-driver-x", "ctr", "something else")
     assert (error.code, error.remedy, error.evidence) == (
         "GPU-DRV-CRASH",
         "look",
@@ -48,5 +48,5 @@ def test_an_unknown_text_is_only_evidence() -> None:
 
 def test_a_log_does_not_replace_another_cause() -> None:
     error = AcceleratorError("GPU-TAINT", "not tolerated.", "oc adm taint")
-    explain(error, "nvidia-driver-x", "ctr", "NVRM: RmInitAdapter failed!")
+    add_log_end(error, "nvidia-driver-x", "ctr", "NVRM: RmInitAdapter failed!")
     assert (error.code, error.message, error.remedy) == ("GPU-TAINT", "not tolerated.", "oc adm taint")

@@ -12,8 +12,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
     judge as clusterpolicy_judge,
     result as clusterpolicy_result,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import is_consequence
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Place, Stage
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import (
+    Place,
+    Stage,
+    is_consequence,
+)
 
 BEHIND_DRIVER = {
     "toolkit": "waiting",
@@ -31,7 +34,7 @@ def test_a_stack_that_works_is_ready_at_every_stage(seen: Snapshot) -> None:
     assert list(found) == list(clusterpolicy_judge.CHAIN.needs)
     assert verdicts(found) == {}
     assert found["driver"]["since"] == TEN
-    assert found["csv"]["evidence"] == ["not looked at, since what it brings is there"]
+    assert found["csv"]["evidence"] == ["checked only if something is not ready"]
     assert stages.lines(list(found.values())) == [f"ready: {', '.join(clusterpolicy_judge.CHAIN.needs)}"]
 
 

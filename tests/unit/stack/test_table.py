@@ -13,7 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
     result as clusterpolicy_result,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.steps import Also
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import on_object
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import on_object
 
 
 def test_what_another_judge_finds_is_told_in_its_stage(seen: Snapshot) -> None:

@@ -9,7 +9,7 @@ import pytest
 from unit.update.builders import NEW_KERNEL, NEW_RHCOS, OLD_KERNEL
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.lookup import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.image import (
     MISSING,
     REFUSED,
     THERE,

@@ -11,7 +11,7 @@ import pytest
 from unit.update.builders import NEW_KERNEL, OLD_KERNEL, target
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.lookup import Answer
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.image import Answer
 from ansible_collections.accelerators.openshift.plugins.module_utils._update import drivers, modules
 
 NOTHING: t.Final[drivers.Answers] = {}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Judge the stack of a ClusterPolicy: the policy, its operands and the nodes.
+"""Judge the stack of a ClusterPolicy: the policy, its operands, the nodes and their new kernels.
 
 A ready policy does not prove that pods can use the GPUs.
 """
@@ -16,15 +16,16 @@ from dataclasses import replace
 from ..._core.conditions import find, since
 from ..._core.objects import KubeObject, Snapshot, name, named
 from ..._core.readiness import FAILED, PENDING, READY, Grace, Readiness, ready, worst
+from ..._nodes.node import short
 from ..._nodes.pool_nodes import nodes_of
+from ..._nodes.system import system
 from .. import operands, stages
 from ..drivers import kernel
-from ..drivers.kernel_chain import KernelChain
-from ..finding import Finding, on_object
 from ..judge import StackJudge, harden_some, judge_pools, one_line_each
-from ..outside_nodes import late_outside, ready_but_outside
+from ..node import late_outside, ready_but_outside
 from ..params import StackParams, StackPool
-from ..signatures import recognise
+from ..signatures import NFD_WORKERS, recognise
+from ..stages import Finding, on_object
 from .manifest import effective_tolerations, reason, state
 from .node import BLIND, WITHHELD, judge_node
 
@@ -82,7 +83,6 @@ _STATES: t.Final = {
     "state-node-status-exporter": "node-status-exporter",
 }
 _LISTED: t.Final = re.compile(r"states not ready: \[([^\]]*)\]")
-_LOG: t.Final = "Look at the log of the GPU operator."
 
 
 class Judge(StackJudge):
@@ -127,7 +127,7 @@ def judge(snapshot: Snapshot, title: str, pools: t.Sequence[StackPool]) -> list[
     if not policy:
         message, remedy = (
             f"ClusterPolicy {title} is not there yet.",
-            "Look at the events of the GPU operator.",
+            f"Run `oc get events -n {operands.NAMESPACE}`.",
         )
         return [on_object(PENDING, "NoPolicy", message, "GPU-CP-ABSENT", remedy, waits=True)]
     findings = [
@@ -150,9 +150,9 @@ def _judge_policy(policy: KubeObject, snapshot: Snapshot) -> Finding:
         others = sorted(name(one) for one in snapshot["policies"] if name(one) != title)
         who = ", ".join(others) or "another one"
         message = f"ClusterPolicy {title} is ignored: {who} is older, and only the oldest counts."
-        remedy = "Delete the older ClusterPolicy."
+        remedy = "Run `oc get clusterpolicy`, and delete the older ClusterPolicy."
         if others:
-            remedy = f"Use special_resource with name={others[0]}, or delete that one."
+            remedy = f"Set name to {others[0]}, or run `oc delete clusterpolicy {others[0]}`."
         return on_object(FAILED, "Ignored", message, "GPU-CP-IGNORED", remedy)
     error = find(policy, "Error")
     known = recognise(error.get("message", "")) if error.get("status") == "True" else None
@@ -175,13 +175,11 @@ def _judge_status(policy: KubeObject, has_nodes: bool) -> Finding:
             f"ClusterPolicy {title} is ready with reason {why}, although the pools have nodes: "
             "the operator sees no NVIDIA PCI label."
         )
-        remedy = (
-            "Look at the NodeFeatureDiscovery, its nfd-worker pods on the GPU nodes and its PCI class list."
-        )
-        return on_object(PENDING, why, message, "GPU-NFD-EMPTY", remedy, stage=stages.LABELS, since=when)
+        more: dict[str, t.Any] = {"stage": stages.LABELS, "since": when}
+        return on_object(PENDING, why, message, "GPU-NFD-EMPTY", NFD_WORKERS, **more)
     said = find(policy, "Error").get("message", "")
     message = f"ClusterPolicy {title} is {now or 'without a state'}{': ' + said if said else ''}."
-    remedy = f"Look at `oc describe clusterpolicy {title}` and at the log of the GPU operator."
+    remedy = f"Run `oc describe clusterpolicy {title}`. {operands.OPERATOR_LOG}"
     code = "GPU-CP-NOTREADY"
     if known := recognise(said):
         code, remedy = known.code, known.remedy
@@ -218,11 +216,48 @@ def judge_rollout(policy: KubeObject, daemonsets: t.Iterable[KubeObject]) -> lis
     if not late:
         return []
     shown = ", ".join(sorted(late)[:3]) + (f" and {len(late) - 3} more" if len(late) > 3 else "")
-    message = f"The operator has not yet brought the policy to {shown}."
-    return [on_object(PENDING, "Rollout", message, "GPU-CP-NOTREADY", _LOG)]
+    message = f"The operator has not applied the policy to {shown} yet."
+    return [on_object(PENDING, "Rollout", message, "GPU-CP-NOTREADY", operands.OPERATOR_LOG)]
 
 
 def _plain(entry: KubeObject) -> tuple[str, ...]:
     """Return a toleration as a tuple; tolerations with the same meaning give the same tuple."""
     given = (entry.get("key"), entry.get("operator") or "Equal", entry.get("value"), entry.get("effect"))
     return tuple(one or "" for one in given)
+
+
+class KernelChain:
+    """The first kernel seen on each node; a node that now runs another goes through the steps in LINKS."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, str] = {}
+
+    def tell(
+        self, lines: t.Sequence[str], nodes: t.Iterable[KubeObject], policy: KubeObject, snapshot: Snapshot
+    ) -> tuple[str, ...]:
+        """Return the lines; a line of a node whose kernel changed also shows the node's step in LINKS."""
+        places = {
+            short(node["metadata"]["name"]): place
+            for node in nodes
+            if (place := self._place(node, policy, snapshot))
+        }
+        told = [
+            f"{name}: {places.pop(name)}: {phrase}" if name in places else line
+            for line in lines
+            for name, _colon, phrase in [line.partition(": ")]
+        ]
+        return (*told, *(f"{name}: {place}" for name, place in sorted(places.items())))
+
+    def _place(self, node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> str:
+        now = system(node).kernel
+        first = self._first.setdefault(node["metadata"]["name"], now)
+        if now == first:
+            return ""
+        link = kernel.match(node, policy, snapshot).link
+        where = f"step {kernel.LINKS.index(link) + 1} of {len(kernel.LINKS)} ({link})" if link else "done"
+        return f"kernel {_brief(first)} -> {_brief(now)}, {where}"
+
+
+def _brief(release: str) -> str:
+    """Return a kernel without distribution and architecture: 5.14.0-570.12.1 of …1.el9_6.x86_64."""
+    return release.partition(".el")[0]

@@ -28,10 +28,10 @@ def refuse_second(policies: t.Iterable[KubeObject], title: str) -> None:
     names = sorted(map(name, policies))
     if names and title not in names:
         message = (
-            f"ClusterPolicy {names[0]} exists already; another one named {title} would be ignored, "
-            "since only the oldest counts."
+            f"ClusterPolicy {names[0]} exists already; the operator would ignore another one named {title}, "
+            "because only the oldest counts."
         )
-        remedy = f"Use name={names[0]}, or delete that one first."
+        remedy = f"Set name={names[0]}, or run `oc delete clusterpolicy {names[0]}` first."
         raise NotReadyError("GPU-CP-IGNORED", message, remedy, [f"clusterpolicy/{one}" for one in names])
 
 
@@ -44,7 +44,7 @@ def refuse_switch(params: StackParams, live: KubeObject | None, wanted: KubeObje
             f"ClusterPolicy {params['name']} leaves drivers to NVIDIADriver objects; with backend "
             "clusterpolicy it would bring one driver to all nodes again."
         )
-        remedy = "Use backend nvidiadriver, or set driver.use_nvidia_driver_crd: false to go back."
+        remedy = "Set backend to nvidiadriver, or set driver.use_nvidia_driver_crd: false to go back."
         raise NotReadyError("GPU-NVD-MODE", message, remedy)
 
 
@@ -101,8 +101,8 @@ def check_modules(wanted: str | None, pools: t.Sequence[StackPool], path: str) -
         if wrong := driver_modules.contradiction(wanted, pool.get("gpu_models") or []):
             message = f"{path}.kernel_module_type is {wanted}, and {wrong} (pool {pool.get('name')})."
             remedy = (
-                f"Set {path}.kernel_module_type to auto, or give each pool a driver of its own "
-                "(backend nvidiadriver)."
+                f"Set {path}.kernel_module_type to auto, or give each pool its own driver with "
+                "backend nvidiadriver."
             )
             raise InputError("INPUT-VALUE", message, remedy)
 
@@ -113,8 +113,8 @@ def check_branch(version: str | None, pools: t.Sequence[StackPool], path: str) -
         if wrong := driver_modules.outgrown(version, pool.get("gpu_models") or []):
             message = f"{path}.version is {version}, and {wrong} (pool {pool.get('name')})."
             remedy = (
-                "Give these GPUs a driver of branch 580; where other pools want a newer one, "
-                "with backend nvidiadriver."
+                "Set version to a driver of branch 580; if other pools need a newer one, "
+                "set backend to nvidiadriver."
             )
             raise InputError("INPUT-VALUE", message, remedy)
 
@@ -165,8 +165,8 @@ def remarks(params: StackParams, spec: dict[str, t.Any], installed: tuple[int, .
     found, driver = [], spec.get("driver") or {}
     if params.get("kata_manager"):
         found.append(
-            "kata_manager is ignored by the GPU operator from 26.7 on; see kata_sandbox_device_plugin, "
-            "and sandbox_workloads.mode: kata."
+            "GPU operator 26.7 and later ignores kata_manager; set kata_sandbox_device_plugin, and "
+            "sandbox_workloads.mode to kata."
         )
     is_enabled = driver.get("enabled") is not False and not driver.get("useNvidiaDriverCRD")
     if is_enabled and not driver.get("version"):

@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Checks for the way back from NVIDIADriver objects to the policy's driver.
+"""The way back from NVIDIADriver objects to the policy's driver, node by node.
 
 GPU operator 26.7 (its source, 2026-11): once useNvidiaDriverCRD is off, an NVIDIADriver is `disabled`, but
 its DaemonSet keeps its nodes. Deleting it would end all its pods at once. The operator replaces a pod without
-DaemonSet, as in an upgrade, once its node's annotation asks for that.
+DaemonSet, as in an upgrade, once its node's annotation asks for that. The objects are deleted last, so that
+the next run can resume an interrupted one.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ import typing as t
 
 from ..._catalogue.well_known import DRIVER_UPGRADE
 from ..._core.adoption import keeper
-from ..._core.daemon_sets import of_owner
+from ..._core.daemon_sets import is_owned_by, of_owner
 from ..._core.errors import NotReadyError
 from ..._core.objects import Snapshot, name
 from ..._core.ownership import MANAGED_BY, owned, selector
 from ..._core.readiness import Readiness, pending, ready
+from ..._kube.client import Api, Query
+from ..._kube.kinds import known
 from ..._nodes.labels import labels
+from ..operands import OPERATOR_LOG
 from .manifest import state
 
 Data = dict[str, t.Any]
@@ -38,20 +42,21 @@ def refuse_strangers(drivers: t.Sequence[Data], daemonsets: t.Sequence[Data]) ->
     if driving:
         names = " and ".join(name(one) for one in driving)
         message = (
-            f"NVIDIADriver {names} was made by {keeper(driving[0])} and drives nodes: without the switch "
-            "it is disabled, "
-            "and its DaemonSet still keeps the policy's driver from them."
+            f"NVIDIADriver {names} was made by {keeper(driving[0])} and has nodes. Without "
+            "driver.use_nvidia_driver_crd it is disabled, but its DaemonSet keeps the policy's driver off "
+            "these nodes."
         )
         mark = f"oc label nvidiadriver {' '.join(name(one) for one in driving)} {selector(MANAGED_BY)}"
         remedy = (
-            f"`{mark}` has it go with ours, node by node. Deleting it takes the driver from all its "
-            "nodes at once."
+            f"Run `{mark}`, so that the task replaces it node by node. Deleting it would take the driver "
+            "from all its nodes at once."
         )
         raise NotReadyError(
             "GPU-NVD-FOREIGN", message, remedy, [f"nvidiadriver/{name(one)}" for one in driving]
         )
     return [
-        f"NVIDIADriver {name(one)} was made by {keeper(one)}; it stays, and is disabled." for one in theirs
+        f"NVIDIADriver {name(one)} was made by {keeper(one)}; it stays, and the operator disables it."
+        for one in theirs
     ]
 
 
@@ -81,8 +86,8 @@ def refuse_unreplaced(spec: Data, daemonsets: t.Iterable[Data]) -> None:
     if found := [what for is_so, what in causes if is_so]:
         message = f"The operator would not replace the pods of NVIDIADriver objects: {' and '.join(found)}."
         remedy = (
-            "Change that for the way back, or have all nodes go without a driver meanwhile: first "
-            "backend nvidiadriver with state absent."
+            "Change that, or run special_resource first with backend nvidiadriver and state absent; all "
+            "nodes are without a driver meanwhile."
         )
         raise NotReadyError("GPU-NVD-BACK", message, remedy, found)
 
@@ -93,12 +98,12 @@ def judge_disabled(snapshot: Snapshot) -> Readiness:
     """
     late = [name(one) for one in snapshot["drivers"] if owned(one) and state(one) != "disabled"]
     if not late:
-        return ready("Disabled", "No NVIDIADriver drives any more.")
+        return ready("Disabled", "Every NVIDIADriver of this collection is disabled.")
     return pending(
         "Driving",
-        f"NVIDIADriver {', '.join(late)} still drives.",
+        f"NVIDIADriver {', '.join(late)} is not disabled yet.",
         code="GPU-NVD-NOTREADY",
-        remedy="Look at the log of the GPU operator.",
+        remedy=OPERATOR_LOG,
     )
 
 
@@ -129,7 +134,10 @@ def judge_replaced(snapshot: Snapshot) -> Readiness:
         "Driver pods of NVIDIADriver objects still run on "
         f"{', '.join(nodes[:5])}{', …' if nodes[5:] else ''}."
     )
-    remedy = f"Look at label {DRIVER_UPGRADE} of the node, and for pods that hold its GPUs."
+    remedy = (
+        f"Run `oc get nodes -L {DRIVER_UPGRADE}`, then `oc get pods -A --field-selector "
+        f"spec.nodeName={nodes[0]}` to find pods that hold its GPUs."
+    )
     return pending(
         "Replacing",
         message,
@@ -137,3 +145,69 @@ def judge_replaced(snapshot: Snapshot) -> Readiness:
         remedy=remedy,
         details=tuple(f"{node}: driver pod is still the old one" for node in nodes),
     )
+
+
+DRIVER: t.Final = known("NVIDIADriver")
+DAEMONSET: t.Final = known("DaemonSet")
+POD: t.Final = known("Pod")
+NODE: t.Final = known("Node")
+
+
+def begin(api: Api, namespace: str, spec: Data) -> DriverReturn | None:
+    """Return the owned NVIDIADrivers to replace, or None; raise NotReadyError if that cannot work.
+
+    spec: the future spec of the policy.
+    """
+    drivers = (
+        []
+        if (spec.get("driver") or {}).get("useNvidiaDriverCRD") or not api.served(DRIVER)
+        else api.list(DRIVER)
+    )
+    found = DriverReturn(api, namespace, [one for one in drivers if owned(one)])
+    sets = api.list(DAEMONSET, namespace, labels=COMPONENT) if drivers else []
+    for remark in refuse_strangers(drivers, sets):
+        api.warn(remark)
+    if not found.drivers:
+        return None
+    refuse_unreplaced(spec, found.of_ours(sets))
+    return found
+
+
+class DriverReturn:
+    """The owned NVIDIADrivers that the policy's driver replaces."""
+
+    def __init__(self, api: Api, namespace: str, drivers: t.Sequence[Data]) -> None:
+        self._api, self._namespace, self.drivers = api, namespace, drivers
+
+    def of_ours(self, daemonsets: t.Iterable[Data]) -> list[Data]:
+        """Return the DaemonSets of these NVIDIADrivers."""
+        uids = [one["metadata"]["uid"] for one in self.drivers]
+        return [one for one in daemonsets if is_owned_by(one, uids)]
+
+    def release(self) -> None:
+        """Delete the DaemonSets but not their pods, then request the upgrade of each node."""
+        api, namespace = self._api, self._namespace
+        if not api.wait_wanted:
+            api.warn(
+                "Only a run that waits replaces NVIDIADriver objects; until then their pods keep the "
+                "policy's driver off their nodes."
+            )
+            return
+        api.wait({"drivers": Query(DRIVER)}, judge_disabled, "switch to the policy's driver")
+        for one in self.of_ours(api.list(DAEMONSET, namespace, labels=COMPONENT)):
+            api.delete(DAEMONSET, name(one), namespace, owned_only=False, orphan=True)
+        for node in unasked(api.list(POD, namespace, labels=COMPONENT), api.list(NODE)):
+            api.merge_patch(NODE, node, None, {"metadata": {"annotations": {REQUESTED: "true"}}})
+
+    def finish(self) -> None:
+        """Delete the objects once no pod uses their resources, such as the service account."""
+        api = self._api
+        if not api.wait_wanted:
+            return
+        api.wait(
+            {"pods": Query(POD, self._namespace, labels=COMPONENT)},
+            judge_replaced,
+            "replacement of driver pods",
+        )
+        for one in self.drivers:
+            api.delete(DRIVER, name(one))

@@ -17,10 +17,10 @@ from ..._nodes.labels import has_nvidia_pci, labels
 from ..._nodes.taints import matches, untolerated
 from .. import operands, stages
 from ..drivers import kernel
-from ..finding import Finding, on_node
 from ..node import judge_alive, judge_opt_out, judge_paused, judge_upgrade
 from ..params import StackPool
-from ..pods import judge_pods
+from ..pods import how_to_list, judge_pods
+from ..stages import Finding, on_node
 from .manifest import effective_tolerations, reason, state
 
 # Reasons of a `ready` ClusterPolicy while its operator knows no GPU node.
@@ -29,7 +29,6 @@ MIG_CONFIG: t.Final = "nvidia.com/mig.config"
 MIG_STATE: t.Final = "nvidia.com/mig.config.state"
 # Reason of missing devices on a node whose device plugin runs: they come within seconds or never.
 WITHHELD: t.Final = "Withheld"
-_OPERATOR_LOG: t.Final = "Look at the log of the GPU operator."
 
 
 def judge_node(
@@ -66,13 +65,12 @@ def _judge_taints(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> F
     who = ", ".join(names) if 0 < len(names) < 3 else f"{len(names) or 'all'} operands"
     if not for_good:
         what = f"{who} do not have the policy's tolerations yet"
-        return on_node(PENDING, node, "Taint", what, "GPU-TAINT", _OPERATOR_LOG, stage=stages.DRIVER)
+        return on_node(PENDING, node, "Taint", what, "GPU-TAINT", operands.OPERATOR_LOG, stage=stages.DRIVER)
     what = f"taint {', '.join(for_good)} is not tolerated by {who}"
     parts = [(taint.partition("=")[0].partition(":")[0], taint.rpartition(":")[2]) for taint in for_good]
     away = " ".join(f"{key}:{effect}-" for key, effect in parts)
     remedy = (
-        f"Take it away, `oc adm taint nodes {name(node)} {away}`, or add it to the tolerations of "
-        "special_resource."
+        f"Run `oc adm taint nodes {name(node)} {away}`, or add the taint to tolerations of special_resource."
     )
     return on_node(FAILED, node, "Taint", what, "GPU-TAINT", remedy, stage=stages.DRIVER)
 
@@ -83,9 +81,8 @@ def _judge_features(node: KubeObject, policy: KubeObject) -> Finding | None:
         return None
     what = "no label feature.node.kubernetes.io/pci-10de.present"
     remedy = (
-        f"`oc get pods -A -o wide --field-selector spec.nodeName={name(node)}` has to show a running "
-        "nfd-worker; "
-        "pci_classes of nfd_labels need 03."
+        f"Run `oc get pods -A -o wide --field-selector spec.nodeName={name(node)}` to check that an "
+        "nfd-worker runs there, and add 03 to pci_classes of nfd_labels."
     )
     found = on_node(PENDING, node, "NoPciLabel", what, "GPU-NFD-EMPTY", remedy, stage=stages.LABELS)
     if state(policy) == "ready" and reason(policy) in BLIND:
@@ -110,7 +107,7 @@ def _judge_marks(node: KubeObject) -> Finding | None:
             f"the operator has not labelled it {GPU_PRESENT}=true (it is {marks.get(GPU_PRESENT, 'absent')})"
         )
         more: dict[str, t.Any] = {"stage": stages.LABELS, "waits": True}
-        return on_node(PENDING, node, "NotPresent", what, "GPU-CP-NOTREADY", _OPERATOR_LOG, **more)
+        return on_node(PENDING, node, "NotPresent", what, "GPU-CP-NOTREADY", operands.OPERATOR_LOG, **more)
     return judge_opt_out(node, ("container-toolkit", "device-plugin", "operator-validator"))
 
 
@@ -129,8 +126,8 @@ def _judge_left(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> Fin
         return None
     what = f"the DaemonSet of NVIDIADriver {names[0]}, which is switched off, keeps the policy's driver away"
     remedy = (
-        "Set driver.use_nvidia_driver_crd: false by name, and special_resource takes the nodes back "
-        "one by one."
+        "Set driver.use_nvidia_driver_crd to false; special_resource then moves the nodes to the policy's "
+        "driver one by one."
     )
     return on_node(PENDING, node, "DriverLeft", what, "GPU-NVD-LEFT", remedy, stage=stages.DRIVER)
 
@@ -141,10 +138,10 @@ def _judge_operands(node: KubeObject, policy: KubeObject, snapshot: Snapshot) ->
     lacking = operands.lacking(node, snapshot["daemonsets"], policy.get("spec") or {})
     findings = judge_pods(node, [(one, pods.get(one.pod)) for one in late], lacking)
     if lacking:
-        what = f"its labels call for {', '.join(lacking)}, but no DaemonSet selects it"
+        what = f"its labels require {', '.join(lacking)}, but no DaemonSet selects it"
         remedy = (
-            "Compare the node's labels with the nodeSelectors of the DaemonSets; "
-            "for the driver it is OSTREE_VERSION."
+            f"Run `oc describe daemonset -n {operands.NAMESPACE}`, and compare its nodeSelector with the "
+            "node's labels; for the driver compare OSTREE_VERSION."
         )
         more: dict[str, t.Any] = {"stage": operands.stage_of(lacking[0]), "waits": True}
         found = on_node(PENDING, node, "Lacking", what, "GPU-OPERAND-LACKING", remedy, **more)
@@ -161,24 +158,34 @@ def _judge_devices(
     wanted = devices.expected(node, pool.get("expected") or {})
     offers = {one: devices.offered(node, one) for one in wanted}
     short = [f"{one} {offers[one]} of {number}" for one, number in wanted.items() if offers[one] != number]
-    if partitioning := _judge_mig(node, short):
+    if partitioning := _judge_mig(node, short, snapshot):
         return partitioning
     if wanted and not short:
         return None
     running = (one for one in operands.on_node(node, snapshot) if one.ready)
     plugin = next((one for one in running if one.component == "device-plugin"), None)
     more: dict[str, t.Any] = {"stage": stages.ALLOCATABLE, "waits": plugin is None}
+    log = _log_of("device-plugin", node, snapshot)
     if not wanted:
-        what, remedy = "offers no device at all", "Look at the device plugin's pod on this node."
+        what, remedy = "offers no device at all", f"Run `{log}`."
         return on_node(PENDING, node, "NoDevices", what, "GPU-ALLOC", remedy, **more)
     what = f"offers {', '.join(short)}{_withdrawn(node)}"
     remedy = (
-        "Look at the log of the device plugin on this node (an Xid takes a GPU out), "
-        "and at the sharing and MIG settings of the pool."
+        f"Run `{log}` (an Xid error takes a GPU out of service), and check the sharing and MIG settings of "
+        "the pool."
     )
     why = WITHHELD if plugin and not is_upgrading else "Allocatable"
     more["since"] = plugin.since if plugin else ""
     return on_node(PENDING, node, why, what, "GPU-ALLOC", remedy, **more)
+
+
+def _log_of(component: str, node: KubeObject, snapshot: Snapshot) -> str:
+    """Return the command that shows the log of an operand; without a pod it lists those of the node."""
+    here = operands.on_node(node, snapshot, {})
+    found = next((one for one in here if one.component == component and one.pod), None)
+    if found:
+        return f"oc logs -n {operands.NAMESPACE} {found.pod} --all-containers"
+    return how_to_list(name(node), operands.NAMESPACE)
 
 
 def _withdrawn(node: KubeObject) -> str:
@@ -190,20 +197,20 @@ def _withdrawn(node: KubeObject) -> str:
     return f" ({present} GPUs are in the node, {present - offered} of them withdrawn)"
 
 
-def _judge_mig(node: KubeObject, short: t.Sequence[str]) -> Finding | None:
+def _judge_mig(node: KubeObject, short: t.Sequence[str], snapshot: Snapshot) -> Finding | None:
     """Return a finding from the MIG manager's label; the ClusterPolicy is ready even if it failed."""
     marks = labels(node)
     state, layout = marks.get(MIG_STATE), marks.get(MIG_CONFIG, "")
     offer = f", offers {', '.join(short)}" if short else ""
     where = f"({layout or 'no layout'}: {state}){offer}"
+    log = _log_of("mig-manager", node, snapshot)
     if state in ("pending", "rebooting"):
-        what, remedy = f"is being repartitioned {where}", "Look at the log of the MIG manager on this node."
+        what, remedy = f"is being repartitioned {where}", f"Run `{log}`."
         return on_node(PENDING, node, "Mig", what, "GPU-MIG-RUNNING", remedy, stage=stages.ALLOCATABLE)
     if state != "failed":
         return None
     what = f"could not be repartitioned {where}"
     remedy = (
-        "Look at the log of the MIG manager on this node; the layout has to exist in its ConfigMap, "
-        "and no pod may hold a GPU while it is cut."
+        f"Run `{log}`; the layout must exist in the ConfigMap of the MIG manager, and no pod may hold a GPU."
     )
     return on_node(FAILED, node, "MigFailed", what, "GPU-MIG-FAILED", remedy, stage=stages.ALLOCATABLE)

@@ -50,13 +50,12 @@ def refuse_other_stack(api: Api, title: str) -> None:
     """Raise NotReadyError if a GPUCluster exists: the operator would reconcile neither of the two."""
     if other := gpu_cluster(api):
         message = (
-            f"GPUCluster {other} exists (the stack for dynamic resource allocation); "
-            f"with it ClusterPolicy {title} would be a conflicting resource."
+            f"GPUCluster {other} exists (the stack for dynamic resource allocation); with it "
+            f"ClusterPolicy {title} would be a conflicting resource."
         )
         remedy = (
-            "Use backend dra, or take that stack away first: special_resource with backend dra and state "
-            "absent, "
-            f"or `oc delete gpucluster {other}`."
+            "Set backend to dra, or remove that stack first: run special_resource with backend dra and state "
+            f"absent, or `oc delete gpucluster {other}`."
         )
         raise NotReadyError("GPU-CP-CONFLICT", message, remedy, [f"gpucluster/{other}"])
 
@@ -77,16 +76,16 @@ def check_references(api: Api, params: StackParams) -> None:
         try:
             found = api.get(known(kind), title, params["namespace"])
         except ForbiddenError:
-            where = f"{kind} {title} exists in namespace {params['namespace']}"
-            api.warn(f"{path}: whether {where} may not be looked at.")
+            where = f"{kind} {title} in namespace {params['namespace']}"
+            api.warn(f"{path}: the identity may not read {where}, so the task cannot check that it exists.")
             continue
         if found:
             continue
-        message = f"{path} names {kind} {title}, and namespace {params['namespace']} has none."
+        message = f"{path} is {kind} {title}, which does not exist in namespace {params['namespace']}."
         if api.check_mode:
             api.warn(message)
         else:
-            remedy = f"Make it there (module manifests), or correct {path}."
+            remedy = f"Create it there, for example with the module manifests, or correct {path}."
             raise NotReadyError("GPU-CP-REFERENCE", message, remedy)
 
 

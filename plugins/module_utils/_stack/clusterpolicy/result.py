@@ -15,10 +15,9 @@ from ..._nodes.labels import has_nvidia_pci, labels
 from ..._nodes.pool_nodes import nodes_of
 from .. import operands, stages, table
 from ..drivers import kernel
-from ..finding import Finding
-from ..outside_nodes import as_result, late_outside
+from ..node import late_outside, outside_as_result
 from ..params import StackPool
-from ..stages import Stage
+from ..stages import Finding, Stage
 from .judge import CHAIN, judge
 from .manifest import reason, state
 
@@ -55,11 +54,7 @@ def summarize(
     ]
 
     def seen(node: KubeObject) -> t.Mapping[str, Stage]:
-        if not policy:
-            is_labelled = has_nvidia_pci(labels(node))
-            return table.before_object(CHAIN, node, is_labelled, "no NVIDIA PCI label")
-        lacking = operands.lacking(node, snapshot["daemonsets"], policy.get("spec") or {})
-        return operands.shown_stages(node, operands_of(node), operands.by_stage(lacking))
+        return _seen(node, policy, snapshot["daemonsets"], operands_of(node) if policy else ())
 
     # The stage of metrics is known only if the snapshot has the monitoring objects.
     besides = {stages.METRICS: judge_metrics(snapshot, policy)} if policy and "monitors" in snapshot else None
@@ -69,9 +64,22 @@ def summarize(
         "reason": reason(policy),
         "driver_version": next((node["driver_version"] for node in nodes if node["driver_version"]), ""),
         "nodes": nodes,
-        "others": as_result(late_outside(snapshot, pools)),
+        "others": outside_as_result(late_outside(snapshot, pools)),
         **table.summarize(CHAIN, snapshot, policy, pools, findings, seen, besides),
     }
+
+
+def _seen(
+    node: KubeObject,
+    policy: KubeObject,
+    daemonsets: t.Sequence[KubeObject],
+    found: t.Sequence[operands.Operand],
+) -> t.Mapping[str, Stage]:
+    """Return the stages that a node shows by its labels and its operands. policy: may be empty."""
+    if not policy:
+        return table.before_object(CHAIN, node, has_nvidia_pci(labels(node)), "no NVIDIA PCI label")
+    lacking = operands.lacking(node, daemonsets, policy.get("spec") or {})
+    return operands.shown_stages(node, found, operands.by_stage(lacking))
 
 
 def _node(

@@ -19,10 +19,11 @@ from ..._frame.adopt_or_apply import as_result, naming_differences
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes.pool_nodes import check_pools
+from .. import operands
 from ..drivers.steps import mirrored, refuse_unmade
-from ..finding import Finding
 from ..judge import judge_gone, one_line_each
 from ..params import StackParams
+from ..stages import Finding
 from ..steps import Wait, installed_csvs, observe, settle_foreign, stack_queries, toolkit_query
 from . import manifest, preconditions
 from .default_spec import example, release
@@ -30,10 +31,10 @@ from .judge import CHAIN, PODS, Judge
 from .result import judge_metrics, summarize
 
 if t.TYPE_CHECKING:
-    from .migration_steps import DriverReturn
+    from .migration import DriverReturn
 
 NAME: t.Final = "gpu-cluster-policy"
-NAMESPACE: t.Final = "nvidia-gpu-operator"
+NAMESPACE: t.Final = operands.NAMESPACE
 POLICY: t.Final = known("ClusterPolicy")
 # Prefix of a code -> fields of a foreign policy that may cause it.
 CAUSES: t.Final = {
@@ -87,13 +88,13 @@ def _returning(api: Api, params: StackParams, live: KubeObject | None) -> Driver
     """Return the NVIDIADrivers to replace; None unless driver.use_nvidia_driver_crd is false."""
     if (params.get("driver") or {}).get("use_nvidia_driver_crd") is not False:
         return None
-    from . import migration_steps
+    from . import migration
 
     if live is not None and not owned(live) and params["adopt"] == "report":
         spec = live.get("spec") or {}
     else:
         spec = predicted_spec(params, live, installed_csvs(api, params["namespace"]))
-    return migration_steps.begin(api, params["namespace"], spec)
+    return migration.begin(api, params["namespace"], spec)
 
 
 def predicted_spec(params: StackParams, live: KubeObject | None, csvs: list[KubeObject]) -> dict[str, t.Any]:

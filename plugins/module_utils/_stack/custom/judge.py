@@ -2,17 +2,22 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Judge of backend custom: what the user's expressions say about the object, and what the nodes offer."""
+"""Judge of backend custom: what the user's expressions say about the object, and what the nodes offer.
+
+summarize() is the result of every object that only speaks for itself, also of backend sro.
+"""
 
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
 from ..._core.objects import KubeObject, Snapshot
-from ..._core.readiness import Grace, Readiness, pending, ready, worst
+from ..._core.readiness import FAILED, Grace, Readiness, pending, ready, worst
 from ..._nodes import pool_nodes
-from ..params import StackParams
-from . import result as custom_result
+from .. import stages, table
+from ..params import StackParams, StackPool
+from ..stages import Finding, as_finding
 from .manifest import Expressions, expressions, pools
 
 
@@ -22,8 +27,9 @@ def judge(live: KubeObject, asked: Expressions) -> Readiness:
     said = asked.says.ask(live) if asked.says else None
     text = f": {said}" if said else ""
     seen, now = status.get("observedGeneration"), live["metadata"].get("generation", 0)
-    command = f"oc describe {live['kind'].lower()} {live['metadata']['name']}"
-    remedy = f"Look at `{command}` and at the log of its operator."
+    where = f" -n {live['metadata']['namespace']}" if live["metadata"].get("namespace") else ""
+    command = f"oc describe {live['kind'].lower()} {live['metadata']['name']}{where}"
+    remedy = f"Run `{command}`, then read the log of its operator."
     if isinstance(seen, int) and seen < now:
         line, code = f"its operator has seen generation {seen} of {now}", "GPU-CR-NOTREADY"
         return pending("Unobserved", f"{title}: {line}.", code=code, remedy=remedy, details=(line,))
@@ -58,7 +64,7 @@ class Judge:
         """Return what is found of the object, then what is found of the nodes."""
         objects, nodes = snapshot.get("objects"), snapshot.get("nodes", ())
         if not objects:
-            message, remedy = f"{self._params['name']} does not exist.", "Find out who deletes it."
+            message, remedy = f"{self._params['name']} does not exist.", stages.DELETED
             return pending("Missing", message, code="GPU-CR-NOTREADY", remedy=remedy), []
         others = [pool_nodes.judge_size(nodes, pool) for pool in self._pools]
         others += [one for pool in self._pools for one in pool_nodes.judge_devices(nodes, pool)]
@@ -75,5 +81,39 @@ class Judge:
             "reason": verdict.reason or own.reason,
             "message": own.message if own.is_ready else verdict.message,
             "nodes": pool_nodes.summarize_nodes(nodes, self._pools),
-            **custom_result.summarize(live, own, nodes, self._pools, failed),
+            **summarize(live, own, nodes, self._pools, failed),
         }
+
+
+NODES: t.Final = "nodes"
+CHAIN: t.Final = stages.chain({NODES: (), stages.ALLOCATABLE: (stages.CRD, NODES)})
+
+
+def summarize(
+    live: KubeObject | None,
+    own: Readiness,
+    nodes: t.Sequence[KubeObject],
+    pools: t.Sequence[StackPool],
+    failed: str = "",
+) -> dict[str, t.Any]:
+    """Return pools, stages and lines. own: what the object says. failed: the code that lasted too long."""
+    findings = [_finding(own, stages.CRD)] if not own.is_ready else []
+    for pool in pools:
+        findings.append(_finding(pool_nodes.judge_size(nodes, pool), NODES, pool["name"]))
+        for node in pool_nodes.nodes_of(nodes, pool):
+            found = pool_nodes.judge_devices([node], pool)
+            findings += [
+                _finding(
+                    one,
+                    stages.ALLOCATABLE if one.code == "GPU-ALLOC" else NODES,
+                    pool["name"],
+                    str(node["metadata"]["name"]),
+                )
+                for one in found
+            ]
+    findings = [replace(one, verdict=FAILED) if failed and one.code == failed else one for one in findings]
+    return table.summarize(CHAIN, {"nodes": nodes}, live or {}, pools, findings)
+
+
+def _finding(one: Readiness, stage: str, pool: str = "", node: str = "") -> Finding:
+    return as_finding(one, stage, pool, node, waits=stage == stages.ALLOCATABLE)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Judge the DRA stack stage by stage.
+"""Judge the DRA stack stage by stage, and return its result: nodes with their devices, stages, pools.
 
 A GPUCluster is `ready` once its DaemonSets are; only ResourceSlices show what pods can claim.
 """
@@ -14,16 +14,19 @@ import typing as t
 from ..._core.conditions import find, since
 from ..._core.objects import KubeObject, Snapshot, name, named
 from ..._core.readiness import FAILED, PENDING, READY, Grace
-from .. import stages
-from ..clusterpolicy.manifest import state
+from ..._nodes import devices as node_devices, dra
+from ..._nodes.labels import has_nvidia_pci, labels
+from ..._nodes.pool_nodes import nodes_of
+from .. import operands, stages, table
+from ..clusterpolicy.manifest import reason, state
 from ..drivers import kernel
-from ..finding import Finding, on_object
 from ..judge import StackJudge, judge_pools
+from ..node import late_outside, outside_as_result, with_status
 from ..nvidiadriver import judge as driver_judge
-from ..outside_nodes import late_outside, with_status
 from ..params import StackParams, StackPool
+from ..stages import Finding, Stage, on_object
 from .manifest import NAME
-from .node import PLUGIN, judge_node
+from .node import PLUGIN, judge_node, lacking
 
 _NEEDED: t.Final = (stages.DRIVER, stages.CRD, stages.LABELS)
 CHAIN: t.Final = stages.chain(
@@ -77,12 +80,15 @@ def judge(snapshot: Snapshot, pools: t.Sequence[StackPool], wanted: t.Sequence[K
     """
     cluster = named(snapshot["clusters"], NAME)
     if not cluster:
-        message, remedy = f"GPUCluster {NAME} is not there yet.", "Look at the events of the GPU operator."
+        message, remedy = (
+            f"GPUCluster {NAME} is not there yet.",
+            f"Run `oc get events -n {operands.NAMESPACE}`.",
+        )
         return [on_object(PENDING, "NoCluster", message, "GPU-DRA-NOTREADY", remedy, waits=True)]
     error = find(cluster, "Error")
     if error.get("status") == "True" and error.get("reason") == "PrerequisiteNotMet":
         message = f"GPUCluster {NAME}: {error.get('message', '')}"
-        remedy = "Keep one of the two stacks; the ClusterPolicy has to go before a GPUCluster is made."
+        remedy = "Keep one of the two stacks: delete the ClusterPolicy before a GPUCluster is created."
         return [on_object(FAILED, "Conflict", message, "GPU-CP-CONFLICT", remedy)]
     drivers = driver_judge.judge(snapshot, wanted, pools)
     driven = {one.node for one in drivers}
@@ -100,6 +106,58 @@ def _judge_status(cluster: KubeObject) -> Finding:
         return on_object(READY, "Reconciled", since=when)
     said = f": {error['message']}" if error.get("message") else ""
     message = f"GPUCluster {NAME} is {state(cluster) or 'without a state'}{said}."
-    remedy = f"Look at `oc describe gpucluster {NAME}` and at the log of the GPU operator."
+    remedy = f"Run `oc describe gpucluster {NAME}`. {operands.OPERATOR_LOG}"
     waits = error.get("reason") != "ReconcileFailed"
     return on_object(PENDING, "NotReady", message, "GPU-DRA-NOTREADY", remedy, since=when, waits=waits)
+
+
+def summarize(
+    snapshot: Snapshot,
+    pools: t.Sequence[StackPool],
+    wanted: t.Sequence[KubeObject],
+    findings: t.Sequence[Finding] | None = None,
+) -> dict[str, t.Any]:
+    """Return the module's result.
+
+    findings: from the judge of a wait; without them this judges the snapshot.
+    """
+    if findings is None:
+        findings = judge(snapshot, pools, wanted)
+    cluster, view = named(snapshot["clusters"], NAME), operands.view_of(snapshot)
+    revisions = operands.current_revisions(snapshot["revisions"])
+
+    def seen(node: KubeObject) -> t.Mapping[str, Stage]:
+        if not cluster:
+            is_labelled = has_nvidia_pci(labels(node))
+            return table.before_object(CHAIN, node, is_labelled, "no NVIDIA PCI label")
+        here = operands.on_node(node, view(node), revisions)
+        shown = operands.shown_stages(node, here, operands.by_stage(lacking(node, here)))
+        if (cluster["spec"].get("dcgmExporter") or {}).get("enabled") is False:
+            shown[stages.METRICS] = Stage(stages.METRICS, evidence=("switched off in the GPUCluster",))
+        return shown
+
+    nodes = [_node(node, pool, snapshot) for pool in pools for node in nodes_of(snapshot["nodes"], pool)]
+    return {
+        "name": NAME,
+        "state": state(cluster),
+        "reason": reason(cluster),
+        "driver_version": next((device["driverVersion"] for node in nodes for device in node["devices"]), ""),
+        "nodes": nodes,
+        "others": outside_as_result(late_outside(snapshot, pools)),
+        "nvidia_drivers": driver_judge.summarize(snapshot, wanted),
+        **table.summarize(CHAIN, snapshot, cluster, pools, findings, seen),
+    }
+
+
+def _node(node: KubeObject, pool: StackPool, snapshot: Snapshot) -> dict[str, t.Any]:
+    devices = dra.offer(node["metadata"]["name"], snapshot["slices"]).devices
+    facts = ("uuid", "productName", "driverVersion")
+    return {
+        "name": node["metadata"]["name"],
+        "pool": pool["name"],
+        "expected": node_devices.expected(node, pool.get("expected") or {}),
+        "offered": dra.resources(devices),
+        "devices": [
+            {"name": one["name"], **{key: dra.attribute(one, key) for key in facts}} for one in devices
+        ],
+    }

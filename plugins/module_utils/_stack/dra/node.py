@@ -15,10 +15,10 @@ from ..._nodes import devices, dra
 from ..._nodes.labels import has_nvidia_pci, labels
 from .. import operands, stages
 from ..drivers import kernel
-from ..finding import Finding, on_node
 from ..node import judge_alive, judge_opt_out, judge_paused, judge_taints, judge_upgrade
 from ..params import StackPool
-from ..pods import judge_pods
+from ..pods import how_to_list, judge_pods
+from ..stages import Finding, on_node
 
 # A node without these components offers no device.
 COMPONENTS: t.Final = ("dra-driver", "dra-validator")
@@ -41,7 +41,9 @@ def judge_node(
     return [
         judge_alive(node),
         _judge_labels(node),
-        judge_taints(node, daemonsets, "GPU-TAINT", "Add it to tolerations.", stages.DRIVER),
+        judge_taints(
+            node, daemonsets, "GPU-TAINT", "Add the taint to tolerations of special_resource.", stages.DRIVER
+        ),
         kernel.judge(node, _BY_OBJECTS, snapshot),
         *_judge_operands(node, snapshot, is_driven),
         upgrade if upgrade and upgrade.is_failed else None,
@@ -64,11 +66,12 @@ def _judge_labels(node: KubeObject) -> Finding | None:
     marks = labels(node)
     if not has_nvidia_pci(marks):
         what = f"label {NVIDIA_PCI} is missing, so the operator leaves the node out"
-        remedy = "Look at nfd-worker on that node, and at the PCI classes of the NodeFeatureDiscovery."
+        command = how_to_list(name(node), "openshift-nfd")
+        remedy = f"Run `{command}` to check nfd-worker, and add 03 to pci_classes of nfd_labels."
         return on_node(PENDING, node, "Label", what, "GPU-NFD-EMPTY", remedy, stage=stages.LABELS)
     if marks.get(operands.MODE, "dra") != "dra":
         what = f"label {operands.MODE} is {marks[operands.MODE]}"
-        remedy = f"It is left over from the other stack: `oc label node {name(node)} {operands.MODE}-`."
+        remedy = f"Run `oc label node {name(node)} {operands.MODE}-`: the other stack left the label."
         return on_node(PENDING, node, "Mode", what, "GPU-MODE", remedy, stage=stages.LABELS)
     return judge_opt_out(node, COMPONENTS)
 
@@ -87,8 +90,8 @@ def _judge_operands(node: KubeObject, snapshot: Snapshot, is_driven: bool) -> li
     absent = [one for one in lacking(node, found) if one != "driver" or not is_driven]
     findings = judge_pods(node, [(one, pods.get(one.pod)) for one in found if not one.ready], absent)
     remedy = (
-        "Compare its nvidia.com/gpu.deploy labels with the nodeSelectors of the DaemonSets, "
-        "and look at the log of the GPU operator."
+        f"Run `oc describe daemonset -n {operands.NAMESPACE}`, and compare its nodeSelector with the node's "
+        "nvidia.com/gpu.deploy labels."
     )
     for one in absent:
         reason, what = f"Lacking:{one}", f"no DaemonSet selects it for {one}"
@@ -110,8 +113,8 @@ def _judge_devices(node: KubeObject, pool: StackPool, snapshot: Snapshot) -> Fin
         return None
     what = f"its ResourceSlices offer {', '.join(wrong) or 'no device'}"
     if not offer.complete:
-        what = "its ResourceSlices are not all there"
+        what = "its ResourceSlices are incomplete"
     command = f"oc get resourceslices --field-selector spec.nodeName={name(node)} -o yaml"
-    remedy = f"Look at `{command}` and at the log of its {PLUGIN} pod."
+    remedy = f"Run `{command}`, then read the log of the node's {PLUGIN} pod."
     more: dict[str, t.Any] = {"stage": stages.ALLOCATABLE, "waits": True}
     return on_node(PENDING, node, "Slices", what, "GPU-DRA-SLICES", remedy, **more)

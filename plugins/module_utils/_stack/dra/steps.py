@@ -21,8 +21,7 @@ from ..nvidiadriver import manifest as driver_manifest, steps as driver_steps
 from ..params import StackParams
 from ..steps import Wait, installed_csvs, observe, settle_foreign, stack_queries, toolkit_query
 from . import manifest
-from .judge import CHAIN, PODS, judging
-from .result import summarize
+from .judge import CHAIN, PODS, judging, summarize
 
 NAME: t.Final = manifest.NAME
 NAMESPACE: t.Final = policy_steps.NAMESPACE
@@ -85,7 +84,7 @@ def refuse_old_cluster(api: Api, otherwise: str = "backend clusterpolicy") -> No
     kind = known("ClusterVersion")
     version = api.get(kind, "version") if api.served(kind) else None
     release = (((version or {}).get("status") or {}).get("desired") or {}).get("version")
-    what = "does not serve resource.k8s.io/v1, on which dynamic resource allocation stands"
+    what = "does not serve resource.k8s.io/v1, which dynamic resource allocation needs"
     message = f"This cluster{f' ({release})' if release else ''} {what}."
     remedy = f"Update to OpenShift 4.21 or later (Kubernetes 1.34), or use {otherwise}."
     raise NotReadyError("GPU-DRA-RELEASE", message, remedy)
@@ -120,10 +119,10 @@ def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
         if used:
             shown = f"{', '.join(used[:5])}{', …' if used[5:] else ''}"
             message = (
-                f"Pods use GPUs by {len(used)} ResourceClaims: {shown}. Without the DRA driver they "
-                "could not end."
+                f"Pods use GPUs through ResourceClaims: {shown}. Without the DRA driver these pods could "
+                "not end."
             )
-            remedy = "Delete those pods first: `oc get resourceclaims -A`."
+            remedy = "Run `oc get resourceclaims -A`, and delete the pods that hold them first."
             raise NotReadyError("GPU-DRA-BUSY", message, remedy, used)
         api.delete(CLUSTER, NAME)
     driver_steps.remove_drivers(api, lambda _api: NAME if live is not None and not owned(live) else "")

@@ -33,6 +33,10 @@ PASSING: t.Final = (
 )
 # The steps, in order, that a node with a new kernel goes through.
 LINKS: t.Final = ("node", "labels", "toolkit", "daemonset", "image", "driver", "device plugin")
+_REPAIR_STREAM: t.Final = (
+    "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and repair its tags; "
+    "entitlements are not needed."
+)
 _PULLING: t.Final = ("ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull")
 
 
@@ -105,7 +109,8 @@ def match(node: Data, policy: Data, snapshot: Snapshot) -> Match:
         lambda: _kernel(node, found),
         lambda: _release(found) if source == toolkit.BY_TOOLKIT else None,
         lambda: _tag(found, images) if source == toolkit.BY_TOOLKIT else None,
-        lambda: _daemonset(node, found, source, daemonset, images, snapshot["daemonsets"]),
+        lambda: _no_daemonset(node, found, source, snapshot["daemonsets"]) if daemonset is None else None,
+        lambda: _daemonset(found, daemonset, images) if source == toolkit.BY_TOOLKIT and daemonset else None,
         lambda: _image(found, daemonset, pod) if source == toolkit.BY_IMAGE and daemonset else None,
     )
     misfit = None if source == toolkit.BY_HOST else next((wrong for look in looks if (wrong := look())), None)
@@ -142,10 +147,7 @@ def judge(node: Data, policy: Data, snapshot: Snapshot) -> Readiness | None:
 
 def _worker(node: Data) -> str:
     name = node["metadata"]["name"]
-    return (
-        "Delete its nfd-worker pod: `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector "
-        f"spec.nodeName={name}`."
-    )
+    return f"Run `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector spec.nodeName={name}`."
 
 
 def _kernel(node: Data, found: System) -> Misfit | None:
@@ -183,62 +185,48 @@ def _release(found: System) -> Misfit | None:
 def _tag(found: System, images: t.Mapping[str, str]) -> Misfit | None:
     if not found.ostree or found.ostree in images:
         return None
-    there = f"it has {', '.join(sorted(images))}" if images else "it has none at all"
+    there = f"it has {', '.join(sorted(images))}" if images else "it has no tag"
     what = f"ImageStream openshift/driver-toolkit has no tag {found.ostree} ({there})"
     remedy = (
-        "Compare `oc get imagestream driver-toolkit -n openshift -o yaml` with the history of the "
-        "ClusterVersion, whose release brings the tag."
+        "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and import the missing tag; a release "
+        "of OpenShift brings it."
     )
     return Misfit("toolkit", "GPU-DTK-STREAM", what, remedy)
 
 
-def _daemonset(
-    node: Data,
-    found: System,
-    source: str,
-    live: Data | None,
-    images: t.Mapping[str, str],
-    every: t.Sequence[Data],
-) -> Misfit | None:
-    marks = (live or {"metadata": {}})["metadata"].get("labels") or {}
-    log = "Look at the log of the GPU operator."
-    if live is None:
-        others = [one for one in every if operands.is_operand(one) and operands.component(one) == "driver"]
-        # On the first start no DaemonSet exists yet; a node that the operator does not know gets none.
-        if not others or not source or labels(node).get(operands.DEPLOY + "driver") != "true":
-            return None
-        wanted = (
-            f"kernel {found.kernel}" if source == toolkit.BY_IMAGE else f"RHCOS {found.ostree or found.image}"
-        )
-        names = ", ".join(sorted(one["metadata"]["name"] for one in others))
-        return Misfit(
-            "daemonset",
-            "GPU-DTK-DAEMONSET",
-            f"the operator has no driver DaemonSet for {wanted}, only {names}",
-            log,
-        )
-    if source != toolkit.BY_TOOLKIT or not found.ostree:
+def _no_daemonset(node: Data, found: System, source: str, every: t.Sequence[Data]) -> Misfit | None:
+    """Return a misfit if other nodes have a driver DaemonSet, and none selects this one."""
+    others = [one for one in every if operands.is_operand(one) and operands.component(one) == "driver"]
+    # On the first start no DaemonSet exists yet; a node that the operator does not know gets none.
+    if not others or not source or labels(node).get(operands.DEPLOY + "driver") != "true":
+        return None
+    wanted = (
+        f"kernel {found.kernel}" if source == toolkit.BY_IMAGE else f"RHCOS {found.ostree or found.image}"
+    )
+    names = ", ".join(sorted(one["metadata"]["name"] for one in others))
+    what = f"the operator has no driver DaemonSet for {wanted}, only {names}"
+    return Misfit("daemonset", "GPU-DTK-DAEMONSET", what, operands.OPERATOR_LOG)
+
+
+def _daemonset(found: System, live: Data, images: t.Mapping[str, str]) -> Misfit | None:
+    """Return a misfit if the DaemonSet does not build in the Driver Toolkit of the node's RHCOS."""
+    title, marks = live["metadata"]["name"], live["metadata"].get("labels") or {}
+    if not found.ostree:
         return None
     if marks.get(toolkit.USED) != "true":
         what = (
-            f"DaemonSet {live['metadata']['name']} builds the driver without the Driver Toolkit, which "
-            "needs RHEL entitlements"
+            f"DaemonSet {title} builds the driver without the Driver Toolkit, which needs RHEL entitlements"
         )
-        return Misfit(
-            "daemonset",
-            "GPU-DRV-NODTK",
-            what,
-            "Repair the ImageStream openshift/driver-toolkit; do not deploy entitlements.",
-        )
+        return Misfit("daemonset", "GPU-DRV-NODTK", what, _REPAIR_STREAM)
     selected = operands.selector(live).get(OSTREE)
     version = marks.get(toolkit.VERSION) or selected
     if version and (version != found.ostree or (selected and selected != version)):
-        what = f"DaemonSet {live['metadata']['name']} is of RHCOS {version}, and the node runs {found.ostree}"
-        return Misfit("daemonset", "GPU-DTK-DAEMONSET", what, log)
-    if marks.get(toolkit.WITHOUT_IMAGE) == "true" and images.get(found.ostree):
-        what = f"DaemonSet {live['metadata']['name']} was made before the ImageStream had tag {found.ostree}"
-        return Misfit("daemonset", "GPU-DTK-DAEMONSET", what, log)
-    return None
+        what = f"DaemonSet {title} is of RHCOS {version}, and the node runs {found.ostree}"
+    elif marks.get(toolkit.WITHOUT_IMAGE) == "true" and images.get(found.ostree):
+        what = f"DaemonSet {title} was made before the ImageStream had tag {found.ostree}"
+    else:
+        return None
+    return Misfit("daemonset", "GPU-DTK-DAEMONSET", what, operands.OPERATOR_LOG)
 
 
 def _image(found: System, daemonset: Data, pod: Data | None) -> Misfit | None:

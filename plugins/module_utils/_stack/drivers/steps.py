@@ -20,7 +20,7 @@ from ..._nodes.pool_nodes import nodes_of
 from ..params import StackParams, StackPool
 
 if t.TYPE_CHECKING:
-    from . import image, lookup
+    from . import image
 
 # Functions import what only precompiled drivers or a mirror need.
 
@@ -28,28 +28,28 @@ if t.TYPE_CHECKING:
 PATIENCE: t.Final = 40.0
 
 
-def look_up(api: Api, images: t.Iterable[str], namespace: str) -> dict[str, lookup.Answer]:
+def look_up(api: Api, images: t.Iterable[str], namespace: str) -> dict[str, image.Answer]:
     """Return image -> whether it exists, from one request with the pull secrets of the namespace.
 
     This raises nothing: if the request fails, each answer says why. The request is a dry run and stores
     nothing, so check mode sends it too, and it is repeated like a read.
     """
-    from . import lookup
+    from . import image
 
     wanted = sorted(set(images))
     if not wanted:
         return {}
     try:
-        told = _patient(api).dry_run_create(lookup.question(wanted, namespace))
+        told = _patient(api).dry_run_create(image.lookup_question(wanted, namespace))
     except KindNotServedError:
-        return lookup.not_asked(wanted, "this cluster has no API that looks images up")
+        return image.not_asked(wanted, "this cluster has no API that looks images up")
     except ForbiddenError as exc:
         verb = "the identity lacks the verb create on imagestreamimports.image.openshift.io"
         lacking = f"{verb} in namespace {namespace}"
-        return lookup.not_asked(wanted, lacking if exc.code == "API-FORBIDDEN" else exc.message)
+        return image.not_asked(wanted, lacking if exc.code == "API-FORBIDDEN" else exc.message)
     except ApiError as exc:
-        return lookup.not_asked(wanted, exc.message)
-    return lookup.answers(wanted, told)
+        return image.not_asked(wanted, exc.message)
+    return image.lookup_answers(wanted, told)
 
 
 def _patient(api: Api) -> Api:

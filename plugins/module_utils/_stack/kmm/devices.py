@@ -60,7 +60,7 @@ def judge(
         what = lacking(where, name, wanted, slices)
         if what:
             command = f"oc get resourceslices --field-selector spec.nodeName={where} -o yaml"
-            remedy = f"Look at `{command}` and at the log of the DRA driver's pod on it."
+            remedy = f"Run `{command}`, then read the log of the DRA driver's pod on the node."
             parts.append(
                 pending(
                     f"Slices:{where}",
@@ -81,7 +81,7 @@ def lacking(node: str, name: str, wanted: Expected, slices: t.Sequence[KubeObjec
     offer = dra.offer(node, slices, name)
     there, number = len(offer.devices), node_devices.count(wanted[name]) if name in wanted else None
     if not offer.complete:
-        return f"the ResourceSlices of driver {name} are not all there"
+        return f"the ResourceSlices of driver {name} are incomplete"
     if number is None:
         return "" if there else f"driver {name} offers no device in ResourceSlices"
     return "" if there == number else f"driver {name} offers {there} of {number} devices in ResourceSlices"

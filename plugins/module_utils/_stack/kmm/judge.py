@@ -2,17 +2,24 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Judge of a KMM Module. A Module has no conditions: nodes, their configuration and pods are the evidence."""
+"""Judge a KMM Module, and return its result and its stages, from the operator to the devices of each node.
+
+A Module has no conditions: nodes, their configuration and pods are the evidence.
+"""
 
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
+from ..._core import conditions
 from ..._core.objects import KubeObject, Snapshot
-from ..._core.readiness import Grace, Readiness, pending, ready, worst
+from ..._core.readiness import FAILED, Grace, Readiness, pending, ready, worst
 from ..._nodes import pool_nodes
+from .. import stages, table
 from ..params import StackParams
-from . import devices, node as kmm_node
+from ..stages import Chain, Finding, Stage, as_finding
+from . import devices, images, kernels, node as kmm_node
 
 # Troubles that may pass by themselves; they are final when they last.
 _PASSING: t.Final = (
@@ -50,7 +57,7 @@ class Judge:
         """Return what is found of the Module and its nodes, then what is found of the devices."""
         if not snapshot.get("modules"):
             message = f"Module {self._params['name']} does not exist."
-            remedy = "Find out who deletes it."
+            remedy = stages.DELETED
             return [pending("Missing", message, code="GPU-KMM-PENDING", remedy=remedy)], []
         module, pools = snapshot["modules"][0], self._params["pools"]
         nodes = [node for node in snapshot["nodes"] if self._only in ("", node["metadata"]["name"])]
@@ -96,7 +103,125 @@ def judge_numbers(module: KubeObject) -> Readiness:
         available, desired = numbers.get("availableNumber", 0), numbers.get("desiredNumber", 0)
         matching = numbers.get("nodesMatchingSelectorNumber", 0)
         if key not in status or (matching and (available != desired or not desired)):
-            line = f"{key}: {available} of {desired} available, {matching} nodes match"
-            message, remedy = f"Module {module['metadata']['name']}: {line}.", "Look at KMM's log."
+            line = f"{key}: {available} of {desired} available, matching nodes: {matching}"
+            message, remedy = f"Module {module['metadata']['name']}: {line}.", kernels.OPERATOR_LOG
             return pending("Numbers", message, code="GPU-KMM-PENDING", remedy=remedy, details=(line,))
     return ready("Loaded", "The kernel module is loaded.")
+
+
+PACKAGE: t.Final = "kernel-module-management"
+SELECTOR, IMAGE, BUILD, SIGNING = "selector", "image", "build", "signing"
+_MAKING: t.Final = (IMAGE, BUILD, SIGNING)
+_OF_CODE: t.Final = {
+    "GPU-NODES": SELECTOR,
+    "GPU-NODE-NOTREADY": SELECTOR,
+    "GPU-KMM-SELECTOR": SELECTOR,
+    "GPU-TAINT": SELECTOR,
+    "GPU-KMM-KERNEL": SELECTOR,
+    "GPU-IMAGE": IMAGE,
+    "GPU-KMM-BUILD": BUILD,
+    "GPU-KMM-SIGN": SIGNING,
+    "GPU-KMM-VERSION": stages.DRIVER,
+    "GPU-KMM-LOAD": stages.DRIVER,
+    "GPU-KMM-PLUGIN": stages.PLUGIN,
+    "GPU-ALLOC": stages.ALLOCATABLE,
+    "GPU-DRA-SLICES": stages.ALLOCATABLE,
+}
+
+
+def chain(params: StackParams) -> Chain:
+    """Return the stages.
+
+    A node's stage waits for every earlier one; a DRA driver replaces the device plugin.
+    """
+    order = (
+        SELECTOR,
+        *_MAKING,
+        stages.DRIVER,
+        stages.DRA if devices.driver(params) else stages.PLUGIN,
+        stages.ALLOCATABLE,
+    )
+    return stages.chain({one: (*reversed(order[:at]), stages.CRD) for at, one in enumerate(order)}, PACKAGE)
+
+
+def summarize_stages(params: StackParams, snapshot: Snapshot, failed: str = "") -> dict[str, t.Any]:
+    """Return pools, stages and lines. failed: the code that lasted too long."""
+    live: KubeObject = next(iter(snapshot.get("modules") or ()), {})
+    full = {"nodes": (), "configs": (), "pods": (), **snapshot}
+    found, findings = chain(params), judge_stages(params, live, full) if live else []
+    findings = [replace(one, verdict=FAILED) if failed and one.code == failed else one for one in findings]
+    return table.summarize(
+        found, full, live, params["pools"], findings, lambda node: seen_stages(node, live, full, found)
+    )
+
+
+def judge_stages(params: StackParams, live: KubeObject, snapshot: Snapshot) -> list[Finding]:
+    """Return what is found of the Module, placed in its stages. live: the Module."""
+    findings, name = [], devices.driver(params)
+    for pool in params["pools"]:
+        findings.append(_finding(pool_nodes.judge_size(snapshot["nodes"], pool), SELECTOR, pool["name"]))
+        for node in pool_nodes.nodes_of(snapshot["nodes"], pool):
+            at, where = pool["name"], str(node["metadata"]["name"])
+            now = _current(node, live, snapshot)
+            own = kmm_node.judge_node(node, live, snapshot)
+            causes = [one for one in own if one.code != "GPU-KMM-PENDING"] or own
+            findings += [_finding(one, _OF_CODE.get(one.code, now), at, where) for one in causes]
+            findings += [
+                _finding(one, _OF_CODE[one.code], at, where)
+                for one in devices.judge([node], pool, name, snapshot.get("slices", ()))
+            ]
+    findings.append(_finding(judge_numbers(live), stages.CRD))
+    plugin = stages.DRA if name else stages.PLUGIN
+    return [
+        one if one.stage != stages.PLUGIN else _finding(one, plugin, one.pool, one.node) for one in findings
+    ]
+
+
+def _finding(one: Readiness, stage: str, pool: str = "", node: str = "") -> Finding:
+    """Return a judgement with its stage.
+
+    What is only pending, and devices, may follow from an earlier stage.
+    """
+    waits = one.code in ("GPU-KMM-PENDING", "GPU-ALLOC", "GPU-DRA-SLICES") and not one.is_failed
+    return as_finding(one, stage, pool, node, waits=waits)
+
+
+def _current(node: KubeObject, live: KubeObject, snapshot: Snapshot) -> str:
+    """Return the stage at which a node's kernel module is."""
+    if not kmm_node.behind(node, live, snapshot):
+        return stages.DRIVER
+    return images.current(kernels.kernel_of(node), snapshot) or IMAGE
+
+
+def seen_stages(node: KubeObject, live: KubeObject, snapshot: Snapshot, of: Chain) -> dict[str, Stage]:
+    """Return the stages of a node that are not wanted, and those that have not begun."""
+    if not live:
+        return stages.waiting(of)
+    made = images.steps(live, kernels.kernel_of(node))
+    not_wanted = [one for one in (BUILD, SIGNING) if one not in made]
+    spec = live.get("spec") or {}
+    not_wanted += [
+        one
+        for one in (stages.PLUGIN, stages.DRA)
+        if one in of.needs and not (spec.get("devicePlugin") or spec.get("dra"))
+    ]
+    found = {one: Stage(one, evidence=(table.NOT_WANTED,)) for one in not_wanted}
+    now = _current(node, live, snapshot)
+    is_loaded = now == stages.DRIVER and not any(
+        one.code == "GPU-KMM-PENDING" for one in kmm_node.judge_node(node, live, snapshot)
+    )
+    open_ones = of.of_nodes[of.of_nodes.index(now) :]
+    if is_loaded:
+        open_ones = () if _runs(node, snapshot) else of.of_nodes[-2:-1]
+    return {one: Stage(one, stages.WAITING) for one in open_ones} | found
+
+
+def _runs(node: KubeObject, snapshot: Snapshot) -> bool:
+    """Return whether the plugin's pod on the node is Ready."""
+    here = [
+        pod
+        for pod in snapshot["pods"]
+        if pod["spec"].get("nodeName") == node["metadata"]["name"]
+        and kmm_node.ROLE in (pod["metadata"].get("labels") or {})
+    ]
+    return any(conditions.is_true(pod, "Ready") for pod in here)

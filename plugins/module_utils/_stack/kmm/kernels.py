@@ -14,6 +14,8 @@ from ..._core.objects import KubeObject
 
 # A kernel mapping, as the options or the API have it.
 Mapping = t.Mapping[str, t.Any]
+# The log of KMM, which is the only witness of many of its decisions.
+OPERATOR_LOG: t.Final = "Run `oc logs -n openshift-kmm deployment/kmm-operator-controller`."
 # Look-around and back-references: Python knows them, Go's regular expressions do not.
 _NOT_GO: t.Final = re.compile(r"\(\?(?:[=!]|<[=!])|\\[1-9]|\(\?P=")
 

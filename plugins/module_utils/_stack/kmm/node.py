@@ -13,7 +13,7 @@ from ..._core.objects import KubeObject, Snapshot
 from ..._core.readiness import Readiness, failed, pending
 from ..._nodes.labels import labels
 from ..._nodes.taints import untolerated
-from ..pods import trouble
+from ..pods import how_to_list, trouble
 from ..signatures import recognise
 from . import images, kernels, manifest as kmm_manifest
 
@@ -63,8 +63,8 @@ def _judge_reach(node: KubeObject, module: KubeObject) -> Readiness | None:
         f"{key}={value}" for key, value in module["spec"]["selector"].items() if marks.get(key) != value
     ]
     if lacking:
-        what = f"lacks {', '.join(lacking)}, which the Module selects by"
-        remedy = "Change kmm.selector, or look at what sets that label."
+        what = f"lacks label {', '.join(lacking)}, which the Module selects"
+        remedy = f"Set kmm.selector, or run `oc label node {name} {' '.join(lacking)}`."
         return _on_node(pending, node, "Selector", what, "GPU-KMM-SELECTOR", remedy)
     if taints := untolerated(node, module["spec"].get("tolerations") or []):
         what = (
@@ -89,7 +89,7 @@ def _judge_version(node: KubeObject, module: KubeObject) -> Readiness | None:
         return None
     what = f"has no label {label}, without which KMM loads nothing there"
     if there:
-        what = f"is to have version {there}, the Module is at {version}"
+        what = f"has version {there} in its label, and the Module has version {version}"
     remedy = f"oc label node {node['metadata']['name']} {label}={version} --overwrite"
     return _on_node(pending, node, "Version", what, "GPU-KMM-VERSION", remedy)
 
@@ -164,5 +164,6 @@ def _judge_loaded(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> R
         what = "KMM has not labelled it ready"
     if not what:
         return None
-    remedy = "Look at the pods of the Module and at KMM's log."
+    pods = how_to_list(str(node["metadata"]["name"]), metadata["namespace"])
+    remedy = f"Run `{pods}` to check the pods of the Module. {kernels.OPERATOR_LOG}"
     return _on_node(pending, node, "Loading", what, "GPU-KMM-PENDING", remedy)

@@ -11,6 +11,7 @@ import typing as t
 
 from ..._core.objects import KubeObject, Snapshot
 from ..._core.readiness import Readiness, failed, pending, ready
+from .kernels import OPERATOR_LOG
 
 # The value of kmm.preflight.
 Options = dict[str, t.Any]
@@ -108,7 +109,7 @@ class Judge:
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self.seen = snapshot
         if not snapshot["preflights"]:
-            message, remedy = "The PreflightValidation does not exist.", "Find out who deletes it."
+            message, remedy = "The PreflightValidation does not exist.", "Run the task again."
             return pending("Missing", message, code="GPU-KMM-PENDING", remedy=remedy)
         live = snapshot["preflights"][0]
         entries = self._entries(live, snapshot["modules"])
@@ -134,13 +135,13 @@ def _verdict(entries: t.Mapping[str, dict[str, str] | None], kernel: str) -> Rea
         f"{place}: {one['reason']}" for place, one in entries.items() if one and one["status"] == "Failure"
     ]
     open_ones = [
-        f"{place}: {(one or {}).get('reason') or 'not looked at yet'}"
+        f"{place}: {(one or {}).get('reason') or 'not verified yet'}"
         for place, one in entries.items()
         if not one or one["status"] == "InProgress"
     ]
     if open_ones:
         message = f"{len(open_ones)} of {len(entries)} Modules are being verified for kernel {kernel}."
-        remedy, code = "Look at KMM's log.", "GPU-KMM-PENDING"
+        remedy, code = OPERATOR_LOG, "GPU-KMM-PENDING"
         return pending("Verifying", message, code=code, remedy=remedy, details=tuple(open_ones))
     if bad:
         message = f"{len(bad)} of {len(entries)} Modules would not load on kernel {kernel}: {'; '.join(bad)}."

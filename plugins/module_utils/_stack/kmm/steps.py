@@ -29,7 +29,6 @@ from . import (
     kernels,
     manifest as kmm_manifest,
     preflight as kmm_preflight,
-    result as kmm_result,
 )
 from .versions import Versions, refuse_claimed
 
@@ -80,7 +79,7 @@ def _load(api: Api, params: StackParams) -> dict[str, t.Any]:
     try:
         live = live_object(api, MODULE, wanted)
     except KindNotServedError as exc:
-        diagnose.explain_absent(api, params["name"], NAMESPACE, kmm_result.chain(params), exc)
+        diagnose.explain_absent(api, params["name"], NAMESPACE, kmm_judge.chain(params), exc)
         raise
     ours = live is None or owned(live) or params["adopt"] == "take"
     versions = Versions(api, params, nodes if ours else [])
@@ -113,7 +112,7 @@ def _settled(
         if foreign:
             foreign.blame(exc, _CAUSES)
         raise
-    return {**judge.summarize(snapshot), **kmm_result.summarize(params, snapshot), **as_result(foreign)}
+    return {**judge.summarize(snapshot), **kmm_judge.summarize_stages(params, snapshot), **as_result(foreign)}
 
 
 def _survey(api: Api, params: StackParams, wanted: KubeObject, nodes: list[KubeObject]) -> None:
@@ -182,10 +181,10 @@ def _wait(
     except (NotReadyError, WaitTimeoutError) as exc:
         failed = "" if isinstance(exc, WaitTimeoutError) else exc.code
         _explain(api, exc, judge.seen)
-        olm = diagnose.operator(api, NAMESPACE, kmm_result.PACKAGE) if judge.seen else {}
+        olm = diagnose.operator(api, NAMESPACE, kmm_judge.PACKAGE) if judge.seen else {}
         exc.facts["special_resource"] = {
             **judge.summarize(judge.seen),
-            **kmm_result.summarize(params, {**judge.seen, **olm}, failed),
+            **kmm_judge.summarize_stages(params, {**judge.seen, **olm}, failed),
         }
         raise
 

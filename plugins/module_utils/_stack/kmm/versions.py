@@ -85,7 +85,7 @@ class Versions:
                 f"{', '.join(busy[:5])}."
             )
             remedy = (
-                f"End them, or `oc adm cordon {node}` and move them; then run this again. "
+                f"End these pods, or run `oc adm cordon {node}` and move them; then run the task again. "
                 "Nodes that have the version keep it."
             )
             raise NotReadyError("GPU-KMM-INUSE", message, remedy, evidence=busy)
@@ -99,10 +99,10 @@ def refuse_claimed(api: Api, module: KubeObject) -> None:
     used = dra.claims_in_use(api.list(known("ResourceClaim")), driver)
     if used:
         message = (
-            f"Pods use devices of driver {driver} by {len(used)} ResourceClaims: {', '.join(used[:5])}. "
-            "Without the driver they could not end."
+            f"Pods use devices of driver {driver} through ResourceClaims: {', '.join(used[:5])}. "
+            "Without the driver these pods could not end."
         )
-        remedy = "Delete those pods first: `oc get resourceclaims -A`."
+        remedy = "Run `oc get resourceclaims -A`, and delete the pods that hold them first."
         raise NotReadyError("GPU-DRA-BUSY", message, remedy, used)
 
 

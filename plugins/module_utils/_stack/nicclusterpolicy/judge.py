@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Judge the network adapters' stack stage by stage; status `ready` of the policy alone proves nothing."""
+"""Judge the network adapters' stack stage by stage, and return its result: components, nodes, stages, pools.
+
+Status `ready` of the policy alone proves nothing.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,17 @@ from ..._core.conditions import since
 from ..._core.daemon_sets import of_owner
 from ..._core.objects import KubeObject, Snapshot, name, named
 from ..._core.readiness import PENDING, Grace, Readiness, pending, ready
-from .. import operands, stages
-from ..finding import Finding, on_object
+from ..._nodes import devices
+from ..._nodes.labels import labels
+from ..._nodes.pool_nodes import nodes_of
+from .. import operands, stages, table
 from ..judge import StackJudge, judge_pools
-from ..outside_nodes import late_outside, with_status
+from ..node import late_outside, outside_as_result, with_status
 from ..params import StackParams, StackPool
+from ..stages import Finding, Stage, on_object
 from . import manifest
 from .manifest import NAME
-from .node import DRIVER, PLUGINS, SECONDARY, judge_node, key_of
+from .node import DRIVER, PLUGINS, PRESENT, SECONDARY, WAITS, here, judge_node, key_of, stage_of
 
 _NEEDED: t.Final = (stages.DRIVER, stages.CRD, stages.LABELS)
 CHAIN: t.Final = stages.chain(
@@ -67,7 +73,10 @@ def judge(snapshot: Snapshot, pools: t.Sequence[StackPool], offered: t.Sequence[
     """
     policy = named(snapshot["policies"], NAME)
     if not policy:
-        message, remedy = f"NicClusterPolicy {NAME} is not there yet.", "Look at the events of the operator."
+        message, remedy = (
+            f"NicClusterPolicy {NAME} is not there yet.",
+            f"Run `oc get events -n {manifest.NAMESPACE}`.",
+        )
         return [on_object(PENDING, "NoPolicy", message, "NIC-STATE", remedy, waits=True)]
 
     def of_node(node: KubeObject, pool: StackPool, view: Snapshot) -> t.Iterable[Readiness | None]:
@@ -94,9 +103,8 @@ def _judge_rollout(policy: KubeObject, snapshot: Snapshot) -> list[Finding]:
             late.append(f"{name(one)} (version {version})")
     if not late:
         return []
-    message = f"The operator has not yet brought the policy to {', '.join(sorted(late)[:3])}."
-    remedy = "Look at the log of the NVIDIA Network Operator."
-    return [on_object(PENDING, "Rollout", message, "NIC-STATE", remedy)]
+    message = f"The operator has not applied the policy yet to {', '.join(sorted(late)[:3])}."
+    return [on_object(PENDING, "Rollout", message, "NIC-STATE", manifest.OPERATOR_LOG)]
 
 
 def _judge_status(policy: KubeObject) -> Finding:
@@ -118,8 +126,10 @@ def judge_gone(snapshot: Snapshot) -> Readiness:
     ]
     if not left:
         return ready("Gone")
-    message = f"{len(left)} DaemonSets are left: {', '.join(left)}."
-    remedy = "Look for finalizers and for pods that do not end."
+    message = f"DaemonSets are still there: {', '.join(left)}."
+    remedy = (
+        f"Run `oc get daemonset,pods -n {manifest.NAMESPACE}` to find finalizers and pods that do not end."
+    )
     return pending("Leaving", message, code="NIC-LEFTOVER", remedy=remedy)
 
 
@@ -141,3 +151,58 @@ def outlived(
         if pod["metadata"]["creationTimestamp"] < newest.get(pod["spec"].get("nodeName"), "")
     }
     return sorted(node for node in nodes if node in old)
+
+
+def summarize(
+    snapshot: Snapshot,
+    pools: t.Sequence[StackPool],
+    offered: t.Sequence[str],
+    findings: t.Sequence[Finding] | None = None,
+) -> dict[str, t.Any]:
+    """Return the module's result. findings: from the judge of a wait; without them this judges the snapshot.
+
+    offered: names of the resources that the plugins offer.
+    """
+    if findings is None:
+        findings = judge(snapshot, pools, offered)
+    policy, view = named(snapshot["policies"], NAME), operands.view_of(snapshot)
+
+    def seen(node: KubeObject) -> t.Mapping[str, Stage]:
+        if not policy:
+            is_labelled = labels(node).get(PRESENT) == "true"
+            return table.before_object(CHAIN, node, is_labelled, f"no label {PRESENT}")
+        return _seen(node, policy, view(node), offered)
+
+    late = late_outside(snapshot, pools, own_daemonsets(snapshot, policy)) if policy else {}
+    return {
+        "name": NAME,
+        "state": manifest.state(policy),
+        "reason": manifest.judge(policy).reason if policy else "",
+        "components": manifest.components(policy),
+        "nodes": [_node(node, pool, offered) for pool in pools for node in nodes_of(snapshot["nodes"], pool)],
+        "others": outside_as_result(late),
+        **table.summarize(CHAIN, snapshot, policy, pools, findings, seen),
+    }
+
+
+def _node(node: KubeObject, pool: StackPool, offered: t.Sequence[str]) -> dict[str, t.Any]:
+    return {
+        "name": node["metadata"]["name"],
+        "pool": pool["name"],
+        "expected": {one: number for one, number in (pool.get("expected") or {}).items() if one in offered},
+        "allocatable": {one: devices.offered(node, one) for one in offered},
+        "driver_loaded": labels(node).get(WAITS) == "false",
+    }
+
+
+def _seen(
+    node: KubeObject, policy: KubeObject, snapshot: Snapshot, offered: t.Sequence[str]
+) -> dict[str, Stage]:
+    found = here(node, policy, snapshot)
+    keys = {one["metadata"]["name"]: key_of(one) for one in found.daemonsets}
+    lacking = operands.by_stage(found.lacking, stage_of)
+    shown = operands.shown_stages(node, found.found, lacking, lambda one: stage_of(keys[one.daemonset]))
+    missing = [one for one in (stages.DRIVER, stages.PLUGIN, SECONDARY) if one not in shown]
+    if not offered:
+        missing.append(stages.ALLOCATABLE)
+    return {one: Stage(one, evidence=(table.NOT_WANTED,)) for one in missing} | shown

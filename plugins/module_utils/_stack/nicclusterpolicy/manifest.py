@@ -21,6 +21,9 @@ Data = dict[str, t.Any]
 
 API_VERSION: t.Final = "mellanox.com/v1alpha1"
 NAME: t.Final = "nic-cluster-policy"
+NAMESPACE: t.Final = "nvidia-network-operator"
+# Remedies name the usual namespace: a judge does not know another one.
+OPERATOR_LOG: t.Final = f"Run `oc logs -n {NAMESPACE} deployment/nvidia-network-operator-controller-manager`."
 VENDOR: t.Final = "15b3"
 # Option -> (key of the spec, name of its image).
 COMPONENTS: t.Final = {
@@ -199,20 +202,20 @@ def judge(policy: Data) -> Readiness:
             "Ignored",
             f"NicClusterPolicy {NAME} is ignored: {status.get('reason')}",
             code="NIC-IGNORED",
-            remedy="Delete the other NicClusterPolicy.",
+            remedy="Run `oc get nicclusterpolicy`, and delete the other one.",
         )
     own = next((one for one in status.get("conditions") or [] if one["type"] == "Ready"), Data())
     seen, now = own.get("observedGeneration") or 0, policy["metadata"].get("generation") or 0
     if found == "ready" and 0 < seen < now:
         message = (
-            f"NicClusterPolicy {NAME} is {found} as it was before its last change (generation {seen} "
-            f"of {now})."
+            f"NicClusterPolicy {NAME} is {found}, but its status is older than its last change "
+            f"(generation {seen} of {now})."
         )
         return pending(
             "StatusOfBefore",
             message,
             code="NIC-STATE",
-            remedy="Look at the log of the NVIDIA Network Operator.",
+            remedy=OPERATOR_LOG,
         )
     if found == "ready" and own.get("status", "True") == "True":
         return ready("AllComponentsReady")
@@ -220,9 +223,9 @@ def judge(policy: Data) -> Readiness:
     said = "; ".join(
         f"{one['name']} is {one['state']}" + (f": {one['message']}" if one["message"] else "") for one in late
     )
-    said = said or str(status.get("reason") or "it has not said why")
+    said = said or str(status.get("reason") or "it gives no reason")
     make = failed if any(one["state"] == "error" for one in late) else pending
-    remedy = "Look at `oc describe nicclusterpolicy` and at the log of the NVIDIA Network Operator."
+    remedy = f"Run `oc describe nicclusterpolicy`. {OPERATOR_LOG}"
     return make(
         "ComponentsNotReady",
         f"NicClusterPolicy {NAME} is {found or 'without a state'}: {said}.",

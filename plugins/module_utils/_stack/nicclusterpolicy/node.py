@@ -15,11 +15,11 @@ from ..._nodes import devices
 from ..._nodes.labels import labels
 from ..._nodes.taints import matches
 from .. import operands, stages
-from ..finding import Finding, on_node
 from ..node import judge_alive, judge_taints
-from ..pods import IMAGE_REASONS, as_words, how_to_look, trouble
+from ..pods import IMAGE_REASONS, as_words, how_to_describe, how_to_list, how_to_look, trouble
 from ..signatures import recognise
-from .manifest import VENDOR
+from ..stages import Finding, on_node
+from .manifest import NAMESPACE, OPERATOR_LOG, VENDOR
 
 PRESENT: t.Final = f"feature.node.kubernetes.io/pci-{VENDOR}.present"
 WAITS: t.Final = "network.nvidia.com/operator.mofed.wait"
@@ -86,13 +86,16 @@ def judge_node(
     late = _judge_operands(node, of_node)
     if upgrade:
         late = [one for one in late if one.code != "NIC-DRV-OUTDATED"]
-    remedy = "Add it to tolerations of special_resource."
+    remedy = "Add the taint to tolerations of special_resource."
     first = stage_of(key_of(of_node.daemonsets[0])) if of_node.daemonsets else SECONDARY
     tainted = judge_taints(node, of_node.daemonsets, "NIC-TAINT", remedy, first)
     found: list[Finding | None] = [judge_alive(node), _judge_label(node), upgrade, tainted, *late]
     is_explained = any(one and one.stage == stages.DRIVER for one in found)
     if labels(node).get(WAITS) == "true" and not is_explained:
-        what, remedy = "its NIC driver is not loaded yet", "Look at the log of the node's mofed pod."
+        what, remedy = (
+            "its NIC driver is not loaded yet",
+            f"Run `{how_to_list(name(node), NAMESPACE)}`, then `oc logs` for mofed.",
+        )
         found.append(on_node(PENDING, node, "Driver", what, "NIC-DRV", remedy, stage=stages.DRIVER))
     found += [_judge_devices(node, resource, number) for resource, number in wanted.items()]
     return list(found)
@@ -103,8 +106,8 @@ def _judge_label(node: KubeObject) -> Finding | None:
         return None
     what = f"label {PRESENT} is missing, so the operator leaves the node out"
     remedy = (
-        "Run nfd_labels with pci_classes that hold 02 (0200 misses InfiniBand) and label_fields [vendor]; "
-        "the adapter has to be in the machine."
+        "Run nfd_labels with 02 in pci_classes (0200 misses InfiniBand) and label_fields [vendor]; "
+        "the machine must have the adapter."
     )
     return on_node(PENDING, node, "Label", what, "NIC-LABEL", remedy, stage=stages.LABELS)
 
@@ -116,10 +119,10 @@ def _judge_upgrade(node: KubeObject) -> Finding | None:
     if state == "upgrade-failed":
         what = "the upgrade of its NIC driver failed, the node stays cordoned"
         label = f"oc label node {name(node)} {UPGRADE}=upgrade-required --overwrite"
-        remedy = f"Look at its mofed pod, then `{label}`."
+        remedy = f"Repair the mofed pod of the node, then run `{label}`."
         return on_node(FAILED, node, "Upgrade", what, "NIC-UPG", remedy, stage=stages.DRIVER)
     what = f"the upgrade of its NIC driver is at {state}"
-    remedy = f"Look at the pods on the node: `oc adm drain {name(node)} --dry-run=client`."
+    remedy = f"Run `oc adm drain {name(node)} --dry-run=client` to find the pods that block it."
     return on_node(PENDING, node, "Upgrade", what, "NIC-UPG", remedy, stage=stages.DRIVER)
 
 
@@ -128,10 +131,7 @@ def _judge_operands(node: KubeObject, of_node: Here) -> list[Finding]:
     findings = []
     if "ofedDriver" in of_node.lacking:
         what = "no NIC driver's DaemonSet is made for its kernel"
-        remedy = (
-            "Look at the node's labels kernel-version.full and system-os_release.*, and at the "
-            "operator's log."
-        )
+        remedy = f"Check the node's labels kernel-version.full and system-os_release.*. {OPERATOR_LOG}"
         more: dict[str, t.Any] = {"stage": stages.DRIVER, "waits": True}
         findings.append(on_node(PENDING, node, "Driver", what, "NIC-DRV", remedy, **more))
     pods = {name(pod): pod for pod in of_node.pods}
@@ -141,9 +141,7 @@ def _judge_operands(node: KubeObject, of_node: Here) -> list[Finding]:
     for key in of_node.lacking:
         if key != "ofedDriver":
             reason, what = f"Lacking:{key}", f"no DaemonSet selects it for {key}"
-            remedy = (
-                f"The plugins wait for label {WAITS}=false; look at node_affinity and at the operator's log."
-            )
+            remedy = f"The plugins wait for label {WAITS}=false; check node_affinity. {OPERATOR_LOG}"
             more = {"stage": stages.PLUGIN, "waits": True}
             findings.append(on_node(PENDING, node, reason, what, "NIC-OPERAND", remedy, **more))
     return findings
@@ -161,7 +159,8 @@ def _judge_operand(
         remedy = f"Set ofed_driver.upgrade_policy to {{autoUpgrade: true}}, or `{label}`."
         return on_node(PENDING, node, reason, what, "NIC-DRV-OUTDATED", remedy, **more)
     if pod is None or wrong is None:
-        code, remedy = "NIC-DRV" if driver else "NIC-OPERAND", "Look at the events of that pod."
+        code = "NIC-DRV" if driver else "NIC-OPERAND"
+        remedy = f"Run `{how_to_describe(pod, found.daemonset, NAMESPACE)}`."
         return on_node(PENDING, node, reason, f"{title} {found.note}", code, remedy, waits=True, **more)
     code = "NIC-DRV-CRASH" if driver else "NIC-OPERAND-CRASH"
     if wrong.reason in IMAGE_REASONS:
@@ -177,9 +176,8 @@ def _judge_devices(node: KubeObject, resource: str, number: int) -> Finding | No
         return None
     what = f"it offers {found} of {number or 'at least 1'} {resource}"
     remedy = (
-        "Compare the resource's selectors (vendors, device_ids, link_types, if_names) with the adapters of "
-        "the "
-        "node; the plugin's log says what it found."
+        "Correct the resource's selectors (vendors, device_ids, link_types, if_names), so that they match "
+        "the node's adapters; the log of the plugin lists what it found."
     )
     more: dict[str, t.Any] = {"stage": stages.ALLOCATABLE, "waits": True}
     return on_node(PENDING, node, f"Devices:{resource}", what, "NIC-ALLOC", remedy, **more)

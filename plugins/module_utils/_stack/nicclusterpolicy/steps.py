@@ -20,11 +20,10 @@ from ..._nodes.pool_nodes import check_pools, nodes_of
 from ..params import StackParams
 from ..steps import Wait, installed_csvs, observe, stack_queries
 from . import manifest
-from .judge import CHAIN, PODS, judge_gone, judging, outlived
-from .result import summarize
+from .judge import CHAIN, PODS, judge_gone, judging, outlived, summarize
 
 NAME: t.Final = manifest.NAME
-NAMESPACE: t.Final = "nvidia-network-operator"
+NAMESPACE: t.Final = manifest.NAMESPACE
 POLICY: t.Final = known("NicClusterPolicy")
 _GPU_DRIVER: t.Final = "app.kubernetes.io/component=nvidia-driver"
 # Prefix of a code -> fields of a foreign policy that may cause it.
@@ -76,7 +75,7 @@ def _nodes_to_rebuild(api: Api, params: StackParams, snapshot: Snapshot) -> list
         label = "nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite"
         api.warn(
             f"The GPU driver of {', '.join(found)} was built before the NIC driver that runs now, "
-            "so nvidia-peermem may not load: rebuild it node by node, "
+            "so nvidia-peermem may not load. Rebuild it node by node: run "
             f"`oc label node {found[0]} {label}`."
         )
     return found

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Judge NVIDIADriver objects: one of them owns each node, and its DaemonSet selects the node.
+"""Judge NVIDIADriver objects, and return them: one owns each node, and its DaemonSet selects the node.
 
 The status `ready` alone does not prove that.
 """
@@ -20,15 +20,16 @@ from ..._nodes.labels import labels
 from ..._nodes.pool_nodes import nodes_of
 from ..._nodes.taints import matches
 from .. import operands, stages
-from ..clusterpolicy.manifest import state
-from ..finding import Finding, on_node, on_object
+from ..clusterpolicy.manifest import reason, state
+from ..node import holders
 from ..params import StackPool
+from ..pods import how_to_list
+from ..stages import Finding, on_node, on_object
 
 OWNER: t.Final = "nvidia.com/gpu-operator.driver.owner"
 MAJOR: t.Final = "feature.node.kubernetes.io/system-os_release.VERSION_ID.major"
 # A change shows these codes for a moment; one that lasts fails the task.
 PASSING: t.Final = ("GPU-NVD-OWNER", "GPU-NVD-EMPTY", "GPU-NVD-FAILED")
-_LOG: t.Final = "Look at the log of the GPU operator."
 
 
 def judge(
@@ -44,7 +45,7 @@ def judge(
     for title in map(name, wanted):
         driver = live.get(title)
         if driver is None:
-            message, remedy = f"NVIDIADriver {title} is not there.", "Look for whoever deletes it."
+            message, remedy = f"NVIDIADriver {title} is not there.", stages.DELETED
             findings.append(on_object(PENDING, f"NoDriver:{title}", message, "GPU-NVD-NOTREADY", remedy))
             continue
         findings.append(_judge_status(driver))
@@ -73,9 +74,9 @@ def _judge_status(driver: KubeObject) -> Finding | None:
     said = f": {error['message']}" if error.get("message") else ""
     message = f"NVIDIADriver {title} is {state(driver) or 'without a state'}{said}."
     why = error.get("reason") if error.get("status") == "True" else ""
-    remedy = f"Look at `oc describe nvidiadriver {title}`."
+    remedy = f"Run `oc describe nvidiadriver {title}`."
     if why == "ConflictingNodeSelector":
-        remedy = "Give the drivers selectors of which no node has both."
+        remedy = "Change node_selector of the drivers, so that no node matches two of them."
         return on_object(FAILED, f"Overlap:{title}", message, "GPU-NVD-OVERLAP", remedy)
     if why == "ReconcileFailed":
         return on_object(PENDING, f"Failed:{title}", message, "GPU-NVD-FAILED", remedy)
@@ -92,29 +93,30 @@ def _judge_node(node: KubeObject, driver: KubeObject, daemonsets: t.Iterable[Kub
         what = f"NVIDIADriver {title} does not own it yet"
         if owner:
             what = f"its driver's owner is {owner}, not {title}"
-        remedy = f"Look for another NVIDIADriver that selects it, and at label {OWNER}."
+        remedy = (
+            f"Run `oc get nvidiadriver -o yaml` to find another one that selects the node (label {OWNER})."
+        )
         return _on_driver(node, "Owner", what, "GPU-NVD-OWNER", remedy)
     ours = [one for one in daemonsets if _is_owned(one, driver) and matches(operands.selector(one), marks)]
     if not ours and MAJOR not in marks:
         what = f"NVIDIADriver {title} has no DaemonSet for it, since its label {MAJOR} is missing"
         if state(driver) == "ready":
             what += f"; {title} is ready all the same"
-        remedy = "Look at nfd-worker on that node: without the label the operator does not count it."
+        pods = how_to_list(name(node), "openshift-nfd")
+        remedy = f"Run `{pods}` to check nfd-worker: without the label the operator does not count the node."
         return _on_driver(node, "NoMajor", what, "GPU-NVD-EMPTY", remedy)
     if not ours:
         what = f"NVIDIADriver {title} has no DaemonSet for it"
-        return _on_driver(node, "NoDaemonSet", what, "GPU-NVD-EMPTY", _LOG)
+        return _on_driver(node, "NoDaemonSet", what, "GPU-NVD-EMPTY", operands.OPERATOR_LOG)
     version = str(spec.get("version") or "")
     if version and not any(operands.runs_version(one, version) for one in ours):
-        what = f"the operator has not yet brought version {version} of NVIDIADriver {title} to its DaemonSet"
-        return _on_driver(node, "Rollout", what, "GPU-NVD-NOTREADY", _LOG)
+        what = f"the operator has not applied version {version} of NVIDIADriver {title} to its DaemonSet yet"
+        return _on_driver(node, "Rollout", what, "GPU-NVD-NOTREADY", operands.OPERATOR_LOG)
     step = marks.get(DRIVER_UPGRADE)
     is_automatic = (spec.get("upgradePolicy") or {}).get("autoUpgrade", True)
     if is_automatic and step not in ("upgrade-done", "upgrade-failed"):
         what = f"the driver upgrade is at {step or 'its beginning'}"
-        return _on_driver(
-            node, "Upgrade", what, "GPU-UPG-RUNNING", "Look for pods that hold a GPU on the node."
-        )
+        return _on_driver(node, "Upgrade", what, "GPU-UPG-RUNNING", holders(node))
     return None
 
 
@@ -126,3 +128,24 @@ def _is_owned(daemonset: KubeObject, driver: KubeObject) -> bool:
 def _on_driver(node: KubeObject, reason: str, what: str, code: str, remedy: str) -> Finding:
     found = on_node(PENDING, node, reason, what, code, remedy, stage=stages.DRIVER)
     return replace(found, message=f"Node {name(node)}: {what}.")
+
+
+def summarize(snapshot: Snapshot, wanted: t.Sequence[KubeObject]) -> list[dict[str, t.Any]]:
+    """Return one entry per wanted driver, from the live object if it exists, else from the wanted one."""
+    live = {name(one): one for one in snapshot["drivers"]}
+    found = []
+    for one in wanted:
+        driver = live.get(name(one), {"metadata": one["metadata"]})
+        spec = driver.get("spec") or one["spec"]
+        nodes = (node for node in snapshot["nodes"] if labels(node).get(OWNER) == name(one))
+        found.append(
+            {
+                "name": name(one),
+                "state": state(driver),
+                "reason": reason(driver),
+                "version": spec.get("version") or "",
+                "node_selector": spec.get("nodeSelector") or {},
+                "nodes": sorted(map(name, nodes)),
+            }
+        )
+    return found

@@ -184,8 +184,8 @@ def refuse_overlap(
     defaults = [name(one) for one in drivers if one["spec"].get("default")]
     if len(defaults) > 1:
         names = " and ".join(sorted(defaults))
-        message = f"NVIDIADrivers {names} are both for all nodes that no other selects."
-        raise NotReadyError("GPU-NVD-OVERLAP", message, "Keep one of them.", defaults)
+        message = f"NVIDIADrivers {names} are both the default."
+        raise NotReadyError("GPU-NVD-OVERLAP", message, "Set default for one of them only.", defaults)
 
 
 def _shared(one: KubeObject, other: KubeObject, nodes: t.Sequence[KubeObject]) -> list[str] | None:
@@ -210,8 +210,12 @@ def _refuse(one: KubeObject, other: KubeObject, nodes: list[str]) -> t.NoReturn:
     where = "every node that one of them selects"
     if nodes:
         where = f"node {nodes[0]}{f' and {len(nodes) - 1} more' if nodes[1:] else ''}"
-    message = f"NVIDIADrivers {written} are both for {where}: the operator would go on with none at all."
-    remedy = "Give them selectors of which no node has both, or delete one of them."
+    message = (
+        f"NVIDIADrivers {written} both select {where}: the operator would then install no driver at all."
+    )
+    remedy = (
+        "Change node_selector so that no node matches both, or run `oc delete nvidiadriver` for one of them."
+    )
     raise NotReadyError("GPU-NVD-OVERLAP", message, remedy, nodes)
 
 
@@ -223,7 +227,7 @@ def undecided(wanted: t.Sequence[KubeObject]) -> list[str]:
             mine, theirs = (_selector_of(driver) for driver in (one, other))
             if mine and theirs and all(mine[key] == theirs[key] for key in mine.keys() & theirs.keys()):
                 both = f"NVIDIADrivers {name(one)} and {name(other)}"
-                remarks.append(f"A node could have the labels of {both} both; it would get no driver.")
+                remarks.append(f"A node can match the selectors of {both}; it would get no driver.")
     return remarks
 
 

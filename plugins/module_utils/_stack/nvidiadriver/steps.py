@@ -24,7 +24,7 @@ from ..drivers.steps import mirrored, refuse_missing
 from ..params import StackParams
 from ..steps import installed_csvs, settle_foreign
 from . import judge as driver_judge, manifest
-from .result import summarize as summarize_drivers
+from .judge import summarize as summarize_drivers
 
 NAME: t.Final = policy_steps.NAME
 NAMESPACE: t.Final = policy_steps.NAMESPACE
@@ -95,11 +95,11 @@ def _unlisted(api: Api, drivers: list[KubeObject]) -> list[dict[str, t.Any]]:
         found += summarize_drivers({"drivers": [driver], "nodes": nodes}, [driver])
         names = found[-1]["nodes"]
         shown = f"{', '.join(names[:5])}{', …' if names[5:] else ''}"
-        where = f"drives {len(names)} nodes ({shown})" if names else "drives no node"
+        where = f"has nodes: {shown}" if names else "has no node"
         api.warn(
             f"NVIDIADriver {title} was made by this collection and is in neither pools nor nvidia_drivers; "
-            f"it stays and {where}. `nvidia_drivers: [{{name: {title}, state: absent}}]` removes it, "
-            "and with it the driver of its nodes."
+            f"it stays and {where}. Set nvidia_drivers to [{{name: {title}, state: absent}}] to remove it "
+            "and the driver of its nodes."
         )
     return found
 
@@ -116,10 +116,9 @@ def _refuse_disabled(params: StackParams, policy: KubeObject | None) -> Foreign 
     if not is_switched and params["adopt"] == "report":
         message = (
             f"ClusterPolicy {params['name']} was made by {other.manager}, and its "
-            "driver.useNvidiaDriverCRD is off: "
-            "NVIDIADriver objects would be disabled."
+            "driver.useNvidiaDriverCRD is off, which disables NVIDIADriver objects."
         )
-        remedy = "Set adopt: take, or have it switched on where the policy is kept."
+        remedy = "Set adopt to take, or switch useNvidiaDriverCRD on where the policy is kept."
         raise NotReadyError("GPU-NVD-DISABLED", message, remedy)
     return other
 
@@ -211,13 +210,10 @@ def remove_drivers(api: Api, staying: t.Callable[[Api], str]) -> None:
     ours = [name(one) for one in api.list(DRIVER) if owned(one)] if api.served(DRIVER) else []
     if ours and (cluster := staying(api)):
         drivers = ", ".join(f"NVIDIADriver {one}" for one in ours)
-        message = (
-            f"GPUCluster {cluster} stands on {drivers}: pods that hold its devices would lose the driver."
-        )
+        message = f"GPUCluster {cluster} needs {drivers}: pods that hold its devices would lose the driver."
         remedy = (
-            "Take that stack away first: special_resource with backend dra and state absent, or, as it may "
-            "be "
-            f"another's, `oc delete gpucluster {cluster}`."
+            "Remove that stack first: run special_resource with backend dra and state absent, or "
+            f"`oc delete gpucluster {cluster}` if this collection did not make it."
         )
         evidence = [f"gpucluster/{cluster}", *(f"nvidiadriver/{one}" for one in ours)]
         raise NotReadyError("GPU-CP-CONFLICT", message, remedy, evidence)

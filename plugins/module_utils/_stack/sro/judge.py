@@ -12,7 +12,8 @@ from ..._core import conditions
 from ..._core.objects import KubeObject, Snapshot
 from ..._core.readiness import Grace, Readiness, pending, ready, worst
 from ..._nodes.pool_nodes import judge_devices, judge_size, summarize_nodes
-from ..custom import result as custom_result
+from .. import stages
+from ..custom import judge as custom_judge
 from ..params import StackParams, StackPool
 
 _CONDITIONS: t.Final = {"Errored": "GPU-SRO-ERRORED", "Progressing": "GPU-SRO-NOTREADY"}
@@ -31,13 +32,16 @@ def judge(live: KubeObject) -> Readiness:
             found = conditions.find(live, kind)
             said = found.get("message") or found.get("reason") or ""
             line = f"{kind}: {said}" if said else kind
-            remedy = "Look at the log of the Special Resource Operator, or migrate: sro.migrate_to."
+            remedy = f"Run `oc describe specialresource {name}`, or set sro.migrate_to."
             message = f"SpecialResource {name} is {line}."
             return pending(kind, message, code=code, remedy=remedy, details=(line,))
     if conditions.is_true(live, "Ready"):
         return ready("Ready", "The Special Resource Operator says so.")
     line, code = f"state {status.get('state') or 'unknown'}", "GPU-SRO-NOTREADY"
-    message, remedy = f"SpecialResource {name}: {line}.", "Check that its operator runs."
+    message, remedy = (
+        f"SpecialResource {name}: {line}.",
+        f"Run `oc describe specialresource {name}`, and check that its operator runs.",
+    )
     return pending("NotReady", message, code=code, remedy=remedy, details=(line,))
 
 
@@ -52,7 +56,7 @@ class Judge:
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self.seen = snapshot
         if not snapshot["specials"]:
-            message, remedy = "The SpecialResource does not exist.", "Find out who deletes it."
+            message, remedy = "The SpecialResource does not exist.", stages.DELETED
             return pending("Missing", message, code="GPU-SRO-NOTREADY", remedy=remedy)
         own, nodes = judge(snapshot["specials"][0]), snapshot.get("nodes", ())
         others = [judge_size(nodes, pool) for pool in self._pools]
@@ -77,7 +81,7 @@ def summarize(
         "state": verdict.verdict,
         "reason": verdict.reason,
         "nodes": summarize_nodes(nodes, pools),
-        **custom_result.summarize(live, verdict, nodes, pools, failed),
+        **custom_judge.summarize(live, verdict, nodes, pools, failed),
         "runs": runs(live, name, daemonsets),
     }
 

@@ -52,7 +52,7 @@ def node(name: str, state: str | None = None, **annotations: str) -> Data:
 def test_somebody_elses_that_drives_is_refused_and_one_that_does_not_is_told() -> None:
     drivers = [driver("ours", **OURS), driver("theirs")]
     assert migration.refuse_strangers(drivers, [daemonset("ours")]) == [
-        "NVIDIADriver theirs was made by another client; it stays, and is disabled."
+        "NVIDIADriver theirs was made by another client; it stays, and the operator disables it."
     ]
     with pytest.raises(NotReadyError) as caught:
         migration.refuse_strangers(drivers, [daemonset("theirs")])
@@ -88,7 +88,7 @@ def test_pods_that_nobody_would_replace(spec: Data, marks: dict[str, str], cause
 
 def test_the_operator_has_to_have_seen_the_switch_before_anything_is_taken_from_it() -> None:
     drivers = [driver("a", "ready", **OURS), driver("b", **OURS), driver("theirs", "ready")]
-    assert migration.judge_disabled({"drivers": drivers}).message == "NVIDIADriver a still drives."
+    assert migration.judge_disabled({"drivers": drivers}).message == "NVIDIADriver a is not disabled yet."
     assert migration.judge_disabled({"drivers": drivers[1:]}).is_ready
 
 

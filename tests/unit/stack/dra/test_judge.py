@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import judge as dra_judge
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.result import summarize
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.judge import summarize
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import StackJudge
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
 

@@ -12,7 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import (
     image as driver_image,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.lookup import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.image import (
     MISSING,
     NOT_ASKED,
     THERE,
@@ -146,4 +146,4 @@ def test_only_what_surely_is_missing_is_refused() -> None:
     (remark,) = driver_image.judge([mine, other], told(THERE, mine) | told(MISSING, other), {"a"})
     assert remark.startswith("Node b is in none of the pools")
     (unsure,) = driver_image.judge([mine, other], told(NOT_ASKED, mine, other), {"a", "b"})
-    assert f"is not known ({NOT_ASKED}: it says so)" in unsure
+    assert f"It is not known whether these precompiled drivers exist ({NOT_ASKED}: it says so)" in unsure

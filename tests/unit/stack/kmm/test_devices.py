@@ -32,7 +32,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm 
         (
             {"card.example.com": 2},
             [published(of=2)],
-            "the ResourceSlices of driver card.example.com are not all there",
+            "the ResourceSlices of driver card.example.com are incomplete",
         ),
         ({"card.example.com": 2, "example.com/card": 3}, [published()], "offers example.com/card 2 of 3"),
     ],

@@ -142,7 +142,7 @@ def test_a_node_of_another_version_waits_for_its_turn() -> None:
     seen["modules"][0]["spec"]["moduleLoader"]["container"]["version"] = "2"
     assert judged(seen).code == "GPU-KMM-VERSION"
     seen["nodes"][0]["metadata"]["labels"]["kmm.node.kubernetes.io/version-module.openshift-kmm.card"] = "1"
-    assert "is to have version 1" in judged(seen).message
+    assert "has version 1 in its label" in judged(seen).message
 
 
 def test_a_pod_that_stays_broken_is_final_and_missing_devices_only_at_the_end() -> None:

@@ -13,7 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicc
     manifest as nic_manifest,
     node as nic_node,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.result import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.judge import (
     summarize,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (

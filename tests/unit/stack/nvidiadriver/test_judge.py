@@ -17,7 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
     judge as nvidiadriver_judge,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver.result import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver.judge import (
     summarize,
 )
 

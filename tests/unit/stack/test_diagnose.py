@@ -12,17 +12,17 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     ApiError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import logs
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import diagnose
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     judge as clusterpolicy_judge,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
 
 
-def sources(seen: Snapshot, pools: list[StackPool] | None = None) -> list[logs.Source]:
+def sources(seen: Snapshot, pools: list[StackPool] | None = None) -> list[diagnose.Source]:
     parts = clusterpolicy_judge.judge(seen, "gpu-cluster-policy", pools or [POOL])
     decisive = next((one for one in parts if not one.is_ready), None)
-    return logs.sources(parts, seen["pods"], decisive, clusterpolicy_judge.PODS)
+    return diagnose.log_sources(parts, seen["pods"], decisive, clusterpolicy_judge.PODS)
 
 
 def test_the_log_of_what_broke_is_read_and_of_nothing_that_waits(seen: Snapshot) -> None:
@@ -46,7 +46,7 @@ def test_few_logs_are_read(seen: Snapshot) -> None:
             }
         ]
     found = sources(seen, [{**POOL, "replicas": 2}])
-    assert len(found) == logs.MOST
+    assert len(found) == diagnose.MOST
     assert found[0].pod.startswith("nvidia-driver")
 
 
@@ -90,13 +90,15 @@ def test_the_operators_own_log_tells_of_labels(seen: Snapshot) -> None:
 
 def test_a_log_that_cannot_be_read_says_so() -> None:
     error = AcceleratorError("GPU-DRV-CRASH", "crashes.")
-    logs.unreadable(error, logs.Source("n", "p", "c", True), ApiError("API-FORBIDDEN", "no get on pods/log"))
+    diagnose.add_unreadable(
+        error, diagnose.Source("n", "p", "c", True), ApiError("API-FORBIDDEN", "no get on pods/log")
+    )
     assert error.evidence == ["p/c: its log could not be read: API-FORBIDDEN: no get on pods/log"]
 
 
 def test_the_log_of_another_node_is_evidence_and_no_cause() -> None:
     error = AcceleratorError("GPU-DRV-CRASH", "crashes.", "look")
-    logs.read(error, logs.Source("n", "p", "c", False), "NVRM: RmInitAdapter failed!")
+    diagnose.add_log(error, diagnose.Source("n", "p", "c", False), "NVRM: RmInitAdapter failed!")
     assert (error.code, error.remedy, error.evidence) == (
         "GPU-DRV-CRASH",
         "look",
@@ -121,7 +123,7 @@ def test_the_log_of_another_node_is_evidence_and_no_cause() -> None:
 )
 def test_a_log_may_know_more_than_what_was_seen(code: str, text: str, becomes: str) -> None:
     error = AcceleratorError(code, "Seen.", "look")
-    logs.read(error, logs.Source("n", "p", "c", True), f"starting\n{text}\n")
+    diagnose.add_log(error, diagnose.Source("n", "p", "c", True), f"starting\n{text}\n")
     assert error.code == becomes
     assert (error.message == "Seen.") is (becomes == code)
     assert error.evidence[-1] == f"p/c: {text}"
@@ -129,7 +131,7 @@ def test_a_log_may_know_more_than_what_was_seen(code: str, text: str, becomes: s
 
 def test_what_a_log_says_is_a_sentence_of_its_own() -> None:
     error = AcceleratorError("NIC-DRV-CRASH", "Node n1: the NIC driver is in CrashLoopBackOff")
-    logs.read(error, logs.Source("n", "mofed-x", "c", True), "no space left")
+    diagnose.add_log(error, diagnose.Source("n", "mofed-x", "c", True), "no space left")
     assert (
         error.message
         == "Node n1: the NIC driver is in CrashLoopBackOff. The log of mofed-x ends with: no space left"
@@ -138,7 +140,7 @@ def test_what_a_log_says_is_a_sentence_of_its_own() -> None:
 
 def test_an_event_tells_what_no_log_can() -> None:
     error = AcceleratorError("GPU-OPERAND", "not Ready.", "look")
-    logs.read_events(
+    diagnose.add_events(
         error,
         "p",
         [
@@ -182,7 +184,7 @@ def test_an_event_tells_what_no_log_can() -> None:
 )
 def test_an_xid_says_what_to_do(log: str, words: str, remedy: str) -> None:
     error = AcceleratorError("GPU-ALLOC", "Node a offers 3 of 4.", "look")
-    logs.read(error, logs.Source("n", "plugin", "c", True), f"starting\n{log}\n")
+    diagnose.add_log(error, diagnose.Source("n", "plugin", "c", True), f"starting\n{log}\n")
     assert error.code == "GPU-HW-XID"
     assert words in error.message
     assert remedy in error.remedy

@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import pending, ready
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
-    result as custom_result,
+    judge as custom_judge,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
 
@@ -75,7 +75,7 @@ def node(devices: str = "2", is_ready: str = "True") -> KubeObject:
 def test_stages(
     live: KubeObject | None, own: t.Any, nodes: list[KubeObject], failed: str, lines: list[str]
 ) -> None:
-    found = custom_result.summarize(live, own, nodes, [POOL], failed)
+    found = custom_judge.summarize(live, own, nodes, [POOL], failed)
     assert found["lines"][: len(lines)] == lines
     assert [one["name"] for one in found["pools"]] == ["cards"]
     assert found["pools"][0]["ready"] is (lines == ["ready: crd, nodes, allocatable"])

@@ -12,8 +12,8 @@ from unit.stack.kmm.builders import DRA, ENTRY, build, node, params, pod, publis
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
+    judge as kmm_judge,
     manifest as kmm_manifest,
-    result as kmm_result,
 )
 
 PLUGIN = {"device_plugin": {"image": "i"}}
@@ -43,7 +43,7 @@ def staged(asked: KubeObject, **more: t.Any) -> KubeObject:
     module = kmm_manifest.build(given) | {
         "status": {"moduleLoader": numbers, "devicePlugin": numbers, "dra": numbers}
     }
-    return kmm_result.summarize(given, snapshot(**{"modules": [module], "pods": [READY]} | more))
+    return kmm_judge.summarize_stages(given, snapshot(**{"modules": [module], "pods": [READY]} | more))
 
 
 def verdicts(found: KubeObject) -> dict[str, str]:
@@ -97,5 +97,5 @@ def test_a_dra_driver_takes_the_plugins_place() -> None:
 
 
 def test_without_the_module_everything_waits() -> None:
-    found = kmm_result.summarize(params(), snapshot(modules=[]))
+    found = kmm_judge.summarize_stages(params(), snapshot(modules=[]))
     assert verdicts(found) == {"crd": "pending"} | dict.fromkeys(OF_NODES, "waiting")

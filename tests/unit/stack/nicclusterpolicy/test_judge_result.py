@@ -48,8 +48,8 @@ def test_every_stage_is_told() -> None:
     assert found["lines"] == [f"ready: {', '.join(names)}"]
     by_name = {one["name"]: one for one in found["stages"]}
     assert by_name["driver"]["since"] == "2026-11-22T02:00:00Z"
-    assert by_name["secondary"]["evidence"] == ["nothing of it is asked for"]
-    assert by_name["csv"]["evidence"] == ["not looked at, since what it brings is there"]
+    assert by_name["secondary"]["evidence"] == ["not requested"]
+    assert by_name["csv"]["evidence"] == ["checked only if something is not ready"]
 
 
 # Each of them with a policy that says ready.

@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import lookup
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.lookup import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import image
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.image import (
     MISSING,
     NOT_ASKED,
     REFUSED,
@@ -77,7 +77,7 @@ ANSWERS = [
     ("entry", "verdict"), ANSWERS, ids=[f"{number}-{one[1]}" for number, one in enumerate(ANSWERS)]
 )
 def test_what_the_cluster_says_of_an_image(entry: KubeObject, verdict: str) -> None:
-    told = lookup.answers(["r.io/d:1"], {"status": {"images": [entry]}})["r.io/d:1"]
+    told = image.lookup_answers(["r.io/d:1"], {"status": {"images": [entry]}})["r.io/d:1"]
     assert (told.verdict, bool(told.words), bool(told.digest)) == (
         verdict,
         verdict != THERE,
@@ -87,7 +87,7 @@ def test_what_the_cluster_says_of_an_image(entry: KubeObject, verdict: str) -> N
 
 
 def test_one_question_for_several_images_stores_nothing() -> None:
-    asked = lookup.question(["r.io/a:1", "r.io/b@sha256:2"], "n")
+    asked = image.lookup_question(["r.io/a:1", "r.io/b@sha256:2"], "n")
     assert (asked["kind"], asked["metadata"]["namespace"], asked["spec"]["import"]) == (
         "ImageStreamImport",
         "n",
@@ -109,4 +109,4 @@ def test_one_question_for_several_images_stores_nothing() -> None:
 )
 def test_of_several_names_one_is_enough(verdicts: tuple[str, ...], expected: str) -> None:
     known = {name: Answer(name, verdict) for name, verdict in zip("ab", verdicts, strict=False)}
-    assert lookup.best(("a", "b"), known).verdict == expected
+    assert image.best(("a", "b"), known).verdict == expected
