@@ -31,6 +31,11 @@ TOLERATION: t.Final[Object] = {"key": "nvidia.com/gpu", "operator": "Exists", "e
 
 PRECOMPILED: t.Final = {"nvidia.com/precompiled": "false"}
 MANAGER: t.Final = "k8s-driver-manager"
+# Option -> the container beside the driver, and the name of its image in the operator's env.
+SIDECARS: t.Final = {
+    "gds": ("nvidia-fs-ctr", "GDS_IMAGE"),
+    "gdrcopy": ("nvidia-gdrcopy-ctr", "GDRCOPY_IMAGE"),
+}
 
 
 class ImageError(Exception):
@@ -70,9 +75,8 @@ def daemon_set(operand: Operand, policy: Object, release: Release) -> Object:
         "serviceAccountName": operand.account,
         "containers": [_container(name, image, part) for name in operand.containers],
     }
-    if operand is DRIVER and (kind := part.get("kernelModuleType")):
-        container = pod["containers"][0]
-        container["env"] = [*container.get("env", []), {"name": "KERNEL_MODULE_TYPE", "value": kind}]
+    if operand is DRIVER:
+        _complete_driver(pod["containers"], spec, release)
     if operand.init:
         pod["initContainers"] = [_init(name, image, spec, release) for name in operand.init]
     if operand.host_pid:
@@ -104,9 +108,11 @@ def driver_daemon_sets(
 
     def made() -> Object:
         obj = daemon_set(DRIVER, policy, release)
-        container = obj["spec"]["template"]["spec"]["containers"][0]
-        if system and "@" not in container["image"]:
-            container["image"] += f"-{system}"
+        containers = obj["spec"]["template"]["spec"]["containers"]
+        own = containers[0]["image"]
+        for container in containers if system and "@" not in own else ():
+            if container["image"] == own:
+                container["image"] += f"-{system}"
         return obj
 
     found = (
@@ -175,6 +181,22 @@ def _with_toolkit(obj: Object, version: str, image: str | None) -> Object:
     )
     template["spec"]["containers"].append(toolkit | {"env": [{"name": "RHCOS_VERSION", "value": version}]})
     return obj
+
+
+def _complete_driver(containers: list[Object], spec: Object, release: Release) -> None:
+    """Add to a driver what its options ask for: the kind of its kernel modules, and more containers.
+
+    An NVIDIADriver has the options of `gds` and `gdrcopy` beside those of its driver.
+    """
+    part, own = spec.get("driver") or {}, containers[0]
+    if kind := part.get("kernelModuleType"):
+        own["env"] = [*(own.get("env") or []), {"name": "KERNEL_MODULE_TYPE", "value": kind}]
+    if (part.get("rdma") or {}).get("enabled"):
+        containers.append(_container("nvidia-peermem-ctr", own["image"], {}))
+    for key, (name, image) in SIDECARS.items():
+        wanted = spec.get(key) or part.get(key) or {}
+        if wanted.get("enabled"):
+            containers.append(_container(name, image_path(image, wanted, release.images), wanted))
 
 
 def _init(name: str, image: str, spec: Object, release: Release) -> Object:

@@ -65,6 +65,24 @@ class TestDaemonSets:
             second["template"]["metadata"]["labels"]["openshift.driver-toolkit.rhcos-image-missing"] == "true"
         )
 
+    def test_options_add_containers_to_the_driver(self) -> None:
+        on = {"enabled": True}
+        spec = {"driver": {"rdma": on}, "gds": on | {"image": "r/fs:1"}, "gdrcopy": on}
+        (made,) = daemon_sets.driver_daemon_sets(policy(**spec), RELEASE, {})
+        containers = made["spec"]["template"]["spec"]["containers"]
+        assert {one["name"]: one["image"] for one in containers} == {
+            "nvidia-driver-ctr": RELEASE.images["DRIVER_IMAGE"],
+            "nvidia-peermem-ctr": RELEASE.images["DRIVER_IMAGE"],
+            "nvidia-fs-ctr": "r/fs:1",
+            "nvidia-gdrcopy-ctr": RELEASE.images["GDRCOPY_IMAGE"],
+        }
+
+    def test_a_driver_with_a_tag_has_the_system_at_its_end(self) -> None:
+        driver = {"repository": "r", "image": "driver", "version": "580.1", "rdma": {"enabled": True}}
+        (made,) = daemon_sets.driver_daemon_sets(policy(driver=driver), RELEASE, {}, "rhcos4.22")
+        containers = made["spec"]["template"]["spec"]["containers"]
+        assert [one["image"] for one in containers] == ["r/driver:580.1-rhcos4.22"] * 2
+
     def test_without_the_image_stream_there_is_a_plain_driver(self) -> None:
         [one] = daemon_sets.driver_daemon_sets(policy(), RELEASE, {})
         assert one["metadata"]["name"] == "nvidia-driver-daemonset"

@@ -25,6 +25,8 @@ OTHER_KERNEL_MODULES: Object = {"driver": AUTOMATIC["driver"] | {"kernelModuleTy
 
 OTHER_ENV: Object = {"driver": AUTOMATIC["driver"] | {"env": [{"name": "A"}]}}
 
+GDRCOPY: Object = AUTOMATIC | {"gdrcopy": {"enabled": True}}
+
 
 def upgraded(fleet: Fleet, spec: Object, version: str = "") -> Fleet:
     fleet.run(1)
