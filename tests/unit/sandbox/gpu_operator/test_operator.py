@@ -251,3 +251,17 @@ def test_an_operand_that_is_missing() -> None:
     run_daemon_sets(world)
     assert verdict(world)[:2] == ("ready", "Reconciled")
     assert "nvidia-dcgm-exporter" not in {one["metadata"]["name"] for one in world.api.all("DaemonSet")}
+
+
+def test_what_stays_when_the_policy_is_deleted() -> None:
+    owner = {"nvidia.com/gpu-operator.driver.owner": "a"}
+    world = make(labels=(GPU | owner,))
+    add_policy(world)
+    before = world.api.get("Node", "node-0")["metadata"]["labels"]
+    world.api.delete("nvidia.com/v1", "clusterpolicies", "gpu-cluster-policy")
+    world.settle(5)
+    after = world.api.get("Node", "node-0")["metadata"]["labels"]
+    assert after == before
+    assert owner.items() | {("nvidia.com/gpu.present", "true")} <= after.items()
+    assert sum(key.startswith("nvidia.com/gpu.deploy.") for key in after) == 9
+    assert "openshift.io/cluster-monitoring" in world.api.get("Namespace", NAMESPACE)["metadata"]["labels"]
