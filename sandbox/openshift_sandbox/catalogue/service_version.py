@@ -82,13 +82,26 @@ def _labels(data: Data) -> dict[str, str]:
 
 
 def _related_images(data: Data, version: str) -> list[Data]:
-    images = {f"{data['package']}-image": data["deployment"]["image"], **_images(data, version)}
+    own = data["deployment"].get("image_name", f"{data['package']}-image")
+    images = {own: data["deployment"]["image"], **_images(data, version)}
     return [{"name": name, "image": image.format(version=version)} for name, image in images.items()]
 
 
 def _images(data: Data, version: str) -> Data:
-    """Return the images of the operands; a version may have others than the newest one."""
-    return {**data.get("images", {}), **data.get("images_of", {}).get(version, {})}
+    """Return the images of the operands; a version may have others than the newest one, or fewer.
+
+    An image is a text, or its place and its digest.
+    """
+    found = {**data.get("images", {}), **data.get("images_of", {}).get(version, {})}
+    return {
+        name: image if isinstance(image, str) else "@".join(image)
+        for name, image in found.items()
+        if image is not None
+    }
+
+
+def _env_name(data: Data, image: str) -> str:
+    return str(data.get("env_names", {}).get(image) or image.upper().replace("-", "_"))
 
 
 def _owned(crd: Data) -> Data:
@@ -137,7 +150,7 @@ def _deployment(data: Data, version: str, failing: bool) -> Data:
         "env": [
             {"name": "OPERATOR_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
             *(
-                {"name": name.upper().replace("-", "_"), "value": image.format(version=version)}
+                {"name": _env_name(data, name), "value": image.format(version=version)}
                 for name, image in _images(data, version).items()
             ),
         ],

@@ -111,7 +111,7 @@ def test_cuda_that_fails_ends_with_its_exit_code(client: Client, trouble: t.Call
     assert "system not yet initialized" in gpu_cluster.log(client, "default", "cuda-fails", "cuda")
 
 
-def test_a_second_policy_is_ignored(client: Client, nodes: list[Data]) -> None:
+def test_a_second_policy_has_no_status(client: Client, nodes: list[Data]) -> None:
     client.apply(
         {
             "apiVersion": "nvidia.com/v1",
@@ -120,15 +120,15 @@ def test_a_second_policy_is_ignored(client: Client, nodes: list[Data]) -> None:
             "spec": gpu_cluster.SPEC,
         }
     )
+    gpu_cluster.apply_policy(client, dcgm={"enabled": False})
     until(
-        lambda: (
-            (client.get("nvidia.com/v1", "clusterpolicies", "second") or {}).get("status", {}).get("state")
-            == "ignored"
-        ),
-        "ignored",
+        lambda: client.get("apps/v1", "daemonsets", "nvidia-dcgm", NAMESPACE) is None,
+        "the operator's next round",
     )
+    assert "status" not in (client.get("nvidia.com/v1", "clusterpolicies", "second") or {})
     client.delete("nvidia.com/v1", "clusterpolicies", "second")
-    assert gpu_cluster.reconciled(client)
+    gpu_cluster.apply_policy(client)
+    until(lambda: gpu_cluster.reconciled(client), "ready again")
 
 
 def test_a_driver_that_crashes_holds_everything_behind_it(

@@ -19,6 +19,8 @@ from openshift_sandbox.stand_ins.gpu_operator.operands import (
     Object,
     Operand,
 )
+from openshift_sandbox.stand_ins.gpu_operator.rules import digest
+from openshift_sandbox.stand_ins.gpu_operator.rules.release import Release
 
 HOLD: t.Final = "sandbox.openshift/hold"
 APPLIED: t.Final = "nvidia.com/last-applied-hash"
@@ -27,19 +29,29 @@ KERNEL: t.Final = "feature.node.kubernetes.io/kernel-version.full"
 TOLERATION: t.Final[Object] = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 
 
+PRECOMPILED: t.Final = {"nvidia.com/precompiled": "false"}
+MANAGER: t.Final = "k8s-driver-manager"
+# Option -> the container beside the driver, and the name of its image in the operator's env.
+SIDECARS: t.Final = {
+    "gds": ("nvidia-fs-ctr", "GDS_IMAGE"),
+    "gdrcopy": ("nvidia-gdrcopy-ctr", "GDRCOPY_IMAGE"),
+}
+
+
 class ImageError(Exception):
     """repository, image and version do not fit together."""
 
 
-def image_path(operand: Operand, part: Object) -> str:
-    """Return an image as the operator does.
+def image_path(name: str, part: Object, images: t.Mapping[str, str]) -> str:
+    """Return an image as the operator does: all three parts from the ClusterPolicy, or the one of its env.
 
-    All three parts from the ClusterPolicy, or its own default. Raises ImageError.
+    `name` is the image's name in the env. Raises ImageError.
     """
     repository, image, version = (str(part.get(key) or "") for key in ("repository", "image", "version"))
     if not repository and not version:
-        default = "{}/{}:{}".format(*operand.image)
-        return image or default
+        if not (found := image or images.get(name, "")):
+            raise ImageError(f"empty image path provided through both ClusterPolicy CR and ENV {name}")
+        return found
     if not (repository and image and version):
         text = f"repository={repository}, image={image}, version={version}"
         raise ImageError(
@@ -48,32 +60,13 @@ def image_path(operand: Operand, part: Object) -> str:
     return f"{repository}/{image}{'@' if version.startswith('sha256:') else ':'}{version}"
 
 
-def with_own_driver(policy: Object, deployment: Object) -> Object:
-    """Return the policy with the default driver of this operator release, where it names none.
-
-    Precompiled drivers need a version.
-    """
-    driver = policy["spec"].get("driver") or {}
-    containers = ((deployment.get("spec") or {}).get("template") or {}).get("spec", {}).get(
-        "containers"
-    ) or []
-    entries = [entry for one in containers for entry in one.get("env") or []]
-    own = next((entry.get("value") for entry in entries if entry["name"] == "DRIVER_IMAGE"), None)
-    if (
-        not own
-        or driver.get("usePrecompiled")
-        or any(driver.get(key) for key in ("repository", "image", "version"))
-    ):
-        return policy
-    return policy | {"spec": policy["spec"] | {"driver": driver | {"image": own}}}
-
-
-def daemon_set(operand: Operand, policy: Object, namespace: str) -> Object:
-    """Return the DaemonSet of an operand."""
+def daemon_set(operand: Operand, policy: Object, release: Release) -> Object:
+    """Return the DaemonSet of an operand. Raises ImageError."""
     spec = policy["spec"]
     part, shared = spec.get(operand.spec_key) or {}, spec.get("daemonsets") or {}
-    image = image_path(operand, part)
+    image = image_path(operand.image, part, release.images)
     labels = {"app": operand.name} | (DRIVER_COMPONENT if operand is DRIVER else {})
+    marks = labels | (PRECOMPILED if operand is DRIVER else {}) | (shared.get("labels") or {})
     hold = {HOLD: "ready"} if operand is DRIVER else {HOLD: "init"} if operand.init else {}
     pod: Object = {
         "nodeSelector": {f"{DEPLOY}{operand.component}": "true"} | dict(operand.selector),
@@ -82,18 +75,20 @@ def daemon_set(operand: Operand, policy: Object, namespace: str) -> Object:
         "serviceAccountName": operand.account,
         "containers": [_container(name, image, part) for name in operand.containers],
     }
+    if operand is DRIVER:
+        _complete_driver(pod["containers"], spec, release)
     if operand.init:
-        pod["initContainers"] = [_container(name, image, {}) for name in operand.init]
+        pod["initContainers"] = [_init(name, image, spec, release) for name in operand.init]
     if operand.host_pid:
         pod["hostPID"] = True
     if operand is DRIVER:
         apart = {"labelSelector": {"matchLabels": DRIVER_COMPONENT}, "topologyKey": "kubernetes.io/hostname"}
         pod["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
     strategy = "OnDelete" if operand is DRIVER else shared.get("updateStrategy") or "RollingUpdate"
-    metadata = {"name": operand.name, "namespace": namespace, "labels": labels | (shared.get("labels") or {})}
+    metadata = {"name": operand.name, "namespace": release.namespace, "labels": dict(marks)}
     template = {
         "metadata": {
-            "labels": labels | (shared.get("labels") or {}),
+            "labels": dict(marks),
             "annotations": (shared.get("annotations") or {}) | hold,
         },
         "spec": pod,
@@ -103,7 +98,7 @@ def daemon_set(operand: Operand, policy: Object, namespace: str) -> Object:
 
 
 def driver_daemon_sets(
-    policy: Object, namespace: str, versions: t.Mapping[str, str | None], system: str = ""
+    policy: Object, release: Release, versions: t.Mapping[str, str | None], system: str = ""
 ) -> list[Object]:
     """Return one DaemonSet per RHCOS version, with the Driver Toolkit next to the driver.
 
@@ -112,24 +107,27 @@ def driver_daemon_sets(
     """
 
     def made() -> Object:
-        obj = daemon_set(DRIVER, policy, namespace)
-        container = obj["spec"]["template"]["spec"]["containers"][0]
-        if system and "@" not in container["image"]:
-            container["image"] += f"-{system}"
+        obj = daemon_set(DRIVER, policy, release)
+        containers = obj["spec"]["template"]["spec"]["containers"]
+        own = containers[0]["image"]
+        for container in containers if system and "@" not in own else ():
+            if container["image"] == own:
+                container["image"] += f"-{system}"
         return obj
 
-    return (
+    found = (
         [_with_toolkit(made(), version, image) for version, image in sorted(versions.items())]
         if versions
         else [made()]
     )
+    return [digest.marked(one) if release.has_digests else one for one in found]
 
 
-def precompiled_daemon_sets(policy: Object, namespace: str, kernels: t.Mapping[str, str]) -> list[Object]:
+def precompiled_daemon_sets(policy: Object, release: Release, kernels: t.Mapping[str, str]) -> list[Object]:
     """Return one DaemonSet per kernel; kernel and operating system are the end of the tag of its image."""
     made = []
     for kernel, system in sorted(kernels.items()):
-        obj = daemon_set(DRIVER, policy, namespace)
+        obj = daemon_set(DRIVER, policy, release)
         name = f"{obj['metadata']['name']}-{sanitized(kernel)}-{system}"
         obj["metadata"]["name"] = name
         template = obj["spec"]["template"]
@@ -137,8 +135,9 @@ def precompiled_daemon_sets(policy: Object, namespace: str, kernels: t.Mapping[s
             labels |= {"app": name, "nvidia.com/precompiled": "true"}
         obj["spec"]["selector"]["matchLabels"] |= {"app": name}
         template["spec"]["nodeSelector"][KERNEL] = kernel
-        template["spec"]["containers"][0]["image"] += f"-{kernel}-{system}"
-        made.append(obj)
+        if "@" not in template["spec"]["containers"][0]["image"]:
+            template["spec"]["containers"][0]["image"] += f"-{kernel}-{system}"
+        made.append(digest.marked(obj) if release.has_digests else obj)
     return made
 
 
@@ -182,6 +181,34 @@ def _with_toolkit(obj: Object, version: str, image: str | None) -> Object:
     )
     template["spec"]["containers"].append(toolkit | {"env": [{"name": "RHCOS_VERSION", "value": version}]})
     return obj
+
+
+def _complete_driver(containers: list[Object], spec: Object, release: Release) -> None:
+    """Add to a driver what its options ask for: the kind of its kernel modules, and more containers.
+
+    An NVIDIADriver has the options of `gds` and `gdrcopy` beside those of its driver.
+    """
+    part, own = spec.get("driver") or {}, containers[0]
+    if kind := part.get("kernelModuleType"):
+        own["env"] = [*(own.get("env") or []), {"name": "KERNEL_MODULE_TYPE", "value": kind}]
+    if (part.get("rdma") or {}).get("enabled"):
+        containers.append(_container("nvidia-peermem-ctr", own["image"], {}))
+    for key, (name, image) in SIDECARS.items():
+        wanted = spec.get(key) or part.get(key) or {}
+        if wanted.get("enabled"):
+            containers.append(_container(name, image_path(image, wanted, release.images), wanted))
+
+
+def _init(name: str, image: str, spec: Object, release: Release) -> Object:
+    """Return an init container: the driver's manager, a validation, or one with the operand's own image."""
+    if name == MANAGER:
+        part, known = (spec.get("driver") or {}).get("manager") or {}, "DRIVER_MANAGER_IMAGE"
+    elif name.endswith("-validation"):
+        part, known = spec.get("validator") or {}, "VALIDATOR_IMAGE"
+    else:
+        return _container(name, image, {})
+    own = {"env": part.get("env")} if name == MANAGER else {}
+    return _container(name, image_path(known, part, release.images), own)
 
 
 def _container(name: str, image: str, part: Object) -> Object:

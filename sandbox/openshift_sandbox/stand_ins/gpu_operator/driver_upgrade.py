@@ -3,64 +3,86 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stand in for the GPU operator's driver upgrade, which moves from node to node by a label.
 
-The real one polls, so each node takes two minutes longer. Compared with the source of v26.7.0 (2026-11): a
-pod without a DaemonSet is replaced on its own only with NVIDIADriver objects. With the policy's driver it is
-replaced when an annotation of the node asks for an upgrade; then only pods with the label of the Driver
-Toolkit count, and none while virtual machines are enabled.
+Any change of the driver DaemonSet's pod template begins it. The real one polls every two minutes
+(driver_upgrade_poll). Compared with the source of v26.7.0 (2026-11): a pod without a DaemonSet is replaced on
+its own only with NVIDIADriver objects. With the policy's driver it is replaced when an annotation of the node
+asks for an upgrade; then only pods with the label of the Driver Toolkit count. Here a validation never times
+out, and a failed upgrade stays failed.
 """
 
 from __future__ import annotations
 
-import math
 import typing as t
 
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
-from openshift_sandbox.stand_ins.gpu_operator.driver_owners import OWNER, SKIP, labels
+from openshift_sandbox.stand_ins.core.troubles import on_node
+from openshift_sandbox.stand_ins.gpu_operator.driver_owners import OWNER, SKIP, UPGRADE as STATE, labels
 from openshift_sandbox.stand_ins.gpu_operator.labels import PRESENT
-from openshift_sandbox.stand_ins.gpu_operator.operand_pods import is_driver, node_of
-from openshift_sandbox.stand_ins.gpu_operator.operator import NAME, active
+from openshift_sandbox.stand_ins.gpu_operator.operand_pods import VALIDATOR, app_of, is_driver, node_of
 from openshift_sandbox.stand_ins.gpu_operator.readiness import is_ready, latest_revision
+from openshift_sandbox.stand_ins.gpu_operator.rules import digest
+from openshift_sandbox.stand_ins.gpu_operator.rules.release import Release, running
+from openshift_sandbox.stand_ins.gpu_operator.rules.turns import active
+from openshift_sandbox.stand_ins.gpu_operator.rules.upgrade_states import (
+    CORDON,
+    DONE,
+    FAILED,
+    PODS,
+    REQUIRED,
+    RESTART,
+    UNCORDON,
+    VALIDATION,
+    after,
+    slots,
+)
 from openshift_sandbox.stand_ins.gpu_operator.workloads import ENDED, devices_wanted
 
-STATE: t.Final = "nvidia.com/gpu-driver-upgrade-state"
 REQUESTED: t.Final = "nvidia.com/gpu-driver-upgrade-requested"
+ENABLED: t.Final = "nvidia.com/gpu-driver-upgrade-enabled"
+CORDONED_BEFORE: t.Final = "nvidia.com/gpu-driver-upgrade.node-initial-state.unschedulable"
 TOOLKIT: t.Final = {"openshift.driver-toolkit": "true"}
 PLAIN: t.Final = "nvidia-driver-daemonset"
-DONE, REQUIRED, FAILED = "upgrade-done", "upgrade-required", "upgrade-failed"
-CORDON, JOBS, PODS, RESTART, UNCORDON = (
-    "cordon-required",
-    "wait-for-jobs-required",
-    "pod-deletion-required",
-    "pod-restart-required",
-    "uncordon-required",
-)
-UNDER_WAY: t.Final = (CORDON, JOBS, PODS, RESTART, UNCORDON)
 
 
-def slots(policy: Object, states: t.Sequence[str], unavailable: int) -> int:
-    """Return how many more nodes may begin.
+class Place(t.NamedTuple):
+    """A node, its driver pod, and what the pod's DaemonSet wants; without a DaemonSet both are None."""
 
-    maxParallelUpgrades limits it (0: no limit), and so does maxUnavailable, which counts every cordoned node.
-    """
-    total, running = len(states), sum(state in UNDER_WAY for state in states)
-    parallel = int(policy.get("maxParallelUpgrades", 1))
-    most = str(policy.get("maxUnavailable") or "25%")
-    allowed = math.ceil(total * int(most[:-1]) / 100) if most.endswith("%") else int(most)
-    return max(0, min((parallel or total) - running, allowed - unavailable))
+    node: Object
+    pod: Object
+    revision: str | None
+    template: Object | None
+
+    @property
+    def name(self) -> str:
+        return str(self.node["metadata"]["name"])
+
+    @property
+    def uid(self) -> str:
+        return str(self.node["metadata"]["uid"])
+
+    @property
+    def state(self) -> str:
+        return _state(self.node)
+
+    @property
+    def is_orphan(self) -> bool:
+        return not self.pod["metadata"].get("ownerReferences")
+
+    @property
+    def is_behind(self) -> bool:
+        current = labels(self.pod).get("controller-revision-hash")
+        return self.revision is not None and current != self.revision
+
+    @property
+    def is_cordoned(self) -> bool:
+        return bool(self.node["spec"].get("unschedulable"))
+
+    def annotated(self, key: str) -> bool:
+        return (self.node["metadata"].get("annotations") or {}).get(key) == "true"
 
 
-def after(state: str, stale: bool, ready: bool, due: bool | None = None) -> str:
-    """Return the next label of a node, or the same one while it has to wait.
-
-    `due`: whether to begin, if a stale pod alone is not a reason.
-    """
-    if state in ("", DONE) and (stale if due is None else due):
-        return REQUIRED
-    if state == "" and ready:
-        return DONE
-    if state == RESTART:
-        return UNCORDON if ready and not stale else RESTART
-    return {CORDON: JOBS, JOBS: PODS, UNCORDON: DONE}.get(state, state)
+def _state(node: Object) -> str:
+    return labels(node).get(STATE, "")
 
 
 def _is_seen(pod: Object) -> bool:
@@ -84,52 +106,48 @@ class DriverUpgrade(Reconciler):
         "Pod",
     )
 
+    def __init__(self) -> None:
+        self._requested: set[str] = set()
+
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        policy = active(cluster.objects("ClusterPolicy"))
-        deployment = next(
-            (one for one in cluster.objects("Deployment") if one["metadata"]["name"] == NAME), None
-        )
-        if (
-            deployment is None
-            or not (policy or cluster.objects("GPUCluster"))
-            or not cluster.available(NAME, deployment["metadata"]["namespace"])
-        ):
+        release, policy = running(cluster), active(cluster.objects("ClusterPolicy"))
+        configured = bool(policy or cluster.objects("GPUCluster"))
+        if release is None or not (configured or release.has_digests):
             return
         # without a ClusterPolicy only NVIDIADriver objects bring drivers
-        driver = (policy["spec"].get("driver") or {}) if policy else {"useNvidiaDriverCRD": True}
-        if (
-            not driver.get("useNvidiaDriverCRD")
-            and policy
-            and (policy["spec"].get("sandboxWorkloads") or {}).get("enabled")
-        ):
+        delegated = policy is None or bool((policy["spec"].get("driver") or {}).get("useNvidiaDriverCRD"))
+        ruled = self._ruled(cluster, policy, delegated)
+        if configured:
+            driver = (policy["spec"].get("driver") or {}) if policy else {}
+            self._announce(cluster, ruled, driver.get("enabled") is not False)
+        if not any(rules.get("autoUpgrade") for rules, _nodes in ruled):
+            self._forget(cluster, cluster.objects("Node"))
             return
-        namespace, delegated = deployment["metadata"]["namespace"], bool(driver.get("useNvidiaDriverCRD"))
-        pods = [
-            pod
-            for pod in cluster.objects("Pod", namespace)
-            if is_driver(pod) and (delegated or _is_seen(pod))
-        ]
-        found = [(pod, node) for pod in pods if (node := cluster.find("Node", node_of(pod) or ""))]
-        for rules, nodes in self._ruled(cluster, driver):
+        found = self._places(cluster, release.namespace, delegated)
+        for rules, nodes in ruled:
             names = {node["metadata"]["name"] for node in nodes}
             if rules.get("autoUpgrade"):
                 self._go_on(
-                    cluster,
-                    namespace,
-                    delegated,
-                    rules,
-                    nodes,
-                    [one for one in found if one[1]["metadata"]["name"] in names],
+                    cluster, release, delegated, rules, nodes, [one for one in found if one.name in names]
                 )
+            else:
+                self._forget(cluster, nodes)
 
-    def _ruled(self, cluster: Cluster, driver: Object) -> list[tuple[Object, list[Object]]]:
+    def _ruled(
+        self, cluster: Cluster, policy: Object | None, delegated: bool
+    ) -> list[tuple[Object, list[Object]]]:
         """Return nodes with their rules.
 
-        Each NVIDIADriver has its own, and upgrades automatically by default.
+        Each NVIDIADriver has its own, and upgrades automatically by default. The policy has none while it
+        serves virtual machines.
         """
         nodes = [node for node in cluster.objects("Node") if labels(node).get(PRESENT) == "true"]
-        if not driver.get("useNvidiaDriverCRD"):
-            return [(driver.get("upgradePolicy") or {}, nodes)]
+        if policy and not delegated:
+            driver, machines = (
+                policy["spec"].get("driver") or {},
+                policy["spec"].get("sandboxWorkloads") or {},
+            )
+            return [({} if machines.get("enabled") else driver.get("upgradePolicy") or {}, nodes)]
         owners = {
             one["metadata"]["name"]: {"autoUpgrade": True} | (one["spec"].get("upgradePolicy") or {})
             for one in cluster.objects("NVIDIADriver")
@@ -139,68 +157,111 @@ class DriverUpgrade(Reconciler):
             for name, rules in owners.items()
         ]
 
+    def _announce(self, cluster: Cluster, ruled: list[tuple[Object, list[Object]]], installs: bool) -> None:
+        """Write for k8s-driver-manager whether the upgrade of a node is this controller's."""
+        for rules, nodes in ruled:
+            wanted = "true" if installs and rules.get("autoUpgrade") else None
+            for node in nodes:
+                if (node["metadata"].get("annotations") or {}).get(ENABLED) != wanted:
+                    self._patch(cluster, node, {"metadata": {"annotations": {ENABLED: wanted}}})
+
+    def _forget(self, cluster: Cluster, nodes: list[Object]) -> None:
+        for node in nodes:
+            trouble = on_node(cluster, "node_label", node) or {}
+            if STATE in labels(node) and trouble.get("key") != STATE:
+                self._patch(cluster, node, {"metadata": {"labels": {STATE: None}}})
+
+    def _places(self, cluster: Cluster, namespace: str, delegated: bool) -> list[Place]:
+        revisions = cluster.objects("ControllerRevision", namespace)
+        sets = {
+            one["metadata"]["uid"]: one for one in cluster.objects("DaemonSet", namespace) if is_driver(one)
+        }
+        found = []
+        for pod in cluster.objects("Pod", namespace):
+            node = cluster.find("Node", node_of(pod) or "")
+            if node is None or not is_driver(pod) or not (delegated or _is_seen(pod)):
+                continue
+            owner = next(iter(pod["metadata"].get("ownerReferences") or []), {"uid": ""})
+            made_by = sets.get(owner["uid"])
+            newest = latest_revision(revisions, made_by) if made_by else None
+            template = made_by["spec"]["template"]["spec"] if made_by else None
+            found.append(Place(node, pod, newest, template))
+        return found
+
     def _go_on(
         self,
         cluster: Cluster,
-        namespace: str,
+        release: Release,
         delegated: bool,
         rules: Object,
         nodes: list[Object],
-        found: list[tuple[Object, Object]],
+        found: list[Place],
     ) -> None:
-        revisions = self._revisions(cluster, namespace)
         # a node between two pods counts too
         free = slots(
             rules,
-            [self._state(node) for node in nodes],
+            [_state(node) for node in nodes],
             sum(bool(node["spec"].get("unschedulable")) for node in nodes),
         )
-        for pod, node in found:
-            if (node["metadata"].get("labels") or {}).get(SKIP) == "true":
+        for one in found:
+            if labels(one.node).get(SKIP) == "true":
                 continue
-            owner = next(iter(pod["metadata"].get("ownerReferences") or []), {"uid": ""})
-            newest = revisions.get(owner["uid"])
-            # a pod has no owner when its DaemonSet was deleted without its pods
-            orphan, behind = (
-                not owner["uid"],
-                newest is not None and labels(pod).get("controller-revision-hash") != newest,
-            )
-            requested = (node["metadata"].get("annotations") or {}).get(REQUESTED) == "true"
-            state = self._state(node)
-            if state == REQUIRED and requested:
-                cluster.patch(
-                    "Node", node["metadata"]["name"], None, {"metadata": {"annotations": {REQUESTED: None}}}
-                )
-            if state == REQUIRED and free > 0 and self._due(cluster, node, state):
+            requested = one.annotated(REQUESTED)
+            if one.state == REQUIRED and requested:
+                self._requested.add(one.uid)
+                self._patch(cluster, one.node, {"metadata": {"annotations": {REQUESTED: None}}})
+            if one.state != REQUIRED:
+                due = one.is_behind or requested or (one.is_orphan and delegated)
+                self._step(cluster, one, rules, due)
+            elif (free > 0 or one.is_cordoned) and self._due(cluster, one):
                 free -= 1
-                self._mark(cluster, node, CORDON)
-            elif state != REQUIRED:
-                following = after(
-                    state, orphan or behind, is_ready(pod), due=behind or requested or (orphan and delegated)
-                )
-                self._step(cluster, pod, node, state, following, rules, orphan or behind)
+                self._begin(cluster, one, release)
 
-    def _step(
-        self,
-        cluster: Cluster,
-        pod: Object,
-        node: Object,
-        state: str,
-        following: str,
-        rules: Object,
-        stale: bool,
-    ) -> None:
-        name = node["metadata"]["name"]
+    def _begin(self, cluster: Cluster, one: Place, release: Release) -> None:
+        """Begin with a node: by the full way, or by a restart where the driver itself stays the same."""
+        requested = one.uid in self._requested
+        self._requested.discard(one.uid)
+        restarts = (
+            release.has_digests
+            and not requested
+            and one.template is not None
+            and digest.restart_only(one.pod["spec"], one.template)
+        )
+        if restarts:
+            self._patch(cluster, one.node, {"spec": {"unschedulable": True}})
+        self._mark(cluster, one, RESTART if restarts else CORDON)
+
+    def _step(self, cluster: Cluster, one: Place, rules: Object, due: bool) -> None:
+        state, stale, ready = one.state, one.is_orphan or one.is_behind, is_ready(one.pod)
+        following = after(state, stale, ready, due=due, validates=True)
         if state == PODS:
-            following = self._evict(cluster, name, rules)
-        if state == RESTART and stale and self._due(cluster, node, state):
-            cluster.delete("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"])
-        elif following != state and (state in ("", DONE) or self._due(cluster, node, state)):
-            if state in (CORDON, UNCORDON):
-                cluster.patch(
-                    "Node", name, None, {"spec": {"unschedulable": True if state == CORDON else None}}
-                )
-            self._mark(cluster, node, following)
+            following = self._evict(cluster, one.name, rules)
+        elif state == VALIDATION and self._validated(cluster, one.name):
+            following = DONE if one.annotated(CORDONED_BEFORE) else UNCORDON
+        if state == RESTART and stale and self._due(cluster, one):
+            cluster.restart(one.uid, "driver_upgrade_poll")
+            cluster.delete("Pod", one.pod["metadata"]["name"], one.pod["metadata"]["namespace"])
+        elif state == RESTART and not stale:
+            if cluster.due(one.uid, "driver_upgrade_poll", 0.3):
+                cluster.restart(one.uid, "driver_upgrade_poll")
+                if ready:
+                    self._mark(cluster, one, VALIDATION)
+        elif following != state and (state in ("", DONE) or self._due(cluster, one)):
+            self._cordon(cluster, one, following)
+            self._mark(cluster, one, following)
+
+    def _cordon(self, cluster: Cluster, one: Place, following: str) -> None:
+        """Cordon or uncordon a node as its step asks; one that was cordoned before stays cordoned."""
+        if following == REQUIRED and one.is_cordoned:
+            self._patch(cluster, one.node, {"metadata": {"annotations": {CORDONED_BEFORE: "true"}}})
+        elif one.state == VALIDATION and following == DONE:
+            self._patch(cluster, one.node, {"metadata": {"annotations": {CORDONED_BEFORE: None}}})
+        elif one.state in (CORDON, UNCORDON):
+            self._patch(cluster, one.node, {"spec": {"unschedulable": True if one.state == CORDON else None}})
+
+    def _validated(self, cluster: Cluster, node: str) -> bool:
+        pods = [pod for pod in cluster.objects("Pod") if app_of(pod) == VALIDATOR and node_of(pod) == node]
+        return bool(pods) and all(map(is_ready, pods))
 
     def _evict(self, cluster: Cluster, node: str, rules: Object) -> str:
         """Remove the pods that hold a GPU; return the next label.
@@ -221,20 +282,12 @@ class DriverUpgrade(Reconciler):
             cluster.delete("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"])
         return PODS if holders else RESTART
 
-    def _mark(self, cluster: Cluster, node: Object, state: str) -> None:
-        cluster.restart(node["metadata"]["uid"], state)
-        cluster.patch("Node", node["metadata"]["name"], None, {"metadata": {"labels": {STATE: state}}})
+    def _mark(self, cluster: Cluster, one: Place, state: str) -> None:
+        cluster.restart(one.uid, state)
+        self._patch(cluster, one.node, {"metadata": {"labels": {STATE: state}}})
 
-    def _due(self, cluster: Cluster, node: Object, state: str) -> bool:
-        return cluster.due(node["metadata"]["uid"], state, cluster.delay("driver_upgrade_step", 0.3))
+    def _patch(self, cluster: Cluster, node: Object, body: Object) -> None:
+        cluster.patch("Node", node["metadata"]["name"], None, body)
 
-    def _state(self, node: Object) -> str:
-        return str((node["metadata"].get("labels") or {}).get(STATE, ""))
-
-    def _revisions(self, cluster: Cluster, namespace: str) -> dict[str, str | None]:
-        known = cluster.objects("ControllerRevision", namespace)
-        return {
-            one["metadata"]["uid"]: latest_revision(known, one)
-            for one in cluster.objects("DaemonSet", namespace)
-            if is_driver(one)
-        }
+    def _due(self, cluster: Cluster, one: Place) -> bool:
+        return cluster.due(one.uid, one.state, cluster.delay("driver_upgrade_step", 0.3))

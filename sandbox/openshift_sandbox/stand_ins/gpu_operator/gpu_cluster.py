@@ -14,7 +14,8 @@ from openshift_sandbox.stand_ins.core.loop import Cluster, Reconciler
 from openshift_sandbox.stand_ins.gpu_operator import daemon_sets, labels as gpu_labels, readiness
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import APPLIED, HOLD
 from openshift_sandbox.stand_ins.gpu_operator.operands import DEPLOY, Object
-from openshift_sandbox.stand_ins.gpu_operator.operator import NAME, active
+from openshift_sandbox.stand_ins.gpu_operator.rules.release import Release, running
+from openshift_sandbox.stand_ins.gpu_operator.rules.turns import active
 
 PLUGIN, VALIDATOR, EXPORTER = (
     "nvidia-dra-driver-kubelet-plugin",
@@ -28,11 +29,8 @@ NODE_LABELS: t.Final = ("driver", *COMPONENTS.values())
 FINALIZER: t.Final = "nvidia.com/gpu-cluster"
 ADMIN_ACCESS: t.Final = "resource.kubernetes.io/admin-access"
 CLASSES: t.Final = {DRIVER: "gpu", "mig.nvidia.com": "mig"}
-IMAGES: t.Final = {
-    PLUGIN: "registry.k8s.io/dra-driver-nvidia/dra-driver-nvidia-gpu:v0.4.1",
-    VALIDATOR: "nvcr.io/nvidia/gpu-operator:v26.7.0",
-    EXPORTER: "nvcr.io/nvidia/k8s/dcgm-exporter:4.5.1-4.8.0-distroless",
-}
+# DaemonSet -> the name of its image in the operator's env.
+IMAGES: t.Final = {PLUGIN: "DRA_DRIVER_IMAGE", VALIDATOR: "VALIDATOR_IMAGE", EXPORTER: "DCGM_EXPORTER_IMAGE"}
 DONE: t.Final = ("Reconciled", "All resources have been successfully reconciled")
 
 
@@ -47,8 +45,8 @@ def device_class(name: str, kind: str) -> Object:
     }
 
 
-def daemon_set(gpu_cluster: Object, name: str, namespace: str) -> Object:
-    """Return a DaemonSet of the DRA stack."""
+def daemon_set(gpu_cluster: Object, name: str, release: Release) -> Object:
+    """Return a DaemonSet of the DRA stack. Raises ImageError."""
     shared = gpu_cluster["spec"].get("daemonsets") or {}
     # The upgrade controller finds the validator by the label that it has in the other stack.
     labels = {
@@ -56,15 +54,16 @@ def daemon_set(gpu_cluster: Object, name: str, namespace: str) -> Object:
         "app.kubernetes.io/component": name,
     }
     part = gpu_cluster["spec"].get({PLUGIN: "draDriver", EXPORTER: "dcgmExporter"}.get(name, "")) or {}
-    given = [part.get(key) for key in ("repository", "image", "version")]
+    image = daemon_sets.image_path(IMAGES[name], part, release.images)
     pod = {
         "nodeSelector": {f"{DEPLOY}{COMPONENTS[name]}": "true"},
         "tolerations": shared.get("tolerations") or [],
         "priorityClassName": shared.get("priorityClassName") or "system-node-critical",
-        "containers": [{"name": name, "image": "{}/{}:{}".format(*given) if all(given) else IMAGES[name]}],
+        "containers": [{"name": name, "image": image}],
     }
     if name == PLUGIN:
-        pod["initContainers"] = [{"name": "driver-validation", "image": IMAGES[VALIDATOR]}]
+        validator = daemon_sets.image_path(IMAGES[VALIDATOR], {}, release.images)
+        pod["initContainers"] = [{"name": "driver-validation", "image": validator}]
     hold = {HOLD: "init" if name == PLUGIN else "ready"}
     spec = {
         "selector": {"matchLabels": labels},
@@ -79,7 +78,7 @@ def daemon_set(gpu_cluster: Object, name: str, namespace: str) -> Object:
     }
     metadata = {
         "name": name,
-        "namespace": namespace,
+        "namespace": release.namespace,
         "labels": labels,
         "ownerReferences": [owner | {"controller": True, "blockOwnerDeletion": True}],
     }
@@ -101,12 +100,10 @@ class GpuCluster(Reconciler):
     )
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        deployment = next(
-            (one for one in cluster.objects("Deployment") if one["metadata"]["name"] == NAME), None
-        )
-        if deployment is None or not cluster.available(NAME, deployment["metadata"]["namespace"]):
+        release = running(cluster)
+        if release is None:
             return
-        namespace = deployment["metadata"]["namespace"]
+        namespace = release.namespace
         for one in cluster.objects("GPUCluster"):
             finalizers = one["metadata"].get("finalizers") or []
             if one["metadata"].get("deletionTimestamp"):
@@ -123,9 +120,10 @@ class GpuCluster(Reconciler):
                 text = f'A ClusterPolicy CR "{policy["metadata"]["name"]}" exists; {rule}'
                 self._write(cluster, one, readiness.not_ready("PrerequisiteNotMet", text), namespace)
             else:
-                self._bring(cluster, one, namespace)
+                self._bring(cluster, one, release)
 
-    def _bring(self, cluster: Cluster, one: Object, namespace: str) -> None:
+    def _bring(self, cluster: Cluster, one: Object, release: Release) -> None:
+        namespace = release.namespace
         home = cluster.find("Namespace", namespace)
         if home and (home["metadata"].get("labels") or {}).get(ADMIN_ACCESS) != "true":
             cluster.patch("Namespace", namespace, None, {"metadata": {"labels": {ADMIN_ACCESS: "true"}}})
@@ -139,7 +137,7 @@ class GpuCluster(Reconciler):
                 cluster.apply(device_class(name, kind))
         exporter = (one["spec"].get("dcgmExporter") or {}).get("enabled") is not False
         live = [
-            self._applied(cluster, daemon_set(one, name, namespace))
+            self._applied(cluster, daemon_set(one, name, release))
             for name in COMPONENTS
             if name != EXPORTER or exporter
         ]
@@ -187,10 +185,8 @@ class GpuCluster(Reconciler):
         )
 
     def _write(self, cluster: Cluster, one: Object, verdict: Object, namespace: str) -> None:
-        before = one.get("status") or {}
-        status = readiness.status(verdict, before, namespace)
-        if any(before.get(field) != value for field, value in status.items()):
-            cluster.patch("GPUCluster", one["metadata"]["name"], None, {"status": status}, "status")
+        status = readiness.status(verdict, one.get("status") or {}, namespace)
+        readiness.write(cluster, "GPUCluster", one, status)
 
 
 def dra_labels(labels: t.Mapping[str, str]) -> dict[str, str | None]:

@@ -20,19 +20,16 @@ from openshift_sandbox.stand_ins.gpu_operator import assets, daemon_sets, driver
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import ImageError
 from openshift_sandbox.stand_ins.gpu_operator.driver_owners import OWNER, labels
 from openshift_sandbox.stand_ins.gpu_operator.operands import DRIVER, Object
-from openshift_sandbox.stand_ins.gpu_operator.operator import (
-    NAME,
-    TOOLKIT_STREAM,
-    active,
-    kernels,
-    toolkit_images,
-)
+from openshift_sandbox.stand_ins.gpu_operator.operator import TOOLKIT_STREAM
+from openshift_sandbox.stand_ins.gpu_operator.rules.facts import kernels, toolkit_images
+from openshift_sandbox.stand_ins.gpu_operator.rules.release import Release, running
+from openshift_sandbox.stand_ins.gpu_operator.rules.turns import active
 
 MAJOR: t.Final = "feature.node.kubernetes.io/system-os_release.VERSION_ID.major"
 DONE: t.Final = ("Reconciled", "All resources have been successfully reconciled")
 
 
-def daemon_set(driver: Object, namespace: str, version: str, image: str | None, system: str = "") -> Object:
+def daemon_set(driver: Object, release: Release, version: str, image: str | None, system: str = "") -> Object:
     """Return the DaemonSet of an NVIDIADriver for one version of RHCOS."""
     spec, name = driver["spec"], driver["metadata"]["name"]
     shared = {
@@ -41,7 +38,7 @@ def daemon_set(driver: Object, namespace: str, version: str, image: str | None, 
         "annotations": spec.get("annotations"),
     }
     policy = {"metadata": driver["metadata"], "spec": {"driver": spec, "daemonsets": shared}}
-    (made,) = daemon_sets.driver_daemon_sets(policy, namespace, {version: image}, system)
+    (made,) = daemon_sets.driver_daemon_sets(policy, release, {version: image}, system)
     digest = hashlib.sha256(f"{name} {version}".encode()).hexdigest()[:6]
     title = f"nvidia-{spec.get('driverType', 'gpu')}-driver-rhel{version.partition('.')[0]}-{digest}"
     made["metadata"] |= {"name": title}
@@ -76,12 +73,9 @@ class NvidiaDriver(Reconciler):
         self._prepared: set[str] = set()
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        deployment = next(
-            (one for one in cluster.objects("Deployment") if one["metadata"]["name"] == NAME), None
-        )
-        if deployment is None or not cluster.available(NAME, deployment["metadata"]["namespace"]):
+        release, policy = running(cluster), active(cluster.objects("ClusterPolicy"))
+        if release is None:
             return
-        namespace, policy = deployment["metadata"]["namespace"], active(cluster.objects("ClusterPolicy"))
         drivers = [
             one for one in cluster.objects("NVIDIADriver") if not one["metadata"].get("deletionTimestamp")
         ]
@@ -91,7 +85,7 @@ class NvidiaDriver(Reconciler):
         if not off and not conflict and (policy or cluster.objects("GPUCluster")):
             self._own(cluster, driver_owners.owners(drivers, nodes), nodes)
         if policy and not off and policy["metadata"]["uid"] not in self._prepared:
-            for obj in assets.assets(DRIVER.state, policy, namespace):
+            for obj in assets.assets(DRIVER.state, policy, release.namespace):
                 cluster.apply(obj)
             self._prepared.add(policy["metadata"]["uid"])
         for driver in drivers:
@@ -106,7 +100,7 @@ class NvidiaDriver(Reconciler):
             elif conflict:
                 self._write_error(cluster, driver, "notReady", *conflict)
             else:
-                self._drive(cluster, driver, namespace)
+                self._drive(cluster, driver, release)
 
     def _own(self, cluster: Cluster, owners: dict[str, str | None], nodes: list[Object]) -> None:
         for node in nodes:
@@ -114,7 +108,7 @@ class NvidiaDriver(Reconciler):
             if name in owners and labels(node).get(OWNER) != owners[name]:
                 cluster.patch("Node", name, None, {"metadata": {"labels": {OWNER: owners[name]}}})
 
-    def _drive(self, cluster: Cluster, driver: Object, namespace: str) -> None:
+    def _drive(self, cluster: Cluster, driver: Object, release: Release) -> None:
         """Apply the DaemonSets of a driver.
 
         No driver counts a node without the label of its major version: it says ready without any DaemonSet.
@@ -132,14 +126,14 @@ class NvidiaDriver(Reconciler):
             wanted = {
                 one["metadata"]["name"]: one
                 for version, image in versions.items()
-                for one in [daemon_set(driver, namespace, version, image, system)]
+                for one in [daemon_set(driver, release, version, image, system)]
             }
-            self._keep(cluster, driver, namespace, wanted)
+            self._keep(cluster, driver, release.namespace, wanted)
         except (ApiError, ImageError) as error:
             text = str(getattr(error, "message", error))
             self._write_error(cluster, driver, "notReady", "ReconcileFailed", text)
             return
-        late = [name for name in wanted if not self._ready(cluster, name, namespace)]
+        late = [name for name in wanted if not self._ready(cluster, name, release.namespace)]
         if late:
             self._write_error(
                 cluster, driver, "notReady", "DriverNotReady", "Waiting for driver pod to be ready"
@@ -197,8 +191,6 @@ class NvidiaDriver(Reconciler):
     def _write(
         self, cluster: Cluster, driver: Object, state: str, conditions: dict[str, tuple[str, str, str]]
     ) -> None:
-        before = driver.get("status") or {}
-        status = readiness.status({"state": state, **conditions}, before, "")
+        status = readiness.status({"state": state, **conditions}, driver.get("status") or {}, "")
         del status["namespace"]
-        if any(before.get(field) != value for field, value in status.items()):
-            cluster.patch("NVIDIADriver", driver["metadata"]["name"], None, {"status": status}, "status")
+        readiness.write(cluster, "NVIDIADriver", driver, status)

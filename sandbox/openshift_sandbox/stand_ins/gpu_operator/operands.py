@@ -17,7 +17,11 @@ DRIVER_COMPONENT: t.Final = {"app.kubernetes.io/component": "nvidia-driver"}
 
 @dataclass(frozen=True)
 class Operand:
-    """One DaemonSet of the operator; `component` is the suffix of its nvidia.com/gpu.deploy label."""
+    """One DaemonSet of the operator.
+
+    `component` is the suffix of its nvidia.com/gpu.deploy label. `image` is the name of its image in the
+    operator's env.
+    """
 
     state: str
     name: str
@@ -26,7 +30,7 @@ class Operand:
     account: str
     containers: tuple[str, ...]
     init: tuple[str, ...] = ("toolkit-validation",)
-    image: tuple[str, str, str] = ("nvcr.io/nvidia/cloud-native", "gpu-operator-validator", "v26.7.0")
+    image: str = "VALIDATOR_IMAGE"
     selector: tuple[tuple[str, str], ...] = ()
     enabled_by_default: bool = True
     host_pid: bool = False
@@ -40,11 +44,11 @@ DRIVER: t.Final = Operand(
     "nvidia-driver",
     ("nvidia-driver-ctr",),
     ("k8s-driver-manager",),
-    ("nvcr.io/nvidia", "driver", DRIVER_VERSION),
+    "DRIVER_IMAGE",
     host_pid=True,
 )
 
-PLUGIN: t.Final = ("nvcr.io/nvidia", "k8s-device-plugin", "v0.19.0")
+PLUGIN: t.Final = "DEVICE_PLUGIN_IMAGE"
 
 OPERANDS: t.Final[tuple[Operand, ...]] = (
     DRIVER,
@@ -56,7 +60,7 @@ OPERANDS: t.Final[tuple[Operand, ...]] = (
         "nvidia-container-toolkit",
         ("nvidia-container-toolkit-ctr",),
         ("driver-validation",),
-        ("nvcr.io/nvidia/k8s", "container-toolkit", "v1.19.0"),
+        "CONTAINER_TOOLKIT_IMAGE",
         host_pid=True,
     ),
     Operand(
@@ -96,7 +100,7 @@ OPERANDS: t.Final[tuple[Operand, ...]] = (
         "dcgm",
         "nvidia-dcgm",
         ("nvidia-dcgm-ctr",),
-        image=("nvcr.io/nvidia/cloud-native", "dcgm", "4.5.2-1"),
+        image="DCGM_IMAGE",
     ),
     Operand(
         "state-dcgm-exporter",
@@ -105,7 +109,7 @@ OPERANDS: t.Final[tuple[Operand, ...]] = (
         "dcgmExporter",
         "nvidia-dcgm-exporter",
         ("nvidia-dcgm-exporter",),
-        image=("nvcr.io/nvidia/k8s", "dcgm-exporter", "4.5.2-4.8.1"),
+        image="DCGM_EXPORTER_IMAGE",
     ),
     Operand(
         "gpu-feature-discovery",
@@ -114,7 +118,7 @@ OPERANDS: t.Final[tuple[Operand, ...]] = (
         "gfd",
         "nvidia-gpu-feature-discovery",
         ("gpu-feature-discovery",),
-        image=PLUGIN,
+        image="GFD_IMAGE",
     ),
     Operand(
         "state-mig-manager",
@@ -123,7 +127,7 @@ OPERANDS: t.Final[tuple[Operand, ...]] = (
         "migManager",
         "nvidia-mig-manager",
         ("nvidia-mig-manager",),
-        image=("nvcr.io/nvidia/cloud-native", "k8s-mig-manager", "v0.14.0"),
+        image="MIG_MANAGER_IMAGE",
         host_pid=True,
     ),
     Operand(

@@ -21,7 +21,7 @@ from openshift_sandbox.stand_ins.gpu_operator import (
     operands,
     readiness,
 )
-from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import APPLIED, KERNEL, OSTREE, ImageError
+from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import APPLIED, ImageError
 from openshift_sandbox.stand_ins.gpu_operator.operands import (
     DRIVER,
     DRIVER_COMPONENT,
@@ -29,74 +29,16 @@ from openshift_sandbox.stand_ins.gpu_operator.operands import (
     Object,
     Operand,
 )
+from openshift_sandbox.stand_ins.gpu_operator.rules import facts, release
+from openshift_sandbox.stand_ins.gpu_operator.rules.release import Release
+from openshift_sandbox.stand_ins.gpu_operator.rules.turns import Turns, active, news
 
-NAME: t.Final = "gpu-operator"
 TOOLKIT_STREAM: t.Final = ("driver-toolkit", "openshift")
 MONITORING: t.Final = "openshift.io/cluster-monitoring"
-RELEASE: t.Final = "feature.node.kubernetes.io/system-os_release."
 
 
 class ReconcileError(Exception):
     """The text that the operator writes with the reason ReconcileFailed."""
-
-
-def active(policies: t.Sequence[Object]) -> Object | None:
-    """Return the ClusterPolicy that counts: the oldest, then the first by name. Others are ignored."""
-    return min(
-        policies,
-        key=lambda one: (one["metadata"]["creationTimestamp"], one["metadata"]["name"]),
-        default=None,
-    )
-
-
-def completed_version(cluster_version: Object | None) -> str | None:
-    """Return the version of the last completed update, or None."""
-    history = ((cluster_version or {}).get("status") or {}).get("history") or []
-    return next((one["version"] for one in history if one.get("state") == "Completed"), None)
-
-
-def toolkit_images(stream: Object | None, nodes: t.Iterable[Object]) -> dict[str, str | None]:
-    """Return the Driver Toolkit image of each RHCOS version on GPU nodes.
-
-    None when the toolkit cannot be used.
-    """
-    if stream is None:
-        return {}
-    images: dict[str, str | None] = {}
-    for tag in stream.get("spec", {}).get("tags") or []:
-        images[tag["name"]] = (tag.get("from") or {}).get("name")
-    for tag in stream.get("status", {}).get("tags") or []:
-        images.setdefault(
-            tag["tag"], next((item.get("dockerImageReference") for item in tag.get("items") or []), None)
-        )
-    versions = {
-        labels[OSTREE]
-        for node in nodes
-        if (labels := node["metadata"].get("labels") or {}).get(gpu_labels.PRESENT) == "true"
-        and OSTREE in labels
-    }
-    return {version: images.get(version) for version in sorted(versions)}
-
-
-def kernels(nodes: t.Iterable[Object]) -> dict[str, str]:
-    """Return the operating system of each kernel on GPU nodes, as the end of an image tag.
-
-    For RHEL, releases before 26.7 add its minor version.
-    """
-    found = [
-        labels
-        for node in nodes
-        if (labels := node["metadata"].get("labels") or {}).get(gpu_labels.PRESENT) == "true"
-        and KERNEL in labels
-    ]
-    return {
-        labels[KERNEL]: _system(labels.get(f"{RELEASE}ID", ""), labels.get(f"{RELEASE}VERSION_ID", ""))
-        for labels in found
-    }
-
-
-def _system(name: str, version: str) -> str:
-    return f"{name}{version.partition('.')[0] if name == 'rhel' else version}"
 
 
 class GpuOperator(Reconciler):
@@ -117,38 +59,34 @@ class GpuOperator(Reconciler):
 
     def __init__(self) -> None:
         self._applied: set[tuple[str, str]] = set()
+        self._turns = Turns()
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        deployment = next(
-            (one for one in cluster.objects("Deployment") if one["metadata"]["name"] == NAME), None
-        )
-        policies = cluster.objects("ClusterPolicy")
-        if deployment is None or not cluster.available(NAME, deployment["metadata"]["namespace"]):
+        running, policies = release.running(cluster), cluster.objects("ClusterPolicy")
+        self._turns.begin(release.process(cluster) if running else None)
+        singleton = active(policies)
+        if running is None or singleton is None:
             return
-        namespace, singleton = deployment["metadata"]["namespace"], active(policies)
-        if singleton is None or not cluster.due(singleton["metadata"]["uid"], "gpu_operator", 0.3):
+        if not cluster.due(singleton["metadata"]["uid"], "gpu_operator", 0.3):
             return
         self._label_nodes(cluster)
-        for policy in policies:
-            if policy["metadata"].get("deletionTimestamp"):
-                continue
-            if policy is not singleton:
-                self._write(cluster, policy, {"state": "ignored", "namespace": namespace})
-                continue
-            verdict = self._verdict(cluster, daemon_sets.with_own_driver(policy, deployment), namespace)
-            self._write(cluster, policy, readiness.status(verdict, policy.get("status") or {}, namespace))
+        policy = self._turns.take(policies, news(cluster.objects("Node"), cluster.objects("GPUCluster")))
+        if policy is not None:
+            verdict = self._verdict(cluster, policy, running)
+            found = readiness.status(verdict, policy.get("status") or {}, running.namespace)
+            readiness.write(cluster, "ClusterPolicy", policy, found)
 
-    def _verdict(self, cluster: Cluster, policy: Object, namespace: str) -> Object:
+    def _verdict(self, cluster: Cluster, policy: Object, running: Release) -> Object:
         nodes = cluster.objects("Node")
         labels = [node["metadata"].get("labels") or {} for node in nodes]
         gpu_nodes = any(one.get(gpu_labels.PRESENT) == "true" for one in labels)
         try:
             versions = self._prerequisites(cluster, nodes, policy)
-            self._monitored(cluster, namespace)
+            self._monitored(cluster, running.namespace)
             waiting = [
                 state
                 for state in assets.STATES
-                if not self._state_ready(cluster, state, policy, namespace, versions if gpu_nodes else None)
+                if not self._state_ready(cluster, state, policy, running, versions if gpu_nodes else None)
             ]
         except ReconcileError as error:
             return readiness.not_ready("ReconcileFailed", str(error))
@@ -167,23 +105,25 @@ class GpuOperator(Reconciler):
                 f'conflicting GPUCluster resource "{name}" detected; ClusterPolicy and GPUCluster '
                 "cannot co-exist"
             )
-        if completed_version(cluster.find("ClusterVersion", "version")) is None:
+        if facts.completed_version(cluster.find("ClusterVersion", "version")) is None:
             raise ReconcileError("failed to find Completed Cluster Version")
         for kind, plural in (("Proxy", "proxies"), ("Infrastructure", "infrastructures")):
             if cluster.find(kind, "cluster") is None:
                 raise ReconcileError(f'{plural}.config.openshift.io "cluster" not found')
+        if text := facts.unknown_system(nodes):
+            raise ReconcileError(text)
         if not (policy["spec"].get("operator") or {}).get("use_ocp_driver_toolkit", True):
             return {}
         if not cluster.served("ImageStream"):
             raise ReconcileError('no matches for kind "ImageStream" in version "image.openshift.io/v1"')
-        return toolkit_images(cluster.find("ImageStream", *TOOLKIT_STREAM), nodes)
+        return facts.toolkit_images(cluster.find("ImageStream", *TOOLKIT_STREAM), nodes)
 
     def _state_ready(
         self,
         cluster: Cluster,
         state: str,
         policy: Object,
-        namespace: str,
+        running: Release,
         versions: dict[str, str | None] | None,
     ) -> bool:
         """Bring about one state; return whether it is ready.
@@ -194,10 +134,10 @@ class GpuOperator(Reconciler):
         wanted = operand is None or operands.enabled(operand, policy["spec"])
         try:
             if wanted:
-                self._apply_assets(cluster, state, policy, namespace)
+                self._apply_assets(cluster, state, policy, running.namespace)
             if operand is None or versions is None:
                 return True
-            return self._daemon_sets_ready(cluster, operand, policy, namespace, versions if wanted else None)
+            return self._daemon_sets_ready(cluster, operand, policy, running, versions if wanted else None)
         except (ApiError, ImageError) as error:
             raise ReconcileError(
                 f"Failed to reconcile {state}: {getattr(error, 'message', error)}"
@@ -208,7 +148,7 @@ class GpuOperator(Reconciler):
         cluster: Cluster,
         operand: Operand,
         policy: Object,
-        namespace: str,
+        running: Release,
         versions: dict[str, str | None] | None,
     ) -> bool:
         """Apply the DaemonSets of an operand.
@@ -218,14 +158,18 @@ class GpuOperator(Reconciler):
         if versions is None or cluster.trouble("operand_missing", operand=operand.name):
             desired = []
         elif operand is DRIVER and (policy["spec"].get("driver") or {}).get("usePrecompiled"):
-            desired = daemon_sets.precompiled_daemon_sets(policy, namespace, kernels(cluster.objects("Node")))
+            desired = daemon_sets.precompiled_daemon_sets(
+                policy, running, facts.kernels(cluster.objects("Node"))
+            )
         elif operand is DRIVER:
             desired = daemon_sets.driver_daemon_sets(
-                policy, namespace, versions, next(iter(kernels(cluster.objects("Node")).values()), "")
+                policy, running, versions, next(iter(facts.kernels(cluster.objects("Node")).values()), "")
             )
         else:
-            desired = [daemon_sets.daemon_set(operand, policy, namespace)]
-        self._remove_others(cluster, operand, policy, namespace, {one["metadata"]["name"] for one in desired})
+            desired = [daemon_sets.daemon_set(operand, policy, running)]
+        self._remove_others(
+            cluster, operand, policy, running.namespace, {one["metadata"]["name"] for one in desired}
+        )
         applied = [self._applied_daemon_set(cluster, one) for one in desired]
         return all(self._ready(cluster, one) for one in applied)
 
@@ -293,8 +237,3 @@ class GpuOperator(Reconciler):
             changes = gpu_labels.label_changes(node["metadata"].get("labels") or {})
             if changes and not on_node(cluster, "labels_frozen", node):
                 cluster.patch("Node", node["metadata"]["name"], None, {"metadata": {"labels": changes}})
-
-    def _write(self, cluster: Cluster, policy: Object, status: Object) -> None:
-        before = policy.get("status") or {}
-        if any(before.get(field) != value for field, value in status.items()):
-            cluster.patch("ClusterPolicy", policy["metadata"]["name"], None, {"status": status}, "status")

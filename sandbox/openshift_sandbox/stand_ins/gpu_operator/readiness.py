@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime
 import typing as t
 
+from openshift_sandbox.stand_ins.core.cluster import Cluster
 from openshift_sandbox.stand_ins.gpu_operator.operands import Object
 
 RECONCILED: t.Final = (
@@ -82,6 +83,17 @@ def status(verdict: Object, before: Object, namespace: str, now: datetime.dateti
             _condition(kind, verdict[kind], known.get(kind), moment) for kind in ("Ready", "Error")
         ],
     }
+
+
+def write(cluster: Cluster, kind: str, live: Object, status: Object) -> None:
+    """Write a status as the operator does: the state first, and its conditions in a request of their own."""
+    before, name, uid = live.get("status") or {}, live["metadata"]["name"], live["metadata"]["uid"]
+    first = {key: value for key, value in status.items() if key != "conditions"}
+    if before.get("state") != status["state"]:
+        cluster.restart(uid, "gpu_conditions")
+        cluster.patch(kind, name, None, {"status": first}, "status")
+    if before.get("conditions") != status["conditions"] and cluster.due(uid, "gpu_conditions", 0.2):
+        cluster.patch(kind, name, None, {"status": {"conditions": status["conditions"]}}, "status")
 
 
 def _condition(kind: str, found: tuple[str, str, str], known: Object | None, moment: str) -> Object:

@@ -11,7 +11,9 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
-from openshift_sandbox.stand_ins.gpu_operator.driver_upgrade import (
+from openshift_sandbox.stand_ins.gpu_operator.operand_pods import node_of
+from openshift_sandbox.stand_ins.gpu_operator.readiness import is_ready, latest_revision
+from openshift_sandbox.stand_ins.gpu_operator.rules.upgrade_states import (
     CORDON,
     DONE,
     PODS,
@@ -21,8 +23,6 @@ from openshift_sandbox.stand_ins.gpu_operator.driver_upgrade import (
     UNDER_WAY,
     after,
 )
-from openshift_sandbox.stand_ins.gpu_operator.operand_pods import node_of
-from openshift_sandbox.stand_ins.gpu_operator.readiness import is_ready, latest_revision
 from openshift_sandbox.stand_ins.network_operator.node import is_nic_driver
 from openshift_sandbox.stand_ins.network_operator.operator import NAME
 

@@ -24,7 +24,7 @@ GPU: t.Final[Data] = {
     "channel": "stable",
 }
 UPGRADE: t.Final[Data] = {**GPU, "approve": "upgrade"}
-FIRST, MIDDLE, LAST = (f"gpu-operator-certified.v{version}" for version in ("26.3.2", "26.3.3", "26.7.0"))
+FIRST, MIDDLE, LAST = (f"gpu-operator-certified.v{version}" for version in ("26.3.0", "26.3.3", "26.7.0"))
 # The operators that the collection uses, except those that the tests below install.
 OTHERS: t.Final = {
     "nfd": "openshift-nfd",

@@ -104,13 +104,67 @@ def test_an_overlay_adds_replaces_and_removes() -> None:
     assert "metrics" not in versions(crd)["v1"]["properties"]["spec"]["properties"]["operator"]["properties"]
 
 
+DEFAULTS = {
+    "clusterpolicies.nvidia.com": {
+        "spec.cdi.nriPluginEnabled": False,
+        "spec.hostPaths.kubeletRootDir": "/var/lib/kubelet",
+        "spec.sandboxWorkloads.mode": "kubevirt",
+    },
+    "nvidiadrivers.nvidia.com": {
+        "spec.default": False,
+        "spec.upgradePolicy.autoUpgrade": True,
+        "spec.upgradePolicy.maxParallelUpgrades": 1,
+        "spec.upgradePolicy.maxUnavailable": "25%",
+        "spec.upgradePolicy.podDeletion.force": False,
+        "spec.upgradePolicy.podDeletion.deleteEmptyDir": False,
+        "spec.upgradePolicy.podDeletion.timeoutSeconds": 300,
+        "spec.upgradePolicy.drain.enable": False,
+        "spec.upgradePolicy.drain.force": False,
+        "spec.upgradePolicy.drain.deleteEmptyDir": False,
+        "spec.upgradePolicy.drain.timeoutSeconds": 300,
+        "spec.upgradePolicy.waitForCompletion.timeoutSeconds": 0,
+    },
+}
+
+
+def defaults(schema: Schema, path: str = "") -> dict[str, Any]:
+    found = {path.removeprefix("."): schema["default"]} if "default" in schema else {}
+    for name, child in (schema.get("properties") or {}).items():
+        found |= defaults(child, f"{path}.{name}")
+    return found
+
+
+@pytest.mark.parametrize("name", OVERLAYS)
+def test_an_overlay_has_the_defaults_of_26_7(name: str, references: dict[str, Schema]) -> None:
+    overlay = yaml.safe_load((OWN / "overlays" / f"{name}.yml").read_text())
+    found: dict[str, Any] = {}
+    for where, properties in overlay["add"].items():
+        found |= defaults({"properties": properties}, where)
+    assert found == DEFAULTS[name]
+    for theirs in versions(references[name]).values():
+        assert found.items() <= defaults(theirs).items()
+
+
+def test_the_config_of_the_mig_manager_has_no_default_name() -> None:
+    schema = _policy()
+    name = schema["properties"]["spec"]["properties"]["migManager"]["properties"]["config"]["properties"][
+        "name"
+    ]
+    name["default"] = "default-mig-parted-config"
+    crd = {
+        "metadata": {"name": "clusterpolicies.nvidia.com"},
+        "spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}]},
+    }
+    assert "spec.migManager.config.name" not in defaults(versions(overlaid(crd))["v1"])
+
+
 def _policy() -> Schema:
     overlay = yaml.safe_load((OWN / "overlays/clusterpolicies.nvidia.com.yml").read_text())
     root: Schema = {"type": "object", "properties": {}}
-    for where in overlay["add"]:
+    for where in [*overlay["add"], *overlay["replace"]]:
         schema = root
         for step in where.split("."):
-            schema = schema["properties"].setdefault(step, {"type": "object", "properties": {}})
+            schema = schema.setdefault("properties", {}).setdefault(step, {"type": "object"})
     operator = root["properties"]["spec"]["properties"]["operator"]
     operator["required"] = ["defaultRuntime"]
     operator["properties"]["defaultRuntime"] = {"type": "string", "enum": ["docker"], "default": "docker"}

@@ -71,6 +71,12 @@ def test_csv_failed(trouble: Data, version: str, fails: bool) -> None:
     assert ("nodeSelector" in deployment["template"]["spec"]) is fails
 
 
+def env(version: str) -> dict[str, str]:
+    csv = csv_of(bundle("gpu-operator-certified", version))
+    pod = csv["spec"]["install"]["spec"]["deployments"][0]["spec"]["template"]["spec"]
+    return {one["name"]: one["value"] for one in pod["containers"][0]["env"] if "value" in one}
+
+
 def test_a_release_has_the_driver_of_its_time() -> None:
     def driver(version: str) -> str:
         csv = csv_of(bundle("gpu-operator-certified", version))
@@ -78,4 +84,55 @@ def test_a_release_has_the_driver_of_its_time() -> None:
             str(one["image"]) for one in csv["spec"]["relatedImages"] if one["name"] == "driver-image"
         )
 
-    assert driver("26.3.2") == driver("26.3.3") != driver("26.7.0")
+    assert driver("26.3.0") == driver("26.3.3") != driver("26.7.0")
+    assert [driver(version) for version in ("26.3.0", "26.7.0")] == [
+        env(version)["DRIVER_IMAGE"] for version in ("26.3.0", "26.7.0")
+    ]
+
+
+def test_each_release_of_the_gpu_operator_has_another_driver_manager() -> None:
+    versions = load("gpu-operator-certified").versions
+    assert len({env(version)["DRIVER_MANAGER_IMAGE"] for version in versions}) == len(versions) == 3
+
+
+def test_the_env_of_the_gpu_operator_has_its_real_names() -> None:
+    names = {
+        "CC_MANAGER_IMAGE",
+        "CONTAINER_TOOLKIT_IMAGE",
+        "DCGM_EXPORTER_IMAGE",
+        "DCGM_IMAGE",
+        "DEVICE_PLUGIN_IMAGE",
+        "DRIVER_IMAGE",
+        "DRIVER_MANAGER_IMAGE",
+        "GDRCOPY_IMAGE",
+        "GFD_IMAGE",
+        "KATA_SANDBOX_DEVICE_PLUGIN_IMAGE",
+        "MIG_MANAGER_IMAGE",
+        "SANDBOX_DEVICE_PLUGIN_IMAGE",
+        "VALIDATOR_IMAGE",
+        "VFIO_MANAGER_IMAGE",
+        "VGPU_DEVICE_MANAGER_IMAGE",
+    }
+    assert set(env("26.3.0")) == names | {"DRIVER_IMAGE-535"}
+    assert set(env("26.7.0")) == names | {"DRA_DRIVER_IMAGE", "DRIVER_IMAGE-580", "DRIVER_IMAGE-610"}
+    digests = {name for name, image in env("26.7.0").items() if "@sha256:" in image}
+    assert digests == set(env("26.7.0")) - {"VALIDATOR_IMAGE"}
+
+
+def test_the_samples_of_the_gpu_operator_have_the_fields_of_26_7() -> None:
+    csv = csv_of(bundle("gpu-operator-certified"))
+    samples = {
+        sample["kind"]: sample["spec"]
+        for sample in json.loads(csv["metadata"]["annotations"]["alm-examples"])
+    }
+    policy = samples["ClusterPolicy"]
+    assert set(samples) == {"ClusterPolicy", "GPUCluster", "NVIDIADriver"}
+    assert policy["cdi"] == {"enabled": True, "nriPluginEnabled": False}
+    assert policy["sandboxWorkloads"]["mode"] == "kubevirt"
+    assert policy["kataSandboxDevicePlugin"] == {"enabled": True}
+    assert (policy["devicePlugin"]["config"], policy["mig"]) == (
+        {"name": "", "default": ""},
+        {"strategy": "single"},
+    )
+    assert samples["NVIDIADriver"]["upgradePolicy"]["autoUpgrade"] is True
+    assert samples["GPUCluster"]["draDriver"]["image"] == "dra-driver-nvidia-gpu"

@@ -8,11 +8,13 @@ from __future__ import annotations
 import typing as t
 from pathlib import Path
 
+from unit.sandbox.catalogue.builders import load
 from unit.sandbox.fake_api import World
 
 from openshift_sandbox.stand_ins.core.loop import Reconciler
 from openshift_sandbox.stand_ins.gpu_operator import daemon_sets, operands
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD
+from openshift_sandbox.stand_ins.gpu_operator.rules import release
 
 Object = dict[str, t.Any]
 NAMESPACE = "nvidia-gpu-operator"
@@ -84,6 +86,20 @@ def pod_annotations(world: World, name: str, namespace: str = NAMESPACE) -> Obje
     return t.cast(Object, world.api.get("Pod", name, namespace)["metadata"].get("annotations", {}))
 
 
+def deployment(version: str = "26.7.0") -> Object:
+    """Return the operator's Deployment as OLM makes it of a release in the catalogue."""
+    csv = load("gpu-operator-certified").csv(version)
+    (found,) = csv["spec"]["install"]["spec"]["deployments"]
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": found["name"], "namespace": NAMESPACE},
+        "spec": found["spec"],
+        "status": {"conditions": [{"type": "Available", "status": "True"}]},
+    }
+
+
+RELEASE = release.of(deployment())
 BY_NAME = {operand.name: operand for operand in operands.OPERANDS}
 
 
@@ -95,7 +111,7 @@ def policy(**spec: t.Any) -> Object:
 
 
 def daemon_set(name: str = "nvidia-dcgm", **spec: t.Any) -> Object:
-    return daemon_sets.daemon_set(BY_NAME[name], policy(**spec), NAMESPACE)
+    return daemon_sets.daemon_set(BY_NAME[name], policy(**spec), RELEASE)
 
 
 def labels(world: World) -> dict[str, str]:

@@ -6,11 +6,15 @@
 from __future__ import annotations
 
 from unit.sandbox.fake_api import World
-from unit.sandbox.gpu_operator.builders import NAMESPACE, Object
+from unit.sandbox.gpu_operator.builders import NAMESPACE, Object, deployment
 
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import OSTREE
 
-FEATURES = {"feature.node.kubernetes.io/kernel-version.full": "5.14"}
+FEATURES = {
+    "feature.node.kubernetes.io/kernel-version.full": "5.14",
+    "feature.node.kubernetes.io/system-os_release.ID": "rhcos",
+    "feature.node.kubernetes.io/system-os_release.VERSION_ID": "4.22",
+}
 GPU = FEATURES | {"feature.node.kubernetes.io/pci-10de.present": "true", OSTREE: "9.8.1"}
 STREAM = (
     "image.openshift.io/v1",
@@ -35,7 +39,7 @@ CLUSTER: tuple[tuple[str, str, str, str | None, Object], ...] = (
         "Deployment",
         "gpu-operator",
         NAMESPACE,
-        {"status": {"conditions": [{"type": "Available", "status": "True"}]}},
+        {key: value for key, value in deployment().items() if key in ("spec", "status")},
     ),
     STREAM,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from unit.sandbox.gpu_operator.builders import NAMESPACE, Object, daemon_set, policy
+from unit.sandbox.gpu_operator.builders import RELEASE, Object, daemon_set, policy
 
 from openshift_sandbox.stand_ins.gpu_operator import daemon_sets, operands
 
@@ -23,7 +23,7 @@ class TestDaemonSets:
         ids=lambda one: str(one.name),
     )
     def test_each_runs_where_its_deploy_label_is(self, operand: operands.Operand) -> None:
-        pod = daemon_sets.daemon_set(operand, policy(), NAMESPACE)["spec"]["template"]["spec"]
+        pod = daemon_sets.daemon_set(operand, policy(), RELEASE)["spec"]["template"]["spec"]
         assert pod["nodeSelector"] == {f"nvidia.com/gpu.deploy.{operand.component}": "true"}
         assert pod["tolerations"] == [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
 
@@ -47,7 +47,7 @@ class TestDaemonSets:
         )
 
     def test_one_driver_for_each_rhcos_version(self) -> None:
-        found = daemon_sets.driver_daemon_sets(policy(), NAMESPACE, {"9.8.1": "dtk:1", "9.8.2": None})
+        found = daemon_sets.driver_daemon_sets(policy(), RELEASE, {"9.8.1": "dtk:1", "9.8.2": None})
         assert [one["metadata"]["name"] for one in found] == [
             "nvidia-driver-daemonset-9.8.1",
             "nvidia-driver-daemonset-9.8.2",
@@ -65,8 +65,26 @@ class TestDaemonSets:
             second["template"]["metadata"]["labels"]["openshift.driver-toolkit.rhcos-image-missing"] == "true"
         )
 
+    def test_options_add_containers_to_the_driver(self) -> None:
+        on = {"enabled": True}
+        spec = {"driver": {"rdma": on}, "gds": on | {"image": "r/fs:1"}, "gdrcopy": on}
+        (made,) = daemon_sets.driver_daemon_sets(policy(**spec), RELEASE, {})
+        containers = made["spec"]["template"]["spec"]["containers"]
+        assert {one["name"]: one["image"] for one in containers} == {
+            "nvidia-driver-ctr": RELEASE.images["DRIVER_IMAGE"],
+            "nvidia-peermem-ctr": RELEASE.images["DRIVER_IMAGE"],
+            "nvidia-fs-ctr": "r/fs:1",
+            "nvidia-gdrcopy-ctr": RELEASE.images["GDRCOPY_IMAGE"],
+        }
+
+    def test_a_driver_with_a_tag_has_the_system_at_its_end(self) -> None:
+        driver = {"repository": "r", "image": "driver", "version": "580.1", "rdma": {"enabled": True}}
+        (made,) = daemon_sets.driver_daemon_sets(policy(driver=driver), RELEASE, {}, "rhcos4.22")
+        containers = made["spec"]["template"]["spec"]["containers"]
+        assert [one["image"] for one in containers] == ["r/driver:580.1-rhcos4.22"] * 2
+
     def test_without_the_image_stream_there_is_a_plain_driver(self) -> None:
-        [one] = daemon_sets.driver_daemon_sets(policy(), NAMESPACE, {})
+        [one] = daemon_sets.driver_daemon_sets(policy(), RELEASE, {})
         assert one["metadata"]["name"] == "nvidia-driver-daemonset"
         assert len(one["spec"]["template"]["spec"]["containers"]) == 1
 
@@ -82,37 +100,43 @@ class TestImages:
     @pytest.mark.parametrize(
         ("part", "image"),
         [
-            ({}, "nvcr.io/nvidia/driver:595.91.07"),
+            ({}, RELEASE.images["DRIVER_IMAGE"]),
             ({"repository": "r", "image": "driver", "version": "580.1"}, "r/driver:580.1"),
             ({"repository": "r", "image": "driver", "version": "sha256:ab"}, "r/driver@sha256:ab"),
             ({"image": "r/driver@sha256:cd"}, "r/driver@sha256:cd"),
         ],
     )
     def test_path(self, part: Object, image: str) -> None:
-        assert daemon_sets.image_path(operands.DRIVER, part) == image
+        assert daemon_sets.image_path("DRIVER_IMAGE", part, RELEASE.images) == image
 
-    @pytest.mark.parametrize(
-        ("driver", "image"),
-        [
-            ({}, "r/driver@sha256:ab"),
-            ({"repository": "r", "image": "driver", "version": "580.1"}, "r/driver:580.1"),
-            ({"usePrecompiled": True}, "nvcr.io/nvidia/driver:595.91.07"),
-        ],
-    )
-    def test_the_operators_own_driver_is_the_one_of_its_deployment(self, driver: Object, image: str) -> None:
-        container = {
-            "name": "gpu-operator",
-            "env": [{"name": "X"}, {"name": "DRIVER_IMAGE", "value": "r/driver@sha256:ab"}],
-        }
-        made = daemon_sets.with_own_driver(
-            policy(driver=driver), {"spec": {"template": {"spec": {"containers": [container]}}}}
-        )
-        assert daemon_sets.image_path(operands.DRIVER, made["spec"]["driver"]) == image
-        assert daemon_sets.with_own_driver(made, {}) == made
+    @pytest.mark.parametrize("operand", operands.OPERANDS, ids=lambda one: str(one.name))
+    def test_every_operand_has_the_image_of_the_operators_env(self, operand: operands.Operand) -> None:
+        pod = daemon_sets.daemon_set(operand, policy(), RELEASE)["spec"]["template"]["spec"]
+        assert {one["image"] for one in pod["containers"]} == {RELEASE.images[operand.image]}
+        assert "@sha256:" in RELEASE.images[operand.image] or operand.image == "VALIDATOR_IMAGE"
+
+    def test_init_containers_have_images_of_their_own(self) -> None:
+        manager = {"repository": "r", "image": "manager", "version": "v1", "env": [{"name": "A"}]}
+        for driver, image in (
+            ({}, RELEASE.images["DRIVER_MANAGER_IMAGE"]),
+            ({"manager": manager}, "r/manager:v1"),
+        ):
+            made = daemon_set("nvidia-driver-daemonset", driver=driver)
+            (found,) = made["spec"]["template"]["spec"]["initContainers"]
+            assert (found["image"], found.get("env")) == (image, manager["env"] if driver else None)
+        (validation,) = daemon_set("nvidia-dcgm")["spec"]["template"]["spec"]["initContainers"]
+        assert validation["image"] == RELEASE.images["VALIDATOR_IMAGE"]
+
+    def test_an_operator_without_the_image_fails(self) -> None:
+        with pytest.raises(
+            daemon_sets.ImageError,
+            match="empty image path provided through both ClusterPolicy CR and ENV DCGM_IMAGE",
+        ):
+            daemon_sets.image_path("DCGM_IMAGE", {}, {})
 
     def test_a_lone_version_is_refused(self) -> None:
         with pytest.raises(
             daemon_sets.ImageError,
             match="invalid image specification: repository, image and version must all be set",
         ):
-            daemon_sets.image_path(operands.DRIVER, {"version": "580.1"})
+            daemon_sets.image_path("DRIVER_IMAGE", {"version": "580.1"}, RELEASE.images)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from unit.sandbox.gpu_operator.builders import Object
 
-from openshift_sandbox.stand_ins.gpu_operator import driver_upgrade
+from openshift_sandbox.stand_ins.gpu_operator.rules import upgrade_states
 
 
 class TestUpgrade:
@@ -23,7 +23,7 @@ class TestUpgrade:
         ],
     )
     def test_slots(self, rules: Object, states: list[str], unavailable: int, free: int) -> None:
-        assert driver_upgrade.slots(rules, states, unavailable) == free
+        assert upgrade_states.slots(rules, states, unavailable) == free
 
     @pytest.mark.parametrize(
         ("state", "stale", "ready", "following"),
@@ -41,4 +41,4 @@ class TestUpgrade:
         ],
     )
     def test_label_after_label(self, state: str, stale: bool, ready: bool, following: str) -> None:
-        assert driver_upgrade.after(state, stale, ready) == following
+        assert upgrade_states.after(state, stale, ready) == following

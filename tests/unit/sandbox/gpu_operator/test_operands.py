@@ -8,7 +8,8 @@ from __future__ import annotations
 import pytest
 from unit.sandbox.gpu_operator.builders import BY_NAME, NAMESPACE, Object, policy
 
-from openshift_sandbox.stand_ins.gpu_operator import assets, daemon_sets, operands, operator
+from openshift_sandbox.stand_ins.gpu_operator import assets, daemon_sets, operands
+from openshift_sandbox.stand_ins.gpu_operator.rules import facts, turns
 
 
 @pytest.mark.parametrize(
@@ -39,8 +40,8 @@ class TestOperator:
     def test_the_oldest_policy_counts(self) -> None:
         older, newer = policy(), policy()
         newer["metadata"] = {"name": "a", "creationTimestamp": "2026-01-02T00:00:00Z"}
-        assert operator.active([newer, older]) is older
-        assert operator.active([]) is None
+        assert turns.active([newer, older]) is older
+        assert turns.active([]) is None
 
     @pytest.mark.parametrize(
         ("history", "version"),
@@ -53,7 +54,7 @@ class TestOperator:
         ],
     )
     def test_completed_version(self, history: list[Object], version: str | None) -> None:
-        assert operator.completed_version({"status": {"history": history}}) == version
+        assert facts.completed_version({"status": {"history": history}}) == version
 
     def test_toolkit_images_of_the_versions_on_gpu_nodes(self) -> None:
         labels = {"nvidia.com/gpu.present": "true", daemon_sets.OSTREE: "9.8.1"}
@@ -62,6 +63,6 @@ class TestOperator:
             {"metadata": {"labels": {daemon_sets.OSTREE: "9.8.0"}}},
         ]
         stream = {"spec": {"tags": [{"name": "9.8.1", "from": {"name": "dtk:1"}}]}}
-        assert operator.toolkit_images(stream, nodes) == {"9.8.1": "dtk:1"}
-        assert operator.toolkit_images({"spec": {}}, nodes) == {"9.8.1": None}
-        assert operator.toolkit_images(None, nodes) == {}
+        assert facts.toolkit_images(stream, nodes) == {"9.8.1": "dtk:1"}
+        assert facts.toolkit_images({"spec": {}}, nodes) == {"9.8.1": None}
+        assert facts.toolkit_images(None, nodes) == {}

@@ -122,11 +122,103 @@ def test_nothing_happens_while_the_deployment_is_not_available() -> None:
     assert verdict(world) == ("", "", "")
 
 
-def test_a_second_policy_is_ignored() -> None:
+def test_the_younger_policy_has_no_status() -> None:
     world = make()
     add_policy(world)
     add_policy(world, "another")
-    assert world.api.get("ClusterPolicy", "another")["status"] == {"state": "ignored", "namespace": NAMESPACE}
+    assert "status" not in world.api.get("ClusterPolicy", "another")
+    assert verdict(world)[0] == "notReady"
+
+
+def wake_by_spec(world: World) -> None:
+    world.api.patch(
+        "nvidia.com/v1", "clusterpolicies", "another", None, {"spec": {"dcgm": {"enabled": False}}}
+    )
+
+
+def wake_by_labels(world: World) -> None:
+    marks = {"feature.node.kubernetes.io/system-os_release.OSTREE_VERSION": "9.8.2"}
+    world.api.patch("v1", "nodes", "node-0", None, {"metadata": {"labels": marks}})
+
+
+def wake_by_restart(world: World) -> None:
+    available = {"status": {"conditions": [{"type": "Available", "status": "False"}]}}
+    world.api.patch("apps/v1", "deployments", "gpu-operator", NAMESPACE, available, "status")
+    world.settle(1)
+    available["status"]["conditions"][0]["status"] = "True"
+    world.api.patch("apps/v1", "deployments", "gpu-operator", NAMESPACE, available, "status")
+
+
+def wake_by_another_pod(world: World) -> None:
+    labels = {"app": "gpu-operator", "app.kubernetes.io/component": "gpu-operator"}
+    put(world, "v1", "Pod", "gpu-operator-2", NAMESPACE, {"spec": {}})
+    world.api.patch("v1", "pods", "gpu-operator-2", NAMESPACE, {"metadata": {"labels": labels}})
+
+
+@pytest.mark.parametrize("wake", [wake_by_spec, wake_by_labels, wake_by_restart, wake_by_another_pod])
+def test_the_younger_policy_waits_for_news_when_the_older_is_gone(wake: t.Callable[[World], None]) -> None:
+    world = make()
+    add_policy(world)
+    add_policy(world, "another")
+    world.api.delete("nvidia.com/v1", "clusterpolicies", "gpu-cluster-policy")
+    world.settle(60)
+    world.api.patch("v1", "nodes", "node-0", None, {"metadata": {"labels": {"team": "a"}}})
+    world.settle(1)
+    assert "status" not in world.api.get("ClusterPolicy", "another")
+    wake(world)
+    world.settle(1)
+    assert verdict(world, "another")[:2] == ("notReady", "OperandNotReady")
+
+
+def test_a_policy_that_is_made_again_is_taken_at_once() -> None:
+    world = make()
+    add_policy(world)
+    add_policy(world, "another")
+    for name in ("gpu-cluster-policy", "another"):
+        world.api.delete("nvidia.com/v1", "clusterpolicies", name)
+    add_policy(world)
+    assert verdict(world)[0] == "notReady"
+
+
+@pytest.mark.parametrize(("missing", "part"), [("ID", "name"), ("VERSION_ID", "version")])
+def test_without_the_system_of_the_first_gpu_node_nothing_is_made(missing: str, part: str) -> None:
+    key = f"feature.node.kubernetes.io/system-os_release.{missing}"
+    bad = {name: value for name, value in GPU.items() if name != key}
+    world = make(labels=(bad, GPU))
+    add_policy(world)
+    message = f"failed to retrieve GPU node OS info: unable to retrieve OS {part} from label {key}"
+    assert verdict(world) == ("notReady", "ReconcileFailed", message)
+    assert world.api.all("DaemonSet") == []
+    second = make(labels=(GPU, bad))
+    add_policy(second)
+    assert verdict(second)[1] == "OperandNotReady"
+
+
+def test_state_and_conditions_are_two_requests() -> None:
+    world = make(delays={"gpu_conditions": 2})
+    add_policy(world)
+    status = world.api.get("ClusterPolicy", "gpu-cluster-policy")["status"]
+    assert status == {"state": "notReady", "namespace": NAMESPACE}
+    world.settle(2)
+    assert verdict(world)[1] == "OperandNotReady"
+    for one in world.api.all("DaemonSet"):
+        world.api.delete("apps/v1", "daemonsets", one["metadata"]["name"], NAMESPACE)
+    run_daemon_sets(world)
+    run_daemon_sets(world)
+    status = world.api.get("ClusterPolicy", "gpu-cluster-policy")["status"]
+    assert status["state"] == "ready"
+    assert [one["reason"] for one in status["conditions"]] == ["Error", "OperandNotReady"]
+    world.settle(2)
+    assert verdict(world)[:2] == ("ready", "Reconciled")
+
+
+def test_a_driver_pod_says_that_it_is_not_precompiled() -> None:
+    world = make()
+    add_policy(world)
+    made = world.api.get("DaemonSet", "nvidia-driver-daemonset-9.8.1", NAMESPACE)
+    for metadata in (made["metadata"], made["spec"]["template"]["metadata"]):
+        assert metadata["labels"]["nvidia.com/precompiled"] == "false"
+    assert "nvidia.com/precompiled" not in made["spec"]["selector"]["matchLabels"]
 
 
 def test_an_operand_that_is_switched_off_goes() -> None:
@@ -159,3 +251,17 @@ def test_an_operand_that_is_missing() -> None:
     run_daemon_sets(world)
     assert verdict(world)[:2] == ("ready", "Reconciled")
     assert "nvidia-dcgm-exporter" not in {one["metadata"]["name"] for one in world.api.all("DaemonSet")}
+
+
+def test_what_stays_when_the_policy_is_deleted() -> None:
+    owner = {"nvidia.com/gpu-operator.driver.owner": "a"}
+    world = make(labels=(GPU | owner,))
+    add_policy(world)
+    before = world.api.get("Node", "node-0")["metadata"]["labels"]
+    world.api.delete("nvidia.com/v1", "clusterpolicies", "gpu-cluster-policy")
+    world.settle(5)
+    after = world.api.get("Node", "node-0")["metadata"]["labels"]
+    assert after == before
+    assert owner.items() | {("nvidia.com/gpu.present", "true")} <= after.items()
+    assert sum(key.startswith("nvidia.com/gpu.deploy.") for key in after) == 9
+    assert "openshift.io/cluster-monitoring" in world.api.get("Namespace", NAMESPACE)["metadata"]["labels"]
