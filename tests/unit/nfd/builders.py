@@ -15,6 +15,7 @@ def params(**given: t.Any) -> NfdLabelsParams:
         "state": "present",
         "wait": True,
         "wait_timeout": 1800,
+        "lock_timeout": 0,
         "name": "nfd-instance",
         "namespace": "openshift-nfd",
         "adopt": "report",

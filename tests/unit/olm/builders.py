@@ -103,6 +103,7 @@ def params(**given: t.Any) -> OlmOperatorParams:
         "state": "present",
         "wait": True,
         "wait_timeout": 1800,
+        "lock_timeout": 0,
         "name": "nfd",
         "namespace": "openshift-nfd",
         "namespace_labels": {},
