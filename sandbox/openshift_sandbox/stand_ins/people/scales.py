@@ -5,7 +5,7 @@
 
 `oc scale` writes through the subresource `scale`, as manager kubectl; the console writes the MachineSet, as
 manager Mozilla. The real person may do it at any time; this one waits until the set is ready, and does it
-once for each set.
+once for each set and trouble.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ class ForeignScales(Reconciler):
     kinds = ("MachineSet",)
 
     def __init__(self) -> None:
-        self._done: set[str] = set()
+        self._done: dict[str, Object] = {}
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         for machine_set in cluster.objects("MachineSet"):
             metadata = machine_set["metadata"]
             trouble = cluster.trouble("scaled_by_hand", machine_set=metadata["name"])
             if trouble is None:
-                self._done.discard(metadata["uid"])
-            elif metadata["uid"] not in self._done and _concerned(trouble, machine_set):
+                self._done.pop(metadata["uid"], None)
+            elif self._done.get(metadata["uid"]) != trouble and _concerned(trouble, machine_set):
                 if cluster.due(metadata["uid"], "scale_by_hand", 3.0):
                     scale(cluster, machine_set, str(trouble.get("manager", KUBECTL)), trouble["replicas"])
-                    self._done.add(metadata["uid"])
+                    self._done[metadata["uid"]] = trouble
             else:
                 cluster.restart(metadata["uid"], "scale_by_hand")
 

@@ -46,6 +46,14 @@ def test_a_ready_gpu_set_is_scaled_once_in_the_manner_of_the_tool(manager: str, 
     assert request[4] == {"fieldManager": manager}
 
 
+def test_another_trouble_scales_it_again() -> None:
+    made, sent = world(1, replicas=2)
+    made.settle(10)
+    made.scenario.now.troubles[:] = [{"type": "scaled_by_hand", "replicas": 1}]
+    made.settle(10)
+    assert [one[2]["spec"]["replicas"] for one in sent] == [2, 1]
+
+
 def test_a_set_that_is_not_ready_or_has_no_gpus_is_left_alone() -> None:
     for made, sent in (world(0, replicas=3), world(1, gpus="0", replicas=3)):
         made.settle(20)
