@@ -1,10 +1,11 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A task that the test kills in the middle of its work."""
+"""A task or a playbook that the test kills in the middle of its work."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -14,33 +15,39 @@ from pathlib import Path
 
 import yaml
 from integration.patience import until
-from integration.playbook import Playbook
+from integration.playbook import ROOT, Playbook
 
 
 def kill(
     playbook: Playbook, directory: Path, when: t.Callable[[], t.Any], module: str, **options: t.Any
 ) -> None:
-    """Run one task, and kill all of its processes as soon as the condition holds."""
+    """Run one task, and kill ansible-playbook as soon as the condition holds."""
     task = {f"accelerators.openshift.{module}": {**options, "kubeconfig": str(playbook.kubeconfig)}}
-    (directory / "play.yml").write_text(
-        yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": [task]}])
-    )
-    command = [
-        str(Path(sys.executable).parent / "ansible-playbook"),
-        "-i",
-        "localhost,",
-        "-c",
-        "local",
-        "play.yml",
-    ]
+    play = directory / "play.yml"
+    play.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": [task]}]))
+    _kill(playbook, when, [str(play)])
+
+
+def kill_playbook(playbook: Playbook, when: t.Callable[[], t.Any], name: str, **extra_vars: t.Any) -> None:
+    """Run a playbook of the collection, and kill ansible-playbook as soon as the condition holds."""
+    _kill(playbook, when, [str(ROOT / f"playbooks/{name}.yml"), "-e", json.dumps(extra_vars)])
+
+
+def _kill(playbook: Playbook, when: t.Callable[[], t.Any], arguments: list[str]) -> None:
+    program = str(Path(sys.executable).parent / "ansible-playbook")
     environment = {**os.environ, **playbook._environment()}
     run = subprocess.Popen(
-        command, cwd=directory, env=environment, stdout=subprocess.DEVNULL, start_new_session=True
+        [program, "-i", "localhost,", "-c", "local", *arguments],
+        cwd=playbook.directory,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
     )
     try:
-        until(when, "the moment in which the task is killed")
-        assert run.poll() is None, "the task had ended before"
+        until(when, "the moment in which ansible-playbook is killed")
+        assert run.poll() is None, "ansible-playbook had ended before"
     finally:
+        # Its workers are not in this group: each has a session of its own.
         os.killpg(run.pid, signal.SIGKILL)
         run.wait()
     assert run.returncode == -signal.SIGKILL

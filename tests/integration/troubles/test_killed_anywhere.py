@@ -1,0 +1,145 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kill -9 of ansible-playbook at twenty points: no write follows, and the next run goes on."""
+
+from __future__ import annotations
+
+import re
+import time
+import typing as t
+
+import pytest
+from cluster import Cluster
+from integration.killed import kill_playbook
+from integration.troubles.demo import POOL, POOLS, QUICK, Demo, gpu_nodes
+from integration.wire import LEASES, OURS, Audit
+
+from openshift_sandbox import audit as requests
+
+pytestmark = [
+    pytest.mark.story("a cluster gets GPUs, is resized, gets a new machine, and loses its GPUs"),
+    pytest.mark.long("four minutes; test_one_run.py kills one drain in every run"),
+]
+
+SCENARIO: t.Final = "aws"
+Data = dict[str, t.Any]
+
+ENABLE: t.Final[Data] = {"gpu_pools": POOLS, **QUICK}
+SMALLER: t.Final[Data] = {"gpu_pools": POOLS, "gpu_pool": "demo", "gpu_replicas": 1, "gpu_on_busy": "drain"}
+REMOVE: t.Final[Data] = {**ENABLE, "gpu_on_busy": "drain", "gpu_node_pool_on_busy": "drain"}
+# Playbook, extra vars, and the write after which it is killed; a later point needs the ones before it.
+ENABLED: t.Final = (
+    "(create|patch) machinesets.machine.openshift.io",
+    "(create|patch) namespaces",
+    "(create|patch) operatorgroups.operators.coreos.com",
+    "(create|patch) subscriptions.operators.coreos.com",
+    "(create|patch) installplans.operators.coreos.com",
+    "(create|patch) nodefeaturediscoveries.nfd.openshift.io",
+    "(create|patch) clusterpolicies.nvidia.com",
+    "(create|patch) priorityclasses.scheduling.k8s.io",
+    "(create|patch) resourcequotas",
+    "create pods",
+)
+RESIZED: t.Final = (
+    "patch nodes",
+    "(create|patch) machines.machine.openshift.io",
+    "(create|patch) machinesets.machine.openshift.io",
+)
+REPLACED: t.Final = ("patch nodes", "delete machines.machine.openshift.io")
+REMOVED: t.Final = (
+    "delete clusterpolicies.nvidia.com",
+    "delete machinesets.machine.openshift.io",
+    "delete resourcequotas",
+    "delete nodefeaturediscoveries.nfd.openshift.io",
+    "delete subscriptions.operators.coreos.com",
+)
+
+
+class Killer:
+    """Kills playbooks on one cluster, and looks at what is written afterwards."""
+
+    def __init__(self, cluster: Cluster, demo: Demo, audit: Audit) -> None:
+        self.demo, self.audit = demo, audit
+        self.log = cluster.needs_sandbox().directory / "audit.log"
+
+    def written(self, since: int) -> list[str]:
+        return [
+            f"{one.verb} {one.resource}"
+            for one in requests.read(self.log, since, OURS)
+            if one.verb in requests.WRITES and "dryRun" not in one.uri and one.resource != LEASES
+        ]
+
+    def kill(self, name: str, point: str, **extra_vars: t.Any) -> None:
+        start = requests.position(self.log)
+        kill_playbook(
+            self.demo,
+            lambda: any(re.fullmatch(point, one) for one in self.written(start)),
+            name,
+            **extra_vars,
+        )
+        time.sleep(1.5)  # a worker looks once a second
+        self.audit.flush()
+        after = requests.position(self.log)
+        time.sleep(4)
+        assert self.written(after) == [], f"{name} was killed after `{point}`, and wrote on"
+
+
+@pytest.fixture(scope="module")
+def killer(cluster: Cluster, demo: Demo) -> Killer:
+    sandbox = cluster.needs_sandbox()
+    return Killer(cluster, demo, Audit(sandbox.audit_log, cluster.client))
+
+
+@pytest.mark.parametrize("point", ENABLED)
+def test_enable_gpus(killer: Killer, point: str) -> None:
+    killer.kill("enable_gpus", point, **ENABLE)
+
+
+def test_the_plan_is_right_in_between_and_enable_gpus_ends_what_it_began(
+    killer: Killer, cluster: Cluster
+) -> None:
+    assert killer.demo.playbook("plan", **ENABLE).rc == 0
+    done = killer.demo.enable()
+    assert done.rc == 0, done.output[-3000:]
+    assert len(gpu_nodes(cluster)) == 2
+    again = killer.demo.enable()
+    assert (again.rc, again.changed) == (0, 0), again.output[-3000:]
+
+
+@pytest.mark.parametrize("point", RESIZED)
+def test_resize_pool(killer: Killer, point: str) -> None:
+    killer.kill("resize_pool", point, **SMALLER)
+
+
+def test_another_number_wins_after_the_kill(killer: Killer, cluster: Cluster) -> None:
+    """Let a later resize to two nodes hold: nothing of the killed one takes a node away afterwards."""
+    done = killer.demo.playbook("resize_pool", **{**SMALLER, "gpu_replicas": 2})
+    assert done.rc == 0, done.output[-3000:]
+    time.sleep(5)
+    nodes = cluster.client.list("v1", "nodes", labels=POOL)
+    assert [bool(one["spec"].get("unschedulable")) for one in nodes] == [False, False]
+
+
+@pytest.mark.parametrize("point", REPLACED)
+def test_replace_node(killer: Killer, cluster: Cluster, point: str) -> None:
+    killer.kill("replace_node", point, gpu_node=gpu_nodes(cluster)[0], gpu_on_busy="drain")
+
+
+def test_the_pool_is_whole_again(killer: Killer, cluster: Cluster) -> None:
+    done = killer.demo.enable()
+    assert done.rc == 0, done.output[-3000:]
+    assert len(gpu_nodes(cluster)) == 2
+    assert killer.demo.enable().changed == 0
+
+
+@pytest.mark.parametrize("point", REMOVED)
+def test_remove_gpus(killer: Killer, point: str) -> None:
+    killer.kill("remove_gpus", point, **REMOVE)
+
+
+def test_remove_gpus_ends_what_it_began(killer: Killer, cluster: Cluster) -> None:
+    done = killer.demo.remove()
+    assert done.rc == 0, done.output[-3000:]
+    assert gpu_nodes(cluster) == []
+    assert killer.demo.remove().changed == 0
