@@ -26,7 +26,7 @@ description:
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
-  - kubernetes.core.k8s_auth_options
+  - accelerators.openshift._auth
 options:
   name:
     description: Name of the pool.
