@@ -28,6 +28,8 @@ options:
       - The objects, as a list of mappings, as YAML text with one or several documents, or as a list of such
         texts.
       - The module splits objects of kind C(List) into their items.
+      - Before ansible-core 2.19 a template becomes text, unless it makes a whole list or mapping. There, a
+        template cannot set a number or a boolean inside an object. Make the whole list with one template.
     type: raw
     required: true
   namespace:

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
-import types
 import typing as t
 
 import pytest
+from ansible.executor.task_result import TaskResult
+from ansible.inventory.host import Host
 
 from ansible_collections.accelerators.openshift.plugins.callback.verdict import CallbackModule
 
 
 def result(**facts: t.Any) -> t.Any:
-    return types.SimpleNamespace(result=facts, host=types.SimpleNamespace(get_name=lambda: "cluster-a"))
+    """Return a result as this ansible-core gives it to a callback."""
+    return TaskResult(Host("cluster-a"), None, facts, {})
 
 
 FAILURE = {
