@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 import typing as t
 
 import pytest
@@ -11,7 +12,9 @@ from ansible_collections.accelerators.openshift.plugins.callback.verdict import 
 
 def result(**facts: t.Any) -> t.Any:
     """Return a result as this ansible-core gives it to a callback."""
-    return TaskResult(Host("cluster-a"), None, facts, {})
+    # Only some releases of ansible-core keep the fields of the task in it.
+    more = {"task_fields": {}} if "task_fields" in inspect.signature(TaskResult).parameters else {}
+    return TaskResult(Host("cluster-a"), None, facts, **more)
 
 
 FAILURE = {
