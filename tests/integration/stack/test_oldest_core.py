@@ -69,7 +69,7 @@ class Oldest:
 @pytest.fixture(scope="module")
 def oldest(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Oldest:
     # It makes the environment; pytest's version is all that it then runs.
-    command = [ROOT / "tests/other_core", "oldest", "--version"]
+    command = [str(ROOT / "tests/other_core"), "oldest", "--version"]
     made = subprocess.run(command, capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stdout + made.stderr
     if not BIN.exists():
