@@ -43,9 +43,12 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         """Store a failed result with an error code, or a loop's failed items, unless errors are ignored."""
         if ignore_errors:
             return
-        items = [item for item in result.result.get("results", []) if isinstance(item, dict)]
-        failed = [item for item in items if item.get("failed")] or [result.result]
-        self._failures += [(result.host.get_name(), item) for item in failed if item.get("code")]
+        # Before ansible-core 2.19 both have only the names with an underscore.
+        facts = result.result if hasattr(result, "result") else result._result
+        host = result.host if hasattr(result, "host") else result._host
+        items = [item for item in facts.get("results", []) if isinstance(item, dict)]
+        failed = [item for item in items if item.get("failed")] or [facts]
+        self._failures += [(host.get_name(), item) for item in failed if item.get("code")]
 
     def v2_playbook_on_stats(self, stats: t.Any) -> None:
         """Display the stored failures: lines of the stack, code, message and remedy."""

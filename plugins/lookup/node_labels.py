@@ -16,7 +16,7 @@ description:
   - Reads the cluster and changes nothing. Connection options that you do not set come from the environment
     (C(K8S_AUTH_*), C(KUBECONFIG)), as for the modules.
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - accelerators.openshift._auth
 options:
   _terms:
     description: Names of nodes. The default is all nodes.

@@ -33,7 +33,7 @@ extends_documentation_fragment:
   - accelerators.openshift._state
   - accelerators.openshift._wait
   - accelerators.openshift._lock
-  - kubernetes.core.k8s_auth_options
+  - accelerators.openshift._auth
 options:
   pools:
     description:

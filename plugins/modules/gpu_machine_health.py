@@ -27,7 +27,7 @@ extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._lock
   - accelerators.openshift._state
-  - kubernetes.core.k8s_auth_options
+  - accelerators.openshift._auth
 options:
   name:
     description: Name of the pool.

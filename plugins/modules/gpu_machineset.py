@@ -34,7 +34,7 @@ extends_documentation_fragment:
   - accelerators.openshift._drain
   - accelerators.openshift._joining
   - accelerators.openshift._platforms
-  - kubernetes.core.k8s_auth_options
+  - accelerators.openshift._auth
 options:
   name:
     description: Name of the pool.

@@ -23,7 +23,7 @@ extends_documentation_fragment:
   - accelerators.openshift._lock
   - accelerators.openshift._drain
   - accelerators.openshift._joining
-  - kubernetes.core.k8s_auth_options
+  - accelerators.openshift._auth
 options:
   name:
     description: Name of the node, or of its machine.

@@ -26,7 +26,7 @@ extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
   - accelerators.openshift._wait
-  - kubernetes.core.k8s_auth_options
+  - accelerators.openshift._auth
 options:
   namespace:
     description:

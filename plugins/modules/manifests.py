@@ -21,13 +21,15 @@ extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
   - accelerators.openshift._wait
-  - kubernetes.core.k8s_auth_options
+  - accelerators.openshift._auth
 options:
   objects:
     description:
       - The objects, as a list of mappings, as YAML text with one or several documents, or as a list of such
         texts.
       - The module splits objects of kind C(List) into their items.
+      - Before ansible-core 2.19 a template becomes text, unless it makes a whole list or mapping. There, a
+        template cannot set a number or a boolean inside an object. Make the whole list with one template.
     type: raw
     required: true
   namespace:

@@ -27,7 +27,7 @@ extends_documentation_fragment:
   - accelerators.openshift._wait
   - accelerators.openshift._lock
   - accelerators.openshift._node_feature
-  - kubernetes.core.k8s_auth_options
+  - accelerators.openshift._auth
 seealso:
   - plugin: accelerators.openshift.label_difference
     plugin_type: filter

@@ -30,7 +30,7 @@ extends_documentation_fragment:
   - accelerators.openshift._state
   - accelerators.openshift._wait
   - accelerators.openshift._lock
-  - kubernetes.core.k8s_auth_options
+  - accelerators.openshift._auth
 options:
   name:
     description: Name of the package, as C(oc get packagemanifests) lists it.

@@ -24,7 +24,7 @@ description:
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._wait
-  - kubernetes.core.k8s_auth_options
+  - accelerators.openshift._auth
 options:
   version:
     description: The release to update the cluster to, for example V(4.22.9).

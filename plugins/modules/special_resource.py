@@ -35,7 +35,7 @@ extends_documentation_fragment:
   - accelerators.openshift._custom_resource
   - accelerators.openshift._kmm
   - accelerators.openshift._sro
-  - kubernetes.core.k8s_auth_options
+  - accelerators.openshift._auth
 """
 
 EXAMPLES = r"""

@@ -29,19 +29,6 @@ PLUGIN_KINDS = {
 
 
 @pytest.fixture(scope="module")
-def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("dist")
-    subprocess.run(
-        [BIN / "ansible-galaxy", "collection", "build", "--output-path", out],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-    )
-    (path,) = out.glob("accelerators-openshift-*.tar.gz")
-    return path
-
-
-@pytest.fixture(scope="module")
 def names(tarball: Path) -> set[str]:
     with tarfile.open(tarball) as tar:
         return {name.removeprefix("./") for name in tar.getnames()}

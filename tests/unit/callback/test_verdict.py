@@ -7,9 +7,16 @@ import pytest
 
 from ansible_collections.accelerators.openshift.plugins.callback.verdict import CallbackModule
 
+# The attributes of a result: since ansible-core 2.19, and before.
+NAMES = {"since 2.19": ("result", "host"), "before": ("_result", "_host")}
 
-def result(**facts: t.Any) -> t.Any:
-    return types.SimpleNamespace(result=facts, host=types.SimpleNamespace(get_name=lambda: "cluster-a"))
+
+@pytest.fixture(params=NAMES)
+def result(request: pytest.FixtureRequest) -> t.Callable[..., t.Any]:
+    """Return a function that makes a result of a task; each test runs with both forms."""
+    of_result, of_host = NAMES[request.param]
+    host = types.SimpleNamespace(get_name=lambda: "cluster-a")
+    return lambda **facts: types.SimpleNamespace(**{of_result: facts, of_host: host})
 
 
 FAILURE = {
@@ -31,7 +38,7 @@ def callback(monkeypatch: pytest.MonkeyPatch) -> tuple[CallbackModule, list[str]
 
 @pytest.mark.parametrize("facts", [FAILURE, {"results": [{"changed": True}, FAILURE]}], ids=["task", "loop"])
 def test_the_last_lines_are_code_and_remedy(
-    callback: tuple[CallbackModule, list[str]], facts: dict[str, t.Any]
+    callback: tuple[CallbackModule, list[str]], result: t.Callable[..., t.Any], facts: dict[str, t.Any]
 ) -> None:
     one, shown = callback
     one.v2_runner_on_failed(result(**facts))
@@ -39,7 +46,9 @@ def test_the_last_lines_are_code_and_remedy(
     assert shown == ["cluster-a: MACH-CAPACITY: no g4dn in us-east-2a", "Remedy: add a zone"]
 
 
-def test_ignored_failures_and_those_of_others_stay_silent(callback: tuple[CallbackModule, list[str]]) -> None:
+def test_ignored_failures_and_those_of_others_stay_silent(
+    callback: tuple[CallbackModule, list[str]], result: t.Callable[..., t.Any]
+) -> None:
     one, shown = callback
     one.v2_runner_on_failed(result(**FAILURE), ignore_errors=True)
     one.v2_runner_on_failed(result(failed=True, msg="somebody else's"))
@@ -47,7 +56,9 @@ def test_ignored_failures_and_those_of_others_stay_silent(callback: tuple[Callba
     assert shown == []
 
 
-def test_the_stages_of_a_stack_come_before_its_verdict(callback: tuple[CallbackModule, list[str]]) -> None:
+def test_the_stages_of_a_stack_come_before_its_verdict(
+    callback: tuple[CallbackModule, list[str]], result: t.Callable[..., t.Any]
+) -> None:
     one, shown = callback
     lines = ["ready: crd", "driver FAILED on 1 of 2 nodes: gpu-1: no image", "toolkit waits for driver"]
     one.v2_runner_on_failed(result(**FAILURE, special_resource={"lines": lines}))

@@ -33,9 +33,12 @@ def test_every_module_can_run_in_process() -> None:
 def test_the_python_floor_is_what_is_tested() -> None:
     assert read("tests/config.yml") == {"modules": {"python_requires": ">=3.11"}}
     assert "ansible-core==2.19." in (ROOT / "requirements-dev.txt").read_text()
+    assert "ansible-core==2.16." in (ROOT / "requirements-oldest.txt").read_text()
     runtime = read("meta/runtime.yml")
     assert isinstance(runtime, dict)
-    assert runtime["requires_ansible"] == ">=2.19.0"
+    assert runtime["requires_ansible"] == ">=2.16.0"
+    roles = [yaml.safe_load((role / "meta/main.yml").read_text()) for role in ROLES]
+    assert {role["galaxy_info"]["min_ansible_version"] for role in roles} == {"2.16"}
 
 
 def entry_points(role: Path) -> dict[str, t.Any]:

@@ -1,0 +1,83 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What templates of roles and playbooks become, on every ansible-core that the collection supports.
+
+Before 2.19 a template is text unless it makes a whole list or mapping, and evaluates every variable it names.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing as t
+from pathlib import Path
+
+import pytest
+from ansible.parsing.dataloader import DataLoader
+from ansible.plugins.loader import lookup_loader
+from ansible.template import Templar
+
+ROOT: t.Final = Path(__file__).resolve().parents[2]
+TYPES: t.Final = [{"cloud": "aws", "name": "own.large"}]
+
+
+def read(path: str) -> t.Any:
+    """Return the content of a YAML file with its templates."""
+    loader = DataLoader()
+    # Since 2.19 Ansible templates only what it read as a template.
+    known = inspect.signature(loader.load_from_file).parameters
+    trust = {"trusted_as_template": True} if "trusted_as_template" in known else {}
+    return loader.load_from_file(str(ROOT / path), **trust)
+
+
+def templated(template: t.Any, variables: dict[str, t.Any]) -> t.Any:
+    return Templar(DataLoader(), variables=variables).template(template)
+
+
+@pytest.mark.parametrize("value", [1000, -5, "1000"])
+def test_a_priority_class_keeps_the_type_of_its_value(value: int | str) -> None:
+    """The API server refuses a value that is text."""
+    tasks = read("roles/gpu_policy/tasks/present.yml")
+    (task,) = [task for task in tasks if task["name"] == "present | Create the priority classes"]
+    priority = {"name": "gpu-high", "value": value, "description": "it's {urgent}: [1]"}
+    options = templated(
+        task["accelerators.openshift.manifests"], {**task["vars"], "__gpu_policy_priority": priority}
+    )
+    expected = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "gpu-high"},
+        "value": value,
+        "preemptionPolicy": "PreemptLowerPriority",
+        "description": "it's {urgent}: [1]",
+    }
+    assert options == {"objects": [expected]}
+    assert type(options["objects"][0]["value"]) is type(value)
+
+
+@pytest.mark.parametrize("form", ["none", "list", "path"])
+def test_the_users_own_instance_types_are_a_list_or_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    # Without Ansible's import hooks, which a unit test does not have, plugins have only their short names.
+    real = lookup_loader.get
+    monkeypatch.setattr(
+        lookup_loader, "get", lambda name, **more: real(name.removeprefix("ansible.builtin."), **more)
+    )
+    path = tmp_path / "types.yml"
+    path.write_text(str(TYPES))
+    given = {"none": {}, "list": TYPES, "path": str(path)}[form]
+    variables = read("playbooks/gpu_variables/vars/main/catalogue.yml")
+    extra = {"gpu_instance_types_catalogue": given} if given else {}
+    assert templated(variables["__gpu_catalogue"], {**variables, **extra}) == (TYPES if given else [])
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_resized_pool_keeps_its_place_among_the_pools(number: int) -> None:
+    pools = [{"name": name, "replicas": 1} for name in ("a", "b", "c")]
+    (play,) = read("playbooks/resize_pool.yml")
+    (task,) = [task for task in play["tasks"] if task["name"] == "Plan the pools with that number"]
+    given = {"gpu_pools": pools, "gpu_pool": pools[number]["name"], "gpu_replicas": "3"}
+    variables = {**play["vars"], **task["vars"], **given}
+    found = templated(task["accelerators.openshift.gpu_plan"]["pools"], variables)
+    assert found == [pool | ({"replicas": "3"} if pool is pools[number] else {}) for pool in pools]
