@@ -43,7 +43,7 @@ class Audit:
     def writes(self, *tasks: TaskResult) -> list[str]:
         """Return what these tasks changed or tried to change, one line per write, without dry runs.
 
-        The lease of the run is left out: test_one_run.py looks at it.
+        The lease of the run is left out: troubles/test_one_run.py looks at it.
         """
         return [
             f"{one.verb} {one.resource} {one.namespace or ''}/{one.name or ''}"

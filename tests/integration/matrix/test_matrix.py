@@ -28,12 +28,8 @@ def world(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, program: P
 
 
 def marked(cell: tuple[str, str]) -> t.Any:
-    reason = "a cell of the matrix beside the dozen that every run checks"
-    return pytest.param(
-        *cell,
-        marks=[] if cell in cells.SHORT else [pytest.mark.long(reason)],
-        id=" - ".join(cell),
-    )
+    rare = [pytest.mark.long("a cell of the matrix beside the dozen that every run checks")]
+    return pytest.param(*cell, marks=[] if cell in cells.SHORT else rare, id=" - ".join(cell))
 
 
 @pytest.mark.parametrize(("action", "situation"), [marked(cell) for cell in CELLS])

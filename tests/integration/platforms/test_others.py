@@ -100,7 +100,7 @@ CASES: t.Final = (
     ),
     Case(
         scenario="ibmcloud",
-        example="ibm-cloud",
+        example="ibm",
         made="demo-x7k2p-inference-us-east-1",
         worker="demo-x7k2p-worker-1",
         asked={"profile": "gx3-16x80x1l4", "zone": "us-east-1"},

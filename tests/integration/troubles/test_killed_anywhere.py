@@ -19,7 +19,7 @@ from openshift_sandbox import audit as requests
 
 pytestmark = [
     pytest.mark.story("a cluster gets GPUs, is resized, gets a new machine, and loses its GPUs"),
-    pytest.mark.long("four minutes; test_one_run.py kills one drain in every run"),
+    pytest.mark.long("four minutes; troubles/test_one_run.py kills one drain in every run"),
 ]
 
 SCENARIO: t.Final = "aws"
