@@ -12,6 +12,8 @@ import typing as t
 import pytest
 from cluster import Cluster
 from integration.killed import kill_playbook
+from integration.matrix.situations import gpu_pods
+from integration.matrix.world import World
 from integration.troubles.demo import POOL, POOLS, QUICK, Demo, gpu_nodes
 from integration.wire import LEASES, OURS, Audit
 
@@ -26,33 +28,34 @@ SCENARIO: t.Final = "aws"
 Data = dict[str, t.Any]
 
 ENABLE: t.Final[Data] = {"gpu_pools": POOLS, **QUICK}
-SMALLER: t.Final[Data] = {"gpu_pools": POOLS, "gpu_pool": "demo", "gpu_replicas": 1, "gpu_on_busy": "drain"}
+SMALLER: t.Final[Data] = {"gpu_pools": POOLS, "gpu_pool": "demo", "gpu_replicas": 1, "gpu_on_busy": "wait"}
 REMOVE: t.Final[Data] = {**ENABLE, "gpu_on_busy": "drain", "gpu_node_pool_on_busy": "drain"}
-# Playbook, extra vars, and the write after which it is killed; a later point needs the ones before it.
-ENABLED: t.Final = (
-    "(create|patch) machinesets.machine.openshift.io",
-    "(create|patch) namespaces",
-    "(create|patch) operatorgroups.operators.coreos.com",
-    "(create|patch) subscriptions.operators.coreos.com",
-    "(create|patch) installplans.operators.coreos.com",
-    "(create|patch) nodefeaturediscoveries.nfd.openshift.io",
-    "(create|patch) clusterpolicies.nvidia.com",
-    "(create|patch) priorityclasses.scheduling.k8s.io",
-    "(create|patch) resourcequotas",
-    "create pods",
+# The write after which a playbook is killed, and how many seconds later. A point needs the ones before it.
+Point = tuple[str, float]
+SUBSCRIBED: t.Final = "(create|patch) subscriptions.operators.coreos.com"
+APPROVED: t.Final = "patch installplans.operators.coreos.com"
+ENABLED: t.Final[tuple[Point, ...]] = (
+    ("(create|patch) machinesets.machine.openshift.io", 0),
+    (SUBSCRIBED, 0),
+    (APPROVED, 0),
+    ("(create|patch) nodefeaturediscoveries.nfd.openshift.io", 0),
+    (SUBSCRIBED, 1),
+    (APPROVED, 1),
+    ("(create|patch) clusterpolicies.nvidia.com", 0),
+    ("(create|patch) resourcequotas", 0),
+    ("create pods", 0),
 )
-RESIZED: t.Final = (
-    "patch nodes",
-    "(create|patch) machines.machine.openshift.io",
-    "(create|patch) machinesets.machine.openshift.io",
+REPLACED: t.Final[tuple[Point, ...]] = (
+    ("patch nodes", 0),
+    ("delete machines.machine.openshift.io", 0),
+    ("patch nodes", 2),
+    ("delete machines.machine.openshift.io", 3),
 )
-REPLACED: t.Final = ("patch nodes", "delete machines.machine.openshift.io")
-REMOVED: t.Final = (
-    "delete clusterpolicies.nvidia.com",
-    "delete machinesets.machine.openshift.io",
-    "delete resourcequotas",
-    "delete nodefeaturediscoveries.nfd.openshift.io",
-    "delete subscriptions.operators.coreos.com",
+REMOVED: t.Final[tuple[Point, ...]] = (
+    ("delete machinesets.machine.openshift.io", 0),
+    ("delete clusterpolicies.nvidia.com", 0),
+    ("delete nodefeaturediscoveries.nfd.openshift.io", 0),
+    ("delete subscriptions.operators.coreos.com", 0),
 )
 
 
@@ -60,7 +63,7 @@ class Killer:
     """Kills playbooks on one cluster, and looks at what is written afterwards."""
 
     def __init__(self, cluster: Cluster, demo: Demo, audit: Audit) -> None:
-        self.demo, self.audit = demo, audit
+        self.cluster, self.demo, self.audit = cluster, demo, audit
         self.log = cluster.needs_sandbox().directory / "audit.log"
 
     def written(self, since: int) -> list[str]:
@@ -70,7 +73,7 @@ class Killer:
             if one.verb in requests.WRITES and "dryRun" not in one.uri and one.resource != LEASES
         ]
 
-    def kill(self, name: str, point: str, **extra_vars: t.Any) -> None:
+    def kill(self, name: str, point: Point, **extra_vars: t.Any) -> None:
         start = requests.position(self.log)
         kill_playbook(
             self.demo,
@@ -82,7 +85,7 @@ class Killer:
         self.audit.flush()
         after = requests.position(self.log)
         time.sleep(4)
-        assert self.written(after) == [], f"{name} was killed after `{point}`, and wrote on"
+        assert self.written(after) == [], f"{name} was killed after {point}, and wrote on"
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +95,7 @@ def killer(cluster: Cluster, demo: Demo) -> Killer:
 
 
 @pytest.mark.parametrize("point", ENABLED)
-def test_enable_gpus(killer: Killer, point: str) -> None:
+def test_enable_gpus(killer: Killer, point: Point) -> None:
     killer.kill("enable_gpus", point, **ENABLE)
 
 
@@ -107,9 +110,11 @@ def test_the_plan_is_right_in_between_and_enable_gpus_ends_what_it_began(
     assert (again.rc, again.changed) == (0, 0), again.output[-3000:]
 
 
-@pytest.mark.parametrize("point", RESIZED)
-def test_resize_pool(killer: Killer, point: str) -> None:
-    killer.kill("resize_pool", point, **SMALLER)
+@pytest.mark.parametrize("later", [0.0, 1.0, 3.0])
+def test_resize_pool_while_it_waits_for_pods(killer: Killer, later: float) -> None:
+    with gpu_pods(World(killer.cluster, killer.demo, killer.audit)):
+        killer.kill("resize_pool", ("patch nodes", later), **SMALLER)
+        # The pods end now. A worker that had survived would take their node away.
 
 
 def test_another_number_wins_after_the_kill(killer: Killer, cluster: Cluster) -> None:
@@ -122,7 +127,7 @@ def test_another_number_wins_after_the_kill(killer: Killer, cluster: Cluster) ->
 
 
 @pytest.mark.parametrize("point", REPLACED)
-def test_replace_node(killer: Killer, cluster: Cluster, point: str) -> None:
+def test_replace_node(killer: Killer, cluster: Cluster, point: Point) -> None:
     killer.kill("replace_node", point, gpu_node=gpu_nodes(cluster)[0], gpu_on_busy="drain")
 
 
@@ -134,7 +139,7 @@ def test_the_pool_is_whole_again(killer: Killer, cluster: Cluster) -> None:
 
 
 @pytest.mark.parametrize("point", REMOVED)
-def test_remove_gpus(killer: Killer, point: str) -> None:
+def test_remove_gpus(killer: Killer, point: Point) -> None:
     killer.kill("remove_gpus", point, **REMOVE)
 
 
