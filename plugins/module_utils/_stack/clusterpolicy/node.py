@@ -25,6 +25,9 @@ from .manifest import effective_tolerations, reason, state
 
 # Reasons of a `ready` ClusterPolicy while its operator knows no GPU node.
 BLIND: t.Final = ("NoGPUNodes", "NFDLabelsMissing")
+WORKLOAD: t.Final = "nvidia.com/gpu.workload.config"
+# Kind of workload of a node that offers GPUs to containers.
+CONTAINER: t.Final = "container"
 MIG_CONFIG: t.Final = "nvidia.com/mig.config"
 MIG_STATE: t.Final = "nvidia.com/mig.config.state"
 # Reason of missing devices on a node whose device plugin runs: they come within seconds or never.
@@ -40,6 +43,7 @@ def judge_node(
         judge_alive(node),
         _judge_taints(node, policy, snapshot),
         _judge_features(node, policy),
+        _judge_workload(node, pool, policy),
         _judge_marks(node),
         _judge_left(node, policy, snapshot),
         kernel.judge(node, policy, snapshot),
@@ -89,6 +93,24 @@ def _judge_features(node: KubeObject, policy: KubeObject) -> Finding | None:
         blind = f"ClusterPolicy {name(policy)} is ready with reason {reason(policy)}: it sees no GPU."
         return replace(found, message=f"{found.message}; {blind}")
     return found
+
+
+def _judge_workload(node: KubeObject, pool: StackPool, policy: KubeObject) -> Finding | None:
+    """Return a finding if the operator gives the node's GPUs to virtual machines and devices are missing.
+
+    The label counts only while the policy serves virtual machines; it then wins over the policy's default.
+    """
+    machines = (policy.get("spec") or {}).get("sandboxWorkloads") or {}
+    label = labels(node).get(WORKLOAD)
+    kind = label or machines.get("defaultWorkload") or CONTAINER
+    wanted = devices.expected(node, pool.get("expected") or {})
+    is_met = bool(wanted) and all(devices.offered(node, one) == number for one, number in wanted.items())
+    if not machines.get("enabled") or kind == CONTAINER or is_met:
+        return None
+    cause = f"label {WORKLOAD}={kind}" if label else f"sandboxWorkloads.defaultWorkload {kind} of the policy"
+    what = f"{cause} gives its GPUs to virtual machines, so containers get none"
+    remedy = f"Run `oc label node {name(node)} {WORKLOAD}={CONTAINER} --overwrite`."
+    return on_node(PENDING, node, "Workload", what, "GPU-WORKLOAD", remedy, stage=stages.LABELS)
 
 
 def _judge_marks(node: KubeObject) -> Finding | None:

@@ -80,7 +80,8 @@ def _judge_status(driver: KubeObject) -> Finding | None:
         return on_object(FAILED, f"Overlap:{title}", message, "GPU-NVD-OVERLAP", remedy)
     if why == "ReconcileFailed":
         return on_object(PENDING, f"Failed:{title}", message, "GPU-NVD-FAILED", remedy)
-    if state(driver) == "ready":
+    if state(driver) == "ready" and not why:
+        # The operator writes state and conditions one after the other: ready means that both say so.
         return None
     return on_object(PENDING, f"NotReady:{title}", message, "GPU-NVD-NOTREADY", remedy, waits=True)
 
