@@ -23,6 +23,7 @@ from ..judge import StackJudge, harden_some, judge_pools, one_line_each
 from ..node import late_outside, ready_but_outside
 from ..params import StackParams, StackPool
 from ..stages import Finding, on_object
+from ..upgrade import RUNNING, with_progress
 from .manifest import effective_tolerations
 from .node import WITHHELD, judge_node
 from .status import explains, judge_policy, judge_status
@@ -88,7 +89,7 @@ class Judge(StackJudge):
         """Return the findings; those about missing devices fail too, once devices should be there."""
         findings = super().harden(findings)
         is_claimed = findings[-1].is_ready and all(
-            one.code not in ("GPU-UPG-RUNNING", "GPU-CP-NOTREADY") for one in findings
+            one.code not in (RUNNING, "GPU-CP-NOTREADY") for one in findings
         )
         doubtful = [is_claimed or one.reason.startswith(WITHHELD) for one in findings]
         return harden_some(self._doubt, findings, doubtful)
@@ -121,7 +122,9 @@ def judge(snapshot: Snapshot, title: str, pools: t.Sequence[StackPool]) -> list[
         *judge_pools(snapshot, pools, lambda node, pool, view: judge_node(node, pool, policy, view)),
         *judge_rollout(policy, snapshot["daemonsets"]),
     ]
-    status = judge_status(policy, any(nodes_of(snapshot["nodes"], pool) for pool in pools))
+    number = sum(len(nodes_of(snapshot["nodes"], pool)) for pool in pools)
+    findings = with_progress(findings, number)
+    status = judge_status(policy, number > 0)
     if not status.is_ready and all(one.is_ready for one in findings):
         late = late_outside(snapshot, pools)
         if explains(late, policy):

@@ -17,10 +17,11 @@ from ..._nodes.labels import has_nvidia_pci, labels
 from ..._nodes.taints import matches, untolerated
 from .. import operands, stages
 from ..drivers import kernel
-from ..node import judge_alive, judge_opt_out, judge_paused, judge_upgrade
+from ..node import judge_alive, judge_opt_out, judge_paused
 from ..params import StackPool
 from ..pods import how_to_list, judge_pods
 from ..stages import Finding, on_node
+from ..upgrade import is_automatic, judge_upgrade
 from .manifest import effective_tolerations, reason, state
 
 # Reasons of a `ready` ClusterPolicy while its operator knows no GPU node.
@@ -37,8 +38,13 @@ WITHHELD: t.Final = "Withheld"
 def judge_node(
     node: KubeObject, pool: StackPool, policy: KubeObject, snapshot: Snapshot
 ) -> list[Readiness | None]:
-    """Return one entry per check, causes first; None for a check that found nothing."""
-    upgrade = judge_upgrade(node)
+    """Return one entry per check, causes first; None for a check that found nothing.
+
+    While the driver is upgraded, operands that only wait come after the upgrade, which makes them wait.
+    """
+    upgrade = judge_upgrade(node, snapshot)
+    found = _judge_operands(node, policy, snapshot)
+    behind = [one for one in found if one.waits and upgrade is not None]
     return [
         judge_alive(node),
         _judge_taints(node, policy, snapshot),
@@ -47,8 +53,9 @@ def judge_node(
         _judge_marks(node),
         _judge_left(node, policy, snapshot),
         kernel.judge(node, policy, snapshot),
-        *_judge_operands(node, policy, snapshot),
+        *(one for one in found if one not in behind),
         upgrade,
+        *behind,
         judge_paused(node, snapshot, upgrade),
         _judge_devices(node, pool, snapshot, is_upgrading=upgrade is not None),
     ]
@@ -158,7 +165,9 @@ def _judge_operands(node: KubeObject, policy: KubeObject, snapshot: Snapshot) ->
     pods = {name(pod): pod for pod in snapshot["pods"]}
     late = [one for one in operands.on_node(node, snapshot) if not one.ready]
     lacking = operands.lacking(node, snapshot["daemonsets"], policy.get("spec") or {})
-    findings = judge_pods(node, [(one, pods.get(one.pod)) for one in late], lacking)
+    findings = judge_pods(
+        node, [(one, pods.get(one.pod)) for one in late], lacking, is_automatic=is_automatic(policy)
+    )
     if lacking:
         what = f"its labels require {', '.join(lacking)}, but no DaemonSet selects it"
         remedy = (
