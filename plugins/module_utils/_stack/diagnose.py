@@ -36,6 +36,7 @@ _NOT_IN_LOGS: t.Final = (
     "GPU-OPTED-OUT",
     "GPU-PAUSED",
     "GPU-TAINT",
+    "GPU-WORKLOAD",
     "NIC-IGNORED",
     "NIC-TAINT",
 )

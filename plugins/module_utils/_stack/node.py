@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Judge nodes for several stacks: is one Ready, upgraded, paused, opted out, tainted?
+"""Judge nodes for several stacks: is one Ready, paused, opted out, tainted?
 
 Operands that are late on nodes outside the pools can keep the custom resource from being ready.
 """
@@ -12,10 +12,9 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
-from .._catalogue.well_known import DRIVER_UPGRADE
 from .._core import conditions
 from .._core.objects import KubeObject, Snapshot, name
-from .._core.readiness import FAILED, PENDING, READY
+from .._core.readiness import PENDING, READY
 from .._nodes.labels import labels
 from .._nodes.node import is_ready
 from .._nodes.pool_nodes import nodes_of
@@ -37,30 +36,10 @@ def judge_alive(node: KubeObject) -> Finding | None:
     return on_node(PENDING, node, "NotReady", what, "GPU-NODE-NOTREADY", remedy, **more)
 
 
-def holders(node: KubeObject) -> str:
-    """Return the remedy for a node whose GPUs some pods may still hold."""
-    command = f"oc get pods -A --field-selector spec.nodeName={name(node)}"
-    return f"Run `{command}` to find pods that hold a GPU on the node."
-
-
-def judge_upgrade(node: KubeObject) -> Finding | None:
-    """Return a finding if the operator is upgrading the GPU driver of the node, or failed to."""
-    state = labels(node).get(DRIVER_UPGRADE, "")
-    if state in ("", "upgrade-done"):
-        return None
-    if state == "upgrade-failed":
-        label = f"oc label node {name(node)} {DRIVER_UPGRADE}=upgrade-required --overwrite"
-        remedy = f"Repair the driver pod of the node, then run `{label}`."
-        what = "the driver upgrade failed, the node stays cordoned"
-        return on_node(FAILED, node, "UpgradeFailed", what, "GPU-UPG-FAILED", remedy, stage=stages.DRIVER)
-    what, remedy = f"the driver upgrade is at {state}", holders(node)
-    return on_node(PENDING, node, "Upgrading", what, "GPU-UPG-RUNNING", remedy, stage=stages.DRIVER)
-
-
 def judge_paused(node: KubeObject, snapshot: Snapshot, upgrade: Finding | None) -> Finding | None:
     """Return a finding if operands are still paused although the driver runs again.
 
-    No DaemonSet wants a paused operand, so the operator calls it ready. upgrade: from judge_upgrade.
+    No DaemonSet wants a paused operand, so the operator calls it ready. upgrade: from upgrade.judge_upgrade.
     """
     marks = labels(node)
     paused = [

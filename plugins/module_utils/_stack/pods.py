@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
-from .._catalogue.well_known import DRIVER_UPGRADE
 from .._core import conditions
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, name
 from .._core.readiness import PENDING
-from . import stages
 from .operands import NAMESPACE, OUTDATED, UNWANTED, Operand
 from .signatures import recognise
 from .stages import Finding, on_node
+from .upgrade import judge_outdated
 
 IMAGE_REASONS: t.Final = ("ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull")
 # Between two crashes a container runs for a while; one or two restarts are no pattern yet.
@@ -99,12 +98,16 @@ def refused(pod: KubeObject) -> Trouble | None:
 
 
 def judge_pods(
-    node: KubeObject, late: t.Sequence[tuple[Operand, KubeObject | None]], lacking: t.Sequence[str] = ()
+    node: KubeObject,
+    late: t.Sequence[tuple[Operand, KubeObject | None]],
+    lacking: t.Sequence[str] = (),
+    *,
+    is_automatic: bool = False,
 ) -> list[Finding]:
     """Return findings about operands of one node that are not Ready.
 
     Each broken pod has a finding; those that only wait share one. late: operands with their pods. lacking:
-    components without a DaemonSet yet.
+    components without a DaemonSet yet. is_automatic: the operator upgrades drivers by itself.
     """
     findings, waiting = [], []
     for operand, pod in late:
@@ -112,7 +115,8 @@ def judge_pods(
         if pod is not None and found is not None:
             findings.append(_broken(node, operand, pod, found))
         elif operand.component == "driver" and operand.note == OUTDATED:
-            findings.append(_outdated(node, operand))
+            old = judge_outdated(node, operand, is_automatic=is_automatic)
+            findings += [old] if old else []
         elif operand.note == UNWANTED:
             findings.append(_unwanted(node, operand))
         else:
@@ -156,14 +160,6 @@ def _waiting(
         since=first.since,
         waits=True,
     )
-
-
-def _outdated(node: KubeObject, operand: Operand) -> Finding:
-    """Return a finding for an old driver pod; its DaemonSet is OnDelete, so only an upgrade replaces it."""
-    what = f"pod {operand.pod} of the driver is of an older revision"
-    label = f"oc label node {name(node)} {DRIVER_UPGRADE}=upgrade-required --overwrite"
-    remedy = f"Set driver.upgrade_policy.auto_upgrade, or `{label}`."
-    return on_node(PENDING, node, "Outdated", what, "GPU-DRV-OUTDATED", remedy, stage=stages.DRIVER)
 
 
 def _broken(node: KubeObject, operand: Operand, pod: KubeObject, found: Trouble) -> Finding:

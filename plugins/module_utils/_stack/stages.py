@@ -24,6 +24,8 @@ DELETED: t.Final = (
     "Run the task again; if the object disappears again, run "
     "`oc adm node-logs --role=master --path=kube-apiserver/audit.log` to find who deletes it."
 )
+# Reason of an operator that cannot reconcile its custom resource: it then makes nothing for any node.
+RECONCILE_FAILED: t.Final = "ReconcileFailed"
 ORDER: t.Final = (FAILED, PENDING, WAITING, READY)
 
 CATALOGUE, PLAN, CSV, CRD = "catalogue", "install plan", "csv", "crd"
@@ -222,6 +224,14 @@ def placed(found: Readiness, pool: str, node: str = "") -> Finding:
 
 
 def is_consequence(found: Finding, findings: t.Iterable[Finding], chain: Chain) -> bool:
-    """Return whether the finding waits for an earlier stage of its node that is not ready itself."""
+    """Return whether the finding waits for an earlier stage that is not ready itself.
+
+    That stage is one of its node, or the custom resource if the operator cannot reconcile it.
+    """
     needed = chain.needs.get(found.stage, ()) if found.waits and found.node else ()
-    return any(one.node == found.node and one.stage in needed and not one.is_ready for one in findings)
+    return any(
+        (one.node == found.node or one.reason == RECONCILE_FAILED)
+        and one.stage in needed
+        and not one.is_ready
+        for one in findings
+    )

@@ -94,12 +94,12 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_node": (64, 334),
     "gpu_plan": (80, 437),
     "gpu_quota": (45, 224),
-    "gpu_workload": (59, 285),
+    "gpu_workload": (60, 285),
     "manifests": (37, 197),
     "nfd_labels": (53, 282),
     "olm_operator": (56, 309),
-    "preflight_update": (71, 365),
-    "special_resource": (125, 665),
+    "preflight_update": (72, 365),
+    "special_resource": (128, 690),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"

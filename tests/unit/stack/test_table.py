@@ -62,6 +62,6 @@ def test_each_pool_is_judged_by_itself(seen: Snapshot) -> None:
 
 
 def test_a_policy_that_does_not_count_makes_no_pool_ready(seen: Snapshot) -> None:
-    seen["policies"][0]["status"] = {"state": "ignored", "conditions": []}
+    seen["policies"].append({"metadata": {"name": "a-first-one"}, "spec": {}})
     parts = clusterpolicy_judge.judge(seen, "gpu-cluster-policy", [POOL])
     assert [one["ready"] for one in stack_table.pools_of(seen, [POOL], parts)] == [False]

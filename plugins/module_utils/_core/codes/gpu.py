@@ -35,8 +35,9 @@ STACK: t.Final = (
     ),
     Code(
         "GPU-CP-IGNORED",
-        "An older ClusterPolicy exists, and the operator ignores all others.",
-        "Set `name` to the older one, or run `oc delete clusterpolicy NAME` for it.",
+        "An older ClusterPolicy exists, and the operator ignores all others. It does not turn to a younger "
+        "one by itself, even once the older one is gone.",
+        "Set `name` to the older one, or run `oc delete clusterpolicy OLDER YOUNGER`, and the task again.",
     ),
     Code(
         "GPU-CP-NOTREADY",
@@ -48,6 +49,13 @@ STACK: t.Final = (
         "GPU-CP-OPERAND",
         "The operator waits for operands.",
         "Run `oc get pods -n nvidia-gpu-operator`, and start with the first operand that the message lists.",
+    ),
+    Code(
+        "GPU-CP-RECONCILE",
+        "The operator cannot reconcile the ClusterPolicy for longer than `grace`, and makes nothing for any "
+        "node. The message quotes the operator.",
+        "Run `oc logs -n nvidia-gpu-operator deployment/gpu-operator`; for a missing label of the operating "
+        "system run `oc delete pod -n openshift-nfd -l app=nfd-worker`.",
     ),
     Code(
         "GPU-CP-REFERENCE",
@@ -188,5 +196,11 @@ STACK: t.Final = (
         "A node has no mediated devices.",
         "Turn on SR-IOV and the IOMMU in the host's firmware, and check the driver type with `oc get "
         "clusterpolicy -o yaml`.",
+    ),
+    Code(
+        "GPU-WORKLOAD",
+        "A node serves virtual machines for longer than `grace`, by its label nvidia.com/gpu.workload.config "
+        "or by `sandbox_workloads.default_workload`, and so offers no GPUs to containers.",
+        "Run `oc label node NODE nvidia.com/gpu.workload.config=container --overwrite`.",
     ),
 )

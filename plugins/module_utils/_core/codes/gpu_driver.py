@@ -34,9 +34,9 @@ DRIVER: t.Final = (
     ),
     Code(
         "GPU-DRV-OUTDATED",
-        "A driver pod has an older revision than its DaemonSet.",
-        "Set `driver.upgrade_policy.auto_upgrade: true`, or run `oc label node NODE "
-        "nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite`.",
+        "A driver pod has an older revision than its DaemonSet, and the operator has not begun an upgrade of "
+        "the node.",
+        "Set `driver.upgrade_policy.auto_upgrade: true`.",
     ),
     Code(
         "GPU-DRV-PRECOMPILED",
@@ -158,7 +158,8 @@ DRIVER: t.Final = (
     Code(
         "GPU-UPG-FAILED",
         "A driver upgrade failed. The node stays cordoned.",
-        "Check the driver pod, then run `oc label node NODE "
+        "If the new driver pod is there, repair it and run `oc delete pod NAME -n nvidia-gpu-operator`; if "
+        "the old one is, end the pods that hold GPUs and run `oc label node NODE "
         "nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite`.",
     ),
     Code(
@@ -168,7 +169,9 @@ DRIVER: t.Final = (
     ),
     Code(
         "GPU-UPG-RUNNING",
-        "A driver upgrade is still running on a node.",
-        "Run `oc get pods -A --field-selector spec.nodeName=NODE` to find pods that hold a GPU.",
+        "A driver upgrade is still running on a node. The operator needs about two minutes a node; the "
+        "message says how many nodes are left.",
+        "Run the same task again, which waits for the rest, or raise `gpu_operator_wait_timeout`; `oc get "
+        "pods -A --field-selector spec.nodeName=NODE` finds pods that hold a GPU.",
     ),
 )

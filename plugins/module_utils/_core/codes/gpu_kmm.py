@@ -88,6 +88,13 @@ MODULES: t.Final = (
         "Add a mapping for that kernel to `kmm.kernel_mappings` and push its image before the update.",
     ),
     Code(
+        "GPU-KMM-RECREATE",
+        "A Module would get its first version, or lose it. KMM refuses both. The task checks this before it "
+        "writes.",
+        "Run `oc delete module NAME -n NAMESPACE`, which unloads the kernel module on every node, and the "
+        "task again; or leave `kmm.version` as it was.",
+    ),
+    Code(
         "GPU-KMM-SELECTOR",
         "A node of the pools lacks a label that the Module selects, for longer than `grace`.",
         "Change `kmm.selector`, or set the label with `oc label node NODE KEY=VALUE`.",

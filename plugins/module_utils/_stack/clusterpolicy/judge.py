@@ -9,13 +9,11 @@ A ready policy does not prove that pods can use the GPUs.
 
 from __future__ import annotations
 
-import re
 import typing as t
 from dataclasses import replace
 
-from ..._core.conditions import find, since
 from ..._core.objects import KubeObject, Snapshot, name, named
-from ..._core.readiness import FAILED, PENDING, READY, Grace, Readiness, ready, worst
+from ..._core.readiness import PENDING, Grace, Readiness, ready, worst
 from ..._nodes.node import short
 from ..._nodes.pool_nodes import nodes_of
 from ..._nodes.system import system
@@ -24,10 +22,11 @@ from ..drivers import kernel
 from ..judge import StackJudge, harden_some, judge_pools, one_line_each
 from ..node import late_outside, ready_but_outside
 from ..params import StackParams, StackPool
-from ..signatures import NFD_WORKERS, recognise
 from ..stages import Finding, on_object
-from .manifest import effective_tolerations, reason, state
-from .node import BLIND, WITHHELD, judge_node
+from ..upgrade import RUNNING, with_progress
+from .manifest import effective_tolerations
+from .node import WITHHELD, judge_node
+from .status import explains, judge_policy, judge_status
 
 # NFD writes the labels, so they do not depend on the GPU operator.
 CHAIN: t.Final = stages.chain(
@@ -56,6 +55,7 @@ PODS: t.Final = {
 # Every healthy start shows these codes for a moment; one that lasts fails the task.
 PASSING: t.Final = (
     "GPU-NFD-EMPTY",
+    "GPU-CP-RECONCILE",
     "GPU-DRV-CRASH",
     "GPU-OPERAND-CRASH",
     "GPU-OPERAND-LACKING",
@@ -64,25 +64,12 @@ PASSING: t.Final = (
     "GPU-MODE",
     "GPU-NVD-LEFT",
     "GPU-PAUSED",
+    "GPU-WORKLOAD",
     *kernel.PASSING,
 )
 # A driver may take minutes to build. But once the device plugin runs, or the operator says ready, the devices
 # come within seconds or never.
 DOUBTFUL: t.Final = ("GPU-ALLOC",)
-# Name of a state in the operator's message -> component of the operand.
-_STATES: t.Final = {
-    "state-driver": "driver",
-    "state-container-toolkit": "container-toolkit",
-    "state-operator-validation": "operator-validator",
-    "state-device-plugin": "device-plugin",
-    "state-mps-control-daemon": "mps-control-daemon",
-    "state-dcgm": "dcgm",
-    "state-dcgm-exporter": "dcgm-exporter",
-    "gpu-feature-discovery": "gpu-feature-discovery",
-    "state-mig-manager": "mig-manager",
-    "state-node-status-exporter": "node-status-exporter",
-}
-_LISTED: t.Final = re.compile(r"states not ready: \[([^\]]*)\]")
 
 
 class Judge(StackJudge):
@@ -102,7 +89,7 @@ class Judge(StackJudge):
         """Return the findings; those about missing devices fail too, once devices should be there."""
         findings = super().harden(findings)
         is_claimed = findings[-1].is_ready and all(
-            one.code not in ("GPU-UPG-RUNNING", "GPU-CP-NOTREADY") for one in findings
+            one.code not in (RUNNING, "GPU-CP-NOTREADY") for one in findings
         )
         doubtful = [is_claimed or one.reason.startswith(WITHHELD) for one in findings]
         return harden_some(self._doubt, findings, doubtful)
@@ -131,68 +118,18 @@ def judge(snapshot: Snapshot, title: str, pools: t.Sequence[StackPool]) -> list[
         )
         return [on_object(PENDING, "NoPolicy", message, "GPU-CP-ABSENT", remedy, waits=True)]
     findings = [
-        _judge_policy(policy, snapshot),
+        judge_policy(policy, snapshot),
         *judge_pools(snapshot, pools, lambda node, pool, view: judge_node(node, pool, policy, view)),
         *judge_rollout(policy, snapshot["daemonsets"]),
     ]
-    status = _judge_status(policy, any(nodes_of(snapshot["nodes"], pool) for pool in pools))
+    number = sum(len(nodes_of(snapshot["nodes"], pool)) for pool in pools)
+    findings = with_progress(findings, number)
+    status = judge_status(policy, number > 0)
     if not status.is_ready and all(one.is_ready for one in findings):
         late = late_outside(snapshot, pools)
-        if _explains(late, policy):
+        if explains(late, policy):
             status = ready_but_outside(late, f"ClusterPolicy {title}")
     return [*findings, status]
-
-
-def _judge_policy(policy: KubeObject, snapshot: Snapshot) -> Finding:
-    """Return a finding that an older policy or a GPUCluster makes this policy useless, else ready."""
-    title = name(policy)
-    if state(policy) == "ignored":
-        others = sorted(name(one) for one in snapshot["policies"] if name(one) != title)
-        who = ", ".join(others) or "another one"
-        message = f"ClusterPolicy {title} is ignored: {who} is older, and only the oldest counts."
-        remedy = "Run `oc get clusterpolicy`, and delete the older ClusterPolicy."
-        if others:
-            remedy = f"Set name to {others[0]}, or run `oc delete clusterpolicy {others[0]}`."
-        return on_object(FAILED, "Ignored", message, "GPU-CP-IGNORED", remedy)
-    error = find(policy, "Error")
-    known = recognise(error.get("message", "")) if error.get("status") == "True" else None
-    if known and known.code == "GPU-CP-CONFLICT":
-        message = f"ClusterPolicy {title}: {error['message']}"
-        return on_object(FAILED, "Conflict", message, known.code, known.remedy, since=since(policy, "Error"))
-    return on_object(READY)
-
-
-def _judge_status(policy: KubeObject, has_nodes: bool) -> Finding:
-    """Return the status of the policy as a finding; all other findings are its causes."""
-    title, now, why, when = name(policy), state(policy), reason(policy), since(policy, "Ready")
-    if now == "ready" and why == "Reconciled":
-        return on_object(READY, why, since=when)
-    if now == "ready" and why in BLIND and not has_nodes:
-        message = "The operator is installed and waits for its first GPU node."
-        return on_object(READY, why, message, since=when)
-    if now == "ready" and why in BLIND:
-        message = (
-            f"ClusterPolicy {title} is ready with reason {why}, although the pools have nodes: "
-            "the operator sees no NVIDIA PCI label."
-        )
-        more: dict[str, t.Any] = {"stage": stages.LABELS, "since": when}
-        return on_object(PENDING, why, message, "GPU-NFD-EMPTY", NFD_WORKERS, **more)
-    said = find(policy, "Error").get("message", "")
-    message = f"ClusterPolicy {title} is {now or 'without a state'}{': ' + said if said else ''}."
-    remedy = f"Run `oc describe clusterpolicy {title}`. {operands.OPERATOR_LOG}"
-    code = "GPU-CP-NOTREADY"
-    if known := recognise(said):
-        code, remedy = known.code, known.remedy
-    return on_object(PENDING, why or "NotReady", message, code, remedy, since=when, waits=True)
-
-
-def _explains(late: t.Mapping[str, t.Mapping[str, str]], policy: KubeObject) -> bool:
-    """Return whether nodes outside the pools explain every state that the policy calls not ready."""
-    message = find(policy, "Error").get("message", "")
-    states = [one for names in _LISTED.findall(message) for one in re.split(r"[;,\s]+", names) if one]
-    components = {component for notes in late.values() for component in notes}
-    is_named = bool(states) and reason(policy) == "OperandNotReady"
-    return is_named and {_STATES.get(one, one) for one in states} <= components
 
 
 def judge_rollout(policy: KubeObject, daemonsets: t.Iterable[KubeObject]) -> list[Finding]:

@@ -23,16 +23,44 @@ _IMAGE: t.Final = ("version", "repository", "image")
 _REGISTRY: t.Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)*/?")
 
 
+def oldest(policies: t.Iterable[KubeObject]) -> KubeObject:
+    """Return the ClusterPolicy that counts, the oldest, then the first by name; empty without policies.
+
+    The operator passes over all others and gives them no status.
+    """
+    return min(
+        policies,
+        key=lambda one: (str(one["metadata"].get("creationTimestamp") or ""), name(one)),
+        default={},
+    )
+
+
+def anew(older: str, title: str) -> str:
+    """Return the command after which the task can create the policy anew.
+
+    The operator does not turn to a policy that it has passed over, even once the older one is gone.
+    """
+    return f"oc delete clusterpolicy {older} {title}"
+
+
 def refuse_second(policies: t.Iterable[KubeObject], title: str) -> None:
-    """Raise NotReadyError if another ClusterPolicy exists: the operator ignores all but the oldest."""
-    names = sorted(map(name, policies))
-    if names and title not in names:
+    """Raise NotReadyError if another ClusterPolicy is older: the operator ignores all but the oldest."""
+    there = list(policies)
+    if not there or name(oldest(there)) == title:
+        return
+    counts, names = name(oldest(there)), sorted(map(name, there))
+    message = (
+        f"ClusterPolicy {counts} exists already; the operator would ignore another one named {title}, "
+        "because only the oldest counts."
+    )
+    remedy = f"Set name={counts}, or run `oc delete clusterpolicy {counts}` first."
+    if title in names:
         message = (
-            f"ClusterPolicy {names[0]} exists already; the operator would ignore another one named {title}, "
-            "because only the oldest counts."
+            f"ClusterPolicy {counts} is older than {title}; the operator ignores {title}, because only the "
+            "oldest counts."
         )
-        remedy = f"Set name={names[0]}, or run `oc delete clusterpolicy {names[0]}` first."
-        raise NotReadyError("GPU-CP-IGNORED", message, remedy, [f"clusterpolicy/{one}" for one in names])
+        remedy = f"Set name={counts}, or run `{anew(counts, title)}`, and the task again."
+    raise NotReadyError("GPU-CP-IGNORED", message, remedy, [f"clusterpolicy/{one}" for one in names])
 
 
 def refuse_switch(params: StackParams, live: KubeObject | None, wanted: KubeObject) -> None:

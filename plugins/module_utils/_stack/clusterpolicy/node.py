@@ -17,14 +17,18 @@ from ..._nodes.labels import has_nvidia_pci, labels
 from ..._nodes.taints import matches, untolerated
 from .. import operands, stages
 from ..drivers import kernel
-from ..node import judge_alive, judge_opt_out, judge_paused, judge_upgrade
+from ..node import judge_alive, judge_opt_out, judge_paused
 from ..params import StackPool
 from ..pods import how_to_list, judge_pods
 from ..stages import Finding, on_node
+from ..upgrade import is_automatic, judge_upgrade
 from .manifest import effective_tolerations, reason, state
 
 # Reasons of a `ready` ClusterPolicy while its operator knows no GPU node.
 BLIND: t.Final = ("NoGPUNodes", "NFDLabelsMissing")
+WORKLOAD: t.Final = "nvidia.com/gpu.workload.config"
+# Kind of workload of a node that offers GPUs to containers.
+CONTAINER: t.Final = "container"
 MIG_CONFIG: t.Final = "nvidia.com/mig.config"
 MIG_STATE: t.Final = "nvidia.com/mig.config.state"
 # Reason of missing devices on a node whose device plugin runs: they come within seconds or never.
@@ -34,17 +38,24 @@ WITHHELD: t.Final = "Withheld"
 def judge_node(
     node: KubeObject, pool: StackPool, policy: KubeObject, snapshot: Snapshot
 ) -> list[Readiness | None]:
-    """Return one entry per check, causes first; None for a check that found nothing."""
-    upgrade = judge_upgrade(node)
+    """Return one entry per check, causes first; None for a check that found nothing.
+
+    While the driver is upgraded, operands that only wait come after the upgrade, which makes them wait.
+    """
+    upgrade = judge_upgrade(node, snapshot)
+    found = _judge_operands(node, policy, snapshot)
+    behind = [one for one in found if one.waits and upgrade is not None]
     return [
         judge_alive(node),
         _judge_taints(node, policy, snapshot),
         _judge_features(node, policy),
+        _judge_workload(node, pool, policy),
         _judge_marks(node),
         _judge_left(node, policy, snapshot),
         kernel.judge(node, policy, snapshot),
-        *_judge_operands(node, policy, snapshot),
+        *(one for one in found if one not in behind),
         upgrade,
+        *behind,
         judge_paused(node, snapshot, upgrade),
         _judge_devices(node, pool, snapshot, is_upgrading=upgrade is not None),
     ]
@@ -89,6 +100,24 @@ def _judge_features(node: KubeObject, policy: KubeObject) -> Finding | None:
         blind = f"ClusterPolicy {name(policy)} is ready with reason {reason(policy)}: it sees no GPU."
         return replace(found, message=f"{found.message}; {blind}")
     return found
+
+
+def _judge_workload(node: KubeObject, pool: StackPool, policy: KubeObject) -> Finding | None:
+    """Return a finding if the operator gives the node's GPUs to virtual machines and devices are missing.
+
+    The label counts only while the policy serves virtual machines; it then wins over the policy's default.
+    """
+    machines = (policy.get("spec") or {}).get("sandboxWorkloads") or {}
+    label = labels(node).get(WORKLOAD)
+    kind = label or machines.get("defaultWorkload") or CONTAINER
+    wanted = devices.expected(node, pool.get("expected") or {})
+    is_met = bool(wanted) and all(devices.offered(node, one) == number for one, number in wanted.items())
+    if not machines.get("enabled") or kind == CONTAINER or is_met:
+        return None
+    cause = f"label {WORKLOAD}={kind}" if label else f"sandboxWorkloads.defaultWorkload {kind} of the policy"
+    what = f"{cause} gives its GPUs to virtual machines, so containers get none"
+    remedy = f"Run `oc label node {name(node)} {WORKLOAD}={CONTAINER} --overwrite`."
+    return on_node(PENDING, node, "Workload", what, "GPU-WORKLOAD", remedy, stage=stages.LABELS)
 
 
 def _judge_marks(node: KubeObject) -> Finding | None:
@@ -136,7 +165,9 @@ def _judge_operands(node: KubeObject, policy: KubeObject, snapshot: Snapshot) ->
     pods = {name(pod): pod for pod in snapshot["pods"]}
     late = [one for one in operands.on_node(node, snapshot) if not one.ready]
     lacking = operands.lacking(node, snapshot["daemonsets"], policy.get("spec") or {})
-    findings = judge_pods(node, [(one, pods.get(one.pod)) for one in late], lacking)
+    findings = judge_pods(
+        node, [(one, pods.get(one.pod)) for one in late], lacking, is_automatic=is_automatic(policy)
+    )
     if lacking:
         what = f"its labels require {', '.join(lacking)}, but no DaemonSet selects it"
         remedy = (

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ..._core.conditions import find, since
+from ..._core.conditions import find, is_true, since
 from ..._core.objects import KubeObject, Snapshot, name, named
 from ..._core.readiness import FAILED, PENDING, READY, Grace
 from ..._nodes import devices as node_devices, dra
@@ -100,9 +100,12 @@ def judge(snapshot: Snapshot, pools: t.Sequence[StackPool], wanted: t.Sequence[K
 
 
 def _judge_status(cluster: KubeObject) -> Finding:
-    """Return the status of the GPUCluster as a finding."""
+    """Return the status of the GPUCluster as a finding.
+
+    The operator writes state and conditions one after the other: ready means that both say so.
+    """
     error, when = find(cluster, "Error"), since(cluster, "Ready")
-    if state(cluster) == "ready":
+    if state(cluster) == "ready" and error.get("status") != "True" and is_true(cluster, "Ready"):
         return on_object(READY, "Reconciled", since=when)
     said = f": {error['message']}" if error.get("message") else ""
     message = f"GPUCluster {NAME} is {state(cluster) or 'without a state'}{said}."

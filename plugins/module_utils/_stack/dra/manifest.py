@@ -29,6 +29,9 @@ def check(params: StackParams) -> None:
             f"name is {params['name']!r}: a GPUCluster has to be named {NAME}.",
             f"Leave name out, or set {NAME}.",
         )
+    if "://" in (params.get("registry") or ""):
+        remedy = "Write a host and a path without a scheme, such as mirror.example.com:5000/gpu."
+        raise InputError("INPUT-VALUE", f"registry is {params.get('registry')!r}.", remedy)
     for part in ("dra_driver", "dcgm", "dcgm_exporter"):
         clusterpolicy_manifest.check_image(
             (params.get("gpu_cluster") or {}).get(part) or {}, f"gpu_cluster.{part}", "INPUT-DRIVER-IMAGE"

@@ -15,10 +15,11 @@ from ..._nodes import devices, dra
 from ..._nodes.labels import has_nvidia_pci, labels
 from .. import operands, stages
 from ..drivers import kernel
-from ..node import judge_alive, judge_opt_out, judge_paused, judge_taints, judge_upgrade
+from ..node import judge_alive, judge_opt_out, judge_paused, judge_taints
 from ..params import StackPool
 from ..pods import how_to_list, judge_pods
 from ..stages import Finding, on_node
+from ..upgrade import judge_upgrade
 
 # A node without these components offers no device.
 COMPONENTS: t.Final = ("dra-driver", "dra-validator")
@@ -36,7 +37,7 @@ def judge_node(
 
     is_driven: there is a finding about the node's NVIDIADriver already.
     """
-    upgrade = judge_upgrade(node)
+    upgrade = judge_upgrade(node, snapshot)
     daemonsets = operands.selecting(node, snapshot["daemonsets"])
     return [
         judge_alive(node),

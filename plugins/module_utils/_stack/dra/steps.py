@@ -17,6 +17,7 @@ from ..._nodes import dra
 from ..._nodes.pool_nodes import check_pools
 from ..clusterpolicy import manifest as policy_manifest, steps as policy_steps
 from ..clusterpolicy.default_spec import example, example_driver, example_of
+from ..drivers.steps import mirrored
 from ..nvidiadriver import manifest as driver_manifest, steps as driver_steps
 from ..params import StackParams
 from ..steps import Wait, installed_csvs, observe, settle_foreign, stack_queries, toolkit_query
@@ -42,6 +43,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     policy = policy_steps.POLICY
     manifest.refuse_policy(api.list(policy) if api.served(policy) else [])
     csvs = installed_csvs(api, params["namespace"])
+    params = mirrored(api, params, lambda: csvs)
     asked = policy_manifest.asked(params).get("driver") or {}
     section = merge(example(csvs).get("driver") or {}, asked)
     wanted = driver_manifest.build(params, section, example_driver(csvs))

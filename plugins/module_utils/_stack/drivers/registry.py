@@ -19,13 +19,26 @@ _NAMES: t.Final = {
     "dcgm_exporter": ("dcgm-exporter-image", "DCGM_EXPORTER_IMAGE"),
     "gfd": ("gpu-feature-discovery-image", "GFD_IMAGE"),
     "mig_manager": ("mig-manager-image", "MIG_MANAGER_IMAGE"),
-    "validator": ("validator-image", "VALIDATOR_IMAGE"),
-    "node_status_exporter": ("validator-image", "VALIDATOR_IMAGE"),
+    "validator": ("gpu-operator-validator-image", "validator-image", "VALIDATOR_IMAGE"),
+    "node_status_exporter": ("gpu-operator-validator-image", "validator-image", "VALIDATOR_IMAGE"),
     "vfio_manager": ("vfio-manager-image", "VFIO_MANAGER_IMAGE"),
     "sandbox_device_plugin": ("sandbox-device-plugin-image", "SANDBOX_DEVICE_PLUGIN_IMAGE"),
     "vgpu_device_manager": ("vgpu-device-manager-image", "VGPU_DEVICE_MANAGER_IMAGE"),
     "cc_manager": ("cc-manager-image", "CC_MANAGER_IMAGE"),
 }
+# The same for images that not every release has, or that run only on request.
+_SOME: t.Final = {
+    "kata_sandbox_device_plugin": ("kata-sandbox-device-plugin-image", "KATA_SANDBOX_DEVICE_PLUGIN_IMAGE"),
+    "gdrcopy": ("gdrcopy-image", "GDRCOPY_IMAGE"),
+    "gds": ("gds-image", "GDS_IMAGE"),
+}
+# The same for a GPUCluster: suboptions of gpu_cluster.
+_OF_CLUSTER: t.Final = {
+    "dra_driver": ("nvidia-dra-driver-image", "DRA_DRIVER_IMAGE"),
+    "dcgm_exporter": _NAMES["dcgm_exporter"],
+}
+# A driver's own images, beside the driver's: suboptions of an NVIDIADriver.
+_BESIDE: t.Final = ("gdrcopy", "gds")
 _TAGS: t.Final = "imageTagMirrors"
 # Kinds that the machine-config operator writes into the nodes' registries.conf -> key of their entries.
 SETS: t.Final = {
@@ -102,13 +115,14 @@ def mirrored(
     """Return options with images moved to the registry. known: from `images`; elsewhere: from `sources`."""
     found, kept, unknown = dict(params), [], []
 
-    def moved(values: Data, names: tuple[str, str], option: str) -> Data:
+    def moved(values: Data, names: t.Sequence[str], option: str, *, is_needed: bool = True) -> Data:
         given = {key: values[key] for key in ("repository", "image", "version") if values.get(key)}
         triple = (
             given if len(given) == 3 else split(next((known[name] for name in names if known.get(name)), ""))
         )
         if not triple:
-            unknown.append(option)
+            if is_needed or values.get("enabled"):
+                unknown.append(option)
             return values
         by = _covered(triple, elsewhere)
         if by:
@@ -116,22 +130,45 @@ def mirrored(
             return values
         return {**values, **triple, "repository": moved_to(triple["repository"], registry)}
 
-    for option, names in _NAMES.items():
+    is_dra = params.get("backend") == "dra"
+    for option, names in {"driver": _NAMES["driver"]}.items() if is_dra else _NAMES.items():
         found[option] = moved(params.get(option) or {}, names, option)
+    for option, names in () if is_dra else _SOME.items():
+        if new := moved(params.get(option) or {}, names, option, is_needed=False):
+            found[option] = new
+    if is_dra:
+        found["gpu_cluster"] = _of_cluster(params.get("gpu_cluster") or {}, moved)
     manager = moved((params.get("driver") or {}).get("manager") or {}, _MANAGER, "driver.manager")
     if manager:
         found["driver"] = {**found["driver"], "manager": manager}
     for key in ("pools", "nvidia_drivers"):
-        for index, entry in enumerate(params.get(key) or []):
-            values = entry.get("driver") or {} if key == "pools" else entry
-            if values.get("version"):
-                new = moved(values, ("", ""), f"{key}[{index}]")
-                found[key] = [
-                    *found[key][:index],
-                    {**entry, "driver": new} if key == "pools" else new,
-                    *found[key][index + 1 :],
-                ]
+        if params.get(key):
+            found[key] = [
+                _of_driver(entry, f"{key}[{at}]", moved, is_pool=key == "pools")
+                for at, entry in enumerate(params[key])
+            ]
     return Mirrored(found, kept, unknown)
+
+
+def _of_cluster(values: Data, moved: t.Callable[..., Data]) -> Data:
+    """Return option gpu_cluster with moved images. The separate service DCGM runs only on request."""
+    parts = dict(_OF_CLUSTER)
+    if values.get("dcgm"):
+        parts["dcgm"] = _NAMES["dcgm"]
+    new = {part: moved(values.get(part) or {}, names, f"gpu_cluster.{part}") for part, names in parts.items()}
+    return {**values, **{part: one for part, one in new.items() if one}}
+
+
+def _of_driver(entry: Data, option: str, moved: t.Callable[..., Data], *, is_pool: bool) -> Data:
+    """Return a pool, or an entry of nvidia_drivers, with the images of its driver moved."""
+    values = (entry.get("driver") or {}) if is_pool else entry
+    new = moved(values, (), option) if values.get("version") else values
+    for part in _BESIDE:
+        if values.get(part):
+            new = {**new, part: moved(values[part], _SOME[part], f"{option}.{part}", is_needed=False)}
+    if new is values:
+        return entry
+    return {**entry, "driver": new} if is_pool else new
 
 
 def split(image: str) -> Data:

@@ -13,7 +13,7 @@ from ..._core.objects import KubeObject, merge
 from ..._nodes.taints import merge_tolerations
 from ..clusterpolicy.options import camel
 from ..params import StackParams
-from . import devices, kernels
+from . import admission, devices, kernels
 
 # The value of option kmm, or of one of its suboptions.
 Options = dict[str, t.Any]
@@ -21,8 +21,6 @@ API_VERSION: t.Final = "kmm.sigs.x-k8s.io/v1beta1"
 # Label of the objects that we create for a Module, so that we can delete them with it.
 PART_OF: t.Final = "accelerators.openshift/module"
 PREFIX: t.Final = "kmm.node.kubernetes.io"
-# Characters: namespace and name become part of node labels, whose names are limited.
-_LONGEST: t.Final = 39
 
 
 def version_label(namespace: str, name: str) -> str:
@@ -62,13 +60,6 @@ def check(params: StackParams) -> None:
         raise InputError(
             "INPUT-OPTION", "kmm.device_plugin and kmm.dra exclude each other.", "Keep one of the two."
         )
-    length = len(params["namespace"]) + len(params["name"])
-    if kmm.get("version") and length > _LONGEST:
-        message = (
-            f"namespace and name have {length} characters, and with kmm.version they may have {_LONGEST}: "
-            "they become part of a label's name."
-        )
-        raise InputError("INPUT-VALUE", message, "Shorten the name.")
     devices.check(params)
     if not selector(params):
         message = (
@@ -77,6 +68,7 @@ def check(params: StackParams) -> None:
             else "kmm.selector is missing."
         )
         raise InputError("INPUT-REQUIRED", message, "Give labels that all nodes of the pools have.")
+    admission.check(build(params))
 
 
 def _check_images(kmm: Options, loader: Options) -> None:

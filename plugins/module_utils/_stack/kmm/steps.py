@@ -22,6 +22,7 @@ from ..params import StackParams
 from ..pods import trouble
 from ..signatures import recognise
 from . import (
+    admission,
     dependencies,
     devices,
     images,
@@ -82,6 +83,8 @@ def _load(api: Api, params: StackParams) -> dict[str, t.Any]:
         diagnose.explain_absent(api, params["name"], NAMESPACE, kmm_judge.chain(params), exc)
         raise
     ours = live is None or owned(live) or params["adopt"] == "take"
+    if live is not None and ours:
+        admission.refuse_switch(live, wanted)
     versions = Versions(api, params, nodes if ours else [])
     versions.begin()
     for one in dependencies.own(options, params["name"], params["namespace"]) if ours else ():

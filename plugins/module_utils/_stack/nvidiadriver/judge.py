@@ -21,10 +21,10 @@ from ..._nodes.pool_nodes import nodes_of
 from ..._nodes.taints import matches
 from .. import operands, stages
 from ..clusterpolicy.manifest import reason, state
-from ..node import holders
 from ..params import StackPool
 from ..pods import how_to_list
 from ..stages import Finding, on_node, on_object
+from ..upgrade import RUNNING, how_to_watch, with_progress
 
 OWNER: t.Final = "nvidia.com/gpu-operator.driver.owner"
 MAJOR: t.Final = "feature.node.kubernetes.io/system-os_release.VERSION_ID.major"
@@ -42,6 +42,7 @@ def judge(
     live = {name(one): one for one in snapshot["drivers"]}
     pool_of = {name(node): str(pool["name"]) for pool in pools for node in nodes_of(snapshot["nodes"], pool)}
     findings: list[Finding | None] = []
+    driven: set[str] = set()
     for title in map(name, wanted):
         driver = live.get(title)
         if driver is None:
@@ -50,10 +51,11 @@ def judge(
             continue
         findings.append(_judge_status(driver))
         nodes = [node for node in snapshot["nodes"] if _is_for(driver, node)]
+        driven |= set(map(name, nodes))
         for node in sorted(nodes, key=name):
             found = _judge_node(node, driver, snapshot["daemonsets"])
             findings.append(found and replace(found, pool=pool_of.get(found.node, "")))
-    return [one for one in findings if one is not None]
+    return with_progress([one for one in findings if one is not None], len(driven))
 
 
 def _is_for(driver: KubeObject, node: KubeObject) -> bool:
@@ -80,7 +82,8 @@ def _judge_status(driver: KubeObject) -> Finding | None:
         return on_object(FAILED, f"Overlap:{title}", message, "GPU-NVD-OVERLAP", remedy)
     if why == "ReconcileFailed":
         return on_object(PENDING, f"Failed:{title}", message, "GPU-NVD-FAILED", remedy)
-    if state(driver) == "ready":
+    if state(driver) == "ready" and not why:
+        # The operator writes state and conditions one after the other: ready means that both say so.
         return None
     return on_object(PENDING, f"NotReady:{title}", message, "GPU-NVD-NOTREADY", remedy, waits=True)
 
@@ -116,7 +119,7 @@ def _judge_node(node: KubeObject, driver: KubeObject, daemonsets: t.Iterable[Kub
     is_automatic = (spec.get("upgradePolicy") or {}).get("autoUpgrade", True)
     if is_automatic and step not in ("upgrade-done", "upgrade-failed"):
         what = f"the driver upgrade is at {step or 'its beginning'}"
-        return _on_driver(node, "Upgrade", what, "GPU-UPG-RUNNING", holders(node))
+        return _on_driver(node, "Upgrade", what, RUNNING, how_to_watch(node))
     return None
 
 

@@ -281,3 +281,13 @@ def test_a_second_policy_is_refused() -> None:
     assert (caught.value.code, "name=older" in caught.value.remedy) == ("GPU-CP-IGNORED", True)
     clusterpolicy_manifest.refuse_second([], "gpu-cluster-policy")
     clusterpolicy_manifest.refuse_second([{"metadata": {"name": "gpu-cluster-policy"}}], "gpu-cluster-policy")
+
+
+def test_a_policy_that_is_the_younger_of_two_is_refused_by_its_age_whatever_its_status() -> None:
+    older = {"metadata": {"name": "z-older", "creationTimestamp": "2026-11-21T08:00:00Z"}}
+    younger = {"metadata": {"name": "gpu-cluster-policy", "creationTimestamp": "2026-11-21T09:00:00Z"}}
+    with pytest.raises(NotReadyError) as caught:
+        clusterpolicy_manifest.refuse_second([younger, older], "gpu-cluster-policy")
+    assert caught.value.code == "GPU-CP-IGNORED"
+    assert "`oc delete clusterpolicy z-older gpu-cluster-policy`" in caught.value.remedy
+    clusterpolicy_manifest.refuse_second([younger, older], "z-older")

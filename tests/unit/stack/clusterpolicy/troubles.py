@@ -90,8 +90,11 @@ def taint(seen: Snapshot) -> None:
 
 
 def ignored(seen: Snapshot) -> None:
-    seen["policies"].append({"metadata": {"name": "older"}, "spec": {}})
-    status(seen, "ignored", "")
+    """Make the policy the younger of two: the operator passes it over and gives it no status."""
+    first = {"name": "older", "creationTimestamp": "2026-11-21T08:00:00Z"}
+    seen["policies"].append({"metadata": first, "spec": {}})
+    seen["policies"][0]["metadata"]["creationTimestamp"] = "2026-11-21T09:00:00Z"
+    seen["policies"][0].pop("status")
 
 
 def conflict(seen: Snapshot) -> None:

@@ -263,6 +263,15 @@ def test_what_the_operator_could_not_do_is_a_cause() -> None:
     assert (judged(snapshot)[0].code, behind(snapshot)) == ("GPU-DRA-NOTREADY", {"crd": ("pending", "")})
 
 
+def test_a_state_that_is_ahead_of_its_conditions_is_not_ready_yet() -> None:
+    ahead = cluster("ready", "OperandNotReady", "states not ready: [state-dra-driver]")
+    assert judged(world(clusters=[ahead]))[0].verdict == "pending"
+    without = cluster("ready")
+    without["status"]["conditions"] = []
+    assert judged(world(clusters=[without]))[0].verdict == "pending"
+    assert judged(world())[0].is_ready
+
+
 def test_a_clusterpolicy_beside_it_is_a_conflict() -> None:
     snapshot = world(clusters=[cluster("notReady", "PrerequisiteNotMet", "A ClusterPolicy CR exists")])
     assert (judged(snapshot)[0].code, behind(snapshot)["crd"]) == ("GPU-CP-CONFLICT", ("failed", ""))

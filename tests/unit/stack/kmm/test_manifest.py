@@ -85,7 +85,7 @@ def test_a_module_is_built_with_what_was_given_and_nothing_else() -> None:
             },
             "exclude each other",
         ),
-        ({"kmm": {"version": "1"}, "name": "a-name-that-is-much-too-long-for-labels"}, "may have 39"),
+        ({"kmm": {"version": "1"}, "name": "a-name-that-is-much-too-long-for-labels"}, "at most 40"),
         ({"pools": []}, "kmm.selector is missing"),
         ({"pools": [POOL, POOL | {"node_selector": {"other": "1"}}]}, "no node_selector in common"),
     ],

@@ -76,6 +76,7 @@ def test_the_truth() -> None:
         (snapshot("notReady", "ConflictingNodeSelector"), "failed", "GPU-NVD-OVERLAP", "notReady"),
         (snapshot("notReady", "ReconcileFailed"), "pending", "GPU-NVD-FAILED", "ReconcileFailed"),
         (snapshot("notReady", "DriverNotReady"), "pending", "GPU-NVD-NOTREADY", "DriverNotReady"),
+        (snapshot("ready", "DriverNotReady"), "pending", "GPU-NVD-NOTREADY", "is ready: DriverNotReady"),
         (
             snapshot(image="", **t.cast(Data, {nvidiadriver_judge.MAJOR: None})),
             "pending",

@@ -1,0 +1,110 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Check a Module as KMM's webhook and its CRD do: what they refuse is known before the first write."""
+
+from __future__ import annotations
+
+import posixpath
+import typing as t
+
+from ..._core.errors import InputError, NotReadyError
+from ..._core.objects import KubeObject, name
+from . import kernels
+
+# Characters of namespace and name together: they become part of node labels.
+LONGEST: t.Final = 40
+_HOST_PATHS: t.Final = ("/dev", "/sys", "/var", "/opt")
+
+
+def check(module: KubeObject) -> None:
+    """Raise InputError for a Module that KMM refuses, whatever the cluster has."""
+    length = len(module["metadata"]["namespace"]) + len(name(module))
+    if length > LONGEST:
+        raise InputError(
+            "INPUT-VALUE",
+            f"namespace and name have {length} characters, and KMM takes at most {LONGEST}: they become part "
+            "of labels of nodes.",
+            "Shorten the name.",
+        )
+    _check_volumes((module["spec"].get("devicePlugin") or {}).get("volumes") or [])
+    if module["spec"].get("moduleLoader"):
+        container = kernels.container(module)
+        _check_mappings(container)
+        _check_modprobe(container.get("modprobe") or {})
+
+
+def _check_volumes(volumes: t.Iterable[KubeObject]) -> None:
+    for index, volume in enumerate(volumes):
+        path = (volume.get("hostPath") or {}).get("path")
+        if path is None:
+            continue
+        clean = posixpath.normpath(path)
+        if not any(clean == one or clean.startswith(f"{one}/") for one in _HOST_PATHS):
+            raise InputError(
+                "INPUT-VALUE",
+                f"kmm.device_plugin.volumes[{index}] has hostPath {path}, and KMM allows only paths below "
+                f"{', '.join(_HOST_PATHS)}.",
+                "Mount a path below one of these.",
+            )
+
+
+def _check_mappings(container: KubeObject) -> None:
+    if not container.get("kernelMappings"):
+        raise InputError(
+            "INPUT-REQUIRED",
+            "spec.moduleLoader.container.kernelMappings is empty, and KMM needs at least one.",
+            "Give at least one mapping from a kernel to an image in kmm.kernel_mappings.",
+        )
+    for index, one in enumerate([container, *container["kernelMappings"]]):
+        image = one.get("containerImage")
+        if image and ":" not in image and "@" not in image:
+            path = f"kmm.kernel_mappings[{index - 1}]" if index else "spec.moduleLoader.container"
+            raise InputError(
+                "INPUT-VALUE",
+                f"The image of {path} is {image}, without a tag or a digest, which KMM requires.",
+                f"Write a tag, such as {image}:1.",
+            )
+
+
+def _check_modprobe(modprobe: KubeObject) -> None:
+    for key in ("args", "rawArgs"):
+        for action, given in (modprobe.get(key) or {}).items():
+            if given == []:
+                path = f"spec.moduleLoader.container.modprobe.{key}.{action}"
+                raise InputError(
+                    "INPUT-VALUE",
+                    f"{path} is empty, and KMM needs at least one.",
+                    f"Leave {action} out, or give an argument.",
+                )
+    module, order = modprobe.get("moduleName"), modprobe.get("modulesLoadingOrder")
+    raw = modprobe.get("rawArgs") or {}
+    if module and raw:
+        message = "modprobe has moduleName and rawArgs, and KMM takes one of the two."
+        raise InputError("INPUT-OPTION", message, "Remove kmm.module_name, or rawArgs from spec.")
+    if order is not None and (len(order) < 2 or order[0] != module or len(set(order)) < len(order)):
+        raise InputError(
+            "INPUT-VALUE",
+            f"kmm.modules_loading_order is {order}: it needs at least two modules, kmm.module_name first, "
+            "and each only once.",
+            f"Begin with {module}, then write the modules that it needs.",
+        )
+
+
+def refuse_switch(live: KubeObject, wanted: KubeObject) -> None:
+    """Raise NotReadyError if a Module would get its first version, or lose it: KMM refuses both."""
+    before, after = (kernels.container(one).get("version") for one in (live, wanted))
+    if not (live["spec"].get("moduleLoader") and wanted["spec"].get("moduleLoader")):
+        return
+    if bool(before) == bool(after):
+        return
+    namespace = live["metadata"]["namespace"]
+    what = f"has version {before}, and kmm.version is missing" if before else f"has no version, not {after}"
+    keep = f"set kmm.version to {before}" if before else "leave kmm.version out"
+    raise NotReadyError(
+        "GPU-KMM-RECREATE",
+        f"Module {namespace}/{name(live)} {what}: KMM refuses to give or take a version.",
+        f"Run `oc delete module {name(live)} -n {namespace}`, which unloads the kernel module on every node, "
+        f"and the task again; or {keep}.",
+    )

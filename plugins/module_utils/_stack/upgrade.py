@@ -1,0 +1,133 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Judge the driver upgrade of nodes, which the operator's upgrade controller moves on by a label of the node.
+
+The controller looks every two minutes, and takes one node after the other.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import replace
+
+from .._catalogue.well_known import DRIVER_UPGRADE
+from .._core.objects import KubeObject, Snapshot, name
+from .._core.readiness import FAILED, PENDING
+from .._nodes.labels import labels
+from . import operands, stages
+from .operands import NAMESPACE, OUTDATED, Operand
+from .stages import Finding, on_node
+
+RUNNING: t.Final = "GPU-UPG-RUNNING"
+# A node with this label keeps its driver, whatever the policy says.
+SKIP: t.Final = "nvidia.com/gpu-driver-upgrade.skip"
+# Measured with GPU operator 26.7: the controller polls at this pace.
+_MINUTES: t.Final = 2
+_DONE: t.Final = ("", "upgrade-done")
+_FAILED: t.Final = "upgrade-failed"
+# States of a node that wait for pods of users.
+_EMPTYING: t.Final = ("wait-for-jobs-required", "pod-deletion-required", "drain-required")
+
+
+def state(node: KubeObject) -> str:
+    """Return the state of the node's driver upgrade; empty if the controller has not seen the node."""
+    return labels(node).get(DRIVER_UPGRADE, "")
+
+
+def is_running(node: KubeObject) -> bool:
+    """Return whether the driver upgrade of the node has begun, and has neither ended nor failed."""
+    return state(node) not in (*_DONE, _FAILED)
+
+
+def judge_upgrade(node: KubeObject, snapshot: Snapshot) -> Finding | None:
+    """Return a finding if the operator is upgrading the GPU driver of the node, or failed to."""
+    if is_running(node):
+        what = f"the driver upgrade is at {state(node)}"
+        return on_node(PENDING, node, "Upgrading", what, RUNNING, how_to_watch(node), stage=stages.DRIVER)
+    if state(node) != _FAILED:
+        return None
+    driver = next((one for one in operands.on_node(node, snapshot) if one.component == "driver"), None)
+    again = f"oc label node {name(node)} {DRIVER_UPGRADE}=upgrade-required --overwrite"
+    what = "the driver upgrade failed, the node stays cordoned"
+    if driver is None or not driver.pod or driver.note == OUTDATED:
+        what += ", and its old driver was not replaced: pods on it could not be evicted"
+        remedy = f"{holders(node)} End those that have no controller, then run `{again}`."
+    elif driver.ready:
+        what += ", and its new driver runs: the validation failed, or the operator has not looked again yet"
+        remedy = f"Run `{_validators(node)}`; once the validator's pod is Ready, run `{again}`."
+    else:
+        what += f", and its new driver pod {driver.pod} is not Ready"
+        pod = f"-n {NAMESPACE} {driver.pod}"
+        remedy = (
+            f"Run `oc logs {pod} --all-containers`, and after the repair `oc delete pod {pod}`: the operator "
+            "uncordons the node once the new pod is Ready."
+        )
+    return on_node(FAILED, node, "UpgradeFailed", what, "GPU-UPG-FAILED", remedy, stage=stages.DRIVER)
+
+
+def holders(node: KubeObject) -> str:
+    """Return the remedy for a node whose GPUs some pods may still hold."""
+    command = f"oc get pods -A --field-selector spec.nodeName={name(node)}"
+    return f"Run `{command}` to find pods that hold a GPU on the node."
+
+
+def _validators(node: KubeObject) -> str:
+    where = f"--field-selector spec.nodeName={name(node)}"
+    return f"oc get pods -n {NAMESPACE} -l app=nvidia-operator-validator {where}"
+
+
+def how_to_watch(node: KubeObject) -> str:
+    """Return the remedy for a node whose driver upgrade takes long: what its state waits for."""
+    now, here = state(node), f"--field-selector spec.nodeName={name(node)}"
+    if now in _EMPTYING:
+        return holders(node)
+    if now == "pod-restart-required":
+        return f"Run `oc get pods -n {NAMESPACE} {here}` to see whether the new driver pod starts."
+    if now == "validation-required":
+        return f"Run `{_validators(node)}`: the node waits until its validator pod is Ready."
+    return f"Run `oc get nodes -L {DRIVER_UPGRADE}`: the operator takes one node after the other."
+
+
+def judge_outdated(node: KubeObject, operand: Operand, *, is_automatic: bool) -> Finding | None:
+    """Return a finding for an old driver pod; its DaemonSet is OnDelete, so only an upgrade replaces it.
+
+    None while the upgrade of the node runs. is_automatic: the policy lets the operator begin upgrades. Only
+    then does the operator keep the label of the upgrade, so setting it does not help otherwise.
+    """
+    if is_running(node):
+        return None
+    what = f"pod {operand.pod} of the driver is of an older revision"
+    remedy = "Set driver.upgrade_policy.auto_upgrade to true."
+    if labels(node).get(SKIP) == "true":
+        what += f", and label {SKIP}=true keeps it"
+        remedy = f"Run `oc label node {name(node)} {SKIP}-`."
+    elif is_automatic:
+        what += ", and the operator has not begun its upgrade"
+        remedy = operands.OPERATOR_LOG
+    return on_node(PENDING, node, "Outdated", what, "GPU-DRV-OUTDATED", remedy, stage=stages.DRIVER)
+
+
+def is_automatic(policy: KubeObject) -> bool:
+    """Return whether the operator upgrades the drivers of this policy by itself."""
+    spec = policy.get("spec") or {}
+    rules = (spec.get("driver") or {}).get("upgradePolicy") or {}
+    return bool(rules.get("autoUpgrade")) and not (spec.get("sandboxWorkloads") or {}).get("enabled")
+
+
+def with_progress(findings: t.Sequence[Finding], total: int) -> list[Finding]:
+    """Return the findings; those about running upgrades say how many nodes are left, and for how long.
+
+    total: the nodes whose drivers are judged.
+    """
+    left = len({one.node for one in findings if one.code == RUNNING})
+    minutes = left * _MINUTES
+    said = (
+        f"{max(0, total - left)} of {total} nodes are done; the operator needs about {_MINUTES} min a node, "
+        f"so about {minutes} min more (wait_timeout of at least {minutes * 60})"
+    )
+    return [
+        replace(one, message=f"{one.message.removesuffix('.')}; {said}.") if one.code == RUNNING else one
+        for one in findings
+    ]

@@ -1,0 +1,126 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The driver upgrade of a node: its steps, what is left, how it fails, and pods that no upgrade replaces."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from unit.stack.builders import Snapshot, node, pod, second_node
+from unit.stack.clusterpolicy.troubles import DRIVER, crash, judge, old_pod, upgrade_failed, upgrading
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import upgrade
+
+LABEL = "nvidia.com/gpu-driver-upgrade-state"
+
+
+def automatic(seen: Snapshot) -> None:
+    seen["policies"][0]["spec"].setdefault("driver", {})["upgradePolicy"] = {"autoUpgrade": True}
+
+
+def behind(seen: Snapshot, prefix: str = DRIVER) -> None:
+    """A pod that was just replaced and is not Ready yet."""
+    pod(seen, prefix)["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
+
+
+@pytest.mark.parametrize(
+    ("step", "command"),
+    [
+        ("upgrade-required", f"`oc get nodes -L {LABEL}`"),
+        ("cordon-required", f"`oc get nodes -L {LABEL}`"),
+        ("wait-for-jobs-required", "`oc get pods -A --field-selector spec.nodeName=gpu-0`"),
+        ("pod-deletion-required", "`oc get pods -A --field-selector spec.nodeName=gpu-0`"),
+        ("drain-required", "`oc get pods -A --field-selector spec.nodeName=gpu-0`"),
+        ("pod-restart-required", "`oc get pods -n nvidia-gpu-operator --field-selector spec.nodeName=gpu-0`"),
+        ("validation-required", "-l app=nvidia-operator-validator --field-selector spec.nodeName=gpu-0`"),
+        ("uncordon-required", f"`oc get nodes -L {LABEL}`"),
+    ],
+)
+def test_an_old_pod_in_the_middle_of_an_upgrade_is_an_upgrade_under_way(
+    seen: Snapshot, step: str, command: str
+) -> None:
+    automatic(seen)
+    old_pod(seen)
+    node(seen)["metadata"]["labels"][LABEL] = step
+    verdict = judge(seen, after=600)
+    assert (verdict.code, verdict.verdict) == ("GPU-UPG-RUNNING", "pending")
+    assert f"the driver upgrade is at {step}" in verdict.message
+    assert command in verdict.remedy
+
+
+def test_a_new_driver_pod_that_starts_is_an_upgrade_under_way(seen: Snapshot) -> None:
+    upgrading(seen)
+    behind(seen)
+    assert judge(seen, after=600).code == "GPU-UPG-RUNNING"
+
+
+def test_a_new_driver_that_crashes_is_no_upgrade_under_way(seen: Snapshot) -> None:
+    upgrading(seen)
+    crash(seen)
+    assert judge(seen, after=301).code == "GPU-DRV-CRASH"
+
+
+def test_what_is_left_of_an_upgrade_is_told_in_nodes_and_minutes(seen: Snapshot) -> None:
+    second_node(seen, pool="training")
+    upgrading(seen)
+    message = judge(seen, replicas=2).message
+    assert "1 of 2 nodes are done" in message
+    assert "about 2 min a node, so about 2 min more (wait_timeout of at least 120)" in message
+
+
+def test_a_label_does_not_help_where_nothing_upgrades_by_itself(seen: Snapshot) -> None:
+    old_pod(seen)
+    seen["policies"][0]["spec"]["driver"] = {"upgradePolicy": {"autoUpgrade": False}}
+    verdict = judge(seen)
+    assert (verdict.code, verdict.remedy) == (
+        "GPU-DRV-OUTDATED",
+        "Set driver.upgrade_policy.auto_upgrade to true.",
+    )
+    automatic(seen)
+    verdict = judge(seen)
+    assert "the operator has not begun its upgrade" in verdict.message
+    assert "oc logs -n nvidia-gpu-operator deployment/gpu-operator" in verdict.remedy
+
+
+def test_a_node_that_is_to_be_skipped_keeps_its_old_pod(seen: Snapshot) -> None:
+    automatic(seen)
+    old_pod(seen)
+    node(seen)["metadata"]["labels"][upgrade.SKIP] = "true"
+    assert judge(seen).remedy == "Run `oc label node gpu-0 nvidia.com/gpu-driver-upgrade.skip-`."
+
+
+def new_driver_not_ready(seen: Snapshot) -> None:
+    behind(seen)
+
+
+def new_driver_ready(seen: Snapshot) -> None:
+    behind(seen, "nvidia-operator-validator")
+
+
+@pytest.mark.parametrize(
+    ("change", "why", "way_out"),
+    [
+        (old_pod, "pods on it could not be evicted", f"`oc label node gpu-0 {LABEL}=upgrade-required"),
+        (new_driver_not_ready, "its new driver pod", "`oc delete pod -n nvidia-gpu-operator nvidia-driver-"),
+        (new_driver_ready, "the validation failed", "-l app=nvidia-operator-validator"),
+    ],
+)
+def test_a_failed_upgrade_says_why_and_the_way_out(
+    seen: Snapshot, change: t.Callable[[Snapshot], None], why: str, way_out: str
+) -> None:
+    upgrade_failed(seen)
+    change(seen)
+    verdict = judge(seen)
+    assert (verdict.code, verdict.verdict) == ("GPU-UPG-FAILED", "failed")
+    assert why in verdict.message
+    assert way_out in verdict.remedy
+
+
+def test_findings_of_other_codes_keep_their_message(seen: Snapshot) -> None:
+    found = upgrade.judge_outdated(
+        node(seen), upgrade.Operand("driver", "d", "p", note=upgrade.OUTDATED), is_automatic=False
+    )
+    assert found is not None
+    assert upgrade.with_progress([found], 3) == [found]
