@@ -33,6 +33,20 @@ NODE: t.Final = (
         "Save the data, then set `gpu_node_pool_delete_emptydir: true` (module option `delete_emptydir`).",
     ),
     Code(
+        "NODE-EVICTION",
+        "A webhook or the API server, which the message quotes, refused evictions until the end. "
+        "KubeVirt does so until it has moved a virtual machine. The node stays cordoned.",
+        "Run `oc describe pod NAME -n NAMESPACE`, move or stop what the text names (`virtctl stop NAME`), "
+        "then run again.",
+    ),
+    Code(
+        "NODE-NEW-WORK",
+        "Pods with GPUs came to a node after the check for such pods, and `on_busy: fail` keeps them. The "
+        "node is schedulable again.",
+        "Run again when they have ended, or set `gpu_node_pool_on_busy` (module option `on_busy`) to drain "
+        "or wait.",
+    ),
+    Code(
         "NODE-NOT-OURS",
         "The node's Machine belongs to no machine set that the collection made.",
         "Run `oc get machines -A -o wide` to find its owner, and replace the node there.",
@@ -49,6 +63,11 @@ NODE: t.Final = (
         "message quotes the toleration. The node stays cordoned.",
         "Remove the toleration, or run `oc scale KIND/NAME -n NAMESPACE --replicas=0` for the pods' owner; "
         "then run again.",
+    ),
+    Code(
+        "NODE-UNCORDONED",
+        "A node became schedulable while the task drained it, so the task stopped and removed nothing.",
+        "Find out who ran `oc adm uncordon`, then run again.",
     ),
     Code(
         "NODE-UNMANAGED",
