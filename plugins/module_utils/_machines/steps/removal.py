@@ -10,11 +10,13 @@ This collection drains the nodes itself, because the Machine API's own drain use
 from __future__ import annotations
 
 import collections
+import functools
 import typing as t
 
 from ..._core.errors import AcceleratorError
 from ..._core.objects import KubeObject
-from ..._kube.client import Api
+from ..._kube.client import Api, Query
+from ..._kube.kinds import known
 from ..._nodes import drain, drain_steps
 from ..._nodes.drain import Rules
 from .. import removal
@@ -81,7 +83,7 @@ def prepare(
         for one in fewer:
             plan.manifests[one]["spec"]["replicas"] = have[one]
         return []
-    release(api, namespace, victims, rules, why)
+    release(api, namespace, victims, rules, why, {one: have[one] for one in fewer})
     return victims
 
 
@@ -116,9 +118,21 @@ def remove(api: Api, pool: str, names: t.Collection[str], params: GpuMachinesetP
     return machines
 
 
-def release(api: Api, namespace: str, machines: t.Sequence[KubeObject], rules: Rules, why: str) -> None:
-    """Drain the Machines' nodes, then mark the Machines as first to delete and remove our hook."""
-    drain_steps.drain(api, _nodes(machines), rules, why)
+def release(
+    api: Api,
+    namespace: str,
+    machines: t.Sequence[KubeObject],
+    rules: Rules,
+    why: str,
+    replicas: t.Mapping[str, int],
+) -> None:
+    """Drain the Machines' nodes, then mark the Machines as first to delete and remove our hook.
+
+    replicas: of their machine sets, by name. Raise MACH-SCALED if one of them changes meanwhile.
+    """
+    fault = functools.partial(removal.scaled_meanwhile, replicas=replicas)
+    watched = drain_steps.Watched({removal.SETS: Query(known("MachineSet"), namespace)}, fault)
+    drain_steps.drain(api, _nodes(machines), rules, why, watched=watched)
     pool_objects.mark(api, namespace, machines)
 
 

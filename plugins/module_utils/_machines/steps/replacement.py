@@ -132,7 +132,12 @@ class Replacement:
         )
         victims = [*named, *others, *spare][:surplus]
         removal_steps.release(
-            self.api, self.params["namespace"], victims, self._rules, self._why(len(victims))
+            self.api,
+            self.params["namespace"],
+            victims,
+            self._rules,
+            self._why(len(victims)),
+            {set_: machine_set.replicas_of(self.plan.manifests[set_])},
         )
         judge = self._written(set_, machine_set.without_surge(self.plan.manifests[set_]))
         snapshot = self._wait(judge, f"removal of {', '.join(map(name, victims))}")
@@ -193,12 +198,13 @@ def _is_outdated(plan: MachinePlan, machine: KubeObject) -> bool:
 
 
 def restore(api: Api, snapshot: Snapshot) -> None:
-    """Uncordon nodes that an earlier run cordoned for a change that is no longer wanted."""
+    """Uncordon nodes that a run which is over cordoned for a change that is no longer wanted."""
     going = {node_name(one) for one in snapshot["machines"] if phase(one) == "Deleting" or is_given_up(one)}
     for node in snapshot["nodes"]:
         if (
             node_facts.is_cordoned(node)
             and node_facts.cordon_mark(node) == node_facts.CORDONED_FOR_POOL
             and node["metadata"]["name"] not in going
+            and api.guard.is_over(node_facts.cordon_run(node))
         ):
             drain_steps.uncordon(api, node["metadata"]["name"])
