@@ -87,6 +87,10 @@ class Api(Session):
         """
         return writes.apply(self, manifest, force_conflicts, own, live)
 
+    def dry_run_apply(self, manifest: t.Mapping[str, t.Any], live: KubeObject) -> KubeObject:
+        """Return what the server would make of an apply over live, if a field differs; it stores nothing."""
+        return writes.dry_run_apply(self, manifest, live)
+
     def merge_patch(
         self,
         kind: Kind,

@@ -17,7 +17,15 @@ from ..._platforms import infrastructure
 from ..._platforms.infrastructure import Infrastructure
 from ..._pools.draft import Draft, Place
 from ..._pools.model import JsonObject
-from .. import candidates, csr, machine_autoscaler, plan as machine_plan, pool as machine_pool, removal
+from .. import (
+    candidates,
+    csr,
+    machine_autoscaler,
+    plan as machine_plan,
+    pool as machine_pool,
+    removal,
+    scaling,
+)
 from ..machine_set import name_of
 from ..plan import no_machine_api, platform_of
 from ..pool_options import GpuMachinesetParams
@@ -45,6 +53,8 @@ def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:
             if any(candidates.is_of(one, candidate, pool) for candidate in pool.candidates)
         ]
     search = candidates.start(pool, held, params["reselect"])
+    for remark in scaling.respect(search, held, live, params["on_scaled"]):
+        api.warn(remark)
     removal_steps.spare(api, search, held, params["namespace"])
     bare_metal_steps.foresee(api, cluster, pool, search, held, params["namespace"])
     return Provisioning(api, cluster, pool, params, search, held).until_obtained(live)

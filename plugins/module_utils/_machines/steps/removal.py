@@ -37,7 +37,7 @@ def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> N
         if one.zone in search.placement and is_of(one, search.candidate, search.pool)
     }
     current = collections.Counter({one.zone: one.replicas for one in held if one.name in zones})
-    if len(search.placement) < 2 or sum(search.placement.values()) >= current.total():
+    if search.pinned or len(search.placement) < 2 or sum(search.placement.values()) >= current.total():
         return
     machines = [
         one
