@@ -85,7 +85,8 @@ class Provisioning:
             except (NotReadyError, WaitTimeoutError) as exc:
                 exc.evidence += self._look_back(plan)
                 refused = judge.refused()
-                if isinstance(exc, WaitTimeoutError) or not refused or self.search.stays:
+                is_over = bool(refused) and self._has_given_up(plan, refused, exc)
+                if isinstance(exc, WaitTimeoutError) or not refused or is_over or self.search.stays:
                     exc.facts.update(
                         self._facts(judge.seen, plan),
                         attempts=[*self.search.attempts, judge.attempt(self.search.candidate, exc)],
@@ -100,6 +101,12 @@ class Provisioning:
             self._follow(plan, live)
             plan = self._ask(live, self.search.record)
         return self._finished(plan, snapshot)
+
+    def _has_given_up(
+        self, plan: machine_plan.MachinePlan, refused: t.Collection[str], exc: AcceleratorError
+    ) -> bool:
+        """Return whether the pool gave back what an interrupted replacement had asked for."""
+        return machine_replacement.Replacement(self.api, plan, self.params).give_up(refused, exc)
 
     def _finished(self, plan: machine_plan.MachinePlan, snapshot: Snapshot) -> JsonObject:
         """Remove surplus sets, replace outdated Machines, and return the result."""
