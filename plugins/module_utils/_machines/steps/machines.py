@@ -83,9 +83,11 @@ def absent(api: Api, pool: str, params: GpuMachinesetParams) -> JsonObject:
         live = api.list(known("MachineSet"), namespace, labels=selector(pool_label(pool)))
     except KindNotServedError:
         return nothing
-    health.absent(api, pool, namespace)  # first, so that it does not react to deleted Machines
+    names = {name_of(one) for one in live if owned(one)}
+    removal_steps.foresee(api, pool, names, params)
+    health.absent(api, pool, namespace)  # before the Machines, so that it does not react to deleted Machines
     _not_scaled(api, pool, live, namespace)
-    removed = removal_steps.remove(api, pool, {name_of(one) for one in live if owned(one)}, params)
+    removed = removal_steps.remove(api, pool, names, params)
     for one in live:
         api.delete(known("MachineSet"), name_of(one), namespace, wait=False)
     kept = frozenset(name_of(one) for one in live if not owned(one))

@@ -102,20 +102,29 @@ def remove(api: Api, pool: str, names: t.Collection[str], params: GpuMachinesetP
 
     A task that does not wait only checks whether the nodes may be drained.
     """
-    namespace, rules = params["namespace"], Rules.of(params)
+    machines, why = foresee(api, pool, names, params)
+    if api.wait_wanted or api.check_mode:
+        drain_steps.drain(api, _nodes(machines), Rules.of(params), why)
+        pool_objects.unhook(api, params["namespace"], machines)
+    return machines
+
+
+def foresee(
+    api: Api, pool: str, names: t.Collection[str], params: GpuMachinesetParams
+) -> tuple[list[KubeObject], str]:
+    """Return the Machines of sets that are about to be deleted, and why their nodes are drained.
+
+    Raise AcceleratorError before any write if a node may not be drained, or if a Machine is a mirror.
+    """
     machines = (
-        [one for one in pool_objects.machines_of(api, pool, namespace) if set_name(one) in names]
+        [one for one in pool_objects.machines_of(api, pool, params["namespace"]) if set_name(one) in names]
         if names
         else []
     )
     why = f"Pool {pool} is to lose {counted(len(machines))}"
     refuse_mirrors(one for one in machines if removal.without_hook(one))
-    if not api.wait_wanted and not api.check_mode:
-        drain_steps.check(api, _nodes(machines), rules, why)
-        return machines
-    drain_steps.drain(api, _nodes(machines), rules, why)
-    pool_objects.unhook(api, namespace, machines)
-    return machines
+    drain_steps.check(api, _nodes(machines), Rules.of(params), why)
+    return machines, why
 
 
 def release(

@@ -87,7 +87,12 @@ class Surge:
         for node in work:
             job = pod(f"job-{node}", node=node, gpus=1)
             self.server.put({"apiVersion": "v1", "kind": "Pod", **job})
-        params = {"namespace": "openshift-machine-api", "on_busy": on_busy, "capacity_timeout": 0}
+        params = {
+            "namespace": "openshift-machine-api",
+            "on_busy": on_busy,
+            "capacity_timeout": 0,
+            "approve_csrs": False,
+        }
         self.replacement = Replacement(
             api_on(self.server),
             dataclasses.replace(planned, manifests={name: surged}),
@@ -155,3 +160,14 @@ def test_a_pool_without_a_replacement_gives_nothing_back() -> None:
     assert not surge.replacement.give_up({"another"}, exc)
     assert exc.message == "no capacity."
     assert surge.replicas == 4
+
+
+def test_the_substitute_for_a_machine_that_went_has_no_work() -> None:
+    """o-2 and n-2 went, and the set has one Machine too many; n-1 has work."""
+    surge = Surge("node-n-1")
+    for key in [key for key in surge.server.objects if key[3] in ("o-2", "n-2")]:
+        del surge.server.objects[key]
+    api = api_on(surge.server, check_mode=True)
+    ends = Replacement(api, surge.replacement.plan, surge.replacement.params)
+    ends._end(surge.set["metadata"]["name"], ["o-2"])
+    assert [one["machine"] for one in ends.replaced] == ["o-1"]
