@@ -74,4 +74,10 @@ NODE: t.Final = (
         "Pods that would be evicted have no controller that makes them again. Nothing was changed.",
         "Delete the pods, or set `gpu_node_pool_evict_unmanaged: true` (module option `force`).",
     ),
+    Code(
+        "NODE-YOUNG",
+        "The Machine of the node to replace is younger than ten minutes: an earlier run may have made it. "
+        "Nothing was replaced.",
+        "Set `gpu_machine_uid` (module option `machine_uid`) to the uid that the message names.",
+    ),
 )
