@@ -81,6 +81,15 @@ options:
       - The new nodes are ready before the old ones are drained and removed.
     type: bool
     default: false
+  on_scaled:
+    description:
+      - What happens to a machine set that somebody scaled by hand (C(oc scale), the console) since the pool
+        was complete. A warning says which tool did it, when, and from which number to which.
+      - V(keep) keeps the live number. V(take) sets the pool's number again.
+      - Nobody counts as the one who scaled if the set has no record of it (C(managedFields)).
+    type: str
+    choices: [keep, take]
+    default: keep
   labels:
     description: Additional labels of the nodes. The values are text.
     type: dict

@@ -29,6 +29,14 @@ options:
     description: Name of the node, or of its machine.
     type: str
     required: true
+  machine_uid:
+    description:
+      - With O(state=replaced), the C(metadata.uid) of the machine to replace, as RV(machine_uid) returned it.
+        If the node has another machine by now, nothing is replaced.
+      - Without it, a machine that is younger than ten minutes is not replaced by the name of its node
+        (C(NODE-YOUNG)). On bare metal the new node has the name of the old one, so a playbook that is started
+        again would replace the new machine.
+    type: str
   state:
     description:
       - V(drained) - the node is cordoned, and the pods that a drain evicts are gone. The node stays so until
@@ -81,6 +89,11 @@ machine:
   returned: always
   type: str
   sample: demo-x7k2p-training-us-east-2a-9vw7p
+machine_uid:
+  description: The C(metadata.uid) of that machine. Empty if there is none.
+  returned: always
+  type: str
+  sample: 5f7c1f1e-6d1b-4f0e-9c53-0a4c0f2f7b11
 new_machines:
   description: Names of the machines that replace the node's machine.
   returned: always
@@ -107,6 +120,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.s
 SPEC = ArgumentSpec(
     options={
         "name": {"type": "str", "required": True},
+        "machine_uid": {"type": "str"},
         "state": {"type": "str", "choices": ["drained", "replaced", "schedulable"], "required": True},
         "namespace": {"type": "str", "default": "openshift-machine-api"},
     }

@@ -247,13 +247,15 @@ class FakeServer:
 
     def _matching(self, kind: kube_kinds.Kind, namespace: str, query: dict[str, str]) -> list[Object]:
         labels = dict(part.split("=", 1) for part in query.get("labelSelector", "").split(",") if part)
-        name = query.get("fieldSelector", "").removeprefix("metadata.name=")
+        field, _equals, value = query.get("fieldSelector", "").partition("=")
+        name, node = (value, "") if field == "metadata.name" else ("", value)
         return [
             obj
             for (version, plural, place, own), obj in sorted(self.objects.items())
             if (version, plural) == (kind.api_version, kind.plural)
             and namespace in ("", place)
             and name in ("", own)
+            and node in ("", (obj.get("spec") or {}).get("nodeName"))
             and labels.items() <= obj["metadata"].get("labels", {}).items()
         ]
 

@@ -77,6 +77,13 @@ class Lease:
         if found is not None and found.status == 200 and _holder(found.body) == self._run.id:
             self._send(found.body)
 
+    def is_over(self, run_id: str) -> bool:
+        """Return True for this run and for a run that does not hold the lease, or has ended."""
+        if run_id == self._run.id:
+            return True
+        lease = reads.get(self._session, _LEASE, NAME, NAMESPACE)
+        return _holder(lease) != run_id or self._is_free(lease)
+
     def let_go(self) -> None:
         """Give the lease back if this task took it, so that another run need not wait until it expires."""
         if self._renewed is None:

@@ -87,6 +87,10 @@ class Api(Session):
         """
         return writes.apply(self, manifest, force_conflicts, own, live)
 
+    def dry_run_apply(self, manifest: t.Mapping[str, t.Any], live: KubeObject) -> KubeObject:
+        """Return what the server would make of an apply over live, if a field differs; it stores nothing."""
+        return writes.dry_run_apply(self, manifest, live)
+
     def merge_patch(
         self,
         kind: Kind,
@@ -134,9 +138,10 @@ class Api(Session):
         return removals.delete(self, kind, name, namespace, owned_only, wait, grace, orphan)
 
     def evict(self, pod: KubeObject) -> str:
-        """Ask the pod to end through the eviction API, as a drain does.
+        """Ask the pod to end, in one request to the eviction API, as a drain does.
 
-        Return what a disruption budget says against it, in its own words, or "" if the pod ends or is gone.
+        Return what a disruption budget, a webhook or a busy server says against it, in its own words, or ""
+        if the pod ends or is gone.
         """
         from . import removals
 
@@ -149,16 +154,17 @@ class Api(Session):
         stage: str,
         settle: float = 0.0,
         on_timeout_code: str = "WAIT-TIMEOUT",
+        since: float | None = None,
     ) -> dict[str, Objects]:
         """List and watch until the judge says ready, for settle seconds. Return what each query found then.
 
         In check mode, or without the option wait, it looks once. A list that the task has read a moment ago,
         with no write since, is not read again. Raises NotReadyError on a failed verdict, WaitTimeoutError at
-        the deadline.
+        the deadline. since: when the first of several waits for the same thing began, on `clock`.
         """
         from . import wait
 
-        return wait.wait(self, queries, judge, stage, settle, on_timeout_code)
+        return wait.wait(self, queries, judge, stage, settle, on_timeout_code, since)
 
     def wait_gone(self, kind: Kind, deleted: KubeObject) -> None:
         """Wait until the deleted object has disappeared. Raises WaitTimeoutError."""

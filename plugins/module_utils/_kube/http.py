@@ -155,17 +155,17 @@ class Http:
             raise http_errors.not_json(self.connection.host, method, target, answer.kind)
         return answer
 
-    def notice(self, method: str, answer: Answer) -> None:
+    def notice(self, method: str, answer: Answer, path: str) -> None:
         """Note a trouble of the server, if the answer is the sign of one."""
-        is_busy = answer.status != 409 and http_errors.is_passing(method, answer.status, answer.body)
+        is_busy = answer.status != 409 and http_errors.is_passing(method, answer.status, answer.body, path)
         is_doubtful = not self.trouble.is_known and http_errors.is_unsettled(answer.status, answer.body)
         if is_busy or (is_doubtful and not self._is_ready()):
             self.trouble.notice()
 
-    def is_passing(self, method: str, answer: Answer) -> bool:
+    def is_passing(self, method: str, answer: Answer, path: str) -> bool:
         """Return True if the same request may get another answer in a moment."""
         is_early = self.trouble.is_recent and http_errors.is_unsettled(answer.status, answer.body)
-        return is_early or http_errors.is_passing(method, answer.status, answer.body)
+        return is_early or http_errors.is_passing(method, answer.status, answer.body, path)
 
     def stream(self, path: str, query: t.Mapping[str, t.Any], read_timeout: float) -> t.Any:
         """Open a watch, in one try. Return the raw response, which the caller reads line by line and closes.
@@ -217,8 +217,8 @@ class _Tries:
                 self._http.connection.renew()
                 return None
             self._races += answer.status == 409
-            self._http.notice(self._method, answer)
-            if self._races > RACES or not self._http.is_passing(self._method, answer):
+            self._http.notice(self._method, answer, self._path)
+            if self._races > RACES or not self._http.is_passing(self._method, answer, self._path):
                 self._http.trouble.is_over()
                 return Response(answer.status, answer.body, answer.warnings, self._repeated)
             problem = http_errors.describe(answer.status, answer.body)

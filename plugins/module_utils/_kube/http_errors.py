@@ -46,6 +46,7 @@ def describe_transport(exc: BaseException) -> str:
 
 
 _NO_ROLE = "is forbidden: User"
+_EVICTION = "/eviction"
 _AGAIN = frozenset((408, 429, 500, 502, 503, 504))
 # Answers of status 500 that are about the object, so the next answer will be the same.
 _OBJECT_IS_WRONG = (
@@ -59,11 +60,16 @@ _OBJECT_IS_WRONG = (
 _LOST_RACE = ("the object has been modified", "StorageError: invalid object")
 
 
-def is_passing(method: str, status: int, body: t.Any) -> bool:
-    """Return True if the same request may get another answer in a moment."""
+def is_passing(method: str, status: int, body: t.Any, path: str = "") -> bool:
+    """Return True if the same request may get another answer in a moment.
+
+    A refused eviction is the drain's own matter: a disruption budget and webhooks answer it with 429 for
+    minutes, and the drain asks again for each pod.
+    """
     if status == 409:
         return method != "GET" and any(words in text_of(body) for words in _LOST_RACE)
-    return status in _AGAIN and not _is_about_object(status, body) and not (status == 429 and budgets(body))
+    is_refused_eviction = status == 429 and path.endswith(_EVICTION)
+    return status in _AGAIN and not _is_about_object(status, body) and not is_refused_eviction
 
 
 def budgets(body: t.Any) -> list[str]:

@@ -110,7 +110,8 @@ def judge_gone(deleted: KubeObject) -> t.Callable[[Snapshot], Readiness]:
 def evict(session: Session, pod: KubeObject) -> str:
     """Ask the pod to end through the eviction API, as a drain does.
 
-    Return what a disruption budget says against it, or "" if the pod ends or is gone. Raises ApiError.
+    Return what a disruption budget, a webhook or a busy server says against it (HTTP 429), or "" if the pod
+    ends or is gone. Raises ApiError.
     """
     metadata = pod["metadata"]
     name, namespace = metadata["name"], metadata["namespace"]

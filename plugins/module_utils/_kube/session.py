@@ -91,13 +91,19 @@ class ListCache:
 
 
 class Guard(t.Protocol):
-    """What decides whether the task may write. Both methods raise AcceleratorError if it may not."""
+    """What decides whether the task may write.
+
+    The first two methods raise AcceleratorError if it may not.
+    """
 
     def before_write(self) -> None:
         """Called before each write that is no dry run."""
 
     def look(self) -> None:
         """Called about once a second while the task waits."""
+
+    def is_over(self, run_id: str) -> bool:
+        """Return True if the run of this id does not change the cluster any more."""
 
 
 class Unguarded:
@@ -108,6 +114,9 @@ class Unguarded:
 
     def look(self) -> None:
         return
+
+    def is_over(self, _run_id: str) -> bool:
+        return True
 
 
 @dataclass

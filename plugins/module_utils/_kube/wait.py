@@ -43,6 +43,7 @@ def wait(
     stage: str,
     settle: float = 0.0,
     on_timeout_code: str = "WAIT-TIMEOUT",
+    since: float | None = None,
 ) -> Seen:
     """Return what each query found when the judge said ready; in check mode or without wait, look once.
 
@@ -53,7 +54,7 @@ def wait(
     if session.check_mode or not session.wait_wanted:
         return seen
     loop = Waiting(
-        session.deadline, session.progress, judge, stage, settle, on_timeout_code, session.guard.look
+        session.deadline, session.progress, judge, stage, settle, on_timeout_code, session.guard.look, since
     )
     if loop.is_ready(seen):
         return seen
@@ -80,13 +81,14 @@ class Waiting:
         settle: float,
         on_timeout_code: str,
         look: t.Callable[[], None] = lambda: None,
+        since: float | None = None,
     ) -> None:
         self._look = look
         self._deadline, self._progress, self._judge, self._stage = deadline, progress, judge, stage
         self._settle, self._code = settle, on_timeout_code
-        self._started = deadline.clock()
+        self._started = deadline.clock() if since is None else since
         self._ready_since: float | None = None
-        self._said_at = self._started
+        self._said_at = deadline.clock()
         self._said: set[str] = set()
         self._last = pending("NoAnswer", "the API server has not answered yet")
 

@@ -51,6 +51,15 @@ def apply(
     return _record(session, live, outcome, diff.merge_shapes(wanted, diff.shape_of(fields)))
 
 
+def dry_run_apply(session: Session, manifest: t.Mapping[str, t.Any], live: KubeObject) -> KubeObject:
+    wanted: KubeObject = diff.plain(manifest)
+    if owned(live):
+        wanted["metadata"]["labels"] = {**wanted["metadata"].get("labels", {}), **MANAGED_BY}
+    if diff.covers(live, wanted) and not diff.has_stale_fields(diff.managed_fields(live), wanted):
+        return live
+    return _apply(session, _kind_of(session, wanted), wanted, force=False, dry_run=True)
+
+
 def _first_dry_run(session: Session, kind: Kind, wanted: KubeObject, force: bool) -> KubeObject:
     try:
         return _apply(session, kind, wanted, force, dry_run=True)

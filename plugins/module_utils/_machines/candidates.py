@@ -55,7 +55,8 @@ class Search:
     order: candidates still to ask, the current one first. placement: its machines by zone. kept: shares of
     earlier candidates (mixed pools). before: shares at the start. won: the pool was complete once. stays: it
     needs no more machines than it has, so a refused machine fails the run and does not move the pool. out:
-    zones that refused.
+    zones that refused. prior: the record of the pool's last completion, or "". pinned: names of sets whose
+    replicas stay as somebody scaled them by hand.
     """
 
     pool: Pool
@@ -67,6 +68,8 @@ class Search:
     before: list[Share] = field(default_factory=list)
     out: set[str] = field(default_factory=set)
     attempts: list[JsonObject] = field(default_factory=list)
+    prior: str = ""
+    pinned: set[str] = field(default_factory=set)
 
     @property
     def candidate(self) -> Candidate:
@@ -86,7 +89,9 @@ class Search:
 
     @property
     def record(self) -> str:
-        """Return C(obtained/asked)."""
+        """Return C(obtained/asked). What somebody scaled by hand does not count: the former record stays."""
+        if self.pinned:
+            return self.prior
         # The autoscaler adds and removes machines beyond the pool's replicas, so the record leaves them out.
         return f"{min(self.obtained, self.pool.replicas)}/{self.pool.replicas}"
 
@@ -209,7 +214,7 @@ def start(pool: Pool, held: t.Sequence[Held], reselect: bool = False) -> Search:
     ]
     has_enough = is_complete or sum(one.replicas for one in held) >= pool.replicas
     stays = bool(record) and not reselect and has_enough
-    return Search(pool, order, placement, kept, won=bool(record), stays=stays, before=before)
+    return Search(pool, order, placement, kept, won=bool(record), stays=stays, before=before, prior=record)
 
 
 def _current_place(places: t.Sequence[int], held: t.Sequence[Held]) -> int:

@@ -15,6 +15,7 @@ from .._platforms.registry import BY_KEY
 from .._pools.draft import Draft, single
 from .._pools.model import PATCH
 from .options import JOINING, ChangeParams, JoiningParams
+from .scaling import KEEP, TAKE
 
 MACHINES: t.Final = ArgumentSpec(
     options={
@@ -27,6 +28,7 @@ MACHINES: t.Final = ArgumentSpec(
         "min_replicas": {"type": "int"},
         "mixed": {"type": "bool", "default": False},
         "reselect": {"type": "bool", "default": False},
+        "on_scaled": {"type": "str", "choices": [KEEP, TAKE], "default": KEEP},
         "labels": {"type": "dict", "default": {}},
         "taints": {"type": "list", "elements": "dict", "default": []},
         "accelerator": {"type": "str"},
@@ -72,6 +74,7 @@ class GpuMachinesetParams(JoiningParams, ChangeParams, LockParams, StateParams):
     min_replicas: int | None
     mixed: bool
     reselect: bool
+    on_scaled: t.Literal["keep", "take"]
     labels: dict[str, str]
     taints: list[dict[str, str]]
     accelerator: str | None

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, Snapshot
+from .._core.readiness import Readiness, failed
 from .._nodes import drain
 from .machine import DELETE_FIRST, is_given_up, name, node_name, phase, set_name
 
+SETS: t.Final = "machine_sets"
 # For a pool with pre_drain_hook: the Machine API drains no Machine with this hook until we remove it.
 HOOK: t.Final = {"name": "accelerators.openshift/drain", "owner": "accelerators.openshift"}
 
@@ -33,6 +35,21 @@ def victims(
         return stage, work.get(node, 0), name(machine)
 
     return sorted(machines, key=rank)[: max(0, len(machines) - replicas)]
+
+
+def scaled_meanwhile(snapshot: Snapshot, replicas: t.Mapping[str, int]) -> Readiness | None:
+    """Return a failure if a machine set of the snapshot has other replicas than these, by name; else None."""
+    found = {name(one): int(one["spec"].get("replicas", 1)) for one in snapshot.get(SETS, ())}
+    wrong = [one for one, wanted in sorted(replicas.items()) if found.get(one, wanted) != wanted]
+    if not wrong:
+        return None
+    changes = ", ".join(f"machine set {one} from {replicas[one]} to {found[one]}" for one in wrong)
+    return failed(
+        "Scaled",
+        f"the replicas changed during the drain ({changes}), so the drain stopped and no machine was removed",
+        code="MACH-SCALED",
+        remedy="Find out who ran `oc scale`, then run again with the number of nodes that you want.",
+    )
 
 
 def as_result(machine: KubeObject) -> KubeObject:

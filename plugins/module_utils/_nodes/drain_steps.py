@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.objects import KubeObject
+from .._core.errors import NotReadyError
+from .._core.objects import KubeObject, Snapshot
+from .._core.readiness import Readiness
 from .._kube.client import Api, Query
 from .._kube.kinds import known
-from . import drain as node_drain, node as node_facts
+from . import drain as node_drain, drain_judge, node as node_facts
 from .drain import Rules
 
 # With more nodes than this, one query reads all pods instead of one query for each node.
@@ -31,14 +33,32 @@ def check(api: Api, nodes: t.Collection[str], rules: Rules, why: str) -> None:
         raise problem
 
 
+class Watched(t.NamedTuple):
+    """What a drain looks at beside pods and nodes.
+
+    fault: given the snapshot, returns the failed verdict that stops the drain, or None.
+    """
+
+    queries: t.Mapping[str, Query]
+    fault: t.Callable[[Snapshot], Readiness | None]
+
+
+NOTHING: t.Final = Watched({}, drain_judge.no_fault)
+
+
 def drain(
-    api: Api, nodes: t.Collection[str], rules: Rules, why: str, mark: str = node_facts.CORDONED_FOR_POOL
+    api: Api,
+    nodes: t.Collection[str],
+    rules: Rules,
+    why: str,
+    mark: str = node_facts.CORDONED_FOR_POOL,
+    watched: Watched = NOTHING,
 ) -> None:
     """Cordon the nodes and evict their pods. mark: what the cordon is for.
 
-    Raise if the rules forbid an eviction, and WaitTimeoutError if pods are left at the end of the task's
-    time: the
-    nodes stay cordoned then, and the next run resumes the drain.
+    Raise if the rules forbid an eviction, NotReadyError if a node becomes schedulable meanwhile or if watched
+    has a fault, and WaitTimeoutError if pods are left at the end of the task's time: the nodes stay cordoned
+    then, and the next run resumes the drain.
     """
     check(api, nodes, rules, why)
     live = {node: api.get(known("Node"), node) for node in sorted(nodes)}
@@ -54,29 +74,33 @@ def drain(
         for node, one in live.items()
         if one is not None and node_facts.cordon_mark(one)
     }
-    _empty(api, nodes, node_drain.Emptied(frozenset(nodes), rules, api.clock, lost, emptied))
+    judge = drain_judge.Emptied(frozenset(nodes), rules, api.clock, lost, emptied, fault=watched.fault)
+    try:
+        _empty(api, nodes, judge, watched.queries)
+    except NotReadyError as exc:
+        if exc.code == drain_judge.NEW_WORK:
+            for node in cordoned:
+                uncordon(api, node)
+        raise
 
 
 def uncordon(api: Api, node: str) -> None:
     """Let the scheduler put pods on the node again."""
-    api.merge_patch(
-        known("Node"),
-        node,
-        None,
-        {"metadata": {"annotations": {node_facts.CORDON_MARK: None}}, "spec": {"unschedulable": None}},
-    )
+    marks = {node_facts.CORDON_MARK: None, node_facts.CORDON_RUN: None}
+    body = {"metadata": {"annotations": marks}, "spec": {"unschedulable": None}}
+    api.merge_patch(known("Node"), node, None, body)
 
 
-def _empty(api: Api, nodes: t.Collection[str], judge: node_drain.Emptied) -> None:
+def _empty(
+    api: Api, nodes: t.Collection[str], judge: drain_judge.Emptied, more: t.Mapping[str, Query]
+) -> None:
     """Evict until no pod is left; only once in check mode and if the task does not wait."""
-    pods = known("Pod")
-    queries = (
-        {node: Query(pods, fields=_of(node)) for node in sorted(nodes)}
-        if len(nodes) <= _FEW
-        else {"pods": Query(pods)}
-    )
+    if not nodes:
+        return
+    queries = _queries(nodes) | dict(more)
+    stage, started = f"drain of {', '.join(map(node_facts.short, sorted(nodes)))}", api.clock()
     while True:
-        snapshot = api.wait(queries, judge, f"drain of {', '.join(map(node_facts.short, sorted(nodes)))}")
+        snapshot = api.wait(queries, judge, stage, since=started)
         left = judge.left(snapshot)
         for pod in judge.due(left):
             text = api.evict(pod)
@@ -87,10 +111,19 @@ def _empty(api: Api, nodes: t.Collection[str], judge: node_drain.Emptied) -> Non
             return
 
 
+def _queries(nodes: t.Collection[str]) -> dict[str, Query]:
+    pods, node = known("Pod"), known("Node")
+    if len(nodes) > _FEW:
+        return {"pods": Query(pods), drain_judge.NODES: Query(node)}
+    found = {one: Query(pods, fields=_of(one)) for one in sorted(nodes)}
+    return found | {f"{drain_judge.NODES}{one}": Query(node, name=one) for one in sorted(nodes)}
+
+
 def _cordon(api: Api, node: KubeObject, mark: str) -> bool:
     if node_facts.is_cordoned(node):
         return False
-    body = {"metadata": {"annotations": {node_facts.CORDON_MARK: mark}}, "spec": {"unschedulable": True}}
+    marks = {node_facts.CORDON_MARK: mark, node_facts.CORDON_RUN: api.run.id}
+    body = {"metadata": {"annotations": marks}, "spec": {"unschedulable": True}}
     api.merge_patch(known("Node"), node_facts.name(node), None, body)
     return True
 

@@ -18,6 +18,8 @@ Node = t.Mapping[str, t.Any]
 # On nodes that this collection has cordoned; the value says why. A later run removes cordons that an earlier
 # one left.
 CORDON_MARK: t.Final = "accelerators.openshift/cordoned"
+# The id of the run that cordoned the node.
+CORDON_RUN: t.Final = "accelerators.openshift/cordoned-by-run"
 CORDONED_FOR_POOL, CORDONED_FOR_ADMIN = "pool", "admin"
 
 
@@ -59,6 +61,11 @@ def is_cordoned(node: Node) -> bool:
 def cordon_mark(node: Node) -> str:
     """Return what this collection cordoned the node for, or an empty text if it did not."""
     return str((node["metadata"].get("annotations") or {}).get(CORDON_MARK, ""))
+
+
+def cordon_run(node: Node) -> str:
+    """Return the id of the run that cordoned the node, or an empty text if none is recorded."""
+    return str((node["metadata"].get("annotations") or {}).get(CORDON_RUN, ""))
 
 
 def cordoned_since(node: Node) -> str:

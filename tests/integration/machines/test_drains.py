@@ -116,16 +116,31 @@ def test_a_budget_that_yields_after_three_minutes(pool: Pool, audit: Audit) -> N
 
 def test_replace_node(pool: Pool, audit: Audit) -> None:
     name = min(pool.names)
+    (machine,) = [one for one in pool.machines if one["status"]["nodeRef"]["name"] == name]
+    uid = machine["metadata"]["uid"]
+    young = pool.playbook.playbook("replace_node", gpu_node=name)
+    assert young.failure["code"] == "NODE-YOUNG"
+    assert uid in young.failure["remedy"]
+    assert audit.writes(*young.tasks) == []
     with working(pool, "job", name):
-        refused = pool.playbook.playbook("replace_node", gpu_node=name)
+        refused = pool.playbook.playbook("replace_node", gpu_node=name, gpu_machine_uid=uid)
         assert refused.failure["code"] == "NODE-BUSY"
         assert audit.writes(*refused.tasks) == []
         foreseen = pool.playbook.playbook(
-            "replace_node", "--check", gpu_node=name, gpu_on_busy="drain", gpu_evict_unmanaged=True
+            "replace_node",
+            "--check",
+            gpu_node=name,
+            gpu_machine_uid=uid,
+            gpu_on_busy="drain",
+            gpu_evict_unmanaged=True,
         )
         assert (foreseen.rc, foreseen.changed, audit.writes(*foreseen.tasks)) == (0, 1, []), foreseen.output
         done = pool.playbook.playbook(
-            "replace_node", gpu_node=name, gpu_on_busy="drain", gpu_evict_unmanaged=True
+            "replace_node",
+            gpu_node=name,
+            gpu_machine_uid=uid,
+            gpu_on_busy="drain",
+            gpu_evict_unmanaged=True,
         )
         assert (done.rc, done.changed) == (0, 1), done.output
     assert name not in pool.names

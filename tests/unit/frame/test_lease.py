@@ -249,3 +249,17 @@ def test_two_runs_that_find_no_lease_do_not_both_get_it() -> None:
     with pytest.raises(AcceleratorError, match="eva@laptop"):
         world.api.apply(config_map(k="2"))
     assert world.server.objects["v1", "configmaps", "x", "a"]["data"] == {"k": "1"}
+
+
+def test_a_run_is_over_when_it_has_lost_the_lease_or_has_ended() -> None:
+    world = World()
+    world.api.apply(config_map(k="1"))
+    other = world.task(THEIRS)
+    assert not other.guard.is_over(OURS.id)
+    assert world.api.guard.is_over(OURS.id)  # a task runs after the others of its run
+    assert other.guard.is_over("")
+    world.gone.add(OURS)
+    assert other.guard.is_over(OURS.id)
+    world.gone.clear()
+    world.clock.sleep(61)
+    assert other.guard.is_over(OURS.id)

@@ -150,3 +150,25 @@ def test_deletion_that_hangs_names_the_finalizers() -> None:
     verdict = judge_gone(stuck)({"gone": [stuck]})
     assert verdict.code == "WAIT-DELETE"
     assert "example.com/hold" in verdict.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'admission webhook "virt-launcher-eviction-interceptor.kubevirt.io" denied the request: Eviction '
+        'triggered evacuation of VMI "x/vm"',
+        "Too many requests, please try again later.",
+    ],
+)
+def test_a_refused_eviction_is_asked_once_and_returned_in_its_own_words(text: str) -> None:
+    server, clock = FakeServer(), FakeClock()
+    server.faults = [status(429, "TooManyRequests", text)]
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p", "namespace": "x", "uid": "1"},
+        "spec": {"nodeName": "n"},
+    }
+    api = api_on(server, clock)
+    assert api.evict(pod) == text
+    assert (clock.slept, api.changes) == ([], [])

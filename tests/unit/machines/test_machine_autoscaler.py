@@ -14,6 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
     autoscaler_limits as limits,
     machine_autoscaler,
+    scaling,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import writes
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import autoscale
@@ -265,9 +266,8 @@ def test_who_scaled_a_set_last() -> None:
         scaled = {"manager": manager, "subresource": "scale", "fieldsV1": {"f:spec": {"f:replicas": {}}}}
         return {"metadata": {"managedFields": [scaled], "resourceVersion": "7"}, "spec": {"replicas": 3}}
 
-    assert not writes.is_scaled_by_hand(by("cluster-autoscaler"))
-    assert writes.is_scaled_by_hand(by("kubectl"))
-    assert writes.is_scaled_by_hand({"metadata": {}})
+    assert scaling.scaled_by(by("cluster-autoscaler")) is None
+    assert scaling.scaled_by(by("kubectl")) == scaling.Scaling("kubectl", "")
     manifest = {"metadata": {"name": "s"}, "spec": {"replicas": 5}}
     raised = writes.on_live(manifest, by("ca"), by("ca"))
     assert (raised["spec"]["replicas"], raised["metadata"]["resourceVersion"]) == (5, "7")

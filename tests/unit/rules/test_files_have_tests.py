@@ -64,7 +64,6 @@ WITH_ANOTHER_PACKAGE = {
     "_core/objects": "stack/clusterpolicy",
     "_core/ownership": "platforms",
     "_core/secrets": "kube",
-    "_machines/removal": "nodes",
     "_nodes/devices": "stack/clusterpolicy",
     "_nodes/labels": "stack/clusterpolicy",
     "_nodes/pool_nodes": "stack/clusterpolicy",

@@ -141,6 +141,12 @@ MACHINE: t.Final = (
         "Correct `market` in the pool.",
     ),
     Code(
+        "MACH-SCALED",
+        "Somebody scaled a machine set of the pool while the task worked, so the task stopped and removed no "
+        "machine.",
+        "Find out who ran `oc scale`, then run again with the number of nodes that you want.",
+    ),
+    Code(
         "MACH-SILENT",
         "A Machine on OpenStack has no server for longer than `capacity_timeout`, and nothing says why: "
         "most likely a quota, or no valid host. After 15 minutes the collection treats it as refused.",

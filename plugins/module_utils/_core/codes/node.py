@@ -33,6 +33,20 @@ NODE: t.Final = (
         "Save the data, then set `gpu_node_pool_delete_emptydir: true` (module option `delete_emptydir`).",
     ),
     Code(
+        "NODE-EVICTION",
+        "A webhook or the API server, which the message quotes, refused evictions until the end. "
+        "KubeVirt does so until it has moved a virtual machine. The node stays cordoned.",
+        "Run `oc describe pod NAME -n NAMESPACE`, move or stop what the text names (`virtctl stop NAME`), "
+        "then run again.",
+    ),
+    Code(
+        "NODE-NEW-WORK",
+        "Pods with GPUs came to a node after the check for such pods, and `on_busy: fail` keeps them. The "
+        "node is schedulable again.",
+        "Run again when they have ended, or set `gpu_node_pool_on_busy` (module option `on_busy`) to drain "
+        "or wait.",
+    ),
+    Code(
         "NODE-NOT-OURS",
         "The node's Machine belongs to no machine set that the collection made.",
         "Run `oc get machines -A -o wide` to find its owner, and replace the node there.",
@@ -51,8 +65,19 @@ NODE: t.Final = (
         "then run again.",
     ),
     Code(
+        "NODE-UNCORDONED",
+        "A node became schedulable while the task drained it, so the task stopped and removed nothing.",
+        "Find out who ran `oc adm uncordon`, then run again.",
+    ),
+    Code(
         "NODE-UNMANAGED",
         "Pods that would be evicted have no controller that makes them again. Nothing was changed.",
         "Delete the pods, or set `gpu_node_pool_evict_unmanaged: true` (module option `force`).",
+    ),
+    Code(
+        "NODE-YOUNG",
+        "The Machine of the node to replace is younger than ten minutes: an earlier run may have made it. "
+        "Nothing was replaced.",
+        "Set `gpu_machine_uid` (module option `machine_uid`) to the uid that the message names.",
     ),
 )

@@ -17,7 +17,15 @@ from ..._platforms import infrastructure
 from ..._platforms.infrastructure import Infrastructure
 from ..._pools.draft import Draft, Place
 from ..._pools.model import JsonObject
-from .. import candidates, csr, machine_autoscaler, plan as machine_plan, pool as machine_pool, removal
+from .. import (
+    candidates,
+    csr,
+    machine_autoscaler,
+    plan as machine_plan,
+    pool as machine_pool,
+    removal,
+    scaling,
+)
 from ..machine_set import name_of
 from ..plan import no_machine_api, platform_of
 from ..pool_options import GpuMachinesetParams
@@ -45,6 +53,8 @@ def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:
             if any(candidates.is_of(one, candidate, pool) for candidate in pool.candidates)
         ]
     search = candidates.start(pool, held, params["reselect"])
+    for remark in scaling.respect(search, held, live, params["on_scaled"]):
+        api.warn(remark)
     removal_steps.spare(api, search, held, params["namespace"])
     bare_metal_steps.foresee(api, cluster, pool, search, held, params["namespace"])
     return Provisioning(api, cluster, pool, params, search, held).until_obtained(live)
@@ -73,9 +83,11 @@ def absent(api: Api, pool: str, params: GpuMachinesetParams) -> JsonObject:
         live = api.list(known("MachineSet"), namespace, labels=selector(pool_label(pool)))
     except KindNotServedError:
         return nothing
-    health.absent(api, pool, namespace)  # first, so that it does not react to deleted Machines
+    names = {name_of(one) for one in live if owned(one)}
+    removal_steps.foresee(api, pool, names, params)
+    health.absent(api, pool, namespace)  # before the Machines, so that it does not react to deleted Machines
     _not_scaled(api, pool, live, namespace)
-    removed = removal_steps.remove(api, pool, {name_of(one) for one in live if owned(one)}, params)
+    removed = removal_steps.remove(api, pool, names, params)
     for one in live:
         api.delete(known("MachineSet"), name_of(one), namespace, wait=False)
     kept = frozenset(name_of(one) for one in live if not owned(one))

@@ -26,12 +26,15 @@ from . import health, pool_objects
 from .joining import Joining
 
 _LINK: t.Final = "machine.openshift.io/machine"
+# On bare metal the new node has the old name, so a playbook that is started again would replace it once more.
+_YOUNG: t.Final = 600.0
 
 
 class GpuNodeParams(DrainParams, JoiningParams, LockParams, WaitParams):
     """The options of gpu_node."""
 
     name: str
+    machine_uid: str | None
     state: t.Literal["schedulable", "drained", "replaced"]
     namespace: str
 
@@ -45,18 +48,12 @@ def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
         csr.require_package()
     node, machine = find(api, params["name"], params["namespace"])
     if node is None and machine is None:
-        if params["state"] != "replaced":
-            raise AcceleratorError(
-                "NODE-ABSENT",
-                f"There is no node and no machine {params['name']}.",
-                "Run `oc get nodes,machines.machine.openshift.io -A` and set name to one of them.",
-            )
-        api.warn(f"There is no node and no machine {params['name']}, so nothing was replaced.")
-        return {"node": "", "machine": "", "new_machines": []}
+        return _nothing(api, params)
     name = node_facts.name(node) if node else ""
     facts: dict[str, t.Any] = {
         "node": name,
         "machine": machine_facts.name(machine) if machine else "",
+        "machine_uid": _uid(machine),
         "new_machines": [],
     }
     if params["state"] == "schedulable":
@@ -70,9 +67,51 @@ def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
             f"Node {name} is to be drained",
             node_facts.CORDONED_FOR_ADMIN,
         )
+    elif remark := refusal(machine, name, params, time.time()):
+        api.warn(remark)
+        return {**facts, "machine": "", "machine_uid": ""}
     else:
         facts["new_machines"] = replace(api, name, machine, params)
     return facts
+
+
+def _nothing(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
+    """Return the result for a name that nothing has. Raise NODE-ABSENT, but not if it was to be replaced."""
+    text = f"There is no node and no machine {params['name']}"
+    if params["state"] != "replaced":
+        remedy = "Run `oc get nodes,machines.machine.openshift.io -A` and set name to one of them."
+        raise AcceleratorError("NODE-ABSENT", f"{text}.", remedy)
+    api.warn(f"{text}, so nothing was replaced.")
+    return {"node": "", "machine": "", "machine_uid": "", "new_machines": []}
+
+
+def refusal(machine: KubeObject | None, node: str, params: GpuNodeParams, now: float) -> str:
+    """Return why the Machine stays, because the wanted one was replaced already; "" to replace it.
+
+    now: epoch seconds. Raise NODE-YOUNG if a young Machine was named by its node alone.
+    """
+    wanted, uid = params["machine_uid"], _uid(machine)
+    if machine is None or wanted == uid:
+        return ""
+    if wanted:
+        return (
+            f"The machine of node {node} is {machine_facts.name(machine)} with uid {uid}. The one with uid "
+            f"{wanted} is gone, so nothing was replaced."
+        )
+    made = str(machine["metadata"].get("creationTimestamp") or "")
+    age = machine_facts.seconds_since(made, now)
+    if params["name"] != node or not made or age >= _YOUNG:
+        return ""
+    raise AcceleratorError(
+        "NODE-YOUNG",
+        f"The machine {machine_facts.name(machine)} of node {node} was created {age:.0f} s ago: an "
+        "earlier run may have made it. Nothing was replaced.",
+        f"If it is the one to replace, set gpu_machine_uid (option machine_uid) to {uid}.",
+    )
+
+
+def _uid(machine: KubeObject | None) -> str:
+    return str(machine["metadata"].get("uid") or "") if machine else ""
 
 
 def find(api: Api, name: str, namespace: str) -> tuple[KubeObject | None, KubeObject | None]:

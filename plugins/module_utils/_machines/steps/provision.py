@@ -25,6 +25,7 @@ from .. import (
     plan as machine_plan,
     pool as machine_pool,
     removal,
+    scaling,
 )
 from ..machine_set import name_of, replicas_of
 from ..pool_options import GpuMachinesetParams
@@ -84,7 +85,8 @@ class Provisioning:
             except (NotReadyError, WaitTimeoutError) as exc:
                 exc.evidence += self._look_back(plan)
                 refused = judge.refused()
-                if isinstance(exc, WaitTimeoutError) or not refused or self.search.stays:
+                is_over = bool(refused) and self._has_given_up(plan, refused, exc)
+                if isinstance(exc, WaitTimeoutError) or not refused or is_over or self.search.stays:
                     exc.facts.update(
                         self._facts(judge.seen, plan),
                         attempts=[*self.search.attempts, judge.attempt(self.search.candidate, exc)],
@@ -93,18 +95,25 @@ class Provisioning:
                     raise
                 self._move(plan, judge, refused, exc)
             live = self.api.list(known("MachineSet"), self.params["namespace"])
-        if self.api.wait_wanted and not self.api.check_mode and self.search.record != self._record:
+        is_new = not self.search.pinned and self.search.record != self._record
+        if self.api.wait_wanted and not self.api.check_mode and is_new:
             live = self.api.list(known("MachineSet"), self.params["namespace"])
             self._follow(plan, live)
             plan = self._ask(live, self.search.record)
         return self._finished(plan, snapshot)
+
+    def _has_given_up(
+        self, plan: machine_plan.MachinePlan, refused: t.Collection[str], exc: AcceleratorError
+    ) -> bool:
+        """Return whether the pool gave back what an interrupted replacement had asked for."""
+        return machine_replacement.Replacement(self.api, plan, self.params).give_up(refused, exc)
 
     def _finished(self, plan: machine_plan.MachinePlan, snapshot: Snapshot) -> JsonObject:
         """Remove surplus sets, replace outdated Machines, and return the result."""
         self._tidy(plan)
         replacement = machine_replacement.Replacement(self.api, plan, self.params)
         snapshot = replacement.run(snapshot)
-        if self.search.obtained < self.pool.replicas:
+        if self.search.obtained < self.pool.replicas and not self.search.pinned:
             self.api.warn(
                 f"Pool {self.pool.name} has {self.search.obtained} of {self.pool.replicas} machines; "
                 "min_replicas allows that."
@@ -154,15 +163,19 @@ class Provisioning:
         return "" if self.search.has_left else next((one.obtained for one in self.held if one.obtained), "")
 
     def _ask(self, live: list[KubeObject], record: str = "") -> machine_plan.MachinePlan:
+        """Write the machine sets of the search's shares. live: all machine sets. Return the plan."""
+        self._respect(live)
         plan = machine_plan.plan(
             self.cluster, self.pool, self.search.shares, live, self.params, record or self._record
         )
         machines = pool_objects.machines_of(self.api, self.pool.name, self.params["namespace"])
         machine_replacement.foresee(machines, plan, self.params)
         machine_facts.refuse_mirrors(propagation_steps.behind(machines, plan.manifests))
+        existing = {name_of(one): one for one in live}
+        writes.foresee(self.api, plan, existing)
         going = removal_steps.prepare(self.api, plan, live, self.params)
         self.removed += map(removal.as_result, going)
-        writes.apply(self.api, plan, {name_of(one): one for one in live})
+        writes.apply(self.api, plan, existing)
         if self.drift is None:
             self.drift = machine_drift.report({name_of(one): one for one in live}, plan.wanted, machines)
         propagation_steps.bring(
@@ -173,6 +186,12 @@ class Provisioning:
         for remark in plan.remarks:
             self.api.warn(remark)
         return plan
+
+    def _respect(self, live: list[KubeObject]) -> None:
+        """Keep what somebody scaled by hand since the task began, or take it."""
+        held = machine_plan.held(self.cluster, self.pool, live)
+        for remark in scaling.respect(self.search, held, live, self.params["on_scaled"]):
+            self.api.warn(remark)
 
     def _has_others(self) -> bool:
         """Return whether reselect could move the pool to another candidate."""

@@ -10,11 +10,13 @@ This collection drains the nodes itself, because the Machine API's own drain use
 from __future__ import annotations
 
 import collections
+import functools
 import typing as t
 
 from ..._core.errors import AcceleratorError
 from ..._core.objects import KubeObject
-from ..._kube.client import Api
+from ..._kube.client import Api, Query
+from ..._kube.kinds import known
 from ..._nodes import drain, drain_steps
 from ..._nodes.drain import Rules
 from .. import removal
@@ -35,7 +37,7 @@ def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> N
         if one.zone in search.placement and is_of(one, search.candidate, search.pool)
     }
     current = collections.Counter({one.zone: one.replicas for one in held if one.name in zones})
-    if len(search.placement) < 2 or sum(search.placement.values()) >= current.total():
+    if search.pinned or len(search.placement) < 2 or sum(search.placement.values()) >= current.total():
         return
     machines = [
         one
@@ -81,7 +83,7 @@ def prepare(
         for one in fewer:
             plan.manifests[one]["spec"]["replicas"] = have[one]
         return []
-    release(api, namespace, victims, rules, why)
+    release(api, namespace, victims, rules, why, {one: have[one] for one in fewer})
     return victims
 
 
@@ -100,25 +102,46 @@ def remove(api: Api, pool: str, names: t.Collection[str], params: GpuMachinesetP
 
     A task that does not wait only checks whether the nodes may be drained.
     """
-    namespace, rules = params["namespace"], Rules.of(params)
+    machines, why = foresee(api, pool, names, params)
+    if api.wait_wanted or api.check_mode:
+        drain_steps.drain(api, _nodes(machines), Rules.of(params), why)
+        pool_objects.unhook(api, params["namespace"], machines)
+    return machines
+
+
+def foresee(
+    api: Api, pool: str, names: t.Collection[str], params: GpuMachinesetParams
+) -> tuple[list[KubeObject], str]:
+    """Return the Machines of sets that are about to be deleted, and why their nodes are drained.
+
+    Raise AcceleratorError before any write if a node may not be drained, or if a Machine is a mirror.
+    """
     machines = (
-        [one for one in pool_objects.machines_of(api, pool, namespace) if set_name(one) in names]
+        [one for one in pool_objects.machines_of(api, pool, params["namespace"]) if set_name(one) in names]
         if names
         else []
     )
     why = f"Pool {pool} is to lose {counted(len(machines))}"
     refuse_mirrors(one for one in machines if removal.without_hook(one))
-    if not api.wait_wanted and not api.check_mode:
-        drain_steps.check(api, _nodes(machines), rules, why)
-        return machines
-    drain_steps.drain(api, _nodes(machines), rules, why)
-    pool_objects.unhook(api, namespace, machines)
-    return machines
+    drain_steps.check(api, _nodes(machines), Rules.of(params), why)
+    return machines, why
 
 
-def release(api: Api, namespace: str, machines: t.Sequence[KubeObject], rules: Rules, why: str) -> None:
-    """Drain the Machines' nodes, then mark the Machines as first to delete and remove our hook."""
-    drain_steps.drain(api, _nodes(machines), rules, why)
+def release(
+    api: Api,
+    namespace: str,
+    machines: t.Sequence[KubeObject],
+    rules: Rules,
+    why: str,
+    replicas: t.Mapping[str, int],
+) -> None:
+    """Drain the Machines' nodes, then mark the Machines as first to delete and remove our hook.
+
+    replicas: of their machine sets, by name. Raise MACH-SCALED if one of them changes meanwhile.
+    """
+    fault = functools.partial(removal.scaled_meanwhile, replicas=replicas)
+    watched = drain_steps.Watched({removal.SETS: Query(known("MachineSet"), namespace)}, fault)
+    drain_steps.drain(api, _nodes(machines), rules, why, watched=watched)
     pool_objects.mark(api, namespace, machines)
 
 

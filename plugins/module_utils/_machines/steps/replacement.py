@@ -15,7 +15,7 @@ import time
 import typing as t
 from dataclasses import dataclass, field
 
-from ..._core.errors import NotReadyError
+from ..._core.errors import AcceleratorError, NotReadyError
 from ..._core.objects import KubeObject, Snapshot
 from ..._kube.client import Api
 from ..._kube.kinds import known
@@ -31,6 +31,12 @@ from ..pool_options import GpuMachinesetParams
 from . import health, pool_objects, removal as removal_steps, writes
 from .joining import Joining
 from .pool_objects import queries
+
+_GIVEN_BACK: t.Final = " Nothing was replaced; the pool is as it was."
+
+
+def _made(machine: KubeObject) -> str:
+    return str(machine["metadata"].get("creationTimestamp") or "")
 
 
 @dataclass
@@ -102,29 +108,63 @@ class Replacement:
         self.api.progress(
             f"pool {self.plan.pool.name}: replacement of {', '.join(names)} starts with a new machine"
         )
+        old = [name(one) for one in self._living(set_)]
         judge = self._written(set_, machine_set.surged(self.plan.manifests[set_], names))
         try:
             self._wait(judge, f"replacement of {', '.join(names)}")
         except NotReadyError as exc:
             if set_ in judge.refused():
-                refused = [
-                    one
-                    for one in judge.seen["machines"]
-                    if set_name(one) == set_ and not judge.has_instance(one)
-                ]
-                pool_objects.mark(self.api, self.params["namespace"], refused)
-                self._written(set_, machine_set.without_surge(self.plan.manifests[set_]))
-                exc.message += " Nothing was replaced; the pool is as it was."
+                self._give_back(set_, old)
+                exc.message += _GIVEN_BACK
             raise
+
+    def give_up(self, refused: t.Collection[str], exc: AcceleratorError) -> bool:
+        """Give the new Machines of interrupted replacements back if the provider refuses some of them.
+
+        refused: names of sets with a refused Machine. Return True if there was such a replacement; the error
+        says so then.
+        """
+        begun = {
+            set_: names
+            for set_, manifest in self.plan.manifests.items()
+            if set_ in refused and (names := machine_set.replacing_of(manifest))
+        }
+        for set_, names in begun.items():
+            self._give_back(set_, names)
+        exc.message += _GIVEN_BACK if begun else ""
+        return bool(begun)
+
+    def _give_back(self, set_: str, kept: t.Collection[str]) -> None:
+        """Mark the Machines that a replacement added, and lower the replicas. kept: Machines that stay.
+
+        The Machine API chooses by itself what it deletes beyond the marked ones, also nodes with work.
+        """
+        manifest = self.plan.manifests[set_]
+        living = self._living(set_)
+        # First those without an instance, then the youngest: these are the ones that the surge added.
+        extra = sorted((one for one in living if name(one) not in kept), key=_made, reverse=True)
+        extra.sort(key=lambda one: phase(one) in ("Provisioned", "Running"))
+        surplus = extra[: max(0, len(living) - machine_set.share_of(manifest))]
+        why = f"Pool {self.plan.pool.name} is to give back {counted(len(surplus))}"
+        replicas = {set_: machine_set.replicas_of(manifest)}
+        removal_steps.release(self.api, self.params["namespace"], surplus, self._rules, why, replicas)
+        self._written(set_, machine_set.without_surge(manifest))
+
+    def _living(self, set_: str) -> list[KubeObject]:
+        machines = pool_objects.machines_of(self.api, self.plan.pool.name, self.params["namespace"])
+        return [one for one in machines if set_name(one) == set_ and phase(one) != "Deleting"]
 
     def _end(self, set_: str, names: t.Sequence[str]) -> Snapshot:
         """Delete as many old Machines as the set has beyond its share."""
-        machines = pool_objects.machines_of(self.api, self.plan.pool.name, self.params["namespace"])
-        living = [one for one in machines if set_name(one) == set_ and phase(one) != "Deleting"]
+        living = self._living(set_)
         named = [one for one in living if name(one) in names]
         others = [one for one in living if name(one) not in names and self._is_outdated(one)]
-        # If a named Machine was deleted meanwhile, the set made another: an outdated one or any other goes.
-        spare = removal.victims([one for one in living if one not in named and one not in others], 0, [])
+        # If a named Machine was deleted meanwhile, the set made another: an outdated one or any other goes,
+        # the ones without GPU pods first.
+        nodes = {node_name(one) for one in living if one not in named} - {""}
+        pods = drain_steps.pods_on(self.api, nodes) if len(named) < len(names) else []
+        spare = removal.victims([one for one in living if one not in named and one not in others], 0, pods)
+        others = removal.victims(others, 0, pods)
         surplus = (
             len(names)
             if self.api.check_mode
@@ -132,7 +172,12 @@ class Replacement:
         )
         victims = [*named, *others, *spare][:surplus]
         removal_steps.release(
-            self.api, self.params["namespace"], victims, self._rules, self._why(len(victims))
+            self.api,
+            self.params["namespace"],
+            victims,
+            self._rules,
+            self._why(len(victims)),
+            {set_: machine_set.replicas_of(self.plan.manifests[set_])},
         )
         judge = self._written(set_, machine_set.without_surge(self.plan.manifests[set_]))
         snapshot = self._wait(judge, f"removal of {', '.join(map(name, victims))}")
@@ -193,12 +238,13 @@ def _is_outdated(plan: MachinePlan, machine: KubeObject) -> bool:
 
 
 def restore(api: Api, snapshot: Snapshot) -> None:
-    """Uncordon nodes that an earlier run cordoned for a change that is no longer wanted."""
+    """Uncordon nodes that a run which is over cordoned for a change that is no longer wanted."""
     going = {node_name(one) for one in snapshot["machines"] if phase(one) == "Deleting" or is_given_up(one)}
     for node in snapshot["nodes"]:
         if (
             node_facts.is_cordoned(node)
             and node_facts.cordon_mark(node) == node_facts.CORDONED_FOR_POOL
             and node["metadata"]["name"] not in going
+            and api.guard.is_over(node_facts.cordon_run(node))
         ):
             drain_steps.uncordon(api, node["metadata"]["name"])

@@ -4,7 +4,8 @@
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Write a pool's machine sets, and check what the API server made of them.
 
-A boot image that another manager updates is no conflict. Replicas that the autoscaler set stay.
+A boot image that another manager updates is no conflict. Replicas that the autoscaler set stay, and so do
+those that somebody scaled by hand, unless the task takes them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from ..._core.objects import KubeObject
 from ..._kube.client import Api
 from ..._kube.kinds import known
 from ..._platforms.registry import CHOSEN, IMAGES
+from .. import scaling
 from ..machine import MachineError
 from ..machine_set import name_of, provider_of, replicas_of
 from ..plan import MachinePlan
@@ -23,8 +25,6 @@ from ..plan import MachinePlan
 _TRIES: t.Final = 5
 _PROVIDER_VALUE: t.Final = ".spec.template.spec.providerSpec.value."
 _REPLICAS: t.Final = ".spec.replicas"
-# Field managers of people. A person's change is a conflict that a person has to settle.
-_PEOPLE: t.Final = ("oc", "kubectl")
 
 
 def apply(api: Api, plan: MachinePlan, existing: t.Mapping[str, KubeObject]) -> None:
@@ -39,22 +39,64 @@ def apply(api: Api, plan: MachinePlan, existing: t.Mapping[str, KubeObject]) -> 
         check_answer(_applied(api, manifest, existing.get(name)), manifest, _patch(plan, name))
 
 
+def foresee(api: Api, plan: MachinePlan, existing: t.Mapping[str, KubeObject]) -> None:
+    """Send every write of a plan that lowers replicas as a dry run. Raise ConflictError or MachineError.
+
+    Nodes are drained before the replicas are written, so the refusal of a write has to come before that.
+    existing: live sets by name.
+    """
+    smaller = [
+        name
+        for name, replicas in plan.replicas.items()
+        if name in existing and replicas < replicas_of(existing[name])
+    ]
+    if not smaller:
+        return
+    for name, manifest in plan.manifests.items():
+        live = existing.get(name)
+        if live is None:
+            check_answer(api.dry_run_create(manifest), manifest, _patch(plan, name))
+            continue
+        try:
+            api.dry_run_apply(manifest, live)
+        except ConflictError as exc:
+            if not _is_overcome(exc.evidence):
+                raise _explained(exc, manifest) from exc
+
+
 def _applied(api: Api, manifest: KubeObject, live: KubeObject | None) -> KubeObject:
     try:
         return api.apply(manifest, live=live)
     except ConflictError as exc:
-        rest = [line for line in exc.evidence if not is_about_replicas(line)]
-        if live is None or (rest and not is_about_images(rest)) or not exc.evidence:
-            raise
-        if len(rest) < len(exc.evidence):
-            if is_scaled_by_hand(live):
-                raise
+        if live is None or not _is_overcome(exc.evidence):
+            raise _explained(exc, manifest) from exc
+        if any(map(is_about_replicas, exc.evidence)):
             return _resized(api, manifest, live)
         return api.apply(manifest, force_conflicts=True, live=live)
 
 
+def _is_overcome(conflicts: t.Sequence[str]) -> bool:
+    """Return whether the conflicts are only about replicas, boot images, and fields of nobody."""
+    rest = [line for line in conflicts if not is_about_replicas(line) and f'"{scaling.NOBODY}"' not in line]
+    return bool(conflicts) and (not rest or is_about_images(rest))
+
+
+def _explained(exc: ConflictError, manifest: KubeObject) -> ConflictError:
+    """Return the error with a command that shows who writes the fields."""
+    name, namespace = name_of(manifest), manifest["metadata"]["namespace"]
+    exc.remedy = (
+        f"Run `oc get machineset {name} -n {namespace} -o yaml --show-managed-fields`, and remove the fields "
+        "from what that manager applies."
+    )
+    return exc
+
+
 def _resized(api: Api, manifest: KubeObject, live: KubeObject) -> KubeObject:
-    """Write a set that the autoscaler scales; replicas that the autoscaler changes at the same time stay."""
+    """Write a set whose replicas another writer owns.
+
+    Replicas that the autoscaler changes at the same time stay. Raise MachineError if somebody scales the set
+    by hand at the same time.
+    """
     read = live
     for _try in range(_TRIES):
         wanted = on_live(manifest, read, live)
@@ -65,6 +107,8 @@ def _resized(api: Api, manifest: KubeObject, live: KubeObject) -> KubeObject:
                 api.get(known("MachineSet"), manifest["metadata"]["name"], manifest["metadata"]["namespace"])
                 or live
             )
+            if text := scaling.changed_meanwhile(read, live):
+                raise MachineError("MACH-SCALED", text, "Run again with the number that you want.") from None
     return live
 
 
@@ -118,16 +162,6 @@ def is_about_images(conflicts: t.Sequence[str]) -> bool:
 
 def is_about_replicas(conflict: str) -> bool:
     return conflict.partition(": ")[0] == _REPLICAS
-
-
-def is_scaled_by_hand(live: KubeObject) -> bool:
-    """Return whether a person scaled the set last, with oc or kubectl; True if no scaling is recorded."""
-    for entry in live["metadata"].get("managedFields") or ():
-        if entry.get("subresource") == "scale" and "f:replicas" in (entry.get("fieldsV1") or {}).get(
-            "f:spec", {}
-        ):
-            return str(entry.get("manager") or "").startswith(_PEOPLE)
-    return True
 
 
 def on_live(manifest: KubeObject, read: KubeObject, live: KubeObject) -> KubeObject:

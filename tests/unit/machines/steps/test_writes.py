@@ -6,7 +6,10 @@ import copy
 import typing as t
 
 import pytest
+from unit.machines.builders import lived, plan
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ConflictError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api as KubeApi
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import MachineError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import writes
 
@@ -72,3 +75,50 @@ def test_nothing_was_dropped() -> None:
 )
 def test_which_conflicts_are_overcome(conflicts: list[str], is_about_images: bool) -> None:
     assert writes.is_about_images(conflicts) is is_about_images
+
+
+class Api:
+    """An API server that refuses each dry run of an apply with these conflicts."""
+
+    def __init__(self, *conflicts: str) -> None:
+        self.conflicts, self.asked = conflicts, 0
+
+    def dry_run_apply(self, manifest: Data, live: Data) -> Data:
+        self.asked += 1
+        if self.conflicts:
+            raise ConflictError("API-CONFLICT", "conflict", evidence=self.conflicts)
+        return {**live, **manifest}
+
+
+def smaller(api: Api, replicas: int = 1) -> None:
+    """Foresee the writes of a pool with one set of two Machines that gets so many replicas."""
+    planned = plan(replicas=replicas)
+    (live,) = lived(plan(replicas=2))
+    writes.foresee(t.cast(KubeApi, api), planned, {live["metadata"]["name"]: live})
+
+
+@pytest.mark.parametrize(
+    "conflict",
+    [
+        '.spec.replicas: conflict with "kubectl" with subresource "scale" using machine.openshift.io/v1beta1',
+        f'{VALUE}ami.id: conflict with "machine-config-controller"',
+        '.metadata.annotations: conflict with "before-first-apply" using machine.openshift.io/v1beta1',
+    ],
+)
+def test_a_conflict_that_the_write_overcomes_stops_no_drain(conflict: str) -> None:
+    api = Api(conflict)
+    smaller(api)
+    assert api.asked == 1
+
+
+def test_a_write_that_would_be_refused_fails_before_a_node_is_drained() -> None:
+    with pytest.raises(ConflictError) as caught:
+        smaller(Api('.spec.template.spec.taints: conflict with "argocd-controller" using v1'))
+    assert "--show-managed-fields" in caught.value.remedy
+    assert "force_conflicts" not in caught.value.remedy
+
+
+def test_a_pool_that_does_not_shrink_needs_no_dry_run() -> None:
+    api = Api("anything")
+    smaller(api, replicas=3)
+    assert api.asked == 0

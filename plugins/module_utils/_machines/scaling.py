@@ -1,0 +1,124 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Machine sets that somebody scaled by hand: who did it, and what a run makes of it.
+
+managedFields of the machine set say who wrote its replicas last. The API server names no user there.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import replace
+
+from .._core.objects import KubeObject
+from .._core.ownership import MANAGER
+from .candidates import Held, Search, Share, is_of
+from .machine_set import name_of, replicas_of
+
+KEEP, TAKE = "keep", "take"
+# The API server's name for the writers of fields that nobody recorded.
+NOBODY: t.Final = "before-first-apply"
+_AUTOSCALER: t.Final = "cluster-autoscaler"
+_TOOLS: t.Final = {"kubectl": "`oc scale`", "oc": "`oc scale`", "Mozilla": "the web console"}
+
+
+class Scaling(t.NamedTuple):
+    """The last scaling of a machine set by hand.
+
+    manager: as managedFields name it. since: RFC 3339, or "".
+    """
+
+    manager: str
+    since: str
+
+    @property
+    def shown(self) -> str:
+        """Return who scaled and when, in words."""
+        tool = next((text for key, text in _TOOLS.items() if self.manager.startswith(key)), "")
+        who = f"{tool} (field manager {self.manager})" if tool else f"field manager {self.manager}"
+        return who + (f" at {self.since}" if self.since else "")
+
+
+def scaled_by(live: t.Mapping[str, t.Any]) -> Scaling | None:
+    """Return who scaled the set after us; None for the autoscaler and for a writer that is not recorded."""
+    writers = [
+        entry
+        for entry in live["metadata"].get("managedFields") or ()
+        if "f:replicas" in ((entry.get("fieldsV1") or {}).get("f:spec") or {})
+    ]
+    names = {str(entry.get("manager") or "") for entry in writers}
+    if MANAGER in names:
+        return None
+    last: KubeObject = max(writers, key=lambda entry: str(entry.get("time") or ""), default={})
+    manager = str(last.get("manager") or NOBODY)
+    if manager in (NOBODY, _AUTOSCALER):
+        return None
+    return Scaling(manager, str(last.get("time") or ""))
+
+
+def respect(
+    search: Search, held: t.Sequence[Held], live: t.Iterable[KubeObject], on_scaled: str
+) -> list[str]:
+    """Keep the replicas of sets that somebody scaled by hand, or take them. Return a warning for each set.
+
+    held: the pool's sets. live: the same and others, as the API server has them. on_scaled: KEEP or TAKE. If
+    the pool has again as many machines as its last run asked for, the hand is no longer in the game.
+    """
+    if search.prior and search.prior.partition("/")[2] == str(sum(one.replicas for one in held)):
+        return []
+    found = {name_of(one): scaled_by(one) for one in live}
+    wanted = {
+        one.name: share.replicas for one in held for share in search.shares if _is_for(share, one, search)
+    }
+    remarks = []
+    for one in held:
+        scaling = found.get(one.name)
+        if scaling is None or wanted.get(one.name, one.replicas) == one.replicas:
+            continue
+        remarks.append(_remark(search, one, wanted[one.name], scaling, on_scaled))
+        if on_scaled == KEEP:
+            _pin(search, one)
+    return remarks
+
+
+def _is_for(share: Share, one: Held, search: Search) -> bool:
+    return share.zone == one.zone and is_of(one, share.candidate, search.pool)
+
+
+def _pin(search: Search, one: Held) -> None:
+    """Keep the replicas of a set. The search asks no other candidate for machines then."""
+    search.pinned.add(one.name)
+    search.stays = True
+    if one.zone in search.placement and is_of(one, search.candidate, search.pool):
+        search.placement = {**search.placement, one.zone: one.replicas}
+    search.kept = [
+        replace(share, replicas=one.replicas) if _is_for(share, one, search) else share
+        for share in search.kept
+    ]
+
+
+def _remark(search: Search, one: Held, wanted: int, scaling: Scaling, on_scaled: str) -> str:
+    said = (
+        f"Somebody scaled machine set {one.name} to {one.replicas} with {scaling.shown}; "
+        f"pool {search.pool.name} asks for {wanted} there."
+    )
+    if on_scaled == TAKE:
+        return f"{said} The task scales it from {one.replicas} to {wanted}."
+    return (
+        f"{said} The task keeps {one.replicas}. To get the pool's number, run `ansible-playbook "
+        f"playbooks/resize_pool.yml -e @FILE -e gpu_pool={search.pool.name} "
+        f"-e gpu_replicas={search.pool.replicas}`, or set gpu_node_pool_on_scaled: take (option on_scaled)."
+    )
+
+
+def changed_meanwhile(read: KubeObject, live: KubeObject) -> str:
+    """Return in words how somebody scaled the set since it was read, or ""."""
+    scaling = scaled_by(live)
+    if scaling is None or replicas_of(read) == replicas_of(live):
+        return ""
+    return (
+        f"Somebody scaled machine set {name_of(live)} from {replicas_of(read)} to {replicas_of(live)} with "
+        f"{scaling.shown}, while this task worked."
+    )

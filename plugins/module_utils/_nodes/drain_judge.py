@@ -1,0 +1,205 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Judge of a running drain: which pods to evict now, which ones it waits for, and what makes it stop."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass, field
+
+from .._core.objects import KubeObject, Snapshot, number_of
+from .._core.readiness import Readiness, failed, pending, ready
+from . import node as node_facts
+from .drain import SHOWN, Rules, controller, is_terminating, leaving, name, node_of, uses_devices
+from .taints import tolerates_cordon
+
+# The beginning of each snapshot key that holds Nodes; the other keys hold pods, or what the caller watches.
+NODES: t.Final = "node/"
+NEW_WORK: t.Final = "NODE-NEW-WORK"
+# Seconds between two evictions of a pod that the API server refused; kubectl uses the same.
+_AGAIN: t.Final = 5.0
+_AGAIN_RUN: t.Final = "run again: the next run resumes the drain."
+# The API server's own words about a PodDisruptionBudget; other refusals come from webhooks.
+_BUDGET: t.Final = "disruption budget"
+
+
+def no_fault(_snapshot: Snapshot) -> Readiness | None:
+    """Return None: the caller of the drain watches nothing else."""
+    return None
+
+
+@dataclass
+class Emptied:
+    """Judge of a drain: ready when no pod is left, or when an eviction is due.
+
+    lost: nodes that are not Ready, so that nothing ends their pods; a terminating pod there counts as gone.
+    cordoned: node -> time of its cordon, for nodes that an earlier run drained.
+    refused: uid -> text of the refused eviction (empty if it was not refused) and its time.
+    first: uids of the pods that this run must evict. A pod that tolerates the cordon and came later would
+    come back after each eviction: the drain only reports it if it has no device, and waits for its end if it
+    has one.
+    fault: what else makes the drain stop, such as another number of replicas; None while nothing does.
+    """
+
+    nodes: frozenset[str]
+    rules: Rules
+    clock: t.Callable[[], float]
+    lost: frozenset[str] = frozenset()
+    cordoned: t.Mapping[str, str] = field(default_factory=dict)
+    refused: dict[str, tuple[str, float]] = field(default_factory=dict)
+    first: frozenset[str] | None = None
+    fault: t.Callable[[Snapshot], Readiness | None] = no_fault
+
+    def left(self, snapshot: Snapshot) -> list[KubeObject]:
+        """Return the pods that the drain still waits for."""
+        return [pod for pod in self._here(snapshot) if uses_devices(pod) or not self._is_back(pod)]
+
+    def remarks(self, snapshot: Snapshot) -> list[str]:
+        """Return a warning about pods that came to the nodes despite the cordon, or nothing."""
+        back = [pod for pod in self._here(snapshot) if self._is_back(pod) and not uses_devices(pod)]
+        if not back:
+            return []
+        lines = "; ".join(map(_came_back, back[:SHOWN]))
+        return [f"{lines}. The drain does not wait for pods that tolerate the cordon and have no GPU."]
+
+    def _here(self, snapshot: Snapshot) -> list[KubeObject]:
+        seen = [one for key, found in snapshot.items() if not key.startswith(NODES) for one in found]
+        here = leaving(pod for pod in seen if node_of(pod) in self.nodes)
+        if self.first is None:
+            self.first = frozenset(pod["metadata"]["uid"] for pod in here)
+        return [pod for pod in here if not (is_terminating(pod) and node_of(pod) in self.lost)]
+
+    def _is_back(self, pod: KubeObject) -> bool:
+        since = self.cordoned.get(node_of(pod), "")
+        is_new = pod["metadata"]["uid"] not in (self.first or ()) or bool(
+            since and str(pod["metadata"].get("creationTimestamp") or "") >= since
+        )
+        return is_new and bool(tolerates_cordon(pod))
+
+    def due(self, pods: t.Iterable[KubeObject]) -> list[KubeObject]:
+        """Return the pods to evict now."""
+        now = self.clock()
+        keeps_work = self.rules.on_busy != "drain"
+        asked = [
+            pod
+            for pod in pods
+            if not is_terminating(pod) and not (keeps_work and uses_devices(pod)) and not self._is_back(pod)
+        ]
+        return [
+            pod
+            for pod in asked
+            if now - self.refused.get(pod["metadata"]["uid"], ("", now - _AGAIN))[1] >= _AGAIN
+        ]
+
+    def __call__(self, snapshot: Snapshot) -> Readiness:
+        left = self.left(snapshot)
+        if stop := self._uncordoned(snapshot) or self.fault(snapshot) or self._new_work(left):
+            return stop
+        if not left:
+            return ready("Drained", "no pod is left")
+        if self.due(left):
+            return ready("Due", "pods have to be evicted")
+        lines = tuple(sorted(map(self._line, left)))
+        if any(self._why(pod) for pod in left):
+            return self._kept(left, lines)
+        if all(self._is_back(pod) for pod in left):
+            remedy = f"Remove that toleration from the pods' controller, or scale it down, then {_AGAIN_RUN}"
+            return pending(
+                "Back",
+                f"pods with GPUs: {'; '.join(map(_came_back, left[:SHOWN]))}",
+                code="NODE-RETURNS",
+                remedy=remedy,
+                details=lines,
+            )
+        remedy = f"Check their finalizers and terminationGracePeriodSeconds, then {_AGAIN_RUN}"
+        return pending(
+            "Leaving",
+            f"the drain waits for {number_of(len(left), 'pod')}: {self._listed(left)}",
+            code="NODE-DRAIN",
+            remedy=remedy,
+            details=lines,
+        )
+
+    def _kept(self, left: t.Sequence[KubeObject], lines: tuple[str, ...]) -> Readiness:
+        """Return the verdict on pods whose eviction is refused: by budgets, else by a webhook."""
+        refused = [pod for pod in left if self._why(pod)]
+        kept = [pod for pod in refused if _BUDGET in self._why(pod).lower()]
+        others = [pod for pod in refused if pod not in kept]
+        said = [f"disruption budgets keep {self._listed(kept)}"] if kept else []
+        said += [f"the evictions of these pods are refused: {self._listed(others)}"] if others else []
+        if kept:
+            remedy = (
+                "`oc get pdb -A`: run more pods of that application on other nodes, or raise the budget, "
+                f"then {_AGAIN_RUN}"
+            )
+        else:
+            first = others[0]["metadata"]
+            remedy = (
+                f"Run `oc describe pod {first['name']} -n {first['namespace']}`, move or stop what the text "
+                f"in brackets names (a virtual machine: `virtctl stop NAME`), then {_AGAIN_RUN}"
+            )
+        return pending(
+            "Kept",
+            "; ".join(said),
+            code="NODE-PDB" if kept else "NODE-EVICTION",
+            remedy=remedy,
+            details=lines,
+        )
+
+    def _uncordoned(self, snapshot: Snapshot) -> Readiness | None:
+        """Return a failure if a node is schedulable again, so that new pods come while the old ones leave."""
+        nodes = [one for key, found in snapshot.items() if key.startswith(NODES) for one in found]
+        gone = sorted(
+            node_facts.name(one)
+            for one in nodes
+            if node_facts.name(one) in self.nodes and not node_facts.is_cordoned(one)
+        )
+        if not gone:
+            return None
+        return failed(
+            "Uncordoned",
+            f"{', '.join(gone)} became schedulable during the drain, so the drain stopped",
+            code="NODE-UNCORDONED",
+            remedy="Find out who ran `oc adm uncordon`, then run again.",
+        )
+
+    def _new_work(self, left: t.Sequence[KubeObject]) -> Readiness | None:
+        """Return a failure if on_busy is fail and a pod with devices came after the check for such pods."""
+        came = [
+            pod
+            for pod in left
+            if self.rules.on_busy == "fail"
+            and uses_devices(pod)
+            and not is_terminating(pod)
+            and not self._is_back(pod)
+        ]
+        if not came:
+            return None
+        return failed(
+            "NewWork",
+            f"{number_of(len(came), 'pod')} with GPUs came to the nodes after this task had looked for such "
+            f"pods, and on_busy: fail does not allow their eviction: {self._listed(came)}",
+            code=NEW_WORK,
+            remedy="Wait until they have ended and run again, or set on_busy: drain or on_busy: wait.",
+            details=tuple(sorted(map(self._line, came))),
+        )
+
+    def _listed(self, pods: t.Sequence[KubeObject]) -> str:
+        return ", ".join(f"{name(pod)} on {node_of(pod)}{self._why(pod)}" for pod in pods[:SHOWN])
+
+    def _why(self, pod: KubeObject) -> str:
+        text = self.refused.get(pod["metadata"]["uid"], ("", 0.0))[0]
+        return f" ({text})" if text and not is_terminating(pod) else ""
+
+    def _line(self, pod: KubeObject) -> str:
+        state = "ends" if is_terminating(pod) else "is kept" if self._why(pod) else "runs"
+        return f"{node_of(pod)}: pod {name(pod)} {state}{self._why(pod)}"
+
+
+def _came_back(pod: KubeObject) -> str:
+    owner = controller(pod)
+    by = f" of {owner['kind']} {owner['name']}" if owner else ""
+    what = f"came to {node_of(pod)} although that is cordoned: it tolerates {tolerates_cordon(pod)}"
+    return f"{name(pod)}{by} {what}"

@@ -1,0 +1,53 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Removal of a pool: a refused one has changed nothing."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from unit.engine import api_on
+from unit.fake_server import FakeServer
+from unit.machines.builders import Data, lived, plan
+from unit.nodes.builders import pod
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import SET
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
+    GpuMachinesetParams,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import machines
+
+SPACE: t.Final = "openshift-machine-api"
+KINDS: t.Final = ("MachineSet", "Machine", "Node", "Pod", "MachineHealthCheck", "MachineAutoscaler")
+
+
+def busy_pool() -> FakeServer:
+    """Return a cluster with a scaled pool, its health check, and a pod with a GPU on its one node."""
+    server = FakeServer(*KINDS, "ClusterAutoscaler")
+    (one,) = lived(plan())
+    one["metadata"]["annotations"]["machine.openshift.io/cluster-api-autoscaler-node-group-min-size"] = "1"
+    server.put(one)
+    labels = {"accelerators.openshift/pool": "t4", SET: one["metadata"]["name"]}
+    ours = {"accelerators.openshift/pool": "t4", "app.kubernetes.io/managed-by": "accelerators.openshift"}
+    machine: Data = {"spec": {}, "status": {"phase": "Running", "nodeRef": {"name": "n1"}}}
+    for kind, version, more in (
+        ("Machine", "machine.openshift.io/v1beta1", machine),
+        ("MachineHealthCheck", "machine.openshift.io/v1beta1", {}),
+        ("MachineAutoscaler", "autoscaling.openshift.io/v1beta1", {}),
+    ):
+        metadata = {"name": "t4", "namespace": SPACE, "labels": labels if kind == "Machine" else ours}
+        server.put({"apiVersion": version, "kind": kind, "metadata": metadata, **more})
+    server.put({"apiVersion": "v1", "kind": "Pod", **pod("job", node="n1", gpus=1)})
+    return server
+
+
+def test_a_removal_that_is_refused_has_deleted_neither_health_check_nor_autoscaler() -> None:
+    server = busy_pool()
+    params = {"namespace": SPACE, "on_busy": "fail"}
+    with pytest.raises(AcceleratorError) as caught:
+        machines.absent(api_on(server), "t4", t.cast(GpuMachinesetParams, params))
+    assert caught.value.code == "NODE-BUSY"
+    assert server.writes() == []

@@ -1,0 +1,45 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which Machine replace_node replaces: on bare metal the new node has the name of the old one."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from unit.machines.builders import NOW, SINCE, Data
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import nodes
+
+MINUTE: t.Final = 60.0
+
+
+def refusal(age: float, name: str = "host-1", uid: str | None = None) -> str:
+    """Ask for the replacement of the Machine of node host-1."""
+    machine: Data = {"metadata": {"name": "m-1", "uid": "new", "creationTimestamp": SINCE}}
+    params = t.cast(nodes.GpuNodeParams, {"name": name, "machine_uid": uid})
+    return nodes.refusal(machine, "host-1", params, NOW + age)
+
+
+def test_a_young_machine_is_not_replaced_by_the_name_of_its_node() -> None:
+    with pytest.raises(AcceleratorError) as caught:
+        refusal(9 * MINUTE)
+    assert caught.value.code == "NODE-YOUNG"
+    assert "gpu_machine_uid (option machine_uid) to new" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("age", "name", "uid"),
+    [(10 * MINUTE, "host-1", None), (MINUTE, "m-1", None), (MINUTE, "host-1", "new")],
+    ids=["old enough", "by the Machine's own name", "by its uid"],
+)
+def test_which_machine_is_replaced(age: float, name: str, uid: str | None) -> None:
+    assert refusal(age, name, uid) == ""
+
+
+def test_a_machine_that_was_replaced_already_is_no_reason_to_replace_the_next_one() -> None:
+    remark = refusal(20 * MINUTE, uid="old")
+    assert "m-1 with uid new" in remark
+    assert "uid old" in remark
