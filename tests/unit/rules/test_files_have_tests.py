@@ -17,7 +17,6 @@ WITH_THEIR_PACKAGE = {
     "_core/errors",
     "_kube/connection",
     "_kube/credentials_kubeconfig",
-    "_kube/reads",
     "_kube/watch",
     "_kube/writes",
     "_machines/autoscaler_limits",

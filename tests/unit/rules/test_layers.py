@@ -88,18 +88,18 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "gpu_autoscaler": (98, 546),
-    "gpu_machine_health": (44, 231),
-    "gpu_machineset": (110, 620),
-    "gpu_node": (64, 334),
-    "gpu_plan": (80, 437),
-    "gpu_quota": (45, 224),
-    "gpu_workload": (60, 284),
-    "manifests": (37, 197),
-    "nfd_labels": (53, 282),
-    "olm_operator": (56, 309),
-    "preflight_update": (73, 364),
-    "special_resource": (137, 667),
+    "gpu_autoscaler": (99, 548),
+    "gpu_machine_health": (45, 233),
+    "gpu_machineset": (111, 622),
+    "gpu_node": (65, 336),
+    "gpu_plan": (81, 439),
+    "gpu_quota": (46, 226),
+    "gpu_workload": (61, 286),
+    "manifests": (38, 199),
+    "nfd_labels": (54, 284),
+    "olm_operator": (57, 311),
+    "preflight_update": (74, 366),
+    "special_resource": (138, 669),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
