@@ -8,7 +8,8 @@ Until the deadline, and for at most Limits.outage seconds in a row, the client r
 cut-off bodies, 408, 429, 500, 502, 503 and 504. It follows a server's Retry-After up to Limits.longest_pause
 and the deadline. It also repeats a write after a 409 of an optimistic lock inside the server; and once, with
 credentials that it reads again, a request after a 401 or a certificate that is not trusted. It does not
-believe the first 401 and 403 of a server that has just come back. It retries nothing else.
+believe the first 401 and 403 of a server that has just come back. It retries nothing else. A write whose
+status 500 says nothing about the server is tried for Limits.stubborn seconds.
 """
 
 from __future__ import annotations
@@ -203,6 +204,7 @@ class _Tries:
         self._started = self._said = http.deadline.clock()
         self._outage = http.limits.outage
         self._races = 0
+        self._firm_since: float | None = None
         self._renewed = self._repeated = False
 
     def next(self) -> Response | None:
@@ -218,7 +220,7 @@ class _Tries:
                 return None
             self._races += answer.status == 409
             self._http.notice(self._method, answer)
-            if self._races > RACES or not self._http.is_passing(self._method, answer):
+            if self._races > RACES or self._stays(answer) or not self._http.is_passing(self._method, answer):
                 self._http.trouble.is_over()
                 return Response(answer.status, answer.body, answer.warnings, self._repeated)
             problem = http_errors.describe(answer.status, answer.body)
@@ -227,6 +229,15 @@ class _Tries:
         if problem:
             self._rest(problem, asked)
         return None
+
+    def _stays(self, answer: Answer) -> bool:
+        """Return True if the server has given answers for a while that no further try will change."""
+        if not http_errors.may_stay(self._method, answer.status, answer.body):
+            self._firm_since = None
+            return False
+        now = self._http.deadline.clock()
+        self._firm_since = now if self._firm_since is None else self._firm_since
+        return now - self._firm_since >= self._http.limits.stubborn
 
     def _broken(self, exc: Exception) -> str:
         """Return what broke the connection, or "" to try again at once. Raises ApiError if no try helps."""

@@ -10,6 +10,7 @@ import re
 import ssl
 import typing as t
 
+from .._core import refusals
 from .._core.errors import ApiError, ConflictError, ForbiddenError
 
 _WARNING = re.compile(r'^\d{3} \S+ "(.*)"( "[^"]*")?$', re.DOTALL)
@@ -52,7 +53,14 @@ _OBJECT_IS_WRONG = (
     "strict decoding error",
     "failed to create typed patch object",
     "failed to create manager for existing fields",
+    "failed to convert",
     "more than one PodDisruptionBudget",
+)
+# Words of an answer of status 500 that is about the server and what it depends on, such as etcd.
+_SERVER_IN_TROUBLE = re.compile(
+    "etcd|rpc error|time(d )?out|deadline|connection|connect:|dial|EOF|no such host|unavailable|overload"
+    "|not ready|not yet|shut|leader|context cancell?ed|retry|try again",
+    re.IGNORECASE,
 )
 # Answers of status 409 of an optimistic lock inside the server (of the object, of a quota). Our writes have
 # no version, so the client can send them again.
@@ -64,6 +72,13 @@ def is_passing(method: str, status: int, body: t.Any) -> bool:
     if status == 409:
         return method != "GET" and any(words in text_of(body) for words in _LOST_RACE)
     return status in _AGAIN and not _is_about_object(status, body) and not (status == 429 and budgets(body))
+
+
+def may_stay(method: str, status: int, body: t.Any) -> bool:
+    """Return True for the answer to a write that may stay the same: nothing in it is about the server."""
+    is_status = isinstance(body, dict) and body.get("kind") == "Status"
+    about_server = _SERVER_IN_TROUBLE.search(text_of(body)) or refusals.silent_webhook(text_of(body))
+    return method != "GET" and status == 500 and is_status and not about_server
 
 
 def budgets(body: t.Any) -> list[str]:
@@ -122,11 +137,26 @@ def untrusted(host: str, exc: BaseException) -> ApiError:
 
 def unreachable(host: str, method: str, path: str, problem: str, seconds: float) -> ApiError:
     """Return the error for a server that gave no useful answer for so many seconds."""
+    if webhook := refusals.silent_webhook(problem):
+        return _silent(webhook, method, path, problem, seconds)
     return ApiError(
         "API-UNREACHABLE",
         f"No useful answer from {host} for {seconds:.0f} s: {problem}.",
         "Check that the API server is up and reachable from here (oc get --raw /readyz), then run again; "
         "nothing is lost.",
+        evidence=[f"{method} {path}: {problem}"],
+    )
+
+
+def _silent(webhook: refusals.Silent, method: str, path: str, problem: str, seconds: float) -> ApiError:
+    """Return the error for a webhook that the API server could not call for so many seconds."""
+    place = f" in namespace {webhook.namespace}" if webhook.namespace else ""
+    behind = f" (service {webhook.service}{place})" if webhook.service else ""
+    pods = f"oc get pods -n {webhook.namespace}" if webhook.namespace else "oc get pods -A"
+    return ApiError(
+        "API-WEBHOOK",
+        f"The API server could not call the webhook {webhook.name}{behind} for {seconds:.0f} s: {problem}.",
+        f"See why the pods behind the webhook do not answer ({pods}), then run again.",
         evidence=[f"{method} {path}: {problem}"],
     )
 
@@ -169,6 +199,10 @@ def error(status: int, body: t.Any, method: str, path: str, verb: str, resource:
             "Log in again (oc login), or renew the token.",
             **facts,
         )
+    if 400 <= status < 500 and (webhook := refusals.denied_by(text)):
+        message = f"{resource} {where} was refused: {text}"
+        remedy = f"Change what the message names: the admission webhook {webhook} refused the object."
+        return (ForbiddenError if status == 403 else ApiError)("API-REFUSED", message, remedy, **facts)
     if status == 403:
         return _forbidden(text, verb, resource, where, facts)
     if status == 409:
@@ -182,27 +216,37 @@ def error(status: int, body: t.Any, method: str, path: str, verb: str, resource:
     return ApiError(
         "API-ERROR",
         f"{verb} {resource} {where}: HTTP {status} ({text})",
-        "Read the message; it is the API server's own.",
+        "Correct what the message names; it is the API server's own text.",
         **facts,
     )
 
 
 def _forbidden(text: str, verb: str, resource: str, where: str, facts: dict[str, t.Any]) -> ForbiddenError:
-    if "cannot impersonate" in text:
+    lack = refusals.lack(text)
+    if lack and lack.verb == "impersonate":
         return ForbiddenError(
             "API-FORBIDDEN",
             "The identity may not act as the one that impersonate_user or the kubeconfig's user names: "
             f"{text}",
-            "Grant it the verb impersonate on that user and those groups, or leave impersonate_user out.",
+            f"Grant {lack.user} the verb impersonate on {lack.resource}, or leave impersonate_user out.",
             **facts,
         )
-    if "exceeded quota" in text or (_NO_ROLE not in text and "cannot " not in text):
+    if "exceeded quota" in text or (lack is None and _NO_ROLE not in text):
         remedy = "Change what the message names: an admission rule refused the object."
         return ForbiddenError("API-REFUSED", text, remedy, **facts)
+    if lack is None:
+        return ForbiddenError(
+            "API-FORBIDDEN",
+            f"The identity of this task may not {verb} {resource} {where}: {text}",
+            f"Grant this identity (oc whoami) the verb {verb} on {resource} {where}.",
+            **facts,
+        )
+    # The server asks for the verb patch first: an apply that creates needs both.
+    verbs = "verbs patch and create" if (lack.verb, verb) == ("patch", "create") else f"verb {lack.verb}"
     return ForbiddenError(
         "API-FORBIDDEN",
-        f"The identity may not {verb} {resource} {where}: {text}",
-        f"Grant verb {verb} on resource {resource} {where} to it.",
+        f"The identity {lack.user} may not {lack.words}: {text}",
+        f"Grant {lack.user} the {verbs} on {lack.place}; check it with: {lack.question}",
         **facts,
     )
 
@@ -222,7 +266,7 @@ def _conflict(body: t.Any, resource: str, where: str, facts: dict[str, t.Any]) -
     return ConflictError(
         "API-CONFLICT",
         f"{resource} {where}: {', '.join(causes)}",
-        f"Let {' and '.join(managers) or 'the other manager'} keep the fields, "
-        "or set force_conflicts where the module has it.",
+        f"Leave these fields to {' and '.join(managers) or 'the other manager'}: remove them from the task; "
+        "or set force_conflicts: true, which the module manifests has.",
         **{**facts, "evidence": causes},
     )

@@ -39,12 +39,21 @@ def place(name: str | None, namespace: str | None) -> str:
 
 
 def error(
-    answer: Response, method: str, path: str, kind: Kind, name: str | None, namespace: str | None
+    answer: Response,
+    method: str,
+    path: str,
+    kind: Kind,
+    name: str | None,
+    namespace: str | None,
+    verb: str = "",
 ) -> ApiError:
-    """Return the error for an answer that is neither success nor worth another try."""
+    """Return the error for an answer that is neither success nor worth another try.
+
+    verb: as RBAC names it, if it is not that of the method.
+    """
     if answer.status == 404 and _is_kind_missing(answer.body):
         return not_served(kind)
-    verb = _VERBS.get(method) or ("get" if name else "list")
+    verb = verb or _VERBS.get(method) or ("get" if name else "list")
     return http_errors.error(
         answer.status, answer.body, method, path, verb, kind.resource, place(name, namespace)
     )

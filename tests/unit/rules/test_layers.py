@@ -88,18 +88,18 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "gpu_autoscaler": (99, 548),
-    "gpu_machine_health": (45, 233),
-    "gpu_machineset": (111, 622),
-    "gpu_node": (65, 336),
-    "gpu_plan": (81, 439),
-    "gpu_quota": (46, 226),
-    "gpu_workload": (61, 286),
-    "manifests": (38, 199),
-    "nfd_labels": (54, 284),
-    "olm_operator": (57, 311),
-    "preflight_update": (74, 366),
-    "special_resource": (138, 669),
+    "gpu_autoscaler": (100, 555),
+    "gpu_machine_health": (46, 240),
+    "gpu_machineset": (112, 629),
+    "gpu_node": (66, 343),
+    "gpu_plan": (82, 446),
+    "gpu_quota": (47, 233),
+    "gpu_workload": (62, 292),
+    "manifests": (39, 206),
+    "nfd_labels": (55, 291),
+    "olm_operator": (58, 318),
+    "preflight_update": (75, 373),
+    "special_resource": (139, 676),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
