@@ -21,6 +21,7 @@ import typing as t
 from dataclasses import replace
 from urllib.parse import urlencode
 
+from .._core.errors import ApiError
 from .._core.ownership import MANAGER
 from . import answer as kube_answer, http_errors
 from .answer import Answer
@@ -153,8 +154,13 @@ class Http:
         raw = self.connection.send(method, target, headers, payload, self.limits.connect, read, most)
         answer = kube_answer.read(raw, lambda: until - self.deadline.clock())
         if isinstance(answer.body, str) and answer.status < 300 and "json" in headers["Accept"]:
-            raise http_errors.not_json(self.connection.host, method, target, answer.kind)
+            raise self.not_kubernetes(method, target, answer)
         return answer
+
+    def not_kubernetes(self, method: str, target: str, answer: Answer) -> ApiError:
+        """Return the error for an answer that no API server gives."""
+        connection, what = self.connection, (answer.status, answer.kind)
+        return http_errors.not_kubernetes(connection.host, connection.proxy, method, target, what)
 
     def notice(self, method: str, answer: Answer) -> None:
         """Note a trouble of the server, if the answer is the sign of one."""
@@ -222,6 +228,9 @@ class _Tries:
             self._http.notice(self._method, answer)
             if self._races > RACES or self._stays(answer) or not self._http.is_passing(self._method, answer):
                 self._http.trouble.is_over()
+                if http_errors.is_foreign(answer.status, answer.body):
+                    raise self._http.not_kubernetes(self._method, self._path, answer)
+                self._http.connection.check_identity(answer.status, http_errors.text_of(answer.body))
                 return Response(answer.status, answer.body, answer.warnings, self._repeated)
             problem = http_errors.describe(answer.status, answer.body)
             asked = self._http.limits.asked(answer.retry_after)
@@ -243,7 +252,9 @@ class _Tries:
         """Return what broke the connection, or "" to try again at once. Raises ApiError if no try helps."""
         host = self._http.connection.host
         if refusal := http_errors.proxy_problem(exc):
-            raise http_errors.no_way(host, refusal) from exc
+            raise http_errors.no_way(host, self._http.connection.proxy, refusal) from exc
+        if http_errors.is_tls_alert(exc):
+            self._http.connection.check_identity(0, str(exc))
         cause = http_errors.certificate_problem(exc)
         if cause is not None and self._renewed:
             raise http_errors.untrusted(host, cause) from exc
@@ -264,7 +275,8 @@ class _Tries:
         now = deadline.clock()
         seconds = now - self._started
         if deadline.passed or seconds > self._outage:
-            raise http_errors.unreachable(host, self._method, self._path, problem, seconds)
+            proxy = self._http.connection.proxy
+            raise http_errors.unreachable(host, proxy, self._method, self._path, problem, seconds)
         if now - self._said >= _SAY_AFTER:
             self._http.progress(f"waiting for {host}: {problem}, {seconds:.0f} s")
             self._said = now

@@ -13,8 +13,7 @@ import typing as t
 from .._core import refusals
 from .._core.errors import ApiError, ConflictError, ForbiddenError
 
-_WARNING = re.compile(r'^\d{3} \S+ "(.*)"( "[^"]*")?$', re.DOTALL)
-_NO_TUNNEL = re.compile(r"Tunnel connection failed: (4\d\d[\w ]*)")
+_TUNNEL = re.compile(r"Tunnel connection failed: (\d\d\d[\w ]*)")
 _MANAGER = re.compile(r'conflict with "([^"]+)"')
 
 
@@ -36,14 +35,17 @@ NO_ANSWER = "no answer in time"
 def describe_transport(exc: BaseException) -> str:
     """Return in words how the connection failed."""
     text = str(exc)
+    if tunnel := _TUNNEL.search(text):
+        return f"the proxy answers {tunnel[1].strip()}"
+    where = "the proxy cannot be reached: " if "onnect to proxy" in text else ""
     for words, meaning in (
         ("refused", "connection refused"),
         ("NameResolution", "the host name cannot be resolved"),
         ("timed out", NO_ANSWER),
     ):
         if words in text:
-            return meaning
-    return f"connection broken ({type(exc).__name__})"
+            return where + meaning
+    return f"{where}connection broken ({type(exc).__name__})"
 
 
 _NO_ROLE = "is forbidden: User"
@@ -112,13 +114,19 @@ def certificate_problem(exc: BaseException) -> BaseException | None:
 
 def proxy_problem(exc: BaseException) -> str:
     """Return what a proxy says that refuses us, or "" for another error and for one that may pass."""
-    match = _NO_TUNNEL.search(str(exc))
-    return match.group(1).strip() if match and int(match.group(1)[:3]) not in _AGAIN else ""
+    match = _TUNNEL.search(str(exc))
+    is_final = match is not None and match[1].startswith("4") and int(match[1][:3]) not in _AGAIN
+    return match[1].strip() if match and is_final else ""
 
 
-def no_way(host: str, problem: str) -> ApiError:
+def is_tls_alert(exc: BaseException) -> bool:
+    """Return True if the other end refused the TLS handshake, for example because of our certificate."""
+    return "alert" in str(exc).lower()
+
+
+def no_way(host: str, proxy: str, problem: str) -> ApiError:
     """Return the error for a proxy that refuses us."""
-    message = f"The proxy does not let us through to {host}: {problem}."
+    message = f"The proxy {proxy} does not let us through to {host}: {problem}."
     return ApiError(
         "API-PROXY",
         message,
@@ -135,15 +143,17 @@ def untrusted(host: str, exc: BaseException) -> ApiError:
     )
 
 
-def unreachable(host: str, method: str, path: str, problem: str, seconds: float) -> ApiError:
+def unreachable(host: str, proxy: str, method: str, path: str, problem: str, seconds: float) -> ApiError:
     """Return the error for a server that gave no useful answer for so many seconds."""
     if webhook := refusals.silent_webhook(problem):
         return _silent(webhook, method, path, problem, seconds)
+    check = "the API server is up and reachable from here (oc get --raw /readyz)"
+    if "the proxy" in problem:
+        check = f"the proxy {proxy} works, or put the host into no_proxy (NO_PROXY)"
     return ApiError(
         "API-UNREACHABLE",
-        f"No useful answer from {host} for {seconds:.0f} s: {problem}.",
-        "Check that the API server is up and reachable from here (oc get --raw /readyz), then run again; "
-        "nothing is lost.",
+        f"No useful answer from {host}{_through(proxy)} for {seconds:.0f} s: {problem}.",
+        f"Check that {check}, then run again; nothing is lost.",
         evidence=[f"{method} {path}: {problem}"],
     )
 
@@ -161,24 +171,33 @@ def _silent(webhook: refusals.Silent, method: str, path: str, problem: str, seco
     )
 
 
-def not_json(host: str, method: str, target: str, kind: str) -> ApiError:
-    """Return the error for an answer of another content type."""
-    message = (
-        f"{host} answered with {kind or 'nothing that has a type'} instead of JSON: "
-        "it does not speak for an API server."
-    )
+def _through(proxy: str) -> str:
+    return f" through the proxy {proxy}" if proxy else ""
+
+
+def is_foreign(status: int, body: t.Any) -> bool:
+    """Return True for an answer that no API server gives, for example the page of a proxy."""
+    if status == 404:
+        is_status = isinstance(body, dict) and body.get("kind") == "Status"
+        return not is_status and "404 page not found" not in str(body)[:100]
+    is_page = isinstance(body, str) and body.lstrip()[:1] == "<"
+    return 300 <= status < 400 or (status in (400, 401, 403, 405) and is_page)
+
+
+def not_kubernetes(host: str, proxy: str, method: str, target: str, answer: tuple[int, str]) -> ApiError:
+    """Return the error for an answer that no API server gives. answer: its HTTP status and content type."""
+    status, kind = answer
+    remedy = "Check host: it is the API server's address (oc whoami --show-server)."
+    if proxy:
+        remedy = f"Put the host into no_proxy (NO_PROXY), or check the proxy {proxy} and host."
     return ApiError(
         "API-ERROR",
-        message,
-        "Check host: it is the API server's address (oc whoami --show-server).",
+        f"{host}{_through(proxy)} answered with HTTP {status} and {kind or 'no content type'} instead of "
+        "JSON of an API server: something else answers there.",
+        remedy,
         evidence=[f"{method} {target}"],
+        status=status,
     )
-
-
-def warning_text(header: str) -> str:
-    """Return the text of a Warning header."""
-    match = _WARNING.match(header.strip())
-    return match.group(1).replace('\\"', '"') if match else header
 
 
 def error(status: int, body: t.Any, method: str, path: str, verb: str, resource: str, where: str) -> ApiError:
@@ -239,6 +258,13 @@ def _forbidden(text: str, verb: str, resource: str, where: str, facts: dict[str,
             "API-FORBIDDEN",
             f"The identity of this task may not {verb} {resource} {where}: {text}",
             f"Grant this identity (oc whoami) the verb {verb} on {resource} {where}.",
+            **facts,
+        )
+    if lack.user == refusals.NOBODY:
+        return ForbiddenError(
+            "API-FORBIDDEN",
+            f"The API server did not get the credentials of this task: {text}",
+            "Set api_key: a proxy or load balancer that ends TLS drops client certificates.",
             **facts,
         )
     # The server asks for the verb patch first: an apply that creates needs both.

@@ -15,7 +15,6 @@ UNIT = ROOT / "tests/unit"
 WITH_THEIR_PACKAGE = {
     "_catalogue/gpus",
     "_core/errors",
-    "_kube/connection",
     "_kube/credentials_kubeconfig",
     "_kube/watch",
     "_kube/writes",
