@@ -26,6 +26,8 @@ import typing as t
 
 from ansible.plugins.callback import CallbackBase
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import shown
+
 
 class CallbackModule(CallbackBase):  # type: ignore[misc]
     """The callback that shows each failure with an error code again at the end of a run."""
@@ -54,9 +56,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         """Display the stored failures: lines of the stack, code, message and remedy."""
         for host, failure in self._failures:
             for line in (failure.get("special_resource") or {}).get("lines") or []:
-                self._display.display(f"{host}: {line}", color="yellow")
-            self._display.display(
-                f"{host}: {failure['code']}: {failure.get('message', failure.get('msg', ''))}", color="red"
-            )
+                self._display.display(shown.line(f"{host}: {line}"), color="yellow")
+            message = shown.message(str(failure.get("message", failure.get("msg", ""))))
+            self._display.display(f"{host}: {failure['code']}: {message}", color="red")
             if failure.get("remedy"):
-                self._display.display(f"Remedy: {failure['remedy']}", color="red")
+                self._display.display(f"Remedy: {shown.line(str(failure['remedy']))}", color="red")

@@ -61,7 +61,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         module = importlib.import_module(f"{_MODULES}.{name}")
         params, problem = _validated(module.SPEC, json.loads(json.dumps(self._task.args, default=str)), name)
         if problem:
-            return {**result, **secrets.censor(problem)}
+            return {**result, **problem}
         check_mode, diff = bool(self._task.check_mode), bool(self._task.diff)
         return {**result, **execute(name, module.ensure, params, check_mode, diff, _display.display, run)}
 

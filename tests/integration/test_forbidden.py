@@ -25,6 +25,7 @@ def test_forbidden_names_verb_and_resource(
     restricted = cluster.needs_sandbox().directory / "kubeconfig-restricted"
     run = playbook.tasks({f"accelerators.openshift.{module}": options}, kubeconfig=restricted)
     assert run.failure["code"] == "API-FORBIDDEN"
-    assert f"patch {resource}" in run.failure["message"]
-    assert f"Grant verb patch on resource {resource}" in run.failure["remedy"]
+    assert f"may not patch {resource} in namespace default" in run.failure["message"]
+    assert f"the verbs patch and create on {resource} in namespace default" in run.failure["remedy"]
+    assert f"oc auth can-i patch {resource} -n default --as " in run.failure["remedy"]
     assert run.failure["changed"] is False

@@ -115,4 +115,4 @@ def test_what_the_identity_may_not_do_is_named(cluster: Cluster, playbook: Playb
     )
     assert run.failure["code"] == "API-FORBIDDEN"
     assert "resourcequotas" in run.failure["message"] or "namespaces" in run.failure["message"]
-    assert "Grant verb" in run.failure["remedy"]
+    assert "oc auth can-i " in run.failure["remedy"]

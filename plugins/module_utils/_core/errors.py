@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
+from . import shown
+
 # Area (the part of a code before its first dash) -> layer. `_ELSEWHERE` lists the codes with another layer.
 LAYERS: t.Final = {
     "INPUT": "input",
@@ -75,18 +77,22 @@ class AcceleratorError(Exception):
         return layer_of(self.code)
 
     def to_result(self) -> dict[str, t.Any]:
-        """Return the result of the failed task: `msg` is for people, the other keys are for programs."""
-        text = f"{self.code}: {self.message}"
-        if self.remedy:
-            text += f"{'' if text.endswith(('.', '!', '?')) else '.'} Remedy: {self.remedy}"
+        """Return the result of the failed task: `msg` is for people, the other keys are for programs.
+
+        Secrets are masked, and long texts are cut.
+        """
+        message, remedy = shown.message(self.message), shown.line(self.remedy)
+        text = f"{self.code}: {message}"
+        if remedy:
+            text += f"{'' if text.endswith(('.', '!', '?')) else '.'} Remedy: {remedy}"
         return {
             **self.facts,
             "msg": text,
             "code": self.code,
             "layer": self.layer,
-            "message": self.message,
-            "remedy": self.remedy,
-            "evidence": self.evidence,
+            "message": message,
+            "remedy": remedy,
+            "evidence": [shown.line(line) for line in self.evidence],
         }
 
 

@@ -6,11 +6,19 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 
 _MASK = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 _SHORTEST = 4
 _seen: set[str] = set()
+# What looks like a secret in the words of another program: a JWT, an OpenShift token, a value after a name.
+_LIKELY: t.Final = re.compile(
+    r"eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|sha256~[\w-]+"
+    r"|(?P<name>(?:token|password|passwd|secret|api[_-]?key|bearer|authorization)\w*[\"']?(?:\s*[=:]\s*|\s+))"
+    r"(?:bearer\s+)?[^\s,;]+",
+    re.IGNORECASE,
+)
 
 
 def register(*values: object) -> None:
@@ -48,6 +56,11 @@ def censor_text(text: str) -> str:
         if secret in text:
             text = text.replace(secret, _MASK)
     return text
+
+
+def censor_likely(text: str) -> str:
+    """Return the words of another program with remembered secrets masked, and with what looks like one."""
+    return _LIKELY.sub(lambda found: f"{found['name'] or ''}{_MASK}", censor_text(text))
 
 
 def censor(value: t.Any) -> t.Any:

@@ -13,7 +13,7 @@ import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 
-from .._core import secrets
+from .._core import secrets, shown
 from .._core.errors import AcceleratorError, InputError
 from .._core.run import Run
 from .._kube import credentials
@@ -50,7 +50,7 @@ def connect(
     """
 
     def progress(line: str) -> None:
-        show(secrets.censor_text(line))
+        show(shown.line(line))
 
     given = params.get("wait_timeout")
     seconds = wait_timeout if given is None else float(given)
@@ -109,7 +109,7 @@ def execute(
     show: Show = _silent,
     run: Run | None = None,
 ) -> Result:
-    """Call the module and return its result, with secrets masked. A failure is a result with C(failed).
+    """Call the module and return its result as people may see it. A failure is a result with C(failed).
 
     run: the run of ansible-playbook that the task belongs to, if not the one of this process.
     """
@@ -134,8 +134,7 @@ def execute(
         if api is not None:
             disconnect(api, name)
     result["duration"] = round(time.monotonic() - started, 3)
-    censored: Result = secrets.censor({**result, **_written(api, check_mode, diff)})
-    return censored
+    return shown.result({**result, **_written(api, check_mode, diff)})
 
 
 def _written(api: Api | None, check_mode: bool, diff: bool) -> Result:
@@ -188,7 +187,8 @@ def complaint(
             f"Unsupported parameters for ({name}) module: {', '.join(near)}. "
             f"Supported parameters include: {', '.join(sorted(options))}."
         )
-    return {"failed": True, "changed": False, "msg": message, "code": "INPUT-OPTION", "layer": "input"}
+    failure = {"failed": True, "changed": False, "msg": message, "code": "INPUT-OPTION", "layer": "input"}
+    return shown.result(failure)
 
 
 class _Module(AnsibleModule):  # type: ignore[misc]

@@ -9,10 +9,9 @@ from __future__ import annotations
 import functools
 import gc
 import json
+import re
 import typing as t
 import zlib
-
-from . import http_errors
 
 _PIECE = 1 << 18
 _LONG = 1 << 19
@@ -20,6 +19,7 @@ _ROOM = 1 << 24
 _NO_BODY = frozenset((204, 304))
 # zlib's code for "with a gzip header".
 _GZIP_FORMAT = 31
+_WARNING = re.compile(r'^\d{3} \S+ "(.*)"( "[^"]*")?$', re.DOTALL)
 
 
 class Answer(t.NamedTuple):
@@ -67,8 +67,13 @@ def read(raw: t.Any, remaining: t.Callable[[], float]) -> Answer:
             raise ConnectionError(f"the answer was cut off after {len(data)} bytes") from exc
     else:
         body = data.decode("utf-8", "replace")
-    warnings = tuple(http_errors.warning_text(value) for value in raw.headers.getlist("Warning"))
+    warnings = tuple(_warning_text(value) for value in raw.headers.getlist("Warning"))
     return Answer(raw.status, body, kind, warnings, raw.headers.get("Retry-After"))
+
+
+def _warning_text(header: str) -> str:
+    match = _WARNING.match(header.strip())
+    return match.group(1).replace('\\"', '"') if match else header
 
 
 def _body(raw: t.Any, remaining: t.Callable[[], float]) -> bytes:

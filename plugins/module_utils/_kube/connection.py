@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from .._core import secrets
+from .._core.errors import ApiError, CredentialsError
+from .._core.refusals import NOBODY
 
 try:
     import urllib3
@@ -52,6 +54,7 @@ class Connection:
     renew: reads the credentials again, after the server did not accept them.
     tokens: returns the tokens that were issued for this connection, to be revoked at its end.
     ends: which of the credentials expires first, and when.
+    nobody: why requests have no credentials, in words; empty if they have some.
     """
 
     host: str
@@ -61,6 +64,35 @@ class Connection:
     renew: t.Callable[[], None] = lambda: None
     tokens: t.Callable[[], list[str]] = list
     ends: tuple[str, datetime.datetime] | None = None
+    nobody: str = ""
+
+    @property
+    def proxy(self) -> str:
+        """The address of the proxy on the way, without user and password; empty without one."""
+        url = getattr(self.pool, "proxy", None)
+        return f"{url.scheme}://{url.host}:{url.port}" if url is not None else ""
+
+    def check_identity(self, status: int, text: str) -> None:
+        """Raise AcceleratorError if the server refused for a reason that is known here.
+
+        status, text: of the answer; status 0 is a broken TLS handshake.
+        """
+        is_about_us = status in (0, 401) or (status == 403 and NOBODY in text)
+        if self.nobody and status and is_about_us:
+            raise CredentialsError(
+                "CRED-NONE",
+                f"The API server refused a request without credentials, because {self.nobody}: {text}",
+                "Set api_key, or a kubeconfig whose context has a user (oc login).",
+            )
+        if self.ends and is_about_us and self.ends[1] <= datetime.datetime.now(datetime.UTC):
+            what, end = self.ends
+            raise ApiError(
+                "CRED-UNAUTHORIZED",
+                f"{what} expired at {end.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S} UTC, and {self.host} "
+                f"does not accept it: {text}",
+                "Log in again (oc login), or renew the certificate or token.",
+                status=status,
+            )
 
     @functools.cached_property
     def is_near(self) -> bool:

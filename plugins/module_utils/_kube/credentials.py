@@ -73,7 +73,8 @@ def connect(
         return _headers(configuration, wanted)
 
     host, verified = str(configuration.host).rstrip("/"), bool(configuration.verify_ssl)
-    return Connection(host, pool, verified, headers, renew, lambda: login.tokens if login else [], ends)
+    tokens, nobody = (lambda: login.tokens if login else []), "" if login else _nobody(configuration)
+    return Connection(host, pool, verified, headers, renew, tokens, ends, nobody)
 
 
 def _opened(package: t.Any, configuration: t.Any) -> tuple[t.Any, tuple[str, datetime.datetime] | None]:
@@ -165,6 +166,16 @@ def _headers(configuration: t.Any, wanted: Params) -> list[tuple[str, str]]:
     else:
         headers += getattr(configuration, "impersonation", ())
     return headers
+
+
+def _nobody(configuration: t.Any) -> str:
+    """Return, in words, why requests have no credentials, or "" if they have some."""
+    if configuration.cert_file or configuration.auth_settings():
+        return ""
+    return (
+        getattr(configuration, "nobody", "")
+        or "host is set, and neither api_key nor client_cert nor username"
+    )
 
 
 def _ends(configuration: t.Any) -> tuple[str, datetime.datetime] | None:

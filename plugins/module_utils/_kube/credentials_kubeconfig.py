@@ -65,8 +65,8 @@ def chosen(contexts: t.Sequence[t.Any], wanted: str, where: str) -> str:
     if not wanted:
         raise CredentialsError(
             "CRED-CONTEXT",
-            f"{where} names no current context, and the task none either; {there}.",
-            "Set context.",
+            f"{where} has no current context, and the task does not set one; {there}.",
+            "Set context to one that oc config get-contexts lists.",
         )
     if wanted not in names:
         raise CredentialsError(
@@ -86,6 +86,7 @@ class Reader:
     seconds: float
     _user: t.Any
     _cluster: t.Any
+    _current_context: t.Any
     _get_base_path: t.Callable[[str | None], str]
 
     @property
@@ -95,6 +96,13 @@ class Reader:
     @property
     def is_renewed(self) -> bool:
         return bool(_RENEWED & self.user.keys())
+
+    def nobody(self, context: str, where: str) -> str:
+        """Return, in words, why the context sends no credentials, if it sends none."""
+        user = (self._current_context.value.get("context") or {}).get("user")
+        if not user:
+            return f"the context {context} names no user ({where})"
+        return f"the user {user} of the context {context} has no credentials ({where})"
 
     def impersonation(self) -> list[tuple[str, str]]:
         """Return the headers that kubectl sends for a user's as, as-uid, as-groups and as-user-extra."""
@@ -188,7 +196,11 @@ def run_plugin(
     own = {str(entry["name"]): str(entry["value"]) for entry in plugin.get("env") or ()}
     arguments = [command, *map(str, plugin.get("args") or ())]
     out, errors = _output(
-        arguments, folder, {**os.environ, **own, "KUBERNETES_EXEC_INFO": info}, min(EXEC_SECONDS, seconds)
+        arguments,
+        folder,
+        {**os.environ, **own, "KUBERNETES_EXEC_INFO": info},
+        min(EXEC_SECONDS, seconds),
+        str(plugin.get("installHint") or ""),
     )
     try:
         answer = json.loads(out)
@@ -205,7 +217,7 @@ def run_plugin(
 
 
 def _output(
-    arguments: list[str], folder: str, environment: dict[str, str], seconds: float
+    arguments: list[str], folder: str, environment: dict[str, str], seconds: float, hint: str
 ) -> tuple[str, str]:
     command = arguments[0]
     try:
@@ -222,7 +234,7 @@ def _output(
             start_new_session=True,
         )
     except OSError as exc:
-        raise _plugin_failure(command, f"it cannot be started: {exc.strerror}") from exc
+        raise _plugin_failure(command, f"it cannot be started: {exc.strerror}", hint) from exc
     try:
         out, errors = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired as exc:
@@ -247,10 +259,13 @@ def _public(cluster: t.Mapping[str, t.Any]) -> Fields:
     return {**public, "config": config} if config is not None else public
 
 
-def _plugin_failure(command: str, why: str, errors: str = "") -> CredentialsError:
+def _plugin_failure(command: str, why: str, said: str = "") -> CredentialsError:
+    """Return the error of a plugin. said: its own words, or the kubeconfig's hint how to install it."""
+    lines = secrets.censor_likely(said).strip().splitlines()[-_LINES_SHOWN:]
+    words = f". {' '.join(line.strip() for line in lines)}" if lines else "."
     return CredentialsError(
         "CRED-EXEC",
-        f"The kubeconfig's exec plugin {command or '(without a command)'} gives no credentials: {why}.",
+        f"The kubeconfig's exec plugin {command or '(without a command)'} gives no credentials: {why}{words}",
         "Run the plugin by hand as the user that runs Ansible, and log in with it.",
-        evidence=errors.strip().splitlines()[-_LINES_SHOWN:],
+        evidence=lines,
     )

@@ -108,6 +108,7 @@ def _use(
     loader.seconds = configuration.seconds
     loader.load_and_set(configuration)
     configuration.impersonation, configuration.renewed = loader.impersonation(), loader.is_renewed
+    configuration.nobody = loader.nobody(context, where)
 
 
 def _use_pod(configuration: t.Any, path: str) -> None:

@@ -8,7 +8,8 @@ Until the deadline, and for at most Limits.outage seconds in a row, the client r
 cut-off bodies, 408, 429, 500, 502, 503 and 504. It follows a server's Retry-After up to Limits.longest_pause
 and the deadline. It also repeats a write after a 409 of an optimistic lock inside the server; and once, with
 credentials that it reads again, a request after a 401 or a certificate that is not trusted. It does not
-believe the first 401 and 403 of a server that has just come back. It retries nothing else.
+believe the first 401 and 403 of a server that has just come back. It retries nothing else. A write whose
+status 500 says nothing about the server is tried for Limits.stubborn seconds.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import typing as t
 from dataclasses import replace
 from urllib.parse import urlencode
 
+from .._core.errors import ApiError
 from .._core.ownership import MANAGER
 from . import answer as kube_answer, http_errors
 from .answer import Answer
@@ -152,8 +154,13 @@ class Http:
         raw = self.connection.send(method, target, headers, payload, self.limits.connect, read, most)
         answer = kube_answer.read(raw, lambda: until - self.deadline.clock())
         if isinstance(answer.body, str) and answer.status < 300 and "json" in headers["Accept"]:
-            raise http_errors.not_json(self.connection.host, method, target, answer.kind)
+            raise self.not_kubernetes(method, target, answer)
         return answer
+
+    def not_kubernetes(self, method: str, target: str, answer: Answer) -> ApiError:
+        """Return the error for an answer that no API server gives."""
+        connection, what = self.connection, (answer.status, answer.kind)
+        return http_errors.not_kubernetes(connection.host, connection.proxy, method, target, what)
 
     def notice(self, method: str, answer: Answer, path: str) -> None:
         """Note a trouble of the server, if the answer is the sign of one."""
@@ -203,6 +210,7 @@ class _Tries:
         self._started = self._said = http.deadline.clock()
         self._outage = http.limits.outage
         self._races = 0
+        self._firm_since: float | None = None
         self._renewed = self._repeated = False
 
     def next(self) -> Response | None:
@@ -218,8 +226,12 @@ class _Tries:
                 return None
             self._races += answer.status == 409
             self._http.notice(self._method, answer, self._path)
-            if self._races > RACES or not self._http.is_passing(self._method, answer, self._path):
+            is_passing = self._http.is_passing(self._method, answer, self._path)
+            if self._races > RACES or self._stays(answer) or not is_passing:
                 self._http.trouble.is_over()
+                if http_errors.is_foreign(answer.status, answer.body):
+                    raise self._http.not_kubernetes(self._method, self._path, answer)
+                self._http.connection.check_identity(answer.status, http_errors.text_of(answer.body))
                 return Response(answer.status, answer.body, answer.warnings, self._repeated)
             problem = http_errors.describe(answer.status, answer.body)
             asked = self._http.limits.asked(answer.retry_after)
@@ -228,11 +240,22 @@ class _Tries:
             self._rest(problem, asked)
         return None
 
+    def _stays(self, answer: Answer) -> bool:
+        """Return True if the server has given answers for a while that no further try will change."""
+        if not http_errors.may_stay(self._method, answer.status, answer.body):
+            self._firm_since = None
+            return False
+        now = self._http.deadline.clock()
+        self._firm_since = now if self._firm_since is None else self._firm_since
+        return now - self._firm_since >= self._http.limits.stubborn
+
     def _broken(self, exc: Exception) -> str:
         """Return what broke the connection, or "" to try again at once. Raises ApiError if no try helps."""
         host = self._http.connection.host
         if refusal := http_errors.proxy_problem(exc):
-            raise http_errors.no_way(host, refusal) from exc
+            raise http_errors.no_way(host, self._http.connection.proxy, refusal) from exc
+        if http_errors.is_tls_alert(exc):
+            self._http.connection.check_identity(0, str(exc))
         cause = http_errors.certificate_problem(exc)
         if cause is not None and self._renewed:
             raise http_errors.untrusted(host, cause) from exc
@@ -253,7 +276,8 @@ class _Tries:
         now = deadline.clock()
         seconds = now - self._started
         if deadline.passed or seconds > self._outage:
-            raise http_errors.unreachable(host, self._method, self._path, problem, seconds)
+            proxy = self._http.connection.proxy
+            raise http_errors.unreachable(host, proxy, self._method, self._path, problem, seconds)
         if now - self._said >= _SAY_AFTER:
             self._http.progress(f"waiting for {host}: {problem}, {seconds:.0f} s")
             self._said = now

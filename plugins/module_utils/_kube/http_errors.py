@@ -10,10 +10,10 @@ import re
 import ssl
 import typing as t
 
+from .._core import refusals
 from .._core.errors import ApiError, ConflictError, ForbiddenError
 
-_WARNING = re.compile(r'^\d{3} \S+ "(.*)"( "[^"]*")?$', re.DOTALL)
-_NO_TUNNEL = re.compile(r"Tunnel connection failed: (4\d\d[\w ]*)")
+_TUNNEL = re.compile(r"Tunnel connection failed: (\d\d\d[\w ]*)")
 _MANAGER = re.compile(r'conflict with "([^"]+)"')
 
 
@@ -35,14 +35,17 @@ NO_ANSWER = "no answer in time"
 def describe_transport(exc: BaseException) -> str:
     """Return in words how the connection failed."""
     text = str(exc)
+    if tunnel := _TUNNEL.search(text):
+        return f"the proxy answers {tunnel[1].strip()}"
+    where = "the proxy cannot be reached: " if "onnect to proxy" in text else ""
     for words, meaning in (
         ("refused", "connection refused"),
         ("NameResolution", "the host name cannot be resolved"),
         ("timed out", NO_ANSWER),
     ):
         if words in text:
-            return meaning
-    return f"connection broken ({type(exc).__name__})"
+            return where + meaning
+    return f"{where}connection broken ({type(exc).__name__})"
 
 
 _NO_ROLE = "is forbidden: User"
@@ -53,7 +56,14 @@ _OBJECT_IS_WRONG = (
     "strict decoding error",
     "failed to create typed patch object",
     "failed to create manager for existing fields",
+    "failed to convert",
     "more than one PodDisruptionBudget",
+)
+# Words of an answer of status 500 that is about the server and what it depends on, such as etcd.
+_SERVER_IN_TROUBLE = re.compile(
+    "etcd|rpc error|time(d )?out|deadline|connection|connect:|dial|EOF|no such host|unavailable|overload"
+    "|not ready|not yet|shut|leader|context cancell?ed|retry|try again",
+    re.IGNORECASE,
 )
 # Answers of status 409 of an optimistic lock inside the server (of the object, of a quota). Our writes have
 # no version, so the client can send them again.
@@ -70,6 +80,13 @@ def is_passing(method: str, status: int, body: t.Any, path: str = "") -> bool:
         return method != "GET" and any(words in text_of(body) for words in _LOST_RACE)
     is_refused_eviction = status == 429 and path.endswith(_EVICTION)
     return status in _AGAIN and not _is_about_object(status, body) and not is_refused_eviction
+
+
+def may_stay(method: str, status: int, body: t.Any) -> bool:
+    """Return True for the answer to a write that may stay the same: nothing in it is about the server."""
+    is_status = isinstance(body, dict) and body.get("kind") == "Status"
+    about_server = _SERVER_IN_TROUBLE.search(text_of(body)) or refusals.silent_webhook(text_of(body))
+    return method != "GET" and status == 500 and is_status and not about_server
 
 
 def budgets(body: t.Any) -> list[str]:
@@ -103,13 +120,19 @@ def certificate_problem(exc: BaseException) -> BaseException | None:
 
 def proxy_problem(exc: BaseException) -> str:
     """Return what a proxy says that refuses us, or "" for another error and for one that may pass."""
-    match = _NO_TUNNEL.search(str(exc))
-    return match.group(1).strip() if match and int(match.group(1)[:3]) not in _AGAIN else ""
+    match = _TUNNEL.search(str(exc))
+    is_final = match is not None and match[1].startswith("4") and int(match[1][:3]) not in _AGAIN
+    return match[1].strip() if match and is_final else ""
 
 
-def no_way(host: str, problem: str) -> ApiError:
+def is_tls_alert(exc: BaseException) -> bool:
+    """Return True if the other end refused the TLS handshake, for example because of our certificate."""
+    return "alert" in str(exc).lower()
+
+
+def no_way(host: str, proxy: str, problem: str) -> ApiError:
     """Return the error for a proxy that refuses us."""
-    message = f"The proxy does not let us through to {host}: {problem}."
+    message = f"The proxy {proxy} does not let us through to {host}: {problem}."
     return ApiError(
         "API-PROXY",
         message,
@@ -126,35 +149,61 @@ def untrusted(host: str, exc: BaseException) -> ApiError:
     )
 
 
-def unreachable(host: str, method: str, path: str, problem: str, seconds: float) -> ApiError:
+def unreachable(host: str, proxy: str, method: str, path: str, problem: str, seconds: float) -> ApiError:
     """Return the error for a server that gave no useful answer for so many seconds."""
+    if webhook := refusals.silent_webhook(problem):
+        return _silent(webhook, method, path, problem, seconds)
+    check = "the API server is up and reachable from here (oc get --raw /readyz)"
+    if "the proxy" in problem:
+        check = f"the proxy {proxy} works, or put the host into no_proxy (NO_PROXY)"
     return ApiError(
         "API-UNREACHABLE",
-        f"No useful answer from {host} for {seconds:.0f} s: {problem}.",
-        "Check that the API server is up and reachable from here (oc get --raw /readyz), then run again; "
-        "nothing is lost.",
+        f"No useful answer from {host}{_through(proxy)} for {seconds:.0f} s: {problem}.",
+        f"Check that {check}, then run again; nothing is lost.",
         evidence=[f"{method} {path}: {problem}"],
     )
 
 
-def not_json(host: str, method: str, target: str, kind: str) -> ApiError:
-    """Return the error for an answer of another content type."""
-    message = (
-        f"{host} answered with {kind or 'nothing that has a type'} instead of JSON: "
-        "it does not speak for an API server."
+def _silent(webhook: refusals.Silent, method: str, path: str, problem: str, seconds: float) -> ApiError:
+    """Return the error for a webhook that the API server could not call for so many seconds."""
+    place = f" in namespace {webhook.namespace}" if webhook.namespace else ""
+    behind = f" (service {webhook.service}{place})" if webhook.service else ""
+    pods = f"oc get pods -n {webhook.namespace}" if webhook.namespace else "oc get pods -A"
+    return ApiError(
+        "API-WEBHOOK",
+        f"The API server could not call the webhook {webhook.name}{behind} for {seconds:.0f} s: {problem}.",
+        f"See why the pods behind the webhook do not answer ({pods}), then run again.",
+        evidence=[f"{method} {path}: {problem}"],
     )
+
+
+def _through(proxy: str) -> str:
+    return f" through the proxy {proxy}" if proxy else ""
+
+
+def is_foreign(status: int, body: t.Any) -> bool:
+    """Return True for an answer that no API server gives, for example the page of a proxy."""
+    if status == 404:
+        is_status = isinstance(body, dict) and body.get("kind") == "Status"
+        return not is_status and "404 page not found" not in str(body)[:100]
+    is_page = isinstance(body, str) and body.lstrip()[:1] == "<"
+    return 300 <= status < 400 or (status in (400, 401, 403, 405) and is_page)
+
+
+def not_kubernetes(host: str, proxy: str, method: str, target: str, answer: tuple[int, str]) -> ApiError:
+    """Return the error for an answer that no API server gives. answer: its HTTP status and content type."""
+    status, kind = answer
+    remedy = "Check host: it is the API server's address (oc whoami --show-server)."
+    if proxy:
+        remedy = f"Put the host into no_proxy (NO_PROXY), or check the proxy {proxy} and host."
     return ApiError(
         "API-ERROR",
-        message,
-        "Check host: it is the API server's address (oc whoami --show-server).",
+        f"{host}{_through(proxy)} answered with HTTP {status} and {kind or 'no content type'} instead of "
+        "JSON of an API server: something else answers there.",
+        remedy,
         evidence=[f"{method} {target}"],
+        status=status,
     )
-
-
-def warning_text(header: str) -> str:
-    """Return the text of a Warning header."""
-    match = _WARNING.match(header.strip())
-    return match.group(1).replace('\\"', '"') if match else header
 
 
 def error(status: int, body: t.Any, method: str, path: str, verb: str, resource: str, where: str) -> ApiError:
@@ -175,6 +224,10 @@ def error(status: int, body: t.Any, method: str, path: str, verb: str, resource:
             "Log in again (oc login), or renew the token.",
             **facts,
         )
+    if 400 <= status < 500 and (webhook := refusals.denied_by(text)):
+        message = f"{resource} {where} was refused: {text}"
+        remedy = f"Change what the message names: the admission webhook {webhook} refused the object."
+        return (ForbiddenError if status == 403 else ApiError)("API-REFUSED", message, remedy, **facts)
     if status == 403:
         return _forbidden(text, verb, resource, where, facts)
     if status == 409:
@@ -188,27 +241,44 @@ def error(status: int, body: t.Any, method: str, path: str, verb: str, resource:
     return ApiError(
         "API-ERROR",
         f"{verb} {resource} {where}: HTTP {status} ({text})",
-        "Read the message; it is the API server's own.",
+        "Correct what the message names; it is the API server's own text.",
         **facts,
     )
 
 
 def _forbidden(text: str, verb: str, resource: str, where: str, facts: dict[str, t.Any]) -> ForbiddenError:
-    if "cannot impersonate" in text:
+    lack = refusals.lack(text)
+    if lack and lack.verb == "impersonate":
         return ForbiddenError(
             "API-FORBIDDEN",
             "The identity may not act as the one that impersonate_user or the kubeconfig's user names: "
             f"{text}",
-            "Grant it the verb impersonate on that user and those groups, or leave impersonate_user out.",
+            f"Grant {lack.user} the verb impersonate on {lack.resource}, or leave impersonate_user out.",
             **facts,
         )
-    if "exceeded quota" in text or (_NO_ROLE not in text and "cannot " not in text):
+    if "exceeded quota" in text or (lack is None and _NO_ROLE not in text):
         remedy = "Change what the message names: an admission rule refused the object."
         return ForbiddenError("API-REFUSED", text, remedy, **facts)
+    if lack is None:
+        return ForbiddenError(
+            "API-FORBIDDEN",
+            f"The identity of this task may not {verb} {resource} {where}: {text}",
+            f"Grant this identity (oc whoami) the verb {verb} on {resource} {where}.",
+            **facts,
+        )
+    if lack.user == refusals.NOBODY:
+        return ForbiddenError(
+            "API-FORBIDDEN",
+            f"The API server did not get the credentials of this task: {text}",
+            "Set api_key: a proxy or load balancer that ends TLS drops client certificates.",
+            **facts,
+        )
+    # The server asks for the verb patch first: an apply that creates needs both.
+    verbs = "verbs patch and create" if (lack.verb, verb) == ("patch", "create") else f"verb {lack.verb}"
     return ForbiddenError(
         "API-FORBIDDEN",
-        f"The identity may not {verb} {resource} {where}: {text}",
-        f"Grant verb {verb} on resource {resource} {where} to it.",
+        f"The identity {lack.user} may not {lack.words}: {text}",
+        f"Grant {lack.user} the {verbs} on {lack.place}; check it with: {lack.question}",
         **facts,
     )
 
@@ -228,7 +298,7 @@ def _conflict(body: t.Any, resource: str, where: str, facts: dict[str, t.Any]) -
     return ConflictError(
         "API-CONFLICT",
         f"{resource} {where}: {', '.join(causes)}",
-        f"Let {' and '.join(managers) or 'the other manager'} keep the fields, "
-        "or set force_conflicts where the module has it.",
+        f"Leave these fields to {' and '.join(managers) or 'the other manager'}: remove them from the task; "
+        "or set force_conflicts: true, which the module manifests has.",
         **{**facts, "evidence": causes},
     )

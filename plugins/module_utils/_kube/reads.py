@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from .._core import shown
 from .._core.errors import ApiError, KindNotServedError
 from .._core.objects import KubeObject
 from . import http_errors, kinds
@@ -20,6 +21,10 @@ Keep = t.Callable[[KubeObject], "KubeObject | None"]
 PAGE = 500
 # Where most of a page is thrown away at once: 5,000 nodes take 20 MiB this way instead of 70, and no longer.
 SIFTED_PAGE = 100
+LOG_BYTES = 1 << 18
+# A known text is often at the end of a long line, so a cut leaves both ends.
+LOG_LINE = 2000
+_LONGEST_CHARACTER = 4
 _PARTIAL = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 _VERBS = {"POST": "create", "PATCH": "patch", "DELETE": "delete", "PUT": "update"}
 
@@ -34,12 +39,21 @@ def place(name: str | None, namespace: str | None) -> str:
 
 
 def error(
-    answer: Response, method: str, path: str, kind: Kind, name: str | None, namespace: str | None
+    answer: Response,
+    method: str,
+    path: str,
+    kind: Kind,
+    name: str | None,
+    namespace: str | None,
+    verb: str = "",
 ) -> ApiError:
-    """Return the error for an answer that is neither success nor worth another try."""
+    """Return the error for an answer that is neither success nor worth another try.
+
+    verb: as RBAC names it, if it is not that of the method.
+    """
     if answer.status == 404 and _is_kind_missing(answer.body):
         return not_served(kind)
-    verb = _VERBS.get(method) or ("get" if name else "list")
+    verb = verb or _VERBS.get(method) or ("get" if name else "list")
     return http_errors.error(
         answer.status, answer.body, method, path, verb, kind.resource, place(name, namespace)
     )
@@ -194,10 +208,22 @@ def _document(session: Session, unknown: Kind, path: str, accept: str = "applica
 def log(
     session: Session, namespace: str, pod: str, container: str | None, tail_lines: int, previous: bool
 ) -> str:
-    """Return the last lines of a container's log."""
+    """Return the last lines of a container's log, each at most LOG_LINE characters long."""
+    for number in sorted({tail_lines, min(tail_lines, 10), 1}, reverse=True):
+        text = _log(session, namespace, pod, container, number, previous)
+        # The server counts the bytes from the first of these lines, so a full answer may lack the last ones.
+        if len(text.encode()) < LOG_BYTES - _LONGEST_CHARACTER:
+            break
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "\n".join(shown.message(line, LOG_LINE) for line in lines)
+
+
+def _log(
+    session: Session, namespace: str, pod: str, container: str | None, tail_lines: int, previous: bool
+) -> str:
     kind = kinds.known("Pod")
     path = kind.path(namespace, pod, "log")
-    query: dict[str, t.Any] = {"tailLines": tail_lines}
+    query: dict[str, t.Any] = {"tailLines": tail_lines, "limitBytes": LOG_BYTES}
     if container:
         query["container"] = container
     if previous:

@@ -26,6 +26,7 @@ class Limits(t.NamedTuple):
     noticed soon, and a slow server still gets its time.
     answer: one try, to the last byte.
     silence: of a watch; the server sends a bookmark about once a minute.
+    stubborn: how long a write is tried again that gets an error of the server about nothing that can pass.
     settling: an API server that has just started knows neither accounts nor roles for so long.
     first_pause, pause: between two tries, at first and at most. longest_pause: the longest Retry-After that
     the client follows.
@@ -37,6 +38,7 @@ class Limits(t.NamedTuple):
     read: float = 65.0
     answer: float = 120.0
     silence: float = 90.0
+    stubborn: float = 10.0
     settling: float = 10.0
     first_pause: float = 0.05
     pause: float = 1.0

@@ -45,7 +45,7 @@ def apply(
             session.kept.append(diff.title(live))
             return live
     if not session.check_mode:
-        outcome = _apply(session, kind, wanted, force, dry_run=False)
+        outcome = _apply(session, kind, wanted, force, dry_run=False, creates=live is None)
     elif live is None:
         outcome = _first_dry_run(session, kind, wanted, force)
     return _record(session, live, outcome, diff.merge_shapes(wanted, diff.shape_of(fields)))
@@ -62,7 +62,7 @@ def dry_run_apply(session: Session, manifest: t.Mapping[str, t.Any], live: KubeO
 
 def _first_dry_run(session: Session, kind: Kind, wanted: KubeObject, force: bool) -> KubeObject:
     try:
-        return _apply(session, kind, wanted, force, dry_run=True)
+        return _apply(session, kind, wanted, force, dry_run=True, creates=True)
     except ApiError as exc:
         namespace = wanted["metadata"].get("namespace")
         if exc.status == 404 and namespace and f'namespaces "{namespace}" not found' in exc.message:
@@ -76,12 +76,13 @@ def _first_dry_run(session: Session, kind: Kind, wanted: KubeObject, force: bool
         raise
 
 
-def _apply(session: Session, kind: Kind, wanted: KubeObject, force: bool, dry_run: bool) -> KubeObject:
-    metadata = wanted["metadata"]
+def _apply(
+    session: Session, kind: Kind, wanted: KubeObject, force: bool, dry_run: bool, creates: bool = False
+) -> KubeObject:
+    name, namespace = wanted["metadata"]["name"], wanted["metadata"].get("namespace")
     query = {**_STRICT, "force": str(force).lower()}
-    return write(
-        session, "PATCH", kind, metadata["name"], metadata.get("namespace"), wanted, query, _APPLY, dry_run
-    )
+    verb = "create" if creates else "patch"
+    return write(session, "PATCH", kind, name, namespace, wanted, query, _APPLY, dry_run, verb=verb)
 
 
 def merge_patch(
@@ -142,11 +143,13 @@ def write(
     subresource: str | None = None,
     absent_ok: bool = False,
     before: KubeObject | None = None,
+    verb: str = "",
 ) -> KubeObject:
     """Send one write, or its dry run, and return the object that the server answers with.
 
     absent_ok: a 404 is a success, with an empty object. before: the object as it was, for the record of a
-    write that the server stored although it had an unknown field. Raises ApiError.
+    write that the server stored although it had an unknown field. verb: as RBAC names it, if it is not that
+    of the method. Raises ApiError.
     """
     path = kind.path(namespace, name, subresource)
     if not dry_run:
@@ -163,12 +166,19 @@ def write(
     if absent_ok and answer.status == 404:
         return {}
     name = name or body["metadata"].get("name")
-    if method == "POST" and name and answer.repeated and not dry_run:
-        live = reads.get(session, kind, name, namespace)
-        # Our own object may be in the way of the second try, by its name or by what it takes from a quota.
-        if live is not None and diff.is_written_by_us(live) and diff.covers(live, body):
-            return live
-    raise reads.error(answer, method, path, kind, name, namespace)
+    is_again = method == "POST" and answer.repeated and not dry_run
+    if is_again and name and (live := _made_before(session, kind, name, namespace, body)):
+        return live
+    raise reads.error(answer, method, path, kind, name, namespace, verb)
+
+
+def _made_before(
+    session: Session, kind: Kind, name: str, namespace: str | None, body: t.Any
+) -> KubeObject | None:
+    """Return our own object that is in the way of the second try, by its name or by what a quota counts."""
+    live = reads.get(session, kind, name, namespace)
+    is_ours = live is not None and diff.is_written_by_us(live) and diff.covers(live, body)
+    return live if is_ours else None
 
 
 def _unknown_fields(session: Session, warnings: t.Iterable[str]) -> list[str]:

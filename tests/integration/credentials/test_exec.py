@@ -117,10 +117,32 @@ def test_failures_are_told(spec: dict[str, t.Any], words: str) -> None:
     assert words in failure(spec).message
 
 
-def test_the_plugins_own_words_are_evidence() -> None:
-    assert failure(plugin("import sys; sys.exit('session is over: log in')")).evidence == [
-        "session is over: log in"
-    ]
+def test_the_plugins_own_words_are_in_the_message_and_evidence() -> None:
+    found = failure(plugin("import sys; sys.exit('session is over: log in')"))
+    assert found.evidence == ["session is over: log in"]
+    assert found.message.endswith("it ended with status 1. session is over: log in")
+
+
+def test_a_plugin_that_is_not_installed_shows_its_hint() -> None:
+    hint = "Install it with:\n  brew install example-login"
+    found = failure({"apiVersion": V1, "command": "/no/such/plugin", "installHint": hint})
+    assert found.message.endswith("No such file or directory. Install it with: brew install example-login")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "bad token=s3cr3t-value",
+        "Authorization: Bearer s3cr3t-value",
+        'got {"password": "s3cr3t-value"}',
+        "answer eyJhbGciOiJSUzI1NiJ9.s3cr3t-value.s3cr3t-value",
+        "used sha256~s3cr3t-value",
+    ],
+)
+def test_what_looks_like_a_secret_in_the_plugins_words_is_masked(said: str) -> None:
+    found = failure(plugin(f"import sys; sys.exit({said!r})"))
+    assert "s3cr3t" not in found.message + str(found.evidence)
+    assert "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER" in found.message
 
 
 def test_a_plugin_that_hangs_is_ended_with_its_children(

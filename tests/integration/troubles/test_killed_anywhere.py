@@ -74,13 +74,15 @@ class Killer:
         ]
 
     def kill(self, name: str, point: Point, **extra_vars: t.Any) -> None:
+        pattern, later = point
         start = requests.position(self.log)
-        kill_playbook(
-            self.demo,
-            lambda: any(re.fullmatch(point, one) for one in self.written(start)),
-            name,
-            **extra_vars,
-        )
+
+        def is_there() -> bool:
+            is_seen = any(re.fullmatch(pattern, one) for one in self.written(start))
+            time.sleep(later if is_seen else 0)
+            return is_seen
+
+        kill_playbook(self.demo, is_there, name, **extra_vars)
         time.sleep(1.5)  # a worker looks once a second
         self.audit.flush()
         after = requests.position(self.log)

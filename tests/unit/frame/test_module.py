@@ -87,6 +87,29 @@ def test_a_line_of_progress_shows_no_secret(server: FakeServer) -> None:
     assert lines == ["waiting, with VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"]
 
 
+def test_terminal_escapes_reach_no_message_no_warning_and_no_progress(server: FakeServer) -> None:
+    lines: list[str] = []
+    clear = "\x1b[2J\x1b]52;c;Y2xpcGJvYXJk\x07\x9b1m"
+
+    def ensure(api: Api, _params: t.Any) -> t.Any:
+        api.warn(f"warning {clear}")
+        api.progress(f"progress {clear}")
+        facts = {"lines": [clear], "machines": [{"message": clear}]}
+        raise InputError("INPUT-X", f"no node {clear}", clear, evidence=[clear], facts=facts)
+
+    result = module.execute("some_module", ensure, {}, check_mode=False, diff=False, show=lines.append)
+    written = r"\x1b[2J\x1b]52;c;Y2xpcGJvYXJk\x07\x9b1m"
+    assert result["message"] == f"no node {written}"
+    assert result["machines"] == [{"message": written}]
+    assert lines == [f"progress {written}"]
+    assert not {char for char in str(result) + "".join(lines) if not char.isprintable()}
+
+
+def test_wrong_options_are_named_without_terminal_escapes() -> None:
+    result = module.complaint("gpu_node", ["name"], [], ["value of state must be one of: x, got: \x1b[2J"])
+    assert result["msg"].endswith(r"got: \x1b[2J")
+
+
 def test_wrong_input_is_told_before_credentials_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     def connect(_params: t.Any, **_more: t.Any) -> t.NoReturn:
         raise AssertionError("credentials were looked for")

@@ -15,9 +15,7 @@ UNIT = ROOT / "tests/unit"
 WITH_THEIR_PACKAGE = {
     "_catalogue/gpus",
     "_core/errors",
-    "_kube/connection",
     "_kube/credentials_kubeconfig",
-    "_kube/reads",
     "_kube/watch",
     "_kube/writes",
     "_machines/autoscaler_limits",

@@ -88,18 +88,18 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "gpu_autoscaler": (99, 560),
-    "gpu_machine_health": (44, 231),
-    "gpu_machineset": (113, 650),
-    "gpu_node": (66, 350),
-    "gpu_plan": (80, 437),
-    "gpu_quota": (45, 224),
-    "gpu_workload": (60, 285),
-    "manifests": (37, 197),
-    "nfd_labels": (53, 282),
-    "olm_operator": (56, 309),
-    "preflight_update": (72, 365),
-    "special_resource": (128, 690),
+    "gpu_autoscaler": (100, 561),
+    "gpu_machine_health": (46, 249),
+    "gpu_machineset": (114, 656),
+    "gpu_node": (67, 360),
+    "gpu_plan": (82, 455),
+    "gpu_quota": (47, 243),
+    "gpu_workload": (62, 309),
+    "manifests": (39, 216),
+    "nfd_labels": (55, 300),
+    "olm_operator": (57, 318),
+    "preflight_update": (74, 386),
+    "special_resource": (130, 701),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"

@@ -15,8 +15,8 @@ API: t.Final = (
         "API-CONFLICT",
         "Another field manager owns the fields that the message names, or the object changed at the same "
         "moment (HTTP 409).",
-        "Let the other manager keep the fields, or set `force_conflicts: true` in the module manifests; if "
-        "the object only changed, run again.",
+        "Remove the fields from the task, or set `force_conflicts: true` in the module manifests; if the "
+        "object only changed, run again.",
     ),
     Code(
         "API-ERROR",
@@ -25,8 +25,10 @@ API: t.Final = (
     ),
     Code(
         "API-FORBIDDEN",
-        "The identity lacks a permission (HTTP 403). The message names the verb and the resource.",
-        "Grant that verb on that resource; `oc auth can-i VERB RESOURCE -n NAMESPACE` checks it.",
+        "The identity lacks a permission (HTTP 403). The message names the identity, the verb and the "
+        "resource, as the API server does.",
+        "Grant the identity that verb on that resource; `oc auth can-i VERB RESOURCE -n NAMESPACE --as USER` "
+        "checks it.",
     ),
     Code(
         "API-INVALID",
@@ -50,7 +52,8 @@ API: t.Final = (
     ),
     Code(
         "API-REFUSED",
-        "An admission rule, for example a quota, refused the object. The message is the rule's own text.",
+        "An admission rule, for example a quota or an admission webhook, refused the object. The message is "
+        "the rule's own text.",
         "Change what the message names; `oc describe quota -n NAMESPACE` shows the limits of a quota.",
     ),
     Code(
@@ -73,6 +76,12 @@ API: t.Final = (
         "API-UNREACHABLE",
         "The API server gave no useful answer for as long as the task may take, retries included.",
         "Check the API server with `oc get --raw /readyz`, then run again; nothing is lost.",
+    ),
+    Code(
+        "API-WEBHOOK",
+        "The API server cannot call a webhook that has to see the object, retries included. The message "
+        "names the webhook and the service behind it.",
+        "Mend the pods behind the service, which `oc get pods -n NAMESPACE` lists, then run again.",
     ),
 )
 

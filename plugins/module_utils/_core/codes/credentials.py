@@ -49,7 +49,7 @@ CREDENTIALS: t.Final = (
     Code(
         "CRED-NONE",
         "The task has no credentials: no option, no `K8S_AUTH_` variable, no kubeconfig and no service "
-        "account.",
+        "account; or the kubeconfig's context names no user, and the API server refuses requests of nobody.",
         "Set `kubeconfig`, or `host` and `api_key`, or export `KUBECONFIG`.",
     ),
     Code(
@@ -64,7 +64,8 @@ CREDENTIALS: t.Final = (
     ),
     Code(
         "CRED-UNAUTHORIZED",
-        "The API server rejects the credentials (HTTP 401).",
+        "The API server rejects the credentials (HTTP 401). The message says when a certificate or token has "
+        "expired.",
         "Log in again with `oc login`, or renew the token in `api_key`.",
     ),
 )

@@ -87,7 +87,7 @@ def test_a_dictionary_is_left_as_it_is() -> None:
         (
             config("a", **{"current-context": None}),
             "CRED-CONTEXT",
-            "names no current context, and the task none either; it has a.",
+            "has no current context, and the task does not set one; it has a.",
         ),
         (config("a", contexts=None), "CRED-CONTEXT", "has no context a; it has none."),
         (config("a", clusters=[]), "CRED-INVALID", "object with name a in"),
@@ -97,7 +97,7 @@ def test_a_dictionary_is_left_as_it_is() -> None:
             "Expected key user in",
         ),
         ({"users": "x", "contexts": 5}, "CRED-INVALID", "cannot be used"),
-        ({"kind": "Config"}, "CRED-CONTEXT", "names no current context"),
+        ({"kind": "Config"}, "CRED-CONTEXT", "has no current context"),
     ],
 )
 @pytest.mark.parametrize("way", ["file", "dict"])
