@@ -134,26 +134,19 @@ def _container(params: GpuWorkloadParams, devices: t.Mapping[str, int], copies: 
     if not params["claims"]:
         limits |= {key: str(number) for key, number in devices.items()}
     script = f"{benchmark.script}\ncode=$?\nsleep {params['hold']}\nexit $code"
+    # No env: the pod's own NVIDIA_VISIBLE_DEVICES would win over the one that the device plugin sets.
     return {
         "name": "benchmark",
         "image": params["image"] or benchmark.image,
         "command": ["/bin/sh", "-c", script],
-        "env": [
-            {"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"},
-            {"name": "NVIDIA_DRIVER_CAPABILITIES", "value": "compute,utility"},
-        ],
         "resources": {"requests": limits, "limits": limits},
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
     }
 
 
 def _claiming(made: KubeObject, run: str) -> KubeObject:
-    """Return the pod with a claim of its own.
-
-    The claim decides which devices it sees, so no variable does.
-    """
+    """Return the pod with a claim of its own."""
     (container,) = made["spec"]["containers"]
-    del container["env"]
     container["resources"]["claims"] = [{"name": dra.CLAIM_NAME}]
     made["spec"]["resourceClaims"] = [
         {"name": dra.CLAIM_NAME, "resourceClaimTemplateName": template_name(run)}

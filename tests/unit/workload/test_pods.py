@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from unit.workload.builders import SLICES, node, params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import dra
@@ -56,6 +57,17 @@ def test_a_pod_is_what_an_ordinary_user_may_run() -> None:
     ]
     assert container["command"][-1].endswith("code=$?\nsleep 3\nexit $code")
     assert pod["metadata"]["labels"]["accelerators.openshift/benchmark"] == "vectoradd"
+
+
+@pytest.mark.parametrize("benchmark", sorted(BENCHMARKS))
+@pytest.mark.parametrize("claims", [False, True])
+def test_no_variable_of_a_pod_overrides_the_devices_that_it_was_given(benchmark: str, claims: bool) -> None:
+    found = [dra.offering(node(), SLICES)] if claims else [node()]
+    asked = params(benchmark=benchmark, claims=claims)
+    for pod in [*workload_pods.pods(asked, found, "r1"), workload_pods.probes(asked, found, "r1")[0]]:
+        for container in pod["spec"]["containers"]:
+            assert not container.keys() & {"env", "envFrom"}
+            assert "NVIDIA_" not in " ".join(container["command"])
 
 
 def test_the_probe_asks_for_everything_at_once() -> None:
