@@ -6,16 +6,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import secrets
 import typing as t
 
 from .._core.errors import AcceleratorError, ForbiddenError
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, number_of
 from .._core.ownership import owned, selector
+from .._frame import lease, process
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 from .._nodes import dra
-from . import fingerprints, judge, obstacles, pods as workload_pods
+from . import fingerprints, judge, obstacles, pods as workload_pods, runs
 from .pods import GpuWorkloadParams
 
 POD: t.Final = known("Pod")
@@ -50,28 +53,32 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
     due = fingerprints.changed(found, params["benchmark"], memory, params["force"])
     if not due:
         return {"workload": judge.summarize(found, due, {}, params)}
-    ran = _validate(api, params, due)
-    wrong = judge.complaints_by_node(due, ran)
-    good = [node for node in due if node["metadata"]["name"] not in wrong]
-    existing = api.list(known("Node"), metadata_only=True)
-    api.apply(fingerprints.build(params, memory, good, existing))
-    facts = {"workload": judge.summarize(found, due, ran, params)}
+    left, busy = look(api, params, due)
+    if warning := obstacles.check_busy(busy, len(due), params["strict"]):
+        api.warn(warning)
+    free = [node for node in due if node["metadata"]["name"] not in busy]
+    ran = _validate(api, params, free, left) if free else {}
+    facts = {"workload": judge.summarize(found, free, ran, params, busy)}
+    wrong = judge.complaints_by_node(free, ran)
+    good = [node for node in free if node["metadata"]["name"] not in wrong]
+    if good:
+        existing = api.list(known("Node"), metadata_only=True)
+        api.apply(fingerprints.build(params, memory, good, existing))
     if wrong:
         raise judge.failure([part for parts in wrong.values() for part in parts], facts)
     return facts
 
 
 def _validate(
-    api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]
+    api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject], left: t.Sequence[KubeObject]
 ) -> dict[str, list[judge.PodResult]]:
-    check_free(api, params, due)
     place = api.get(NAMESPACE, params["namespace"])
     if place is None or owned(place):
         api.apply(workload_pods.namespace(params["namespace"]))
     if api.check_mode:
         predict(api, params, due)
         return {}
-    return run(api, params, due)
+    return run(api, params, due, left)
 
 
 def nodes(api: Api, params: GpuWorkloadParams) -> list[KubeObject]:
@@ -87,67 +94,136 @@ def nodes(api: Api, params: GpuWorkloadParams) -> list[KubeObject]:
     return [dra.offering(node, slices) for node in found]
 
 
-def check_free(api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]) -> None:
-    """Raise NotReadyError if other people's pods hold devices that the validation needs."""
-    if params["claims"]:
-        others = [claim for claim in api.list(CLAIM) if not obstacles.is_ours(claim, params)]
-        held = dra.held_by_pods(others, api.list(SLICE))
-    else:
-        names = [node["metadata"]["name"] for node in due]
-        on_node = {name: api.list(POD, fields=f"spec.nodeName={name}") for name in names}
-        held = {
-            name: obstacles.held_by_others(node, on_node[name], params)
-            for name, node in zip(names, due, strict=True)
-        }
-    obstacles.check_holders(obstacles.holder_lines(due, held, params))
+def look(
+    api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]
+) -> tuple[list[KubeObject], dict[str, str]]:
+    """Return the pods that earlier runs left on these nodes, and who holds devices, by the name of the node.
+
+    A pod of a run that lives is not left over: it holds its device.
+    """
+    ours = obstacles.on_nodes(api.list(POD, params["namespace"]), params, due)
+    known_runs = _runs(api, ours)
+    living = [pod for pod in ours if not known_runs.is_over(pod)]
+    held = _claimed(api, params, living) if params["claims"] else _requested(api, params, due, living)
+    return [pod for pod in ours if pod not in living], obstacles.busy(due, held, params)
+
+
+def _runs(api: Api, pods: t.Sequence[KubeObject]) -> runs.Runs:
+    """Return what is known about runs. The lease is read only if a pod is of another run."""
+    found = None
+    if any(runs.id_of(pod) not in ("", api.run.id) for pod in pods):
+        with contextlib.suppress(ForbiddenError):
+            found = api.get(known("Lease"), lease.NAME, lease.NAMESPACE)
+    return runs.Runs(api.run, process.is_gone, found, datetime.datetime.now(datetime.UTC))
+
+
+def _claimed(
+    api: Api, params: GpuWorkloadParams, living: t.Iterable[KubeObject]
+) -> dict[str, dict[str, dict[str, int]]]:
+    marks = {pod["metadata"]["labels"][workload_pods.RUN_LABEL] for pod in living}
+    others = [
+        claim
+        for claim in api.list(CLAIM)
+        if not obstacles.is_ours(claim, params)
+        or claim["metadata"]["labels"][workload_pods.RUN_LABEL] in marks
+    ]
+    return dra.held_by_pods(others, api.list(SLICE))
+
+
+def _requested(
+    api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject], living: t.Sequence[KubeObject]
+) -> dict[str, dict[str, dict[str, int]]]:
+    return {
+        name: obstacles.held_by_others(
+            node, api.list(POD, fields=f"spec.nodeName={name}"), params, living=living
+        )
+        for name, node in ((node["metadata"]["name"], node) for node in due)
+    }
 
 
 def predict(api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]) -> None:
     """Create the pods as a dry run of check mode; without the namespace the API server cannot judge them."""
     there = api.get(NAMESPACE, params["namespace"])
+    mark = workload_pods.Mark(_NO_RUN, _NO_RUN, int(params["wait_timeout"]))
     try:
-        for pod in workload_pods.pods(params, due, _NO_RUN) if there else []:
+        for pod in workload_pods.pods(params, due, mark) if there else []:
             api.create(pod)
     except ForbiddenError as exc:
         raise obstacles.quota(exc, params["namespace"]) from exc
 
 
-def run(api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]) -> dict[str, list[judge.PodResult]]:
-    """Run the pods until they have ended, delete them, and return their results by the name of the node."""
-    namespace, mark = params["namespace"], secrets.token_hex(3)
-    pods = workload_pods.pods(params, due, mark)
-    clean(api, params, obstacles.leftovers(api.list(POD, namespace), params, due))
+def run(
+    api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject], left: t.Sequence[KubeObject] = ()
+) -> dict[str, list[judge.PodResult]]:
+    """Run the pods until they have ended, delete them, and return their results by the name of the node.
+
+    left: pods of earlier runs, which are deleted first.
+    """
+    namespace = params["namespace"]
+    clean(api, params, left)
     api.wait_wanted = True
     accounts = {"accounts": Query(known("ServiceAccount"), namespace, "default")}
     api.wait(accounts, judge.judge_account, "validation namespace")
-    try:
+    mark = workload_pods.Mark(secrets.token_hex(3), api.run.id, max(1, int(api.deadline.remaining())))
+    pods = workload_pods.pods(params, due, mark)
+    what = f"{number_of(len(pods), 'pod')} on {number_of(len(due), 'node')}"
+    api.progress(f"validation: {what}; they end by themselves after {mark.seconds} s if this run is killed")
+    with _cleaned(api, params, pods, mark):
         for probe in workload_pods.probes(params, due, mark):
             api.dry_run_create(probe)
         if params["claims"]:
-            api.create(workload_pods.template(params, mark))
+            api.create(workload_pods.template(params, mark.name))
         for pod in pods:
             api.create(pod)
-        queries = {"pods": Query(POD, namespace, labels=f"{workload_pods.RUN_LABEL}={mark}")}
-        ended = api.wait(queries, judge.Judge(len(pods), params["grace"], api.clock), "validation")["pods"]
+        queries = {"pods": Query(POD, namespace, labels=f"{workload_pods.RUN_LABEL}={mark.name}")}
+        made = [str(pod["metadata"]["name"]) for pod in pods]
+        ended = api.wait(queries, judge.Judge(made, params["grace"], api.clock), "validation")["pods"]
         logs = [api.log(namespace, pod["metadata"]["name"]) if judge.has_log(pod) else "" for pod in ended]
         return judge.by_node(due, ended, logs, params["benchmark"])
-    except ForbiddenError as exc:
-        raise obstacles.quota(exc, namespace) from exc
+
+
+@contextlib.contextmanager
+def _cleaned(
+    api: Api, params: GpuWorkloadParams, pods: t.Sequence[KubeObject], mark: workload_pods.Mark
+) -> t.Iterator[None]:
+    """Delete the pods at the end, in any case. A failure says what could not be deleted, and when it ends."""
+    failure: AcceleratorError | None = None
+    try:
+        try:
+            yield
+        except ForbiddenError as exc:
+            raise obstacles.quota(exc, params["namespace"]) from exc
+    except AcceleratorError as exc:
+        failure = exc
+        raise
     finally:
-        clean(api, params, pods)
+        if (left := clean(api, params, pods)) and failure is not None:
+            failure.message += (
+                f" {number_of(left, 'pod')} could not be deleted; no pod runs longer than {mark.seconds} s."
+            )
 
 
-def clean(api: Api, params: GpuWorkloadParams, pods: t.Sequence[KubeObject]) -> None:
-    """Delete the pods, and with claims the templates of their runs. A failed deletion is only a warning."""
-    for pod in pods:
-        _delete(api, POD, pod["metadata"]["name"], params["namespace"], grace=1)
+def clean(api: Api, params: GpuWorkloadParams, pods: t.Sequence[KubeObject]) -> int:
+    """Delete the pods, and with claims the templates of their validations. Return how many pods were left.
+
+    A failed deletion is only a warning.
+    """
+    left = sum(not _is_deleted(api, POD, pod["metadata"]["name"], pod, grace=1) for pod in pods)
     if params["claims"]:
-        for mark in sorted({pod["metadata"]["labels"][workload_pods.RUN_LABEL] for pod in pods}):
-            _delete(api, TEMPLATE, workload_pods.template_name(mark), params["namespace"])
+        marks = {pod["metadata"]["labels"][workload_pods.RUN_LABEL]: pod for pod in pods}
+        for mark, pod in sorted(marks.items()):
+            _is_deleted(api, TEMPLATE, workload_pods.template_name(mark), pod)
+    return left
 
 
-def _delete(api: Api, kind: Kind, name: str, namespace: str, grace: int | None = None) -> None:
+def _is_deleted(api: Api, kind: Kind, name: str, pod: KubeObject, grace: int | None = None) -> bool:
+    """Delete the object in the namespace of the pod. Return False, with a warning, if that failed."""
+    namespace = pod["metadata"]["namespace"]
     try:
         api.delete(kind, name, namespace, wait=False, grace=grace)
     except AcceleratorError as exc:
-        api.warn(f"{kind.kind} {namespace}/{name} could not be deleted: {exc.message}")
+        seconds = pod["spec"].get("activeDeadlineSeconds")
+        ends = f" It ends by itself after {seconds} s." if kind == POD and seconds else ""
+        api.warn(f"{kind.kind} {namespace}/{name} could not be deleted: {exc.message}{ends}")
+        return False
+    return True

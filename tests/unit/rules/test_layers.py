@@ -94,7 +94,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_node": (64, 334),
     "gpu_plan": (80, 437),
     "gpu_quota": (45, 224),
-    "gpu_workload": (60, 284),
+    "gpu_workload": (61, 295),
     "manifests": (37, 197),
     "nfd_labels": (53, 282),
     "olm_operator": (56, 309),
