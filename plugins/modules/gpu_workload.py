@@ -24,7 +24,9 @@ description:
   - A pod that was not deleted, because the run was killed, ends by itself. Its C(activeDeadlineSeconds) is
     what was left of O(wait_timeout) when it was created. Pods that a run left are deleted by the next one.
     Pods of another run that still validates stay, and their devices count as held.
-  - O(state=absent) deletes the namespace if this collection created it.
+  - O(state=absent) deletes the namespace if this collection created it for validations, and if it holds
+    nothing of others. Otherwise the namespace stays, with a warning that names what it holds, and only pods
+    of runs that are over and the ConfigMap are deleted.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
@@ -168,7 +170,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import removal_steps, steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
     BENCHMARKS,
 )
@@ -194,7 +196,7 @@ SPEC = ArgumentSpec(
 
 
 def ensure(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
-    return steps.absent(api, params) if params["state"] == "absent" else steps.present(api, params)
+    return removal_steps.absent(api, params) if params["state"] == "absent" else steps.present(api, params)
 
 
 def main() -> None:

@@ -59,12 +59,6 @@ def host_of(node: KubeObject) -> str:
     return labels(node).get(HOSTNAME) or str(node["metadata"]["name"])
 
 
-def namespace(name: str) -> KubeObject:
-    """Return a namespace that takes only restricted pods."""
-    levels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": levels}}
-
-
 def selected(nodes: t.Iterable[KubeObject], selector: t.Mapping[str, str]) -> list[KubeObject]:
     """Return the nodes with these labels, sorted by name."""
     return sorted(

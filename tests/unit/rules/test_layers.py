@@ -84,6 +84,8 @@ STEPS = {
     "_stack/sro/steps",
     "_stack/steps",
     "_update/steps",
+    "_workload/removal_steps",
+    "_workload/run_steps",
     "_workload/steps",
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
@@ -94,7 +96,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_node": (64, 334),
     "gpu_plan": (80, 437),
     "gpu_quota": (45, 224),
-    "gpu_workload": (61, 295),
+    "gpu_workload": (64, 302),
     "manifests": (37, 197),
     "nfd_labels": (53, 282),
     "olm_operator": (56, 309),
