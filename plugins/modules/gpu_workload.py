@@ -21,7 +21,12 @@ description:
   - In check mode nothing runs. C(workload.due) lists the nodes that a run would validate. Missing nodes cause
     a warning then.
   - This module always waits for its pods. O(wait) matters only for O(state=absent).
-  - O(state=absent) deletes the namespace if this collection created it.
+  - A pod that was not deleted, because the run was killed, ends by itself. Its C(activeDeadlineSeconds) is
+    what was left of O(wait_timeout) when it was created. Pods that a run left are deleted by the next one.
+    Pods of another run that still validates stay, and their devices count as held.
+  - O(state=absent) deletes the namespace if this collection created it for validations, and if it holds
+    nothing of others. Otherwise the namespace stays, with a warning that names what it holds, and only pods
+    of runs that are over and the ConfigMap are deleted.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
@@ -77,6 +82,13 @@ options:
     description: Whether to validate all nodes again.
     type: bool
     default: false
+  strict:
+    description:
+      - Whether a node whose devices other pods hold fails the task with C(WORK-BUSY), before the first write.
+      - Otherwise the module validates the other nodes, warns, and returns the holders as C(busy) of the node.
+        The next run validates the node.
+    type: bool
+    default: false
   min_nodes:
     description: The least number of nodes that O(node_selector) must find.
     type: int
@@ -117,8 +129,9 @@ EXAMPLES = r"""
 RETURN = r"""
 workload:
   description:
-    - What ran and what was validated. C(due) lists the nodes that needed a validation. A node that did not
-      run keeps its earlier validation.
+    - What ran and what was validated. C(due) lists the nodes that needed a validation and were free. A node
+      that did not run keeps its earlier validation.
+    - C(busy) of a node is empty, or says who holds the devices of a node that was not validated.
   returned: success, or a failed validation
   type: dict
   sample:
@@ -129,6 +142,7 @@ workload:
       - name: gpu-0
         ran: true
         validated: 1
+        busy: ""
         resources: {nvidia.com/gpu: 1}
         driver_version: 595.91.07
         pods:
@@ -156,7 +170,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import removal_steps, steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
     BENCHMARKS,
 )
@@ -173,6 +187,7 @@ SPEC = ArgumentSpec(
         "image": {"type": "str"},
         "hold": {"type": "int", "default": 3},
         "force": {"type": "bool", "default": False},
+        "strict": {"type": "bool", "default": False},
         "min_nodes": {"type": "int", "default": 1},
         "grace": {"type": "float", "default": 60},
     },
@@ -181,7 +196,7 @@ SPEC = ArgumentSpec(
 
 
 def ensure(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
-    return steps.absent(api, params) if params["state"] == "absent" else steps.present(api, params)
+    return removal_steps.absent(api, params) if params["state"] == "absent" else steps.present(api, params)
 
 
 def main() -> None:

@@ -11,6 +11,10 @@ import typing as t
 MANAGER: t.Final = "accelerators.openshift"
 MANAGED_BY: t.Final[dict[str, str]] = {"app.kubernetes.io/managed-by": MANAGER}
 POOL: t.Final = "accelerators.openshift/pool"
+# The label that says what a namespace was created for.
+PURPOSE: t.Final = "accelerators.openshift/purpose"
+VALIDATION: t.Final = "validation"
+TEAM: t.Final = "team"
 
 
 def pool_label(name: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.errors import NotReadyError
-from .._core.objects import KubeObject, Snapshot
+from .._core.objects import KubeObject, Snapshot, number_of
 from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
 from .._nodes import devices as node_devices
 from .._stack.pods import trouble
@@ -25,24 +25,34 @@ TAIL: t.Final = 20
 
 
 class Judge:
-    """Judge the pods of one run.
+    """Judge the pods of one validation.
 
-    wanted: number of pods that must end. grace: seconds that a problem may last.
+    made: names of the pods that must end. grace: seconds that a problem may last.
     """
 
-    def __init__(self, wanted: int, grace: float, clock: t.Callable[[], float]) -> None:
-        self._wanted = wanted
+    def __init__(self, made: t.Sequence[str], grace: float, clock: t.Callable[[], float]) -> None:
+        self._made = made
         self._grace = Grace(clock, grace, PASSING)
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
-        return judge(snapshot["pods"], self._wanted, self._grace)
+        return judge(snapshot["pods"], self._made, self._grace)
 
 
-def judge(pods: t.Sequence[KubeObject], wanted: int, grace: Grace) -> Readiness:
-    """Return ready when every pod has ended, also with a failure: the results are read afterwards."""
+def judge(pods: t.Sequence[KubeObject], made: t.Sequence[str], grace: Grace) -> Readiness:
+    """Return ready when every pod has ended, also with a failure: the results are read afterwards.
+
+    A pod that was made and does not exist any more ends the wait: it has no result, and never gets one.
+    """
+    wanted = len(made)
+    if lost := sorted(set(made) - {str(pod["metadata"]["name"]) for pod in pods}):
+        what = f"{len(lost)} of {number_of(wanted, 'pod')} gone before the result was read"
+        what = f"{what}: {', '.join(lost[:3])}"
+        remedy = "Run the playbook again when no other run validates these nodes."
+        return failed("Gone", what, code="WORK-GONE", remedy=remedy, details=tuple(lost))
     parts = [_judge_pod(pod) for pod in sorted(pods, key=lambda pod: str(pod["metadata"]["name"]))]
     verdict = worst(grace.harden(parts))
-    what = f"{sum(map(has_ended, pods))} of {wanted} pods have ended"
+    verb = "has" if wanted == 1 else "have"
+    what = f"{sum(map(has_ended, pods))} of {number_of(wanted, 'pod')} {verb} ended"
     if not verdict.is_failed and sum(map(has_ended, pods)) >= wanted:
         return ready("Ended", f"{what}.")
     phases = {phase(pod) for pod in pods}
@@ -147,21 +157,25 @@ def summarize(
     due: t.Iterable[KubeObject],
     ran: t.Mapping[str, list[PodResult]],
     params: GpuWorkloadParams,
+    busy: t.Mapping[str, str] | None = None,
 ) -> dict[str, t.Any]:
     """Return the module's result.
 
-    A node whose fingerprint is unchanged counts as validated with what it offers.
+    A node whose fingerprint is unchanged counts as validated with what it offers. busy: who holds the devices
+    of a node that was due and was left out, by the name of the node.
     """
-    waiting = [node["metadata"]["name"] for node in due]
+    waiting, busy = [node["metadata"]["name"] for node in due], busy or {}
     entries = []
     for node in nodes:
         name, devices = node["metadata"]["name"], geometry_of(node, params["resources"])
         pods = ran.get(name, [])
+        passed = sum(one["passed"] for one in pods)
         entries.append(
             {
                 "name": name,
                 "ran": name in ran,
-                "validated": sum(one["passed"] for one in pods) if name in waiting else sum(devices.values()),
+                "validated": passed if name in waiting or name in busy else sum(devices.values()),
+                "busy": busy.get(name, ""),
                 "resources": devices,
                 "driver_version": node_devices.driver_version(node),
                 "pods": pods,
@@ -215,6 +229,8 @@ def _ending(one: PodResult) -> str:
         return f"was still {one['phase']} when another pod failed"
     if one["exit_code"]:
         return f"ended with exit code {one['exit_code']}"
+    if one["reason"] == "DeadlineExceeded":
+        return "was ended by the node after its activeDeadlineSeconds"
     if one["reason"]:
         return f"was refused by the node ({one['reason']})"
     return "ended, but its log does not say that the test passed"

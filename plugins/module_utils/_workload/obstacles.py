@@ -10,9 +10,10 @@ import typing as t
 
 from .._catalogue.well_known import GPU
 from .._core.errors import ForbiddenError, InputError, NotReadyError
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, number_of
 from .._core.ownership import owned
 from .._nodes import devices
+from . import runs
 from .pods import HOSTNAME, RUN_LABEL, GpuWorkloadParams, geometry_of, has_ended, host_of
 
 # Resource -> who holds it -> how many of it.
@@ -37,7 +38,8 @@ def problem(nodes: t.Sequence[KubeObject], params: GpuWorkloadParams) -> NotRead
     if len(nodes) < params["min_nodes"]:
         return NotReadyError(
             "WORK-NO-NODES",
-            f"{len(nodes)} of {params['min_nodes']} nodes match {selector}, so nothing can be validated.",
+            f"{selector} selects {len(nodes)} of {number_of(params['min_nodes'], 'node')}, "
+            "so nothing can be validated.",
             f"Run `oc get nodes -l {selector}`, and create the nodes of the pool first.",
         )
     short = [
@@ -56,15 +58,28 @@ def problem(nodes: t.Sequence[KubeObject], params: GpuWorkloadParams) -> NotRead
     )
 
 
-def check_holders(lines: t.Sequence[str]) -> None:
-    """Raise NotReadyError if other pods hold devices that the validation needs. lines: one for each node."""
-    if lines:
+def check_busy(busy: t.Mapping[str, str], due: int, strict: bool) -> str:
+    """Return the warning about nodes that are not validated, an empty text without one.
+
+    busy: who holds the devices, by the name of the node. due: number of nodes to validate. Raises
+    NotReadyError if strict, and a node is busy.
+    """
+    if not busy:
+        return ""
+    lines = [f"{name}: {who}" for name, who in busy.items()]
+    if strict:
         raise NotReadyError(
             "WORK-BUSY",
             f"Other pods hold devices that the validation needs: {lines[0]}",
-            "Wait for those pods or delete them, then run again. The installation is not the cause.",
+            "Wait for those pods, or set gpu_validation_strict: false (module option strict) to validate the "
+            "other nodes. The installation is not the cause.",
             evidence=lines,
         )
+    more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
+    return (
+        f"Not validated: {len(busy)} of {number_of(due, 'node')}, because other pods hold the devices: "
+        f"{lines[0]}{more}. A later run validates them."
+    )
 
 
 def quota(error: ForbiddenError, namespace: str) -> ForbiddenError | NotReadyError:
@@ -85,16 +100,16 @@ def is_ours(obj: KubeObject, params: GpuWorkloadParams) -> bool:
     return metadata.get("namespace") == params["namespace"] and owned(obj) and RUN_LABEL in metadata["labels"]
 
 
-def leftovers(
+def on_nodes(
     present: t.Iterable[KubeObject], params: GpuWorkloadParams, nodes: t.Iterable[KubeObject]
 ) -> list[KubeObject]:
-    """Return the pods that a killed run left on these nodes; a run on other nodes may still need its own."""
+    """Return the validation pods for these nodes that earlier runs made, or that other runs use now."""
     hosts = {host_of(node) for node in nodes}
-    return [
-        one
-        for one in present
-        if is_ours(one, params) and one["spec"].get("nodeSelector", {}).get(HOSTNAME) in hosts
-    ]
+    return [one for one in present if is_ours(one, params) and _host(one) in hosts]
+
+
+def _host(pod: KubeObject) -> str:
+    return str((pod["spec"].get("nodeSelector") or {}).get(HOSTNAME, ""))
 
 
 def requested(pod: KubeObject, resource: str) -> int:
@@ -110,29 +125,43 @@ def requested(pod: KubeObject, resource: str) -> int:
 
 
 def held_by_others(
-    node: KubeObject, present: t.Iterable[KubeObject], params: GpuWorkloadParams
+    node: KubeObject,
+    present: t.Iterable[KubeObject],
+    params: GpuWorkloadParams,
+    living: t.Iterable[KubeObject] = (),
 ) -> dict[str, dict[str, int]]:
-    """Return what other people's pods on the node request: resource -> pod -> number."""
-    live = [one for one in present if not has_ended(one) and not is_ours(one, params)]
+    """Return what other pods on the node request: resource -> pod -> number.
+
+    living: validation pods of other runs that have not ended. Some of them may have no node yet.
+    """
+    live = {_title(one): one for one in present if not has_ended(one) and not is_ours(one, params)}
+    live |= {
+        f"{_title(one)} of {runs.shown(one)}": one
+        for one in living
+        if not has_ended(one) and _host(one) == host_of(node)
+    }
     return {
-        resource: {
-            f"{one['metadata']['namespace']}/{one['metadata']['name']}": requested(one, resource)
-            for one in live
-        }
+        resource: {name: requested(one, resource) for name, one in live.items()}
         for resource in geometry_of(node, params["resources"])
     }
 
 
-def holder_lines(
+def _title(pod: KubeObject) -> str:
+    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+
+
+def busy(
     nodes: t.Iterable[KubeObject], held: t.Mapping[str, Held], params: GpuWorkloadParams
-) -> list[str]:
-    """Return a line for each node where others leave too few devices free. held: by the name of the node."""
-    return [
-        line for node in nodes for line in _holder_lines(node, held.get(node["metadata"]["name"], {}), params)
-    ]
+) -> dict[str, str]:
+    """Return who leaves too few devices free, by the names of the nodes. held: by the name of the node."""
+    found = {
+        node["metadata"]["name"]: _holders(node, held.get(node["metadata"]["name"], {}), params)
+        for node in nodes
+    }
+    return {name: "; ".join(lines) for name, lines in found.items() if lines}
 
 
-def _holder_lines(node: KubeObject, present: Held, params: GpuWorkloadParams) -> list[str]:
+def _holders(node: KubeObject, present: Held, params: GpuWorkloadParams) -> list[str]:
     found = []
     for resource, number in geometry_of(node, params["resources"]).items():
         held = {name: count for name, count in sorted(present.get(resource, {}).items()) if count}
@@ -140,6 +169,5 @@ def _holder_lines(node: KubeObject, present: Held, params: GpuWorkloadParams) ->
         free = offered - sum(held.values())
         if free < number and held:
             who = ", ".join(f"{name} ({count})" for name, count in held.items())
-            what = f"{free} of {offered} {resource} free, {number} needed; held by {who}"
-            found.append(f"{node['metadata']['name']}: {what}")
+            found.append(f"{free} of {offered} {resource} free, {number} needed; held by {who}")
     return found

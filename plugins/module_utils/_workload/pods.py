@@ -16,6 +16,7 @@ from .._frame.argspec import StateParams
 from .._nodes import devices as node_devices, dra
 from .._nodes.labels import labels
 from .._nodes.taints import GPU_TOLERATION, matches, merge_tolerations
+from . import runs
 from .benchmarks.registry import BENCHMARKS
 
 
@@ -31,6 +32,7 @@ class GpuWorkloadParams(StateParams):
     image: str | None
     hold: int
     force: bool
+    strict: bool
     min_nodes: int
     grace: float
 
@@ -57,12 +59,6 @@ def host_of(node: KubeObject) -> str:
     return labels(node).get(HOSTNAME) or str(node["metadata"]["name"])
 
 
-def namespace(name: str) -> KubeObject:
-    """Return a namespace that takes only restricted pods."""
-    levels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": levels}}
-
-
 def selected(nodes: t.Iterable[KubeObject], selector: t.Mapping[str, str]) -> list[KubeObject]:
     """Return the nodes with these labels, sorted by name."""
     return sorted(
@@ -78,30 +74,42 @@ def geometry_of(node: KubeObject, wanted: t.Mapping[str, t.Any] | None) -> dict[
     return {name: node_devices.count(number) for name, number in wanted.items()}
 
 
-def pods(params: GpuWorkloadParams, nodes: t.Iterable[KubeObject], run: str) -> list[KubeObject]:
-    """Return the pods of a run, one for each device of each node. run: mark in their names and labels.
+class Mark(t.NamedTuple):
+    """What the pods of one validation have in common.
+
+    name: part of their names, and their label. run: id of the run of ansible-playbook. seconds: after which
+    the kubelet ends a pod that nobody deleted.
+    """
+
+    name: str
+    run: str
+    seconds: int
+
+
+def pods(params: GpuWorkloadParams, nodes: t.Iterable[KubeObject], mark: Mark) -> list[KubeObject]:
+    """Return the pods of a validation, one for each device of each node.
 
     The scheduler and the device plugin place them, so nodeName stays empty.
     """
     return [
-        pod(params, {resource: 1}, _name(params["benchmark"], node, resource, index, run), run, host_of(node))
+        pod(params, {resource: 1}, _name(params, node, resource, index, mark.name), mark, host_of(node))
         for node in nodes
         for resource, number in geometry_of(node, params["resources"]).items()
         for index in range(number)
     ]
 
 
-def _name(benchmark: str, node: KubeObject, resource: str, index: int, run: str) -> str:
+def _name(params: GpuWorkloadParams, node: KubeObject, resource: str, index: int, mark: str) -> str:
     short = re.sub(r"[^a-z0-9]+", "-", resource.rpartition("/")[2].lower()).strip("-")
     digest = hashlib.sha256(node["metadata"]["name"].encode()).hexdigest()[:6]
-    return f"{benchmark.replace('_', '-')}-{short}-{digest}-{run}-{index}"
+    return f"{params['benchmark'].replace('_', '-')}-{short}-{digest}-{mark}-{index}"
 
 
 def pod(
     params: GpuWorkloadParams,
     devices: t.Mapping[str, int],
     name: str,
-    run: str,
+    mark: Mark,
     hostname: str,
     copies: int = 1,
 ) -> KubeObject:
@@ -109,13 +117,19 @@ def pod(
 
     copies: number of pods whose cpu and memory it requests.
     """
-    marks = {**MANAGED_BY, BENCHMARK_LABEL: params["benchmark"], RUN_LABEL: run}
+    marks = {**MANAGED_BY, BENCHMARK_LABEL: params["benchmark"], RUN_LABEL: mark.name}
     made = {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": name, "namespace": params["namespace"], "labels": marks},
+        "metadata": {
+            "name": name,
+            "namespace": params["namespace"],
+            "labels": marks,
+            "annotations": {runs.ANNOTATION: mark.run},
+        },
         "spec": {
             "restartPolicy": "Never",
+            "activeDeadlineSeconds": mark.seconds,
             "automountServiceAccountToken": False,
             "terminationGracePeriodSeconds": 1,
             "nodeSelector": {**(params["node_selector"] or {}), HOSTNAME: hostname},
@@ -124,7 +138,7 @@ def pod(
             "containers": [_container(params, devices, copies)],
         },
     }
-    return _claiming(made, run) if params["claims"] else made
+    return _claiming(made, mark.name) if params["claims"] else made
 
 
 def _container(params: GpuWorkloadParams, devices: t.Mapping[str, int], copies: int) -> dict[str, t.Any]:
@@ -134,26 +148,19 @@ def _container(params: GpuWorkloadParams, devices: t.Mapping[str, int], copies: 
     if not params["claims"]:
         limits |= {key: str(number) for key, number in devices.items()}
     script = f"{benchmark.script}\ncode=$?\nsleep {params['hold']}\nexit $code"
+    # No env: the pod's own NVIDIA_VISIBLE_DEVICES would win over the one that the device plugin sets.
     return {
         "name": "benchmark",
         "image": params["image"] or benchmark.image,
         "command": ["/bin/sh", "-c", script],
-        "env": [
-            {"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"},
-            {"name": "NVIDIA_DRIVER_CAPABILITIES", "value": "compute,utility"},
-        ],
         "resources": {"requests": limits, "limits": limits},
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
     }
 
 
 def _claiming(made: KubeObject, run: str) -> KubeObject:
-    """Return the pod with a claim of its own.
-
-    The claim decides which devices it sees, so no variable does.
-    """
+    """Return the pod with a claim of its own."""
     (container,) = made["spec"]["containers"]
-    del container["env"]
     container["resources"]["claims"] = [{"name": dra.CLAIM_NAME}]
     made["spec"]["resourceClaims"] = [
         {"name": dra.CLAIM_NAME, "resourceClaimTemplateName": template_name(run)}
@@ -171,7 +178,7 @@ def template(params: GpuWorkloadParams, run: str) -> KubeObject:
     return dra.claim_template(template_name(run), params["namespace"], {**MANAGED_BY, RUN_LABEL: run})
 
 
-def probes(params: GpuWorkloadParams, nodes: t.Iterable[KubeObject], run: str) -> list[KubeObject]:
+def probes(params: GpuWorkloadParams, nodes: t.Iterable[KubeObject], mark: Mark) -> list[KubeObject]:
     """Return one pod, and with claims one claim, that request everything at once.
 
     Their dry runs make the API server say whether a quota is too small.
@@ -181,8 +188,8 @@ def probes(params: GpuWorkloadParams, nodes: t.Iterable[KubeObject], run: str) -
         for resource, number in geometry_of(node, params["resources"]).items():
             total[resource] = total.get(resource, 0) + number
     number = max(1, sum(total.values()))
-    name = f"{params['benchmark'].replace('_', '-')}-{run}-all"
-    one = pod(params, total, name, run, "any", number)
+    name = f"{params['benchmark'].replace('_', '-')}-{mark.name}-all"
+    one = pod(params, total, name, mark, "any", number)
     if not params["claims"]:
         return [one]
-    return [one, dra.claim(f"{template_name(run)}-", params["namespace"], number)]
+    return [one, dra.claim(f"{template_name(mark.name)}-", params["namespace"], number)]

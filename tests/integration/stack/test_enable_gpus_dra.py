@@ -160,9 +160,13 @@ def test_what_a_team_claims_counts_and_is_named(
     quota = playbook.module("gpu_quota", namespace="team-a", gpus=4, claims=True, prove=True)["quota"]
     assert quota["holders"] == [{"pod": "trainer", "claim": "trainer", "requests": {"gpu.nvidia.com": 3}}]
     assert f"requested: {COUNTED}=2, used: {COUNTED}=3" in quota["proof"]
-    busy = playbook.module("gpu_workload", node_selector=POOL, claims=True, force=True)
+    held = "1 of 4 nvidia.com/gpu free, 4 needed; held by team-a/trainer (3)"
+    busy = playbook.module("gpu_workload", node_selector=POOL, claims=True, force=True, strict=True)
     assert (busy["code"], audit.writes(busy)) == ("WORK-BUSY", [])
-    assert "1 of 4 nvidia.com/gpu free, 4 needed; held by team-a/trainer (3)" in busy["msg"]
+    assert held in busy["msg"]
+    left_out = playbook.module("gpu_workload", node_selector=POOL, claims=True, force=True)
+    assert (left_out.failed, audit.writes(left_out)) == (False, [])
+    assert [node["busy"] for node in left_out["workload"]["nodes"]] == [held]
     below = playbook.module("special_resource", backend="nvidiadriver", state="absent")
     assert (below["code"], audit.writes(below)) == ("GPU-CP-CONFLICT", [])
     assert "GPUCluster gpu-cluster needs NVIDIADriver training" in below["msg"]

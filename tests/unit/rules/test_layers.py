@@ -84,6 +84,8 @@ STEPS = {
     "_stack/sro/steps",
     "_stack/steps",
     "_update/steps",
+    "_workload/removal_steps",
+    "_workload/run_steps",
     "_workload/steps",
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.

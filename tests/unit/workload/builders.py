@@ -5,7 +5,10 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import GpuWorkloadParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import (
+    GpuWorkloadParams,
+    Mark,
+)
 
 
 def params(**given: t.Any) -> GpuWorkloadParams:
@@ -23,6 +26,7 @@ def params(**given: t.Any) -> GpuWorkloadParams:
         "image": None,
         "hold": 3,
         "force": False,
+        "strict": False,
         "min_nodes": 1,
         "grace": 60,
     }
@@ -63,6 +67,7 @@ def ended(
     }
 
 
+MARK: t.Final = Mark("r1", "root|bastion|boot.4026|4711|99|", 900)
 # Two GPUs on gpu-0, four on gpu-1.
 SLICES: t.Final[list[KubeObject]] = [
     {

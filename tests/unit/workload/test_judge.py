@@ -14,7 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload i
 
 def judged(pods: list[KubeObject], wanted: int, after: float = 0.0) -> Readiness:
     moments = iter([0.0, after])
-    wait = judge.Judge(wanted, 60, lambda: next(moments))
+    wait = judge.Judge(["p", "q"][:wanted], 60, lambda: next(moments))
     return (wait({"pods": pods}), wait({"pods": pods}))[1]
 
 
@@ -62,7 +62,8 @@ ROOT = {
     ("pods", "wanted", "early", "late", "code"),
     [
         ([ended(), ended("q")], 2, "ready", "ready", ""),
-        ([ended()], 2, "pending", "pending", "WORK-RUNNING"),
+        ([ended()], 2, "failed", "failed", "WORK-GONE"),
+        ([], 2, "failed", "failed", "WORK-GONE"),
         ([ended(), ended("q", "Running", None)], 2, "pending", "pending", "WORK-RUNNING"),
         (
             [ended(phase="Failed", code=1), ended("q", "Running", None)],
@@ -81,6 +82,13 @@ def test_when_the_wait_is_over(pods: list[KubeObject], wanted: int, early: str, 
     assert judged(pods, wanted).verdict == early
     found = judged(pods, wanted, after=61)
     assert (found.verdict, found.code) == (late, code)
+
+
+def test_a_pod_that_somebody_deleted_is_named_at_once() -> None:
+    found = judged([ended()], 2)
+    assert found.message == "1 of 2 pods gone before the result was read: q"
+    assert found.remedy.startswith("Run the playbook again")
+    assert "0 of 1 pod has ended" in judged([waiting()], 1).message
 
 
 def test_the_scheduler_is_quoted() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from unit.workload.builders import SLICES, node, params
+import pytest
+from unit.workload.builders import MARK, SLICES, node, params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import dra
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import pods as workload_pods
@@ -12,7 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload.b
 
 
 def test_as_many_pods_as_the_geometry_promises() -> None:
-    pods = workload_pods.pods(params(), [node(), node("gpu-1", mig_1g="3", gpu="1")], "r1")
+    pods = workload_pods.pods(params(), [node(), node("gpu-1", mig_1g="3", gpu="1")], MARK)
     asked = [
         (
             pod["spec"]["nodeSelector"]["kubernetes.io/hostname"],
@@ -38,7 +39,7 @@ def test_a_pod_is_what_an_ordinary_user_may_run() -> None:
             tolerations=[{"key": "team", "operator": "Exists", "value": None}],
         ),
         [node()],
-        "r1",
+        MARK,
     )
     spec, (container,) = pod["spec"], pod["spec"]["containers"]
     assert "nodeName" not in spec
@@ -58,15 +59,35 @@ def test_a_pod_is_what_an_ordinary_user_may_run() -> None:
     assert pod["metadata"]["labels"]["accelerators.openshift/benchmark"] == "vectoradd"
 
 
+@pytest.mark.parametrize("benchmark", sorted(BENCHMARKS))
+@pytest.mark.parametrize("claims", [False, True])
+def test_no_variable_of_a_pod_overrides_the_devices_that_it_was_given(benchmark: str, claims: bool) -> None:
+    found = [dra.offering(node(), SLICES)] if claims else [node()]
+    asked = params(benchmark=benchmark, claims=claims)
+    for pod in [*workload_pods.pods(asked, found, MARK), workload_pods.probes(asked, found, MARK)[0]]:
+        for container in pod["spec"]["containers"]:
+            assert not container.keys() & {"env", "envFrom"}
+            assert "NVIDIA_" not in " ".join(container["command"])
+
+
+def test_a_pod_names_its_run_and_ends_by_itself() -> None:
+    for pod in [
+        *workload_pods.pods(params(), [node()], MARK),
+        *workload_pods.probes(params(), [node()], MARK),
+    ]:
+        assert pod["spec"]["activeDeadlineSeconds"] == 900
+        assert pod["metadata"]["annotations"] == {"accelerators.openshift/run-id": MARK.run}
+
+
 def test_the_probe_asks_for_everything_at_once() -> None:
-    (probe,) = workload_pods.probes(params(), [node(), node("gpu-1")], "r1")
+    (probe,) = workload_pods.probes(params(), [node(), node("gpu-1")], MARK)
     limits = probe["spec"]["containers"][0]["resources"]["limits"]
     assert (limits["nvidia.com/gpu"], limits["cpu"], limits["memory"]) == ("4", "400m", "2048Mi")
 
 
 def test_a_pod_that_claims_requests_no_device() -> None:
     asked = params(claims=True)
-    (pod, _other) = workload_pods.pods(asked, [dra.offering(node(), SLICES)], "r1")
+    (pod, _other) = workload_pods.pods(asked, [dra.offering(node(), SLICES)], MARK)
     (container,) = pod["spec"]["containers"]
     assert (
         container["resources"]["limits"]
@@ -75,7 +96,7 @@ def test_a_pod_that_claims_requests_no_device() -> None:
     )
     assert container["resources"]["claims"] == [{"name": "gpu"}]
     assert "env" not in container
-    template = workload_pods.template(asked, "r1")
+    template = workload_pods.template(asked, MARK.name)
     assert pod["spec"]["resourceClaims"] == [
         {"name": "gpu", "resourceClaimTemplateName": template["metadata"]["name"]}
     ]
@@ -83,7 +104,7 @@ def test_a_pod_that_claims_requests_no_device() -> None:
         key: value for key, value in pod["metadata"]["labels"].items() if "benchmark" not in key
     }
     whole, everything = workload_pods.probes(
-        asked, [dra.offering(node(name), SLICES) for name in ("gpu-0", "gpu-1")], "r1"
+        asked, [dra.offering(node(name), SLICES) for name in ("gpu-0", "gpu-1")], MARK
     )
     assert whole["spec"]["containers"][0]["resources"]["limits"] == {"cpu": "600m", "memory": "3072Mi"}
     assert dra.asked(everything) == {"gpu.nvidia.com": 6}

@@ -13,8 +13,9 @@ from .code import Code
 WORKLOAD: t.Final = (
     Code(
         "WORK-BUSY",
-        "Other pods hold the devices that the validation needs. The message names them.",
-        "Wait for the pods, or run `oc delete pod NAME -n NAMESPACE`.",
+        "Other pods hold the devices that the validation needs, and `strict` is set. The message names them.",
+        "Set `gpu_validation_strict: false` (module option `strict`) to validate the other nodes, or run `oc "
+        "delete pod NAME -n NAMESPACE`.",
     ),
     Code(
         "WORK-CONTAINER",
@@ -27,6 +28,12 @@ WORKLOAD: t.Final = (
         "log.",
         "Run `oc debug node/NODE -- chroot /host dmesg` to find Xid lines; the end of the pod's log gives "
         "its own reason.",
+    ),
+    Code(
+        "WORK-GONE",
+        "A validation pod was deleted before its result was read, for example by a person or with its node.",
+        "Run `ansible-playbook playbooks/enable_gpus.yml -e @FILE` again when no other run validates these "
+        "nodes.",
     ),
     Code(
         "WORK-IMAGE",
@@ -46,7 +53,8 @@ WORKLOAD: t.Final = (
     ),
     Code(
         "WORK-RUNNING",
-        "Validation pods did not end in time.",
+        "Validation pods did not end in time. The task deletes them; a pod that it cannot delete ends by "
+        "itself after its `activeDeadlineSeconds`.",
         "Run `oc get pods -n NAMESPACE -o wide`, with the validation namespace.",
     ),
     Code(

@@ -1,0 +1,73 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The namespace of validations: the object, and what other people put into it."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.objects import KubeObject, name, number_of
+from .._core.ownership import PURPOSE, VALIDATION, owned
+
+# The kinds that people create in a namespace by hand or with their tools.
+KINDS: t.Final = (
+    "Pod",
+    "PersistentVolumeClaim",
+    "Deployment",
+    "StatefulSet",
+    "DaemonSet",
+    "Job",
+    "CronJob",
+    "Service",
+    "ServiceAccount",
+    "Secret",
+    "ConfigMap",
+    "ResourceQuota",
+)
+# OpenShift and its add-ons put these into every namespace.
+_EVERYWHERE: t.Final = {
+    "ServiceAccount": ("default", "builder", "deployer", "pipeline"),
+    "ConfigMap": (
+        *("kube-root-ca.crt", "openshift-service-ca.crt", "istio-ca-root-cert", "odh-trusted-ca-bundle"),
+        *("config-service-cabundle", "config-trusted-cabundle"),
+    ),
+}
+_OF_ACCOUNT: t.Final = ("kubernetes.io/service-account.name", "openshift.io/internal-registry-auth-token")
+
+
+def build(place: str) -> KubeObject:
+    """Return the namespace, which takes only restricted pods."""
+    levels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
+    metadata = {"name": place, "labels": {**levels, PURPOSE: VALIDATION}}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+
+
+def is_made_for_validation(place: KubeObject) -> bool:
+    """Return whether this collection created the namespace for validations, and not for a team."""
+    return owned(place) and (place["metadata"].get("labels") or {}).get(PURPOSE) == VALIDATION
+
+
+def of_others(kind: str, found: t.Iterable[KubeObject]) -> list[str]:
+    """Return `KIND NAME` of each object that neither this collection nor OpenShift itself created."""
+    usual = _EVERYWHERE.get(kind, ())
+    return [
+        f"{kind} {name(one)}"
+        for one in found
+        if not owned(one) and name(one) not in usual and not _is_of_account(one)
+    ]
+
+
+def _is_of_account(one: KubeObject) -> bool:
+    annotations = one["metadata"].get("annotations") or {}
+    return any(key.startswith(_OF_ACCOUNT) for key in annotations)
+
+
+def stays(place: str, found: t.Sequence[str]) -> str:
+    """Return the warning about a namespace that holds objects of others. found: their kinds and names."""
+    shown = ", ".join(found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+    return (
+        f"Namespace {place} stays, because it holds {number_of(len(found), 'object')} that this task does "
+        f"not delete ({shown}). Run `oc delete namespace {place}` when nobody needs them."
+    )

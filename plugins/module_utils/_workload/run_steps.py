@@ -1,0 +1,150 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Steps of one validation: find who holds devices, run the pods, read their results, delete them always."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import secrets
+import typing as t
+
+from .._core.errors import AcceleratorError, ForbiddenError
+from .._core.objects import KubeObject, number_of
+from .._frame import lease, process
+from .._kube.client import Api, Query
+from .._kube.kinds import Kind, known
+from .._nodes import dra
+from . import judge, obstacles, pods as workload_pods, runs
+from .pods import GpuWorkloadParams
+
+POD: t.Final = known("Pod")
+CLAIM: t.Final = known("ResourceClaim")
+SLICE: t.Final = known("ResourceSlice")
+TEMPLATE: t.Final = known("ResourceClaimTemplate")
+
+
+def look(
+    api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]
+) -> tuple[list[KubeObject], dict[str, str]]:
+    """Return the pods that earlier runs left on these nodes, and who holds devices, by the name of the node.
+
+    A pod of a run that lives is not left over: it holds its device.
+    """
+    ours = obstacles.on_nodes(api.list(POD, params["namespace"]), params, due)
+    known_now = known_runs(api, ours)
+    living = [pod for pod in ours if not known_now.is_over(pod)]
+    held = _claimed(api, params, living) if params["claims"] else _requested(api, params, due, living)
+    return [pod for pod in ours if pod not in living], obstacles.busy(due, held, params)
+
+
+def known_runs(api: Api, pods: t.Sequence[KubeObject]) -> runs.Runs:
+    """Return what is known about runs. The lease is read only if a pod is of another run."""
+    found = None
+    if any(runs.id_of(pod) not in ("", api.run.id) for pod in pods):
+        with contextlib.suppress(ForbiddenError):
+            found = api.get(known("Lease"), lease.NAME, lease.NAMESPACE)
+    return runs.Runs(api.run, process.is_gone, found, datetime.datetime.now(datetime.UTC))
+
+
+def _claimed(
+    api: Api, params: GpuWorkloadParams, living: t.Iterable[KubeObject]
+) -> dict[str, dict[str, dict[str, int]]]:
+    marks = {pod["metadata"]["labels"][workload_pods.RUN_LABEL] for pod in living}
+    others = [
+        claim
+        for claim in api.list(CLAIM)
+        if not obstacles.is_ours(claim, params)
+        or claim["metadata"]["labels"][workload_pods.RUN_LABEL] in marks
+    ]
+    return dra.held_by_pods(others, api.list(SLICE))
+
+
+def _requested(
+    api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject], living: t.Sequence[KubeObject]
+) -> dict[str, dict[str, dict[str, int]]]:
+    return {
+        name: obstacles.held_by_others(
+            node, api.list(POD, fields=f"spec.nodeName={name}"), params, living=living
+        )
+        for name, node in ((node["metadata"]["name"], node) for node in due)
+    }
+
+
+def run(
+    api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject], left: t.Sequence[KubeObject] = ()
+) -> dict[str, list[judge.PodResult]]:
+    """Run the pods until they have ended, delete them, and return their results by the name of the node.
+
+    left: pods of earlier runs, which are deleted first.
+    """
+    namespace = params["namespace"]
+    clean(api, params, left)
+    api.wait_wanted = True
+    accounts = {"accounts": Query(known("ServiceAccount"), namespace, "default")}
+    api.wait(accounts, judge.judge_account, "validation namespace")
+    mark = workload_pods.Mark(secrets.token_hex(3), api.run.id, max(1, int(api.deadline.remaining())))
+    pods = workload_pods.pods(params, due, mark)
+    what = f"{number_of(len(pods), 'pod')} on {number_of(len(due), 'node')}"
+    api.progress(f"validation: {what}; they end by themselves after {mark.seconds} s if this run is killed")
+    with _cleaned(api, params, pods, mark):
+        for probe in workload_pods.probes(params, due, mark):
+            api.dry_run_create(probe)
+        if params["claims"]:
+            api.create(workload_pods.template(params, mark.name))
+        for pod in pods:
+            api.create(pod)
+        queries = {"pods": Query(POD, namespace, labels=f"{workload_pods.RUN_LABEL}={mark.name}")}
+        made = [str(pod["metadata"]["name"]) for pod in pods]
+        ended = api.wait(queries, judge.Judge(made, params["grace"], api.clock), "validation")["pods"]
+        logs = [api.log(namespace, pod["metadata"]["name"]) if judge.has_log(pod) else "" for pod in ended]
+        return judge.by_node(due, ended, logs, params["benchmark"])
+
+
+@contextlib.contextmanager
+def _cleaned(
+    api: Api, params: GpuWorkloadParams, pods: t.Sequence[KubeObject], mark: workload_pods.Mark
+) -> t.Iterator[None]:
+    """Delete the pods at the end, in any case. A failure says what could not be deleted, and when it ends."""
+    failure: AcceleratorError | None = None
+    try:
+        try:
+            yield
+        except ForbiddenError as exc:
+            raise obstacles.quota(exc, params["namespace"]) from exc
+    except AcceleratorError as exc:
+        failure = exc
+        raise
+    finally:
+        if (left := clean(api, params, pods)) and failure is not None:
+            failure.message += (
+                f" {number_of(left, 'pod')} could not be deleted; no pod runs longer than {mark.seconds} s."
+            )
+
+
+def clean(api: Api, params: GpuWorkloadParams, pods: t.Sequence[KubeObject]) -> int:
+    """Delete the pods, and with claims the templates of their validations. Return how many pods were left.
+
+    A failed deletion is only a warning.
+    """
+    left = sum(not _is_deleted(api, POD, pod["metadata"]["name"], pod, grace=1) for pod in pods)
+    if params["claims"]:
+        marks = {pod["metadata"]["labels"][workload_pods.RUN_LABEL]: pod for pod in pods}
+        for mark, pod in sorted(marks.items()):
+            _is_deleted(api, TEMPLATE, workload_pods.template_name(mark), pod)
+    return left
+
+
+def _is_deleted(api: Api, kind: Kind, name: str, pod: KubeObject, grace: int | None = None) -> bool:
+    """Delete the object in the namespace of the pod. Return False, with a warning, if that failed."""
+    namespace = pod["metadata"]["namespace"]
+    try:
+        api.delete(kind, name, namespace, wait=False, grace=grace)
+    except AcceleratorError as exc:
+        seconds = pod["spec"].get("activeDeadlineSeconds")
+        ends = f" It ends by itself after {seconds} s." if kind == POD and seconds else ""
+        api.warn(f"{kind.kind} {namespace}/{name} could not be deleted: {exc.message}{ends}")
+        return False
+    return True
