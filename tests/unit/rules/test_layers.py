@@ -21,6 +21,7 @@ ORDER = (
     "_catalogue",
     "_platforms",
     "_frame",
+    "_access",
     "_nodes",
     "_pools",
     "_machines",
@@ -46,6 +47,7 @@ REGISTRIES = {"_stack/backend", "_workload/benchmarks/registry"}
 
 # Files that do steps: they work on an Api. All others outside _kube and _frame build, judge and summarize.
 STEPS = {
+    "_access/steps",
     "_machines/steps/autoscaling",
     "_machines/steps/bare_metal",
     "_machines/steps/health",
@@ -88,6 +90,7 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
+    "access_review": (42, 240),
     "gpu_autoscaler": (99, 549),
     "gpu_machine_health": (44, 231),
     "gpu_machineset": (111, 623),

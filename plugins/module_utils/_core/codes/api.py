@@ -49,6 +49,12 @@ API: t.Final = (
         "Create what the message names, for example with `oc create namespace NAME`.",
     ),
     Code(
+        "API-RIGHTS",
+        "The identity lacks rights that the playbook needs; the message lists all. Nothing was changed.",
+        "As an administrator, apply the ClusterRole in the remedy, and run "
+        "`oc adm policy add-cluster-role-to-user ROLE USER`.",
+    ),
+    Code(
         "API-REFUSED",
         "An admission rule, for example a quota, refused the object. The message is the rule's own text.",
         "Change what the message names; `oc describe quota -n NAMESPACE` shows the limits of a quota.",
