@@ -67,7 +67,7 @@ def test_everything_that_is_missing_is_one_message(refusals: dict[str, t.Any]) -
     assert f"add-cluster-role-to-user accelerators-openshift-enable-gpus {USER}" in failure["remedy"]
 
 
-@pytest.mark.long("runs three playbooks once more; tests/unit/access/test_needs.py reads the same table")
+@pytest.mark.long("runs three playbooks once more; the unit tests of the table hold each row")
 def test_the_cluster_role_of_the_message_is_enough(
     refusals: dict[str, t.Any], cluster: Cluster, playbook: Playbook
 ) -> None:
