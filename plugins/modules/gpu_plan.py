@@ -38,8 +38,8 @@ options:
         example C(amd-mi300x).
       - A pool or a candidate can have options of its platform. M(accelerators.openshift.gpu_machineset)
         describes them.
-    type: list
-    elements: raw
+      - A value that is no list is refused with an example of how to write it.
+    type: raw
     required: true
   gpu_pools_name:
     description: Name of the variable that holds the list. Paths in messages begin with it.
@@ -199,7 +199,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools impo
 
 SPEC = ArgumentSpec(
     options={
-        "pools": {"type": "list", "elements": "raw", "required": True},
+        "pools": {"type": "raw", "required": True},
         "gpu_pools_name": {"type": "str", "default": "gpu_pools"},
         "platform": {
             "type": "str",

@@ -76,6 +76,8 @@ STEPS: t.Final[list[tuple[str, Data, list[str]]]] = [
 # The requests of enable_gpus.yml with examples/demo.yml when nothing is left to do. Preflight reads machine
 # sets and both operators before their roles do.
 AGAIN: t.Final = {
+    # the rights of an administrator
+    "create selfsubjectaccessreviews.authorization.k8s.io": 1,
     "get infrastructures.config.openshift.io": 3,
     "list machinesets.machine.openshift.io": 2,
     "list machines.machine.openshift.io": 2,

@@ -84,6 +84,12 @@ class Lease:
         lease = reads.get(self._session, _LEASE, NAME, NAMESPACE)
         return _holder(lease) != run_id or self._is_free(lease)
 
+    def other_holder(self) -> str:
+        """Return who changes this cluster now, or "" if no other run does; this writes nothing."""
+        lease = reads.get(self._session, _LEASE, NAME, NAMESPACE)
+        is_held = not self._is_free(lease) and lease is not None and self._age(lease) <= DURATION
+        return _shown(lease) if is_held else ""
+
     def let_go(self) -> None:
         """Give the lease back if this task took it, so that another run need not wait until it expires."""
         if self._renewed is None:

@@ -144,6 +144,9 @@ certificates.k8s.io/v1
   CertificateSigningRequest certificatesigningrequests - -
 authorization.k8s.io/v1
   SelfSubjectAccessReview   selfsubjectaccessreviews   - -
+  SelfSubjectRulesReview    selfsubjectrulesreviews    - -
+authentication.k8s.io/v1
+  SelfSubjectReview         selfsubjectreviews         - -
 config.openshift.io/v1
   Infrastructure            infrastructures            - openshift
   ClusterVersion            clusterversions            - openshift

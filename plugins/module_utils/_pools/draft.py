@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from .._catalogue.instance_types import BUILT_IN, Catalogue, InstanceType
 from .._core.input import Problems, read_map
 from .._core.ownership import pool_label
-from . import autoscale as pool_autoscale, health, platform_options, rules
+from . import autoscale as pool_autoscale, health, names, platform_options, rules
 from .candidates import check_alike, check_attached, describe_all, resolve
 from .markets import read_markets
 from .model import Autoscale, Candidate, Market, Pool, Priority, Quota, Taint, Validation, is_planned
@@ -150,7 +150,7 @@ def _as_described(pool: Pool, path: str, place: Place, problems: Problems) -> De
         described.pop("min_replicas")
         described.pop("replicas")
     platform_options.settle(described, path, place.cloud, problems)
-    rules.check_name(described, path, problems, place.prefix)
+    names.check_name(described, path, problems, place.prefix)
     return {**described, "resolved": list(pool.candidates)}
 
 

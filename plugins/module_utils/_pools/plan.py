@@ -23,7 +23,7 @@ _EXAMPLE: t.Final = """Write a file such as
     candidates:
       - {{instance_type: g4dn.xlarge, zones: [us-east-2a]}}
     replicas: 1
-and give it with -e @FILE; examples/ has complete ones."""
+and run the playbook with -e @FILE; examples/ has complete files."""
 _REQUESTS: t.Final = "requests."
 
 
@@ -63,12 +63,12 @@ def draft(
     stack; None chooses it by the pools' drivers.
     """
     problems = Problems()
-    if not isinstance(pools, (list, tuple)):
+    if not isinstance(pools, (list, tuple)) and pools:
         problems.add(
             "POOL-TYPE",
             name,
-            "must be a list of pools.",
-            f"Write {name} as a list; each entry has a name, candidates and replicas.",
+            f"must be a list of pools, not {_described(pools)}.",
+            _EXAMPLE.format(name=name),
         )
     elif not pools:
         problems.add("POOL-NONE", name, "is empty, so there is nothing to do.", _EXAMPLE.format(name=name))
@@ -76,6 +76,14 @@ def draft(
     return ListDraft(
         {f"{name}[{index}]": pool for index, pool in enumerate(pools)}, catalogue, name=name, backend=backend
     )
+
+
+def _described(pools: t.Any) -> str:
+    if isinstance(pools, str):
+        return "text (-e NAME=VALUE always gives text)"
+    if isinstance(pools, t.Mapping):
+        return "a mapping: each pool begins with a dash"
+    return f"the value {pools!r}"
 
 
 def assemble(pools: tuple[Pool, ...], name: str = "gpu_pools", backend: str | None = None) -> Plan:

@@ -11,19 +11,12 @@ import typing as t
 from .._catalogue import driver_modules
 from .._catalogue.well_known import counted_by
 from .._core.input import Problems
-from .._core.ownership import POOL
 from .._platforms.registry import BY_KEY
+from . import names
 from .geometry import renames
-from .model import ACCELERATOR
 
 # A pool, or a part of it, as the user wrote it.
 Description = dict[str, t.Any]
-# A machine set's name is <infrastructure>-<pool>-<zone>. The name of its machine is six characters longer,
-# and on most platforms it is also the host name, with at most 63 characters.
-LONGEST_SET: t.Final = 57
-# The infrastructure name is the cluster's name and six characters. While it is not known, only names that
-# are too long for every cluster are wrong.
-_SHORTEST_PREFIX: t.Final = 7
 # Options for machines that the collection creates.
 _MACHINES: t.Final = (
     "candidates",
@@ -53,9 +46,9 @@ def check(pool: Description, path: str, problems: Problems, prefix: str | None) 
     """Add the problems of one pool. prefix: the infrastructure name, or None if not known."""
     _source(pool, path, problems)
     _zones(pool, path, problems)
-    check_name(pool, path, problems, prefix)
+    names.check_name(pool, path, problems, prefix)
     _taints(pool, path, problems)
-    _labels(pool, path, problems)
+    names.check_labels(pool, path, problems)
     _sharing(pool, path, problems)
     _quota(pool, path, problems)
     _driver(pool, path, problems)
@@ -102,6 +95,15 @@ def _replicas(pool: Description, path: str, problems: Problems) -> None:
 
 
 def _driver(pool: Description, path: str, problems: Problems) -> None:
+    image = {key: (pool.get("driver") or {}).get(key) for key in ("version", "repository", "image")}
+    lacking = [key for key, value in image.items() if not value]
+    if 0 < len(lacking) < len(image) and not problems.at(f"{path}.driver"):
+        problems.add(
+            "POOL-REQUIRED",
+            f"{path}.driver.{lacking[0]}",
+            "is required: version, repository and image of a driver go together.",
+            f"Set {' and '.join(lacking)}, or remove the others of the three.",
+        )
     models = {one.gpu_model for one in pool.get("resolved", [])}
     wrong = driver_modules.contradiction((pool.get("driver") or {}).get("kernel_module_type"), models)
     if wrong:
@@ -122,6 +124,7 @@ def _existing(pool: Description, path: str, problems: Problems) -> None:
         where = f"{path}.existing.{key}"
         if pool["existing"].get(key) == {} and not problems.at(where):
             problems.add("POOL-VALUE", where, "is empty.", f"For example {example}.")
+    names.check_roles(pool["existing"].get("node_selector") or {}, f"{path}.existing.node_selector", problems)
     for key in (*_MACHINES, *BY_KEY):
         if key in pool:
             problems.add(
@@ -145,21 +148,6 @@ def _zones(pool: Description, path: str, problems: Problems) -> None:
             )
 
 
-def check_name(pool: Description, path: str, problems: Problems, prefix: str | None) -> None:
-    """Add a problem if the name is too long for machine sets. prefix: the infrastructure name."""
-    zones = [zone for one in pool.get("candidates") or [] for zone in one.get("zones") or []]
-    for zone in dict.fromkeys(zones):
-        most = LONGEST_SET - (len(prefix) if prefix else _SHORTEST_PREFIX) - len(zone) - 2
-        if len(pool.get("name") or "") > most:
-            problems.add(
-                "POOL-NAME",
-                f"{path}.name",
-                f"with zone {zone} the machine set's name would be longer than {LONGEST_SET} characters.",
-                f"Use at most {most} characters.",
-            )
-            return
-
-
 def _taints(pool: Description, path: str, problems: Problems) -> None:
     seen = set()
     for index, taint in enumerate(pool.get("taints") or []):
@@ -180,15 +168,6 @@ def _taints(pool: Description, path: str, problems: Problems) -> None:
                 "the workers of Node Feature Discovery tolerate no NoExecute taint: the nodes would never "
                 "be labelled, and no operand would run on them.",
                 "Use NoSchedule.",
-            )
-
-
-def _labels(pool: Description, path: str, problems: Problems) -> None:
-    ours = {POOL: "its value is the pool's name", ACCELERATOR: "set accelerator instead"}
-    for key, why in ours.items():
-        if key in (pool.get("labels") or {}):
-            problems.add(
-                "POOL-LABEL", f"{path}.labels.{key}", f"is set by the collection: {why}.", "Remove it."
             )
 
 

@@ -93,7 +93,7 @@ POOL: t.Final[dict[str, Field]] = {
     "driver": Field(
         "map",
         fields={
-            **{key: Field("text", required=True) for key in ("version", "repository", "image")},
+            **{key: Field("text") for key in ("version", "repository", "image")},
             "kernel_module_type": Field("text", choices=("auto", "open", "proprietary")),
             "use_precompiled": Field("flag"),
         },

@@ -26,7 +26,7 @@ PlatformName = t.Literal[
 class GpuPlanParams(WaitParams):
     """The options of gpu_plan."""
 
-    pools: list[t.Any]
+    pools: t.Any
     gpu_pools_name: str
     platform: PlatformName | None
     accelerator_limits: list[str] | None

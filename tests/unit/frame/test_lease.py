@@ -106,6 +106,19 @@ def test_another_run_is_refused_at_once_and_writes_nothing() -> None:
     assert len(world.server.writes()) == writes
 
 
+def test_a_reader_sees_who_holds_the_lease_and_asks_nothing_else() -> None:
+    world = World()
+    guard = world.api.guard
+    assert isinstance(guard, Lease)
+    assert guard.other_holder() == ""
+    world.task(THEIRS).apply(config_map(k="1"))
+    writes = world.server.writes()
+    assert guard.other_holder() == "eva@laptop (pid 2, AWX job 12)"
+    world.gone.add(THEIRS)
+    assert guard.other_holder() == ""
+    assert world.server.writes() == writes
+
+
 def test_a_run_that_waits_gets_the_lease_when_the_holder_gives_it_back() -> None:
     world = World(lock_timeout=100)
     other = world.task(THEIRS)

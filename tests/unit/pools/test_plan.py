@@ -161,6 +161,11 @@ def test_a_market_with_its_fields() -> None:
     assert planned["market"] == {"type": "spot", "max_price": "1.2"}
 
 
+def test_a_pool_may_choose_only_the_kernel_modules() -> None:
+    plan = pool_builders.plan([pool(driver={"kernel_module_type": "open"})], cloud="aws")
+    assert plan["stack"] == {"backend": "clusterpolicy", "driver": {"kernel_module_type": "open"}}
+
+
 def test_pools_with_drivers_of_their_own() -> None:
     other = DRIVER | {"version": "580.95.05"}
     same = pool_builders.plan([pool(driver=DRIVER), pool(name="b", driver=DRIVER)], cloud="aws")

@@ -96,6 +96,7 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
         ({"tuning": "gpu-training"}, "POOL-NOT-YET", "tuning"),
         ({"cdi": True}, "POOL-NOT-YET", "cdi"),
         ({"driver": DRIVER | {"kernel_module_type": "closed"}}, "POOL-VALUE", "driver.kernel_module_type"),
+        ({"driver": {"version": "595.91.07"}}, "POOL-REQUIRED", "driver.repository"),
         (
             {"driver": DRIVER | {"kernel_module_type": "open"}, "candidates": candidate("p3.2xlarge")},
             "POOL-DRIVER",
@@ -238,6 +239,17 @@ def test_everything_is_told_at_once() -> None:
 )
 def test_a_description_of_another_shape(raw: t.Any, path: str) -> None:
     assert problems(raw)[0] == ("POOL-TYPE", path)
+
+
+@pytest.mark.parametrize(
+    "raw", [{"name": "x"}, '[{"name": "x", "replicas": 2}]', "name=x", 3, None, "", {}, []], ids=repr
+)
+def test_a_value_that_is_no_list_is_one_problem_with_how_to_write_it(raw: t.Any) -> None:
+    with pytest.raises(InputError) as caught:
+        pool_builders.plan(raw, cloud="aws")
+    assert len(caught.value.facts["problems"]) == 1
+    assert "gpu_pools:\n  - name: training" in caught.value.remedy
+    assert "-e @FILE" in caught.value.remedy
 
 
 def test_the_nearest_name_is_offered() -> None:

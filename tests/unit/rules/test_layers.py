@@ -21,6 +21,7 @@ ORDER = (
     "_catalogue",
     "_platforms",
     "_frame",
+    "_access",
     "_nodes",
     "_pools",
     "_machines",
@@ -46,6 +47,7 @@ REGISTRIES = {"_stack/backend", "_workload/benchmarks/registry"}
 
 # Files that do steps: they work on an Api. All others outside _kube and _frame build, judge and summarize.
 STEPS = {
+    "_access/steps",
     "_machines/steps/autoscaling",
     "_machines/steps/bare_metal",
     "_machines/steps/health",
@@ -90,18 +92,19 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "gpu_autoscaler": (100, 561),
-    "gpu_machine_health": (46, 249),
-    "gpu_machineset": (114, 656),
-    "gpu_node": (67, 360),
-    "gpu_plan": (82, 455),
+    "access_review": (40, 223),
+    "gpu_autoscaler": (101, 564),
+    "gpu_machine_health": (46, 250),
+    "gpu_machineset": (115, 659),
+    "gpu_node": (67, 361),
+    "gpu_plan": (83, 459),
     "gpu_quota": (47, 243),
-    "gpu_workload": (62, 309),
+    "gpu_workload": (66, 324),
     "manifests": (39, 216),
-    "nfd_labels": (55, 300),
-    "olm_operator": (57, 318),
-    "preflight_update": (74, 386),
-    "special_resource": (130, 701),
+    "nfd_labels": (55, 301),
+    "olm_operator": (57, 319),
+    "preflight_update": (74, 387),
+    "special_resource": (130, 702),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"

@@ -51,6 +51,12 @@ API: t.Final = (
         "Create what the message names, for example with `oc create namespace NAME`.",
     ),
     Code(
+        "API-RIGHTS",
+        "The identity lacks rights that the playbook needs; the message lists all. Nothing was changed.",
+        "As an administrator, apply the ClusterRole in the remedy, and run "
+        "`oc adm policy add-cluster-role-to-user ROLE USER`.",
+    ),
+    Code(
         "API-REFUSED",
         "An admission rule, for example a quota or an admission webhook, refused the object. The message is "
         "the rule's own text.",

@@ -104,7 +104,8 @@ POOL: t.Final = (
     ),
     Code(
         "POOL-LABEL",
-        "The key or value of a label is not legal, is not text, or belongs to the collection.",
+        "The key or value of a label is not legal, is not text, or belongs to the collection or to "
+        "control-plane nodes.",
         "Change, quote or remove the label in `labels`.",
     ),
     Code(
@@ -115,8 +116,9 @@ POOL: t.Final = (
     ),
     Code(
         "POOL-NAME",
-        "The pool's name would make the name of a machine set too long.",
-        "Shorten `name` in the pool.",
+        "The pool's name would make the name of a machine set too long, or is one that the installer gives "
+        "its own machine sets (worker, infra, master).",
+        "Choose another `name` for the pool.",
     ),
     Code(
         "POOL-NONE",
@@ -178,7 +180,8 @@ POOL: t.Final = (
     ),
     Code(
         "POOL-TYPE",
-        "A value has the wrong type: YAML read a boolean or a number, or found a mapping instead of a list.",
+        "A value has the wrong type: YAML read a boolean or a number, or found a mapping instead of a list. "
+        "`-e gpu_pools=VALUE` always gives text.",
         "Quote the value in `gpu_pools`, or write it as the message shows.",
     ),
     Code(

@@ -1,0 +1,105 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Steps of access_review: ask for the rights of a playbook, and look who holds the cluster's lease."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.errors import AcceleratorError, ApiError
+from .._core.objects import KubeObject
+from .._frame.argspec import WaitParams
+from .._frame.lease import Lease
+from .._kube.client import Api
+from . import needs, review
+from .needs import Need
+
+
+class AccessReviewParams(WaitParams):
+    """The options of access_review. skip: tags of roles that do not run; only: tags of those that run."""
+
+    playbook: t.Literal["enable_gpus", "remove_gpus", "resize_pool", "replace_node", "remove_pool"]
+    pools: list[dict[str, t.Any]]
+    backend: str
+    nic: bool
+    approve_csrs: bool
+    machine_namespace: str
+    nfd_namespace: str
+    gpu_namespace: str
+    nic_namespace: str
+    validation_namespace: str
+    source_namespace: str
+    only: list[str]
+    skip: list[str]
+
+
+def ensure(api: Api, params: AccessReviewParams) -> dict[str, t.Any]:
+    """Return what the playbook needs, as a ClusterRole. Raise API-RIGHTS with everything that is missing."""
+    wanted = _wanted(params)
+    role = review.cluster_role(wanted, review.role_name(params["playbook"]))
+    missing = _missing(api, wanted)
+    if missing:
+        raise review.refusal(params["playbook"], missing, _user(api), role)
+    if api.check_mode and isinstance(api.guard, Lease) and (holder := api.guard.other_holder()):
+        api.warn(f"{holder} changes this cluster now: a run that writes would have to wait (RUN-LOCKED).")
+    return {"missing": [], "cluster_role": role}
+
+
+def _wanted(params: AccessReviewParams) -> list[Need]:
+    pools = params["pools"]
+    roles = [part for part in needs.PARTS[params["playbook"]] if part not in ("lease", "plan")]
+    only = set(params["only"]) & set(roles)
+    left_out = set(params["skip"]) | (set(roles) - only if only else set())
+    if not params["nic"]:
+        left_out.add("nvidia_network_operator")
+    if params["playbook"].endswith("_gpus") and not any(pool.get("candidates") for pool in pools):
+        left_out.add("gpu_node_pool")
+    quotas = [one["namespace"] for pool in pools for one in pool.get("quota") or []]
+    places = {
+        "default": ["default"],
+        "openshift": ["openshift"],
+        "marketplace": [params["source_namespace"]],
+        "machines": [params["machine_namespace"]],
+        "nfd": [params["nfd_namespace"]],
+        "gpu": [params["gpu_namespace"]],
+        "nic": [params["nic_namespace"]],
+        "quota": list(dict.fromkeys(quotas)),
+        "validation": [params["validation_namespace"]],
+    }
+    details = needs.details_of(pools, params["backend"], params["approve_csrs"])
+    return needs.of(params["playbook"], details, places, left_out)
+
+
+def _missing(api: Api, wanted: t.Sequence[Need]) -> list[Need]:
+    """Return the missing rights. An administrator costs one request, others one for each namespace."""
+    if _may(api, review.EVERYTHING):
+        return []
+    answers: dict[str, KubeObject] = {}
+    for namespace in dict.fromkeys(["", *(need.namespace for need in wanted)]):
+        answers[namespace] = api.dry_run_create(review.rules_question(namespace))
+    everywhere = review.rules(answers[""])
+    found = []
+    for need in wanted:
+        answer = answers[need.namespace]
+        if review.is_granted(need, [*everywhere, *review.rules(answer)]):
+            continue
+        if not review.is_incomplete(answer) or not _may(api, need):
+            found.append(need)
+    return found
+
+
+def _may(api: Api, need: Need) -> bool:
+    answer = api.dry_run_create(review.question(need))
+    return bool((answer.get("status") or {}).get("allowed"))
+
+
+def _user(api: Api) -> str:
+    """Return the name of the identity, or "" if the server does not tell it."""
+    asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "metadata": {}}
+    try:
+        answer = api.dry_run_create(asked)
+    except (ApiError, AcceleratorError):
+        return ""
+    return str(((answer.get("status") or {}).get("userInfo") or {}).get("username") or "")

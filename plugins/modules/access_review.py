@@ -1,0 +1,170 @@
+#!/usr/bin/python
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: access_review
+short_description: Ask before the first write for every right that a playbook needs
+version_added: 1.0.0
+author:
+  - accelerators.openshift contributors (@accelerators-openshift)
+description:
+  - Compares the rights of the identity with a table of everything that the playbook does. Fails with the code
+    C(API-RIGHTS), which lists every missing verb and resource, and has the ClusterRole to apply.
+  - Asks with a SelfSubjectAccessReview and SelfSubjectRulesReviews. For an administrator that is one request,
+    for another identity one more for each namespace. Where an authorizer cannot list its rules, asks for each
+    right that the answer lacks.
+  - In check mode warns if another run changes the cluster now.
+  - Writes nothing.
+extends_documentation_fragment:
+  - accelerators.openshift._attributes
+  - accelerators.openshift._wait
+  - kubernetes.core.k8s_auth_options
+options:
+  playbook:
+    description: Name of the playbook of this collection.
+    type: str
+    choices: [enable_gpus, remove_gpus, resize_pool, replace_node, remove_pool]
+    required: true
+  pools:
+    description:
+      - Pools, as RV(accelerators.openshift.gpu_plan#module:plan.pools) returns them.
+      - Quotas, priorities, health checks and the autoscaler need rights of their own.
+    type: list
+    elements: dict
+    default: []
+  backend:
+    description: Backend of the driver stack.
+    type: str
+    choices: [clusterpolicy, nvidiadriver, dra]
+    default: clusterpolicy
+  nic:
+    description: Whether the playbook manages the NVIDIA network operator.
+    type: bool
+    default: false
+  approve_csrs:
+    description: Whether the playbook approves certificate requests.
+    type: bool
+    default: false
+  machine_namespace:
+    description: Namespace of the Machine API.
+    type: str
+    default: openshift-machine-api
+  nfd_namespace:
+    description: Namespace of Node Feature Discovery.
+    type: str
+    default: openshift-nfd
+  gpu_namespace:
+    description: Namespace of the GPU operator.
+    type: str
+    default: nvidia-gpu-operator
+  nic_namespace:
+    description: Namespace of the NVIDIA network operator.
+    type: str
+    default: nvidia-network-operator
+  validation_namespace:
+    description: Namespace of the validation pods.
+    type: str
+    default: gpu-validation
+  source_namespace:
+    description: Namespace of the CatalogSources.
+    type: str
+    default: openshift-marketplace
+  only:
+    description: Tags of this run, C(ansible_run_tags). If roles are among them, only those are asked about.
+    type: list
+    elements: str
+    default: []
+  skip:
+    description: Tags that this run skips, C(ansible_skip_tags). Roles among them are not asked about.
+    type: list
+    elements: str
+    default: []
+"""
+
+EXAMPLES = r"""
+- name: Ask for the rights to remove a pool
+  accelerators.openshift.access_review:
+    playbook: remove_pool
+
+- name: Show the ClusterRole that the playbook enable_gpus needs
+  accelerators.openshift.access_review:
+    playbook: enable_gpus
+    pools: "{{ result.plan.pools }}"
+  register: review
+"""
+
+RETURN = r"""
+missing:
+  description: Rights that the identity lacks. An empty namespace is the whole cluster.
+  returned: always
+  type: list
+  elements: dict
+  sample: [{verb: patch, group: operators.coreos.com, resource: installplans, namespace: openshift-nfd}]
+cluster_role:
+  description: A ClusterRole that grants everything that the playbook needs.
+  returned: always
+  type: dict
+  sample:
+    apiVersion: rbac.authorization.k8s.io/v1
+    kind: ClusterRole
+    metadata: {name: accelerators-openshift-remove-pool}
+    rules: [{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [create, get, update]}]
+duration:
+  description: Seconds that the task took.
+  returned: always
+  type: float
+  sample: 0.02
+"""
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._access import steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
+    AUTH,
+    WAIT,
+    ArgumentSpec,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+
+SPEC = ArgumentSpec(
+    options={
+        "playbook": {
+            "type": "str",
+            "choices": ["enable_gpus", "remove_gpus", "resize_pool", "replace_node", "remove_pool"],
+            "required": True,
+        },
+        "pools": {"type": "list", "elements": "dict", "default": []},
+        "backend": {
+            "type": "str",
+            "choices": ["clusterpolicy", "nvidiadriver", "dra"],
+            "default": "clusterpolicy",
+        },
+        "nic": {"type": "bool", "default": False},
+        "approve_csrs": {"type": "bool", "default": False},
+        "machine_namespace": {"type": "str", "default": "openshift-machine-api"},
+        "nfd_namespace": {"type": "str", "default": "openshift-nfd"},
+        "gpu_namespace": {"type": "str", "default": "nvidia-gpu-operator"},
+        "nic_namespace": {"type": "str", "default": "nvidia-network-operator"},
+        "validation_namespace": {"type": "str", "default": "gpu-validation"},
+        "source_namespace": {"type": "str", "default": "openshift-marketplace"},
+        "only": {"type": "list", "elements": "str", "default": []},
+        "skip": {"type": "list", "elements": "str", "default": []},
+    },
+).merge(AUTH, WAIT)
+
+
+def ensure(api: Api, params: steps.AccessReviewParams) -> dict[str, t.Any]:
+    return steps.ensure(api, params)
+
+
+def main() -> None:
+    run(SPEC, ensure)
+
+
+if __name__ == "__main__":
+    main()
