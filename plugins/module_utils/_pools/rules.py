@@ -24,6 +24,7 @@ LONGEST_SET: t.Final = 57
 # The infrastructure name is the cluster's name and six characters. While it is not known, only names that
 # are too long for every cluster are wrong.
 _SHORTEST_PREFIX: t.Final = 7
+_INSTALLERS: t.Final = ("infra", "master", "worker")
 # Options for machines that the collection creates.
 _MACHINES: t.Final = (
     "candidates",
@@ -146,7 +147,14 @@ def _zones(pool: Description, path: str, problems: Problems) -> None:
 
 
 def check_name(pool: Description, path: str, problems: Problems, prefix: str | None) -> None:
-    """Add a problem if the name is too long for machine sets. prefix: the infrastructure name."""
+    """Add a problem if machine sets cannot have the pool's name. prefix: the infrastructure name."""
+    if pool.get("name") in _INSTALLERS and "existing" not in pool:
+        problems.add(
+            "POOL-NAME",
+            f"{path}.name",
+            f"{pool['name']} is a name that OpenShift's installer gives machine sets.",
+            f"Set another name, for example gpu-{pool['name']}.",
+        )
     zones = [zone for one in pool.get("candidates") or [] for zone in one.get("zones") or []]
     for zone in dict.fromkeys(zones):
         most = LONGEST_SET - (len(prefix) if prefix else _SHORTEST_PREFIX) - len(zone) - 2

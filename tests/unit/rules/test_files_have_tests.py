@@ -62,7 +62,6 @@ WITH_ANOTHER_PACKAGE = {
     "_catalogue/well_known": "quota",
     "_core/input": "platforms",
     "_core/objects": "stack/clusterpolicy",
-    "_core/ownership": "platforms",
     "_core/secrets": "kube",
     "_machines/removal": "nodes",
     "_nodes/devices": "stack/clusterpolicy",

@@ -115,8 +115,9 @@ POOL: t.Final = (
     ),
     Code(
         "POOL-NAME",
-        "The pool's name would make the name of a machine set too long.",
-        "Shorten `name` in the pool.",
+        "The pool's name would make the name of a machine set too long, or it is a name that OpenShift's "
+        "installer gives machine sets (`infra`, `master`, `worker`).",
+        "Change `name` in the pool.",
     ),
     Code(
         "POOL-NONE",
