@@ -23,7 +23,15 @@ NAMES: t.Final = sorted(path.stem for path in PLAYBOOKS.glob("*.yml"))
 MODULES: t.Final = sorted(path.stem for path in (ROOT / "plugins/modules").glob("*.py"))
 ROLES: t.Final = sorted(path.name for path in (ROOT / "roles").iterdir())
 # Names that Ansible itself defines.
-ANSIBLE: t.Final = {"ansible_check_mode", "ansible_playbook_python", "lookup", "loop", "omit"}
+ANSIBLE: t.Final = {
+    "ansible_check_mode",
+    "ansible_playbook_python",
+    "ansible_run_tags",
+    "ansible_skip_tags",
+    "lookup",
+    "loop",
+    "omit",
+}
 PLUGINS: t.Final = "ansible_collections.accelerators.openshift.plugins"
 EXPRESSIONS: t.Final = {"when", "that"}
 REFUSES: t.Final = "tasks/refuse_old_names.yml"
@@ -149,7 +157,7 @@ def passed_on(name: str) -> t.Iterator[tuple[str, Data]]:
         for module in MODULES:
             for option, value in task.get(f"accelerators.openshift.{module}", {}).items():
                 found = re.match(r"\{\{ (gpu_\w+) (\| (mandatory|default)|\}\})", str(value))
-                if found and found[1] not in COMPUTED:
+                if found and found[1] not in COMPUTED | role_variables(ROLES):
                     yield found[1], options(module)[option]
 
 

@@ -16,7 +16,9 @@ OURS: t.Final = "accelerators.openshift"
 
 
 def entry(manager: str, operation: str = "Apply", *labels: str) -> dict[str, t.Any]:
-    fields = {"f:labels": {f"f:{one}": {} for one in labels}} if labels else {"f:annotations": {}}
+    fields: dict[str, t.Any] = (
+        {"f:labels": {f"f:{one}": {} for one in labels}} if labels else {"f:annotations": {}}
+    )
     return {"manager": manager, "operation": operation, "fieldsV1": {"f:metadata": fields}}
 
 
