@@ -246,17 +246,17 @@ class FakeServer:
         return obj
 
     def _matching(self, kind: kube_kinds.Kind, namespace: str, query: dict[str, str]) -> list[Object]:
-        labels = dict(part.split("=", 1) for part in query.get("labelSelector", "").split(",") if part)
+        selector = [part for part in query.get("labelSelector", "").split(",") if part]
         field, _equals, value = query.get("fieldSelector", "").partition("=")
-        name, node = (value, "") if field == "metadata.name" else ("", value)
+        name, on_node = (value, "") if field == "metadata.name" else ("", value)
         return [
             obj
             for (version, plural, place, own), obj in sorted(self.objects.items())
             if (version, plural) == (kind.api_version, kind.plural)
             and namespace in ("", place)
             and name in ("", own)
-            and node in ("", (obj.get("spec") or {}).get("nodeName"))
-            and labels.items() <= obj["metadata"].get("labels", {}).items()
+            and on_node in ("", (obj.get("spec") or {}).get("nodeName"))
+            and all(_fits(part, obj["metadata"].get("labels", {})) for part in selector)
         ]
 
     def _list(self, kind: kube_kinds.Kind, namespace: str, query: dict[str, str]) -> Answer:
@@ -284,3 +284,11 @@ class FakeServer:
         ]
         lines = [json.dumps({"type": "MODIFIED", "object": obj}) for obj in news]
         return Answer(200, "".join(line + "\n" for line in lines))
+
+
+def _fits(part: str, labels: t.Mapping[str, str]) -> bool:
+    """Return True if the labels fulfil one part of a selector: `key=value`, `key` or `!key`."""
+    key, equals, value = part.partition("=")
+    if equals:
+        return labels.get(key) == value
+    return key.removeprefix("!") not in labels if key.startswith("!") else key in labels

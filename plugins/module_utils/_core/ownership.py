@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Ownership: the label that only objects created by this collection have, and the label of a pool."""
+"""Ownership: the label that this collection gives the objects that it creates, and the label of a pool."""
 
 from __future__ import annotations
 
@@ -23,9 +23,36 @@ def pool_label(name: str) -> dict[str, str]:
 
 
 def owned(obj: t.Mapping[str, t.Any] | None) -> bool:
-    """Return True if the object has the label of this collection; None has not."""
+    """Return True if this collection gave the object its label. None is not owned.
+
+    People copy objects with their labels. The API server knows who set the label of such a copy: it is
+    foreign. Without a record in managedFields the label alone counts.
+    """
+    if not has_label(obj):
+        return False
+    managers = _managers_of_label(obj or {})
+    return not managers or MANAGER in managers
+
+
+def has_label(obj: t.Mapping[str, t.Any] | None) -> bool:
+    """Return True if the object has the label of this collection, whoever set it."""
     labels = ((obj or {}).get("metadata") or {}).get("labels") or {}
     return all(labels.get(key) == value for key, value in MANAGED_BY.items())
+
+
+def _managers_of_label(obj: t.Mapping[str, t.Any]) -> set[str]:
+    """Return the field managers that set the label of this collection, as far as the API server knows."""
+    (label,) = MANAGED_BY
+    return {
+        str(entry.get("manager"))
+        for entry in (obj.get("metadata") or {}).get("managedFields") or []
+        if f"f:{label}" in _labels_of(entry.get("fieldsV1") or {})
+    }
+
+
+def _labels_of(fields: t.Mapping[str, t.Any]) -> t.Mapping[str, t.Any]:
+    found: t.Mapping[str, t.Any] = (fields.get("f:metadata") or {}).get("f:labels") or {}
+    return found
 
 
 def pool_of(obj: t.Mapping[str, t.Any]) -> str:

@@ -23,6 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame import module
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_package
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from openshift_sandbox.client import Client
 
 REMEMBERED: t.Final = 10.0  # seconds for which an API server caches a token's review
 MAP: t.Final = {
@@ -47,7 +48,8 @@ def held(cluster: Cluster) -> t.Iterator[Data]:
         "labels": {"app.kubernetes.io/managed-by": "accelerators.openshift"},
         "finalizers": ["accelerators.test/hold"],
     }
-    cluster.client.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {**HELD, **marks}})
+    as_ours = Client(cluster.kubeconfig, "accelerators.openshift")
+    as_ours.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {**HELD, **marks}})
     yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": HELD}
     cluster.client.patch(
         "v1", "configmaps", HELD["name"], HELD["namespace"], {"metadata": {"finalizers": None}}

@@ -16,6 +16,8 @@ from integration.playbook import Playbook
 from integration.stack.driver_gaps import DRIVERS, NEW, OLD, POLICIES, POOLS, QUICK, Gaps, driver, owners
 from integration.wire import Audit
 
+from openshift_sandbox.client import Client
+
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "gpu-nodes"
 pytestmark = pytest.mark.long(
@@ -56,9 +58,12 @@ def test_what_keeps_it_from_working_is_told_before_the_first_write(
     assert (unasked["code"], audit.writes(unasked)) == ("GPU-NVD-MODE", []), unasked.result
     refused = playbook.module("special_resource", **BACK)
     assert (refused["code"], audit.writes(refused)) == ("GPU-NVD-FOREIGN", []), refused.result
-    mark = "oc label nvidiadriver inference app.kubernetes.io/managed-by=accelerators.openshift"
+    mark = (
+        "oc label --field-manager=accelerators.openshift nvidiadriver inference "
+        "app.kubernetes.io/managed-by=accelerators.openshift"
+    )
     assert mark in refused["remedy"]
-    cluster.client.patch(
+    Client(cluster.kubeconfig, "accelerators.openshift").patch(
         *DRIVERS, "inference", None, {"metadata": {"labels": dict([mark.split()[-1].split("=")])}}
     )
 

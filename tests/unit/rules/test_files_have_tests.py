@@ -60,7 +60,6 @@ WITH_ANOTHER_PACKAGE = {
     "_catalogue/well_known": "quota",
     "_core/input": "platforms",
     "_core/objects": "stack/clusterpolicy",
-    "_core/ownership": "platforms",
     "_core/secrets": "kube",
     "_nodes/devices": "stack/clusterpolicy",
     "_nodes/labels": "stack/clusterpolicy",

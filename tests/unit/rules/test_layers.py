@@ -37,6 +37,7 @@ ORDER = (
     "_stack/kmm",
     "_stack/custom",
     "_stack/sro",
+    "_removal",
     "_update",
     "_quota",
     "_workload/benchmarks",
@@ -71,6 +72,7 @@ STEPS = {
     "_olm/unpack",
     "_pools/steps",
     "_quota/steps",
+    "_removal/steps",
     "_stack/backend",
     "_stack/clusterpolicy/migration",
     "_stack/clusterpolicy/preconditions",
@@ -92,19 +94,19 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "access_review": (40, 223),
-    "gpu_autoscaler": (101, 564),
-    "gpu_machine_health": (46, 250),
-    "gpu_machineset": (115, 659),
-    "gpu_node": (67, 361),
-    "gpu_plan": (83, 459),
-    "gpu_quota": (47, 243),
-    "gpu_workload": (66, 324),
-    "manifests": (39, 216),
-    "nfd_labels": (55, 301),
-    "olm_operator": (57, 319),
-    "preflight_update": (74, 387),
-    "special_resource": (130, 702),
+    "gpu_autoscaler": (101, 565),
+    "gpu_machine_health": (46, 251),
+    "gpu_machineset": (115, 660),
+    "gpu_node": (67, 362),
+    "gpu_plan": (83, 460),
+    "gpu_quota": (47, 244),
+    "gpu_removal": (65, 335),
+    "gpu_workload": (66, 325),
+    "manifests": (39, 217),
+    "nfd_labels": (55, 302),
+    "olm_operator": (57, 320),
+    "preflight_update": (74, 388),
+    "special_resource": (130, 703),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"

@@ -30,6 +30,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm.subscr
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.steps import GpuPlanParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota.steps import GpuQuotaParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._removal.steps import GpuRemovalParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
     SpecialResourceParams,
 )
@@ -46,6 +47,7 @@ PARAMS: dict[str, type] = {
     "gpu_node": GpuNodeParams,
     "gpu_plan": GpuPlanParams,
     "gpu_quota": GpuQuotaParams,
+    "gpu_removal": GpuRemovalParams,
     "gpu_workload": GpuWorkloadParams,
     "manifests": ManifestsParams,
     "nfd_labels": NfdLabelsParams,
@@ -62,6 +64,8 @@ def choices_of(hint: t.Any) -> set[t.Any] | None:
     """Return the values that a type allows: those of its Literal without None, or None without a Literal."""
     if t.get_origin(hint) is t.Literal:
         return {value for value in t.get_args(hint) if value is not None}
+    if t.get_origin(hint) is list:
+        return choices_of(t.get_args(hint)[0])
     if t.get_origin(hint) in (t.Union, types.UnionType):
         return next((found for one in t.get_args(hint) if (found := choices_of(one)) is not None), None)
     return None

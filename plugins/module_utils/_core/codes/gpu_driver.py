@@ -104,7 +104,8 @@ DRIVER: t.Final = (
         "GPU-NVD-FOREIGN",
         "The task returns to the driver of the ClusterPolicy, but an NVIDIADriver that the collection did "
         "not make serves nodes.",
-        "Run `oc label nvidiadriver NAME app.kubernetes.io/managed-by=accelerators.openshift` to let the "
+        "Run `oc label --field-manager=accelerators.openshift nvidiadriver NAME "
+        "app.kubernetes.io/managed-by=accelerators.openshift` to let the "
         "task replace it too.",
     ),
     Code(

@@ -116,9 +116,9 @@ POOL: t.Final = (
     ),
     Code(
         "POOL-NAME",
-        "The pool's name would make the name of a machine set too long, or is one that the installer gives "
-        "its own machine sets (worker, infra, master).",
-        "Choose another `name` for the pool.",
+        "The pool's name would make the name of a machine set too long, or it is a name that OpenShift's "
+        "installer gives machine sets (`infra`, `master`, `worker`).",
+        "Change `name` in the pool.",
     ),
     Code(
         "POOL-NONE",

@@ -19,7 +19,7 @@ from ..._core.adoption import keeper
 from ..._core.daemon_sets import is_owned_by, of_owner
 from ..._core.errors import NotReadyError
 from ..._core.objects import Snapshot, name
-from ..._core.ownership import MANAGED_BY, owned, selector
+from ..._core.ownership import MANAGED_BY, MANAGER, owned, selector
 from ..._core.readiness import Readiness, pending, ready
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
@@ -46,7 +46,8 @@ def refuse_strangers(drivers: t.Sequence[Data], daemonsets: t.Sequence[Data]) ->
             "driver.use_nvidia_driver_crd it is disabled, but its DaemonSet keeps the policy's driver off "
             "these nodes."
         )
-        mark = f"oc label nvidiadriver {' '.join(name(one) for one in driving)} {selector(MANAGED_BY)}"
+        labelled = f"{' '.join(name(one) for one in driving)} {selector(MANAGED_BY)}"
+        mark = f"oc label --field-manager={MANAGER} nvidiadriver {labelled}"
         remedy = (
             f"Run `{mark}`, so that the task replaces it node by node. Deleting it would take the driver "
             "from all its nodes at once."

@@ -113,8 +113,11 @@ def _observe(api: Api, params: StackParams, wanted: t.Sequence[KubeObject]) -> S
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the GPUCluster, then its drivers, and wait until no operand is left. Return the module's result.
 
-    Raise NotReadyError while pods hold claims: without the DRA driver these pods could not end.
+    Drivers beside a ClusterPolicy are of that stack: they stay, and its operands are not waited for. Raise
+    NotReadyError while pods hold claims: without the DRA driver these pods could not end.
     """
+    policy = policy_steps.POLICY
+    has_policy = bool(api.list(policy)) if api.served(policy) else False
     live = api.get(CLUSTER, NAME) if api.served(CLUSTER) else None
     if live is not None and owned(live):
         used = dra.claims_in_use(api.list(known("ResourceClaim")), but=params["namespace"])
@@ -127,7 +130,8 @@ def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
             remedy = "Run `oc get resourceclaims -A`, and delete the pods that hold them first."
             raise NotReadyError("GPU-DRA-BUSY", message, remedy, used)
         api.delete(CLUSTER, NAME)
-    driver_steps.remove_drivers(api, lambda _api: NAME if live is not None and not owned(live) else "")
-    if api.changes:
+    if not has_policy:
+        driver_steps.remove_drivers(api, lambda _api: NAME if live is not None and not owned(live) else "")
+    if api.changes and not has_policy:
         policy_steps.wait_gone(api, params, "DRA stack leaves")
     return {"name": NAME, "state": "absent", "reason": "", "driver_version": "", "nodes": []}

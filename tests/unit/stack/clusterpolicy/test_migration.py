@@ -56,7 +56,10 @@ def test_somebody_elses_that_drives_is_refused_and_one_that_does_not_is_told() -
     ]
     with pytest.raises(NotReadyError) as caught:
         migration.refuse_strangers(drivers, [daemonset("theirs")])
-    assert (caught.value.code, "oc label nvidiadriver theirs" in (caught.value.remedy or "")) == (
+    assert (
+        caught.value.code,
+        "oc label --field-manager=accelerators.openshift nvidiadriver theirs" in (caught.value.remedy or ""),
+    ) == (
         "GPU-NVD-FOREIGN",
         True,
     )

@@ -1,0 +1,131 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The cluster as a removal sees it: pools that go, nodes that lose something, and the shared parts."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass, field
+
+from .._catalogue.well_known import GPU_PRESENT, NVIDIA
+from .._core.objects import KubeObject, name
+from .._core.ownership import owned, pool_label, pool_of
+from .._machines.machine import node_name, set_name
+from .._nodes.labels import has_nvidia_pci, labels
+from .._nodes.taints import matches
+
+GPU: t.Final = "gpu_operator"
+NETWORK: t.Final = "nvidia_network_operator"
+NFD: t.Final = "node_feature_discovery"
+TITLES: t.Final = {
+    GPU: "the GPU operator and its stack",
+    NETWORK: "the NVIDIA network operator and its stack",
+    NFD: "Node Feature Discovery",
+}
+# Kinds whose operands each operator brings.
+STACKS: t.Final = {
+    GPU: ("ClusterPolicy", "NVIDIADriver", "GPUCluster"),
+    NETWORK: ("NicClusterPolicy",),
+    NFD: ("NodeFeatureDiscovery",),
+}
+_OPERANDS: t.Final = "nvidia.com/gpu.deploy.operands"
+_RDMA: t.Final = "rdma/"
+
+
+class GoingPool(t.NamedTuple):
+    """A pool to remove. node_selector: labels of its nodes."""
+
+    name: str
+    node_selector: t.Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What the cluster holds.
+
+    machines: those that belong to a pool. customs: part -> its custom resources, ours and foreign ones.
+    subscriptions: part -> Subscriptions in its namespace. modules: of KMM. csvs: no copies. daemonsets:
+    those that select nodes by labels of Node Feature Discovery.
+    """
+
+    sets: list[KubeObject] = field(default_factory=list)
+    machines: list[KubeObject] = field(default_factory=list)
+    nodes: list[KubeObject] = field(default_factory=list)
+    customs: t.Mapping[str, list[KubeObject]] = field(default_factory=dict)
+    subscriptions: t.Mapping[str, list[KubeObject]] = field(default_factory=dict)
+    modules: list[KubeObject] = field(default_factory=list)
+    csvs: list[KubeObject] = field(default_factory=list)
+    daemonsets: list[KubeObject] = field(default_factory=list)
+
+    def has(self, part: str) -> bool:
+        """Return True if this collection made something of the part."""
+        return any(map(owned, (*self.customs.get(part, ()), *self.subscriptions.get(part, ()))))
+
+
+def going_pools(pools: t.Iterable[t.Mapping[str, t.Any]]) -> list[GoingPool]:
+    """Return the pools to remove. pools: each with name, and with node_selector if it is a planned one."""
+    return [
+        GoingPool(str(one["name"]), dict(one.get("node_selector") or pool_label(str(one["name"]))))
+        for one in pools
+    ]
+
+
+def going_sets(cluster: Cluster, pools: t.Iterable[GoingPool]) -> list[KubeObject]:
+    """Return the machine sets of the pools that this collection made."""
+    names = {pool.name for pool in pools}
+    return [one for one in cluster.sets if pool_of(one) in names and owned(one)]
+
+
+def machines_of(cluster: Cluster, sets: t.Iterable[KubeObject]) -> list[KubeObject]:
+    """Return the Machines of the sets."""
+    names = {name(one) for one in sets}
+    return [one for one in cluster.machines if set_name(one) in names]
+
+
+def nodes_of_machines(machines: t.Iterable[KubeObject]) -> dict[str, str]:
+    """Return node -> pool of these Machines, as far as they have nodes."""
+    return {node_name(one): pool_of(one) for one in machines if node_name(one)}
+
+
+def nodes_of_pools(cluster: Cluster, pools: t.Iterable[GoingPool]) -> dict[str, str]:
+    """Return node -> pool of all nodes that the pools select."""
+    return {
+        name(node): pool.name
+        for pool in pools
+        for node in cluster.nodes
+        if matches(pool.node_selector, labels(node))
+    }
+
+
+def other_pools(cluster: Cluster, pools: t.Iterable[GoingPool]) -> list[str]:
+    """Return pools with machine sets that this removal leaves, each as a phrase."""
+    names = {pool.name for pool in pools}
+    found: dict[str, list[str]] = {}
+    for one in cluster.sets:
+        if pool_of(one) and not (pool_of(one) in names and owned(one)):
+            found.setdefault(pool_of(one), []).append(name(one))
+    return [f"pool {pool} (MachineSet {', '.join(sets)})" for pool, sets in sorted(found.items())]
+
+
+def other_nodes(cluster: Cluster, part: str, going: t.Container[str]) -> list[str]:
+    """Return the nodes that the part serves and that this removal leaves. going: nodes that lose it."""
+    serves = _has_gpus if part == GPU else _has_rdma
+    return sorted(name(node) for node in cluster.nodes if name(node) not in going and serves(node))
+
+
+def _has_gpus(node: KubeObject) -> bool:
+    marks = labels(node)
+    if marks.get(_OPERANDS) == "false":
+        return False
+    return has_nvidia_pci(marks) or marks.get(GPU_PRESENT) == "true" or _offers(node, NVIDIA)
+
+
+def _has_rdma(node: KubeObject) -> bool:
+    return _offers(node, _RDMA)
+
+
+def _offers(node: KubeObject, prefix: str) -> bool:
+    allocatable = (node.get("status") or {}).get("allocatable") or {}
+    return any(key.startswith(prefix) and str(value) != "0" for key, value in allocatable.items())

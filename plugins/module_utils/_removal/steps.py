@@ -1,0 +1,228 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Steps of gpu_removal: look at the whole cluster, refuse a removal while pods use GPUs, write nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+
+from .._core.errors import KindNotServedError
+from .._core.objects import KubeObject, name, number_of
+from .._core.ownership import POOL, owned, pool_of
+from .._frame.argspec import WaitParams
+from .._kube.client import Api, Query
+from .._kube.kinds import Kind, known
+from .._nfd import features as nfd_features, groups, rules as nfd_rules
+from .._nodes import drain_steps
+from .._nodes.drain import Rules
+from .._olm import csv as olm_csv
+from . import cluster as removal_cluster, ends as removal_ends, needs
+from .cluster import GPU, NETWORK, NFD, STACKS, TITLES, Cluster, GoingPool
+from .ends import BY_DRAIN, BY_STACK, End, Loss
+from .needs import ALL, Request, Stay
+
+Part = t.Literal["gpu_operator", "nvidia_network_operator", "node_feature_discovery"]
+_NOT_COPIED: t.Final = "!olm.copiedFrom"
+# With more nodes than this, one query reads all pods instead of one query for each node.
+_FEW: t.Final = 8
+
+
+class GpuRemovalParams(WaitParams):
+    """The options of gpu_removal."""
+
+    pools: list[dict[str, t.Any]]
+    parts: list[Part]
+    namespace: str
+    gpu_namespace: str
+    network_namespace: str
+    nfd_namespace: str
+    on_busy: t.Literal["fail", "drain", "wait"]
+    delete_emptydir: bool
+    force: bool
+
+
+def check(api: Api, params: GpuRemovalParams) -> dict[str, t.Any]:
+    """Return what goes, what stays and for whom, and which pods end. Write nothing.
+
+    Raise AcceleratorError, with the same facts, if pods may not end. With on_busy wait, return once no pod
+    uses a device of a node that keeps its machine and loses its driver.
+    """
+    pools = removal_cluster.going_pools(params["pools"])
+    cluster = read(api, params)
+    machines = removal_cluster.machines_of(cluster, removal_cluster.going_sets(cluster, pools))
+    drained = removal_cluster.nodes_of_machines(machines)
+    selected = removal_cluster.nodes_of_pools(cluster, pools)
+    asked = Request(pools, params["parts"], {*drained, *selected})
+    stays = needs.stays(cluster, asked)
+    losses = {node: Loss(f"pool {pool} loses the node", BY_DRAIN) for node, pool in drained.items()}
+    served = [part for part in (GPU, NETWORK) if _stack_goes(cluster, params["parts"], stays, part)]
+    if served:
+        undriven = Loss("the node loses its driver", BY_STACK)
+        losses = {**dict.fromkeys(selected, undriven), **losses}
+    pods = drain_steps.pods_on(api, losses)
+    ends = removal_ends.ending(pods, losses)
+    removes = _removes(cluster, pools, params["parts"], stays)
+    facts = _facts(removes, stays, ends)
+    on_machines = [pod for pod in pods if pod["spec"].get("nodeName") in drained]
+    if problem := removal_ends.refusal(ends, on_machines, Rules.of(params), _what(pools, served)):
+        problem.facts.update(facts)
+        problem.evidence = [*facts["table"], *problem.evidence]
+        raise problem
+    if params["on_busy"] == "wait":
+        _wait(api, {node: loss for node, loss in losses.items() if loss.by == BY_STACK})
+    return facts
+
+
+def _stack_goes(cluster: Cluster, parts: t.Collection[str], stays: t.Iterable[Stay], part: str) -> bool:
+    """Return True if operands of this collection leave the nodes."""
+    is_kept = any(stay.part == part and stay.keeps == ALL for stay in stays)
+    ours = any(owned(one) and one["kind"] in STACKS[part] for one in cluster.customs.get(part, ()))
+    return part in parts and ours and not is_kept
+
+
+def _what(pools: t.Sequence[GoingPool], served: t.Sequence[str]) -> str:
+    names = ", ".join(pool.name for pool in pools)
+    return " and ".join([f"The removal of pool {names}", *(TITLES[part] for part in served)])
+
+
+def _removes(
+    cluster: Cluster, pools: t.Iterable[GoingPool], parts: t.Collection[str], stays: t.Iterable[Stay]
+) -> list[str]:
+    """Return what goes, in words. Nothing stands there that does not exist."""
+    found = []
+    for pool in pools:
+        sets = removal_cluster.going_sets(cluster, [pool])
+        machines = removal_cluster.machines_of(cluster, sets)
+        if sets:
+            counted = f"{number_of(len(sets), 'machine set')}, {number_of(len(machines), 'machine')}"
+            found.append(f"pool {pool.name} ({counted})")
+    kept = {stay.part: stay.keeps for stay in stays}
+    for part in (GPU, NETWORK, NFD):
+        ours = [f"{one['kind']} {name(one)}" for one in cluster.customs.get(part, ()) if owned(one)]
+        if part not in parts or not cluster.has(part) or kept.get(part) == ALL:
+            continue
+        shown = f" ({', '.join(ours)})" if ours else ""
+        found.append(f"our objects of {TITLES[part]}{shown}" if part in kept else f"{TITLES[part]}{shown}")
+    return found
+
+
+def _facts(removes: list[str], stays: list[Stay], ends: list[End]) -> dict[str, t.Any]:
+    return {
+        "removes": removes,
+        "stays": [one.as_result() for one in stays],
+        "ends": [one.as_result() for one in ends],
+        "table": removal_ends.table(removes, stays, ends),
+    }
+
+
+def _wait(api: Api, losses: t.Mapping[str, Loss]) -> None:
+    """Wait until no pod uses a device of these nodes."""
+    if not losses:
+        return
+    pods = known("Pod")
+    queries = (
+        {node: Query(pods, fields=f"spec.nodeName={node}") for node in sorted(losses)}
+        if len(losses) <= _FEW
+        else {"pods": Query(pods)}
+    )
+    api.wait(queries, removal_ends.idle(losses), "pods with GPUs end", on_timeout_code="NODE-BUSY")
+
+
+def read(api: Api, params: GpuRemovalParams) -> Cluster:
+    """Return what the cluster holds, as far as the removal has to know it."""
+    namespace = params["namespace"]
+    sets = _listed(api, known("MachineSet"), namespace, labels=POOL)
+    machines = _listed(api, known("Machine"), namespace, labels=POOL) if sets else []
+    seen = Cluster(sets, [one for one in machines if pool_of(one)], api.list(known("Node")))
+    parts = params["parts"]
+    if not parts:
+        return seen
+    spaces = {
+        GPU: params["gpu_namespace"],
+        NETWORK: params["network_namespace"],
+        NFD: params["nfd_namespace"],
+    }
+    csvs = _listed(api, known("ClusterServiceVersion"), labels=_NOT_COPIED)
+    customs = {part: _customs(api, part, spaces[part], csvs) for part in (GPU, NETWORK)}
+    subscriptions: dict[str, list[KubeObject]] = {
+        part: _listed(api, known("Subscription"), spaces[part]) for part in parts
+    }
+    if NFD not in parts:
+        return Cluster(seen.sets, seen.machines, seen.nodes, customs, subscriptions)
+    others = [one for one in csvs if one["metadata"]["namespace"] not in spaces.values()]
+    return Cluster(
+        seen.sets,
+        seen.machines,
+        seen.nodes,
+        {**customs, NFD: _nfd(api, spaces)},
+        subscriptions,
+        _listed(api, known("Module")),
+        others,
+        _daemonsets(api, set(spaces.values())),
+    )
+
+
+def _customs(api: Api, part: str, namespace: str, csvs: t.Iterable[KubeObject]) -> list[KubeObject]:
+    """Return the custom resources of an operator: of its known kinds, and of all others that its CSV owns.
+
+    Those that another object owns go with it.
+    """
+    known_ones = {kind: known(kind) for kind in STACKS[part]}
+    kinds = {
+        (api_version, kind): Kind(api_version, kind, plural)
+        for csv in csvs
+        if csv["metadata"]["namespace"] == namespace and not olm_csv.is_copied(csv)
+        for api_version, kind, plural in olm_csv.owned_kinds(csv)
+        if kind not in known_ones
+    }
+    found = [one for kind in known_ones.values() for one in _listed(api, kind)]
+    found += [one for kind in kinds.values() for one in _listed(api, kind, metadata_only=True)]
+    return [one for one in found if not one["metadata"].get("ownerReferences")]
+
+
+def _is_of_stack(obj: KubeObject) -> bool:
+    owners = {one.get("kind") for one in obj["metadata"].get("ownerReferences") or []}
+    return bool(owners & {*STACKS[GPU], *STACKS[NETWORK]})
+
+
+def _nfd(api: Api, spaces: t.Mapping[str, str]) -> list[KubeObject]:
+    """Return instances, rules and published features, without those of workers and of the stacks' operands.
+
+    An object that a stack owns goes or stays with the stack.
+    """
+    found = _listed(api, known("NodeFeatureDiscovery"))
+    kind = groups.kind_of_rules(api)
+    rules = [*groups.older(api, kind, groups.OLDER_RULE), *(api.list(kind) if kind else [])]
+    sources = {one["metadata"]["uid"] for one in rules if owned(one)}
+    found += [one for one in rules if nfd_rules.copied_from(one) not in sources]
+    operands = {spaces[GPU], spaces[NETWORK]}
+    with contextlib.suppress(KindNotServedError):
+        _kind, published = groups.features(api, keep=_published)
+        found += [one for one in published if one["metadata"]["namespace"] not in operands]
+    return [one for one in found if not _is_of_stack(one)]
+
+
+def _published(feature: KubeObject) -> KubeObject | None:
+    """Return the NodeFeature without its long specification; None for one of a worker."""
+    return None if nfd_features.is_by_worker(feature) else {**feature, "spec": {}}
+
+
+def _daemonsets(api: Api, spaces: t.Container[str]) -> list[KubeObject]:
+    """Return the DaemonSets outside these namespaces that select nodes by features."""
+
+    def keep(one: KubeObject) -> KubeObject | None:
+        is_foreign = one["metadata"].get("namespace") not in spaces
+        return {"metadata": one["metadata"]} if is_foreign and needs.selects_features(one) else None
+
+    return api.list(known("DaemonSet"), keep=keep)
+
+
+def _listed(api: Api, kind: Kind, namespace: str | None = None, **query: t.Any) -> list[KubeObject]:
+    """Return the objects; none if the cluster does not serve the kind."""
+    try:
+        return api.list(kind, namespace, **query)
+    except KindNotServedError:
+        return []

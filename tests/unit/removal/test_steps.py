@@ -1,0 +1,200 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The gate in front of a removal, on a server in memory: it reads the whole cluster and writes nothing."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from unit.engine import FakeClock, api_on
+from unit.fake_server import Answer, FakeServer
+from unit.removal.builders import (
+    INSTANCE,
+    OPERATOR,
+    POLICY,
+    POOL,
+    THEIR_POLICY,
+    Data,
+    machine,
+    machine_set,
+    made,
+    node,
+    pod,
+)
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
+from ansible_collections.accelerators.openshift.plugins.module_utils._removal import steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._removal.steps import GpuRemovalParams
+
+ALL: t.Final = ["gpu_operator", "nvidia_network_operator", "node_feature_discovery"]
+KINDS: t.Final = (
+    *("MachineSet", "Machine", "Node", "Pod", "DaemonSet", "Subscription", "ClusterServiceVersion"),
+    *("ClusterPolicy", "NVIDIADriver", "NodeFeatureDiscovery", "NodeFeature", "Module"),
+)
+RULES: t.Final = Kind("nfd.openshift.io/v1alpha1", "NodeFeatureRule", "nodefeaturerules")
+EXISTING: t.Final = {"name": "rack", "node_selector": {"rack": "b2"}}
+CLUSTER: t.Final = (
+    machine_set("training"),
+    machine("training", "n-1"),
+    node("n-1", **{POOL: "training"}),
+    POLICY,
+    OPERATOR,
+    INSTANCE,
+)
+
+
+def server(*objects: Data) -> FakeServer:
+    found = FakeServer(*KINDS)
+    found.served[RULES.api_version, RULES.plural] = RULES
+    for one in (*CLUSTER, *objects):
+        found.put(one)
+    return found
+
+
+def params(*pools: Data, **more: t.Any) -> GpuRemovalParams:
+    given = {
+        "pools": list(pools) or [{"name": "training"}],
+        "parts": ALL,
+        "namespace": "openshift-machine-api",
+        "gpu_namespace": "nvidia-gpu-operator",
+        "network_namespace": "nvidia-network-operator",
+        "nfd_namespace": "openshift-nfd",
+        "on_busy": "fail",
+        "delete_emptydir": False,
+        "force": False,
+        "wait": True,
+        "wait_timeout": 60,
+    }
+    return t.cast(GpuRemovalParams, given | more)
+
+
+def check(on: FakeServer, *pools: Data, **more: t.Any) -> Data:
+    found = steps.check(api_on(on, seconds=20.0), params(*pools, **more))
+    assert on.writes() == []
+    return found
+
+
+def test_everything_goes_if_nobody_needs_it() -> None:
+    found = check(server())
+    assert found["stays"] == found["ends"] == []
+    assert found["removes"] == [
+        "pool training (1 machine set, 1 machine)",
+        "the GPU operator and its stack (ClusterPolicy gpu-cluster-policy)",
+        "Node Feature Discovery (NodeFeatureDiscovery nfd-instance)",
+    ]
+
+
+def test_a_busy_cluster_is_refused_with_the_whole_table_and_without_a_write() -> None:
+    on = server(pod("job", "n-1"), machine_set("web"))
+    with pytest.raises(AcceleratorError) as caught:
+        steps.check(api_on(on), params())
+    assert on.writes() == []
+    assert caught.value.code == "NODE-BUSY"
+    (end,) = caught.value.facts["ends"]
+    assert (end["node"], end["by"]) == ("n-1", "drain by this run")
+    assert caught.value.evidence == caught.value.facts["table"]
+    assert [line.split()[0] for line in caught.value.evidence] == ["remove", "keep", "keep", "end"]
+
+
+def test_the_pool_of_a_second_file_keeps_the_stack_and_its_pods_run_on() -> None:
+    web = (machine_set("web"), machine("web", "n-2"), node("n-2", **{POOL: "web"}), pod("serve", "n-2"))
+    found = check(server(*web))
+    assert [(one["part"], one["keeps"]) for one in found["stays"]] == [
+        ("gpu_operator", "all"),
+        ("node_feature_discovery", "all"),
+    ]
+    assert found["removes"] == ["pool training (1 machine set, 1 machine)"]
+    assert found["ends"] == []
+
+
+def test_pods_on_existing_nodes_end_with_the_driver() -> None:
+    on = server(node("n-3", rack="b2"), pod("serve", "n-3"))
+    with pytest.raises(
+        AcceleratorError, match="would end 1 pod with GPUs of 1 namespace: team-a/serve on n-3"
+    ):
+        steps.check(api_on(on), params(EXISTING, {"name": "training"}))
+    assert on.writes() == []
+    # Without the stack, existing nodes lose nothing.
+    assert check(server(node("n-3", rack="b2"), pod("serve", "n-3")), EXISTING, parts=[])["ends"] == []
+
+
+def test_the_gate_waits_for_pods_on_existing_nodes_only() -> None:
+    assert check(server(pod("job", "n-1")), on_busy="wait")["ends"]
+    on = server(node("n-3", rack="b2"), pod("serve", "n-3"))
+    clock = FakeClock()
+
+    def answer(method: str, url: str, **more: t.Any) -> Answer:
+        if "watch=" in url:
+            clock.seconds += 100.0
+        return on.answer(method, url, **more)
+
+    on.request = answer
+    with pytest.raises(AcceleratorError) as caught:
+        steps.check(api_on(on, clock, 20.0), params(EXISTING, {"name": "training"}, on_busy="wait"))
+    assert (caught.value.code, on.writes()) == ("NODE-BUSY", [])
+
+
+def test_a_foreign_policy_keeps_the_operator_and_nfd() -> None:
+    found = check(server(THEIR_POLICY))
+    assert [(one["part"], one["keeps"]) for one in found["stays"]] == [
+        ("gpu_operator", "operator"),
+        ("node_feature_discovery", "all"),
+    ]
+    assert found["removes"][1].startswith("our objects of the GPU operator and its stack (ClusterPolicy gpu-")
+
+
+def feature(name: str, of: str, namespace: str = "openshift-nfd", labels: Data | None = None) -> Data:
+    marks = {"nfd.node.kubernetes.io/node-name": of}
+    found = made(
+        "NodeFeature", "nfd.k8s-sigs.io/v1alpha1", name, namespace, labels={**marks, **(labels or {})}
+    )
+    return {**found, "spec": {"labels": {"a": "b"}}}
+
+
+def test_features_of_workers_and_of_the_operands_do_not_keep_nfd() -> None:
+    on = server(feature("n-1", "n-1"), feature("nvidia-features-for-n-1", "n-1", "nvidia-gpu-operator"))
+    assert check(on)["stays"] == []
+    (stay,) = check(server(feature("cards", "n-1")))["stays"]
+    assert stay["needed_by"] == ["NodeFeature openshift-nfd/cards (made by another client)"]
+
+
+def test_rules_of_the_stack_and_copies_of_our_rules_do_not_keep_nfd() -> None:
+    policy = {"ownerReferences": [{"kind": "ClusterPolicy", "name": "gpu-cluster-policy", "uid": "p"}]}
+    rule = made("NodeFeatureRule", RULES.api_version, "kata", "openshift-nfd", labels={}, **policy)
+    assert check(server(rule))["stays"] == []
+
+
+def test_other_custom_resources_of_the_operator_keep_it() -> None:
+    config = Kind(
+        "configuration.net.nvidia.com/v1alpha1", "NicConfigurationTemplate", "nicconfigurationtemplates"
+    )
+    names = {"name": f"{config.plural}.{config.group}", "version": "v1alpha1", "kind": config.kind}
+    csv = made("ClusterServiceVersion", "operators.coreos.com/v1alpha1", "nno.v1", "nvidia-network-operator")
+    csv["spec"] = {"customresourcedefinitions": {"owned": [names]}}
+    subscription = made("Subscription", "operators.coreos.com/v1alpha1", "nno", "nvidia-network-operator")
+    on = server(csv, subscription)
+    on.served[config.api_version, config.plural] = config
+    on.put(made(config.kind, config.api_version, "nics", "team-net", labels={}))
+    (stay,) = check(on)["stays"]
+    assert (stay["part"], stay["keeps"]) == ("nvidia_network_operator", "operator")
+    assert stay["needed_by"] == ["NicConfigurationTemplate team-net/nics (made by another client)"]
+
+
+def test_a_pool_alone_asks_only_for_machines_nodes_and_pods() -> None:
+    on = server(pod("job", "n-1"))
+    found = check(on, parts=[], on_busy="drain")
+    assert [one["pod"] for one in found["ends"]] == ["job"]
+    assert [path.rpartition("/")[2] for _method, path, _query in on.requests] == [
+        "machinesets",
+        "machines",
+        "nodes",
+        "pods",
+    ]
+
+
+def test_a_cluster_without_any_of_it() -> None:
+    bare = FakeServer("Node", "Pod", "DaemonSet")
+    assert check(bare)["table"] == []
