@@ -22,7 +22,7 @@ description:
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._wait
-  - kubernetes.core.k8s_auth_options
+  - accelerators.openshift._auth
 options:
   playbook:
     description: Name of the playbook of this collection.

@@ -25,7 +25,7 @@ extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._wait
   - accelerators.openshift._drain
-  - kubernetes.core.k8s_auth_options
+  - accelerators.openshift._auth
 options:
   pools:
     description:

@@ -94,6 +94,7 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
+    "access_review": (40, 224),
     "gpu_autoscaler": (101, 565),
     "gpu_machine_health": (46, 251),
     "gpu_machineset": (115, 660),

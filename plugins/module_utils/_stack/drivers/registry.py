@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import dataclass, field
 
 Data = dict[str, t.Any]
 
@@ -106,6 +107,31 @@ def sources(mirror_sets: t.Iterable[Data]) -> dict[str, Source]:
     return found
 
 
+@dataclass
+class _Mover:
+    """Moves images to the registry. kept: options whose image stays, unknown: those without a known image."""
+
+    registry: str
+    known: t.Mapping[str, str]
+    elsewhere: t.Mapping[str, Source]
+    kept: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+
+    def __call__(self, values: Data, names: t.Sequence[str], option: str, *, is_needed: bool = True) -> Data:
+        """Return the option with its image in the registry. names: of the image, the best first."""
+        triple = {key: values[key] for key in ("repository", "image", "version") if values.get(key)}
+        if len(triple) < 3:
+            triple = split(next((self.known[name] for name in names if self.known.get(name)), ""))
+        if not triple:
+            if is_needed or values.get("enabled"):
+                self.unknown.append(option)
+            return values
+        if by := _covered(triple, self.elsewhere):
+            self.kept.append(f"{option} ({by})")
+            return values
+        return {**values, **triple, "repository": moved_to(triple["repository"], self.registry)}
+
+
 def mirrored(
     params: t.Mapping[str, t.Any],
     registry: str,
@@ -113,23 +139,8 @@ def mirrored(
     elsewhere: t.Mapping[str, Source],
 ) -> Mirrored:
     """Return options with images moved to the registry. known: from `images`; elsewhere: from `sources`."""
-    found, kept, unknown = dict(params), [], []
-
-    def moved(values: Data, names: t.Sequence[str], option: str, *, is_needed: bool = True) -> Data:
-        given = {key: values[key] for key in ("repository", "image", "version") if values.get(key)}
-        triple = (
-            given if len(given) == 3 else split(next((known[name] for name in names if known.get(name)), ""))
-        )
-        if not triple:
-            if is_needed or values.get("enabled"):
-                unknown.append(option)
-            return values
-        by = _covered(triple, elsewhere)
-        if by:
-            kept.append(f"{option} ({by})")
-            return values
-        return {**values, **triple, "repository": moved_to(triple["repository"], registry)}
-
+    found = dict(params)
+    moved = _Mover(registry, known, elsewhere)
     is_dra = params.get("backend") == "dra"
     for option, names in {"driver": _NAMES["driver"]}.items() if is_dra else _NAMES.items():
         found[option] = moved(params.get(option) or {}, names, option)
@@ -147,7 +158,7 @@ def mirrored(
                 _of_driver(entry, f"{key}[{at}]", moved, is_pool=key == "pools")
                 for at, entry in enumerate(params[key])
             ]
-    return Mirrored(found, kept, unknown)
+    return Mirrored(found, moved.kept, moved.unknown)
 
 
 def _of_cluster(values: Data, moved: t.Callable[..., Data]) -> Data:
