@@ -68,6 +68,7 @@ STEPS = {
     "_olm/removal_steps",
     "_olm/unpack",
     "_pools/steps",
+    "_quota/offered",
     "_quota/steps",
     "_stack/backend",
     "_stack/clusterpolicy/migration_steps",
@@ -90,12 +91,12 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "gpu_autoscaler": (98, 546),
+    "gpu_autoscaler": (100, 552),
     "gpu_machine_health": (44, 231),
     "gpu_machineset": (110, 620),
     "gpu_node": (64, 334),
-    "gpu_plan": (80, 437),
-    "gpu_quota": (45, 224),
+    "gpu_plan": (82, 443),
+    "gpu_quota": (50, 248),
     "gpu_workload": (64, 302),
     "manifests": (37, 197),
     "nfd_labels": (53, 282),
