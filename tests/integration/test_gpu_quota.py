@@ -54,13 +54,14 @@ def test_the_refusal_is_the_servers_own(playbook: Playbook, audit: Audit, in_pro
         ({"hard": {GPU: "1.5"}}, "QUOTA-QUANTITY", "whole number"),
         ({"hard": {"pods": 1}, "prove": True}, "QUOTA-PROOF", "extended resource"),
         ({"gpus": 1, "hard": {GPU: 1}}, "INPUT-OPTION", "mutually exclusive"),
-        ({}, "INPUT-OPTION", "state is present but any of the following are missing: gpus, hard"),
+        ({}, "INPUT-OPTION", "state is present but any of the following are missing: gpus, hard, quotas"),
+        ({"gpus": 1, "namespace": "kube-system"}, "QUOTA-NAMESPACE", "belongs to the platform"),
     ],
 )
 def test_bad_input_sends_no_request(
     options: dict[str, t.Any], code: str, words: str, playbook: Playbook, audit: Audit, in_process: bool
 ) -> None:
-    task = playbook.module("gpu_quota", in_process, namespace="default", **options)
+    task = playbook.module("gpu_quota", in_process, **{"namespace": "it-input", **options})
     assert task.failed
     assert (task["code"], task["layer"]) == (code, "input")
     assert words in task["msg"]
@@ -111,7 +112,7 @@ def test_what_the_identity_may_not_do_is_named(cluster: Cluster, playbook: Playb
     sandbox = cluster.needs_sandbox()
     restricted = sandbox.directory / "kubeconfig-restricted"
     run = playbook.tasks(
-        {"accelerators.openshift.gpu_quota": {"namespace": "default", "gpus": 1}}, kubeconfig=restricted
+        {"accelerators.openshift.gpu_quota": {"namespace": "it-held", "gpus": 1}}, kubeconfig=restricted
     )
     assert run.failure["code"] == "API-FORBIDDEN"
     assert "resourcequotas" in run.failure["message"] or "namespaces" in run.failure["message"]

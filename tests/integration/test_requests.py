@@ -89,7 +89,7 @@ AGAIN: t.Final = {
     "list nodefeaturediscoveries.nfd.openshift.io": 1,
     "watch nodefeaturediscoveries.nfd.openshift.io": 1,
     "watch nodes": 1,
-    "list nodes": 6,
+    "list nodes": 5,
     "list clusterpolicies.nvidia.com": 1,
     "list daemonsets.apps": 1,
     "list pods": 1,

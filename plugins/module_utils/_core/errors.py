@@ -34,7 +34,9 @@ LAYERS: t.Final = {
 _ELSEWHERE: t.Final = {
     # an option of the task is wrong
     **dict.fromkeys(("NFD-COMPARE", "NFD-FEATURE", "NFD-FILE", "NFD-PCI", "NFD-RULE"), "input"),
-    **dict.fromkeys(("QUOTA-EMPTY", "QUOTA-KEY", "QUOTA-PROOF", "QUOTA-QUANTITY"), "input"),
+    **dict.fromkeys(
+        ("QUOTA-EMPTY", "QUOTA-KEY", "QUOTA-NAMESPACE", "QUOTA-PROOF", "QUOTA-QUANTITY"), "input"
+    ),
     # the pool is valid, but its live Machines contradict it
     **dict.fromkeys(("POOL-AUTOSCALED", "POOL-DRIFT", "POOL-SURGE"), "machine"),
     # the API server does not serve the kind

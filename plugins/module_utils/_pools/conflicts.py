@@ -9,8 +9,10 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.well_known import GPU, GPU_PRESENT, INSTANCE_TYPE, NVIDIA, NVIDIA_PCI, quota_key
+from .._core import namespaces
 from .._core.input import Problems
 from .._core.ownership import pool_label
+from .._core.priority_class import RESERVED
 from .model import ACCELERATOR, Candidate
 
 # A pool, or a part of it, as the user wrote it.
@@ -124,6 +126,13 @@ def _priorities(pools: t.Sequence[Description], name: str, problems: Problems) -
     for index, pool in enumerate(pools):
         for position, priority in enumerate(pool.get("priority") or []):
             path, own = f"{name}[{index}].priority[{position}]", priority.get("name")
+            if str(own).startswith(RESERVED):
+                problems.add(
+                    "POOL-VALUE",
+                    f"{path}.name",
+                    f"{own} begins with {RESERVED}, which Kubernetes keeps for its own priority classes.",
+                    "Give the priority class another name.",
+                )
             if own in seen and priority != seen[own][1]:
                 problems.add(
                     "POOL-CONFLICT",
@@ -136,9 +145,13 @@ def _priorities(pools: t.Sequence[Description], name: str, problems: Problems) -
 
 
 def _quotas(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
-    """Add a problem for different quantities with units in one quota; plain numbers are added up."""
+    """Add a problem for different quantities with units in one quota; plain numbers are added up.
+
+    One pool names each quota once, and none in a namespace of the platform.
+    """
     seen: dict[tuple[str, str, str], tuple[str, str]] = {}
     for index, pool in enumerate(pools):
+        _quotas_of_one(pool, f"{name}[{index}].quota", problems)
         for position, quota in enumerate(pool.get("quota") or []):
             for key, quantity in (quota.get("hard") or {}).items():
                 path = f"{name}[{index}].quota[{position}].hard.{key}"
@@ -151,6 +164,27 @@ def _quotas(pools: t.Sequence[Description], name: str, problems: Problems) -> No
                         f"{quantity} differs from {other[1]} of {other[0]}, the same quota.",
                         "Give both the same quantity.",
                     )
+
+
+def _quotas_of_one(pool: Description, path: str, problems: Problems) -> None:
+    seen: dict[tuple[str, str], int] = {}
+    for position, quota in enumerate(pool.get("quota") or []):
+        namespace = str(quota.get("namespace"))
+        first = seen.setdefault((namespace, quota.get("name") or "gpu-quota"), position)
+        if first != position:
+            problems.add(
+                "POOL-DUPLICATE",
+                f"{path}[{position}].namespace",
+                f"the pool names namespace {namespace} twice, first at quota[{first}].",
+                "Keep one entry with the sum; give a second quota of the namespace a name of its own.",
+            )
+        if namespaces.is_of_platform(namespace):
+            problems.add(
+                "QUOTA-NAMESPACE",
+                f"{path}[{position}].namespace",
+                f"namespace {namespace} belongs to the platform: a quota there can stop its pods.",
+                "Set the namespace of a team.",
+            )
 
 
 def check_claims(pool: Description, path: str, problems: Problems) -> None:

@@ -73,6 +73,15 @@ def offering(node: KubeObject) -> KubeObject:
     return {"status": {"allocatable": (node.get("status") or {}).get("allocatable")}}
 
 
+def offer_all(nodes: t.Iterable[KubeObject], wanted: t.Iterable[str]) -> bool:
+    """Return whether each resource is offered by one of the nodes."""
+    return set(wanted) <= _offered(nodes)
+
+
+def _offered(nodes: t.Iterable[KubeObject]) -> set[str]:
+    return {one for node in nodes for one in ((node.get("status") or {}).get("allocatable") or {})}
+
+
 def doubts(
     name: str,
     limits: Limits,
@@ -84,7 +93,7 @@ def doubts(
 
     nodes, known (the DeviceClasses): None when they are not known.
     """
-    offered = {one for node in nodes or () for one in ((node.get("status") or {}).get("allocatable") or {})}
+    offered = _offered(nodes or ())
     missing = [one for one in keys.extended(limits) if nodes is not None and one not in offered]
     found = [
         f"No node advertises {one}: quota {name} limits something that does not exist (yet)."

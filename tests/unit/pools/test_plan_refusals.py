@@ -30,6 +30,18 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
     ("changes", "code", "path"),
     [
         ({"replica": 2}, "POOL-UNKNOWN-KEY", "replica"),
+        (
+            {"quota": [{"namespace": "team-a", "gpus": 1}, {"namespace": "team-a", "gpus": 2}]},
+            "POOL-DUPLICATE",
+            "quota[1].namespace",
+        ),
+        ({"quota": [{"namespace": "kube-system", "gpus": 1}]}, "QUOTA-NAMESPACE", "quota[0].namespace"),
+        (
+            {"quota": [{"namespace": "openshift-nfd", "gpus": 1}]},
+            "QUOTA-NAMESPACE",
+            "quota[0].namespace",
+        ),
+        ({"priority": [{"name": "system-gpu", "value": 1}]}, "POOL-VALUE", "priority[0].name"),
         ({"name": None}, "POOL-REQUIRED", "name"),
         ({"name": "T_4"}, "POOL-VALUE", "name"),
         ({"name": "a" * 40}, "POOL-NAME", "name"),

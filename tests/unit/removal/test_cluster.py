@@ -53,10 +53,10 @@ def test_nodes_that_still_use_a_stack() -> None:
         nodes=[
             node("pool", **{POOL: "training"}),
             node("gpus"),
-            node("new", gpus=0, **{"feature.node.kubernetes.io/pci-10de.present": "true"}),
+            node("new", 0, **{"feature.node.kubernetes.io/pci-10de.present": "true"}),
             node("off", **no_operands),
-            node("cpu", gpus=0),
-            {**node("nic", gpus=0), "status": {"allocatable": {"rdma/shared": "8"}}},
+            node("cpu", 0),
+            {**node("nic", 0), "status": {"allocatable": {"rdma/shared": "8"}}},
         ]
     )
     assert seen.other_nodes(cluster, GPU, {"pool"}) == ["gpus", "new"]

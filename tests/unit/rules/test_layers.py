@@ -71,6 +71,7 @@ STEPS = {
     "_olm/removal_steps",
     "_olm/unpack",
     "_pools/steps",
+    "_quota/offered",
     "_quota/steps",
     "_removal/steps",
     "_stack/backend",

@@ -29,7 +29,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm.subscr
     OlmOperatorParams,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.steps import GpuPlanParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._quota.steps import GpuQuotaParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota.options import GpuQuotaParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._removal.steps import GpuRemovalParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
     SpecialResourceParams,

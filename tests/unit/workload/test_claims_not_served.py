@@ -17,7 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     KindNotServedError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._quota import steps as quota_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota.offered import Offered
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.backend import backend
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import steps as workload_steps
@@ -58,5 +58,5 @@ def test_a_validation_says_what_is_missing_and_foresees_nothing(server: FakeServ
 
 
 def test_a_quota_limits_what_is_not_there(server: FakeServer) -> None:
-    assert quota_steps.classes(api_on(server), {quota_key(): "2"}) == []
-    assert quota_steps.classes(api_on(server), {"requests.nvidia.com/gpu": "2"}) is None
+    assert Offered(api_on(server)).classes({quota_key(): "2"}) == []
+    assert Offered(api_on(server)).classes({"requests.nvidia.com/gpu": "2"}) is None

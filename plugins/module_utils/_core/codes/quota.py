@@ -23,6 +23,18 @@ QUOTA: t.Final = (
         "Write the key in `hard` as the message shows, with the prefix requests.",
     ),
     Code(
+        "QUOTA-NAMESPACE",
+        "The namespace belongs to Kubernetes or OpenShift (`default`, `kube-*`, `openshift-*`): a quota "
+        "there can stop pods of the platform.",
+        "Set the namespace of a team in `quota` of the pool (module option `namespace`).",
+    ),
+    Code(
+        "QUOTA-NEW-NAMESPACE",
+        "The namespace does not exist, and its name is near to an existing one, or is not in the list of "
+        "namespaces that may be created.",
+        "Correct the name; if it is right, set `gpu_policy_namespaces: [NAME]` (module option `namespaces`).",
+    ),
+    Code(
         "QUOTA-NO-NAMESPACE",
         "The namespace for the quota does not exist.",
         "Run `oc create namespace NAME`, or set `create_namespace: true` (role variable "

@@ -1,0 +1,56 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""PriorityClass: what the API server refuses, found before anything is written."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .objects import KubeObject
+
+# Names that begin so belong to Kubernetes; the API server refuses others of that kind.
+RESERVED: t.Final = "system-"
+_DEFAULT_POLICY: t.Final = "PreemptLowerPriority"
+
+
+class Clash(t.NamedTuple):
+    """A priority class that cannot become what the plan asks for. message, remedy: for an error."""
+
+    name: str
+    message: str
+    remedy: str
+
+
+def clashes(wanted: t.Iterable[t.Mapping[str, t.Any]], live: t.Iterable[KubeObject]) -> list[Clash]:
+    """Return the classes of the plan that the API server would refuse.
+
+    wanted: the priorities of the plan, with name, value and preemption_policy. live: those of the cluster.
+    Value and preemptionPolicy of a class can never change.
+    """
+    found, there = [], {str(one["metadata"]["name"]): one for one in live}
+    for one in wanted:
+        name, other = str(one["name"]), there.get(str(one["name"]))
+        if name.startswith(RESERVED):
+            message = f"PriorityClass {name} begins with {RESERVED}, which Kubernetes keeps for itself."
+            found.append(Clash(name, message, "Give the class another name in priority of the pool."))
+            continue
+        differs = _differences(one, other) if other else []
+        if differs:
+            message = f"PriorityClass {name} exists with {', '.join(differs)}; these fields never change."
+            remedy = (
+                f"Ask for the live value in priority of the pool, or run `oc delete priorityclass {name}` "
+                "(running pods keep their priority)."
+            )
+            found.append(Clash(name, message, remedy))
+    return found
+
+
+def _differences(wanted: t.Mapping[str, t.Any], live: KubeObject) -> list[str]:
+    policy = wanted.get("preemption_policy") or _DEFAULT_POLICY
+    pairs = [
+        ("value", int(live.get("value") or 0), int(wanted["value"])),
+        ("preemptionPolicy", live.get("preemptionPolicy") or _DEFAULT_POLICY, policy),
+    ]
+    return [f"{key} {now} (asked: {asked})" for key, now, asked in pairs if now != asked]

@@ -1,0 +1,111 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Options of gpu_quota: the quotas that a task asks for, checked before the first request."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core import namespaces
+from .._core.errors import AcceleratorError, InputError
+from .._frame.argspec import StateParams
+from . import keys, resource_quota
+
+
+class QuotaParams(t.TypedDict):
+    """One quota of the option quotas. hard: limit for each resource, as in `spec.hard`."""
+
+    namespace: str
+    name: str
+    gpus: int | None
+    claims: bool
+    hard: dict[str, t.Any] | None
+
+
+class GpuQuotaParams(StateParams):
+    """The options of gpu_quota. quotas: several quotas instead of one. namespaces: what may be created."""
+
+    namespace: str | None
+    name: str
+    gpus: int | None
+    claims: bool
+    hard: dict[str, t.Any] | None
+    quotas: list[QuotaParams] | None
+    create_namespace: bool
+    namespaces: list[str] | None
+    adopt: t.Literal["report", "take"]
+    prove: bool
+
+
+class Wanted(t.NamedTuple):
+    """A quota that the task asks for."""
+
+    namespace: str
+    name: str
+    limits: dict[str, str]
+
+    @property
+    def title(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+def named(params: GpuQuotaParams) -> list[tuple[str, str]]:
+    """Return namespace and name of each quota."""
+    if params["quotas"] is None:
+        return [(str(params["namespace"]), params["name"])]
+    return [(one["namespace"], one["name"]) for one in params["quotas"]]
+
+
+def read(params: GpuQuotaParams) -> list[Wanted]:
+    """Return the quotas with canonical limits. Raises InputError; sends no request."""
+    asked = params["quotas"]
+    if asked is None:
+        limits = keys.hard(params["gpus"], params["hard"], params["claims"])
+        found = [Wanted(str(params["namespace"]), params["name"], limits)]
+    else:
+        found = [_entry(index, one) for index, one in enumerate(asked)]
+    for index, one in enumerate(found):
+        if params["prove"]:
+            resource_quota.check_provable(one.limits)
+        if namespaces.is_of_platform(one.namespace):
+            raise of_platform(one.namespace)
+        if one[:2] in (other[:2] for other in found[:index]):
+            message = f"quotas[{index}]: quota {one.title} is in the list twice."
+            raise InputError("INPUT-VALUE", message, "Add the limits up in one entry.")
+    return found
+
+
+def _entry(index: int, one: QuotaParams) -> Wanted:
+    try:
+        return Wanted(one["namespace"], one["name"], keys.hard(one["gpus"], one["hard"], one["claims"]))
+    except InputError as exc:
+        exc.message = f"quotas[{index}] ({one['namespace']}): {exc.message}"
+        raise
+
+
+def of_platform(namespace: str) -> InputError:
+    """Return the error for a quota in a namespace of Kubernetes or OpenShift."""
+    message = f"Namespace {namespace} belongs to the platform: a quota there can stop its pods."
+    return InputError("QUOTA-NAMESPACE", message, "Set the namespace of a team, such as team-a.")
+
+
+def refused_namespace(name: str, allowed: t.Sequence[str] | None, existing: t.Iterable[str]) -> str:
+    """Return why a namespace that does not exist is not created, or "".
+
+    allowed: the option namespaces. existing: the names of the cluster's namespaces.
+    """
+    if allowed:
+        return "" if name in allowed else "it is not in the list of namespaces that may be created"
+    near = namespaces.near(name, existing)
+    return f"its name is near to the existing namespace {near}" if near else ""
+
+
+def not_created(name: str, why: str) -> AcceleratorError:
+    """Return the error for a namespace that is perhaps a typing error."""
+    message = f"Namespace {name} does not exist, and {why}. Nothing was changed."
+    remedy = (
+        f"Correct the name; if it is right, set gpu_policy_namespaces: [{name}] (module option namespaces)."
+    )
+    return AcceleratorError("QUOTA-NEW-NAMESPACE", message, remedy)

@@ -1,0 +1,72 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Limits of a quota that another field manager set, or of a quota that we did not create."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core import quantity
+from .._core.adoption import keeper
+from .._core.objects import KubeObject
+from .._core.ownership import MANAGER, owned
+
+# The API server names this manager when nobody is recorded for a field.
+_NOBODY: t.Final = "before-first-apply"
+
+
+class Kept(t.NamedTuple):
+    """A limit that differs from what was asked. live: None if the quota has no such limit."""
+
+    key: str
+    asked: str
+    live: str | None
+    manager: str
+
+    def as_result(self) -> dict[str, t.Any]:
+        """Return the entry of the module's result."""
+        return {"path": f"spec.hard.{self.key}", **self._asdict()}
+
+
+def differing(live: KubeObject | None, limits: t.Mapping[str, str]) -> list[Kept]:
+    """Return the limits that others set to something else."""
+    if live is None:
+        return []
+    hard: dict[str, str] = (live.get("spec") or {}).get("hard") or {}
+    found = []
+    for key, asked in limits.items():
+        now = hard.get(key)
+        manager = _manager(live, key) if owned(live) else _manager(live, key) or keeper(live)
+        if manager and (now is None or quantity.parse(now) != quantity.parse(asked)):
+            found.append(Kept(key, asked, now, manager))
+    return found
+
+
+def warning(live: KubeObject, kept: t.Sequence[Kept]) -> str:
+    """Return the sentence about limits that were kept."""
+    metadata = live["metadata"]
+    lines = [
+        f"{one.key} stays {one.live or 'without a limit'} (asked: {one.asked}, set by {one.manager})"
+        for one in kept
+    ]
+    return (
+        f"Quota {metadata['namespace']}/{metadata['name']}: {', '.join(lines)}. Set gpu_policy_adopt: take "
+        "(module option adopt) to change that."
+    )
+
+
+def is_nobodys(live: KubeObject | None) -> bool:
+    """Return whether no field manager is recorded, so that an apply may take every field."""
+    entries = ((live or {}).get("metadata") or {}).get("managedFields") or []
+    return all(one.get("subresource") or one.get("manager") in (_NOBODY, MANAGER) for one in entries)
+
+
+def _manager(live: KubeObject, key: str) -> str:
+    """Return the other manager that set this limit, or ""."""
+    for one in live["metadata"].get("managedFields") or []:
+        hard = ((one.get("fieldsV1") or {}).get("f:spec") or {}).get("f:hard") or {}
+        if f"f:{key}" in hard and one.get("manager") not in (MANAGER, _NOBODY) and not one.get("subresource"):
+            return str(one.get("manager"))
+    return ""
