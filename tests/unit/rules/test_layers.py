@@ -88,18 +88,18 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "gpu_autoscaler": (100, 561),
-    "gpu_machine_health": (46, 245),
-    "gpu_machineset": (112, 635),
-    "gpu_node": (66, 348),
-    "gpu_plan": (82, 451),
-    "gpu_quota": (47, 239),
-    "gpu_workload": (62, 298),
-    "manifests": (39, 212),
-    "nfd_labels": (55, 296),
-    "olm_operator": (58, 324),
-    "preflight_update": (75, 378),
-    "special_resource": (139, 682),
+    "gpu_autoscaler": (100, 564),
+    "gpu_machine_health": (46, 248),
+    "gpu_machineset": (112, 638),
+    "gpu_node": (66, 351),
+    "gpu_plan": (82, 454),
+    "gpu_quota": (47, 242),
+    "gpu_workload": (62, 301),
+    "manifests": (39, 215),
+    "nfd_labels": (55, 299),
+    "olm_operator": (58, 326),
+    "preflight_update": (75, 381),
+    "special_resource": (139, 685),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
