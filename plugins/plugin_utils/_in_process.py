@@ -16,7 +16,9 @@ import json
 import os
 import sys
 import typing as t
+from pathlib import Path
 
+from ansible import constants
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
@@ -63,7 +65,10 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         if problem:
             return {**result, **problem}
         check_mode, diff = bool(self._task.check_mode), bool(self._task.diff)
-        return {**result, **execute(name, module.ensure, params, check_mode, diff, _display.display, run)}
+        contacts = process.Contacts(Path(constants.DEFAULT_LOCAL_TMP), run)
+        show = _show(task_vars)
+        done = execute(name, module.ensure, params, check_mode, diff, show, run, contacts)
+        return {**result, **done}
 
     def _is_safe(self, task_vars: dict[str, t.Any]) -> bool:
         """Return whether the module's function has the same effect in this process."""
@@ -84,6 +89,14 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         return os.path.realpath(rendered) == os.path.realpath(sys.executable) and os.path.dirname(
             rendered
         ) == os.path.dirname(sys.executable)
+
+
+def _show(task_vars: t.Mapping[str, t.Any]) -> t.Callable[[str], None]:
+    """Return what shows a line of progress; it names the inventory host if the play has several."""
+    if len(task_vars.get("ansible_play_hosts_all") or ()) < 2:
+        return t.cast(t.Callable[[str], None], _display.display)
+    host = task_vars["inventory_hostname"]
+    return lambda line: _display.display(f"{host}: {line}")
 
 
 def _validated(

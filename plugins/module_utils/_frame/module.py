@@ -21,6 +21,7 @@ from .._kube.client import Api
 from .._kube.connection import Connection
 from .._kube.deadline import Deadline
 from .._kube.http import Http
+from .._kube.retry import Contacts
 from . import process
 from .argspec import ArgumentSpec
 from .lease import Lease
@@ -42,11 +43,13 @@ def connect(
     check_mode: bool = False,
     show: Show = _silent,
     wait_timeout: float = 120.0,
+    contacts: Contacts | None = None,
 ) -> Api:
     """Return an Api that connects with its first request.
 
     params: kubernetes.core's options, wait and wait_timeout (seconds). agent: the plugin's name, which the
-    server's audit log shows. wait_timeout: seconds, if params has none. Raises InputError.
+    server's audit log shows. wait_timeout: seconds, if params has none. contacts: the servers that have
+    answered the run. Raises InputError.
     """
 
     def progress(line: str) -> None:
@@ -68,7 +71,7 @@ def connect(
             api.warn(warning)
         return connection
 
-    http = Http(open_connection, deadline, f"accelerators.openshift/{agent}", progress)
+    http = Http(open_connection, deadline, f"accelerators.openshift/{agent}", progress, contacts=contacts)
     api = Api(http, check_mode=check_mode, wait_wanted=bool(params.get("wait", True)), progress=progress)
     return api
 
@@ -108,15 +111,17 @@ def execute(
     diff: bool,
     show: Show = _silent,
     run: Run | None = None,
+    contacts: Contacts | None = None,
 ) -> Result:
     """Call the module and return its result as people may see it. A failure is a result with C(failed).
 
-    run: the run of ansible-playbook that the task belongs to, if not the one of this process.
+    run: the run of ansible-playbook that the task belongs to, if not the one of this process. contacts: the
+    servers that have answered it.
     """
     started = time.monotonic()
     api: Api | None = None
     try:
-        api = connect(params, name, check_mode, show)
+        api = connect(params, name, check_mode, show, contacts=contacts)
         result = _guarded(api, ensure, params, run or process.own_run())
     except AcceleratorError as exc:
         result = {**exc.to_result(), "failed": True}

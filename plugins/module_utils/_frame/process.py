@@ -9,7 +9,9 @@ Ansible's workers have a session of their own: a worker goes on when ansible-pla
 
 from __future__ import annotations
 
+import contextlib
 import getpass
+import hashlib
 import multiprocessing
 import os
 import platform
@@ -40,6 +42,28 @@ def is_gone(run: Run) -> bool:
     if not run.pid or not run.machine or run.machine != _machine():
         return False
     return not _started(run.pid) or _started(run.pid) != run.started
+
+
+class Contacts:
+    """The API servers that have answered a run, as empty files: the workers of a run share nothing else.
+
+    folder: the temporary folder of the run, which ansible-playbook removes.
+    """
+
+    def __init__(self, folder: Path, run: Run) -> None:
+        self._folder, self._run = folder, run
+
+    def has(self, host: str) -> bool:
+        """Return True if the server has answered the run, or if nobody can note that."""
+        return not self._folder.is_dir() or self._file(host).exists()
+
+    def add(self, host: str) -> None:
+        """Note that the server has answered the run."""
+        with contextlib.suppress(OSError):
+            self._file(host).touch()
+
+    def _file(self, host: str) -> Path:
+        return self._folder / hashlib.sha256(f"{self._run.id} {host}".encode()).hexdigest()
 
 
 def _user() -> str:

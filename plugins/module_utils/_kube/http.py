@@ -27,7 +27,7 @@ from . import answer as kube_answer, http_errors
 from .answer import Answer
 from .connection import TRANSPORT_ERRORS, Connection
 from .deadline import Deadline
-from .retry import LOOK, USUAL, Limits, Pause, Trouble
+from .retry import LOOK, USUAL, AllMet, Contacts, Limits, Patience, Pause, Trouble
 
 # How often a write is sent again after the server's own optimistic lock failed.
 RACES = 10
@@ -54,6 +54,7 @@ class Http:
 
     connect: called for the first request, so that wrong input fails before credentials are read.
     agent: the User-Agent of every request. progress: shows a line while the server cannot be reached.
+    contacts: the servers that have answered the run.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Http:
         agent: str,
         progress: t.Callable[[str], None],
         limits: Limits = USUAL,
+        contacts: Contacts | None = None,
     ) -> None:
         self._connect = connect
         self.deadline = deadline
@@ -70,6 +72,7 @@ class Http:
         self._headers = {"User-Agent": agent, "Accept": "application/json"}
         self.progress = progress
         self.trouble = Trouble(deadline.clock, limits)
+        self.patience = Patience(limits, contacts or AllMet(), lambda: self.connection.host)
 
     @functools.cached_property
     def connection(self) -> Connection:
@@ -220,6 +223,7 @@ class _Tries:
         except TRANSPORT_ERRORS as exc:
             problem, asked = self._broken(exc), 0.0
         else:
+            self._http.patience.note_answer()
             if answer.status == 401 and not self._renewed:
                 self._renewed = True
                 self._http.connection.renew()
@@ -254,7 +258,7 @@ class _Tries:
         host = self._http.connection.host
         if refusal := http_errors.proxy_problem(exc):
             raise http_errors.no_way(host, self._http.connection.proxy, refusal) from exc
-        if http_errors.is_tls_alert(exc):
+        if "alert" in str(exc).lower():  # the other end refused the handshake, for example our certificate
             self._http.connection.check_identity(0, str(exc))
         cause = http_errors.certificate_problem(exc)
         if cause is not None and self._renewed:
@@ -275,7 +279,7 @@ class _Tries:
         host, deadline = self._http.connection.host, self._http.deadline
         now = deadline.clock()
         seconds = now - self._started
-        if deadline.passed or seconds > self._outage:
+        if deadline.passed or seconds > self._http.patience.seconds(problem, self._outage):
             proxy = self._http.connection.proxy
             raise http_errors.unreachable(host, proxy, self._method, self._path, problem, seconds)
         if now - self._said >= _SAY_AFTER:

@@ -30,6 +30,8 @@ def describe(status: int, body: t.Any) -> str:
 
 
 NO_ANSWER = "no answer in time"
+REFUSED = "connection refused"
+NO_NAME = "the host name cannot be resolved"
 
 
 def describe_transport(exc: BaseException) -> str:
@@ -39,8 +41,8 @@ def describe_transport(exc: BaseException) -> str:
         return f"the proxy answers {tunnel[1].strip()}"
     where = "the proxy cannot be reached: " if "onnect to proxy" in text else ""
     for words, meaning in (
-        ("refused", "connection refused"),
-        ("NameResolution", "the host name cannot be resolved"),
+        ("refused", REFUSED),
+        ("NameResolution", NO_NAME),
         ("timed out", NO_ANSWER),
     ):
         if words in text:
@@ -123,11 +125,6 @@ def proxy_problem(exc: BaseException) -> str:
     match = _TUNNEL.search(str(exc))
     is_final = match is not None and match[1].startswith("4") and int(match[1][:3]) not in _AGAIN
     return match[1].strip() if match and is_final else ""
-
-
-def is_tls_alert(exc: BaseException) -> bool:
-    """Return True if the other end refused the TLS handshake, for example because of our certificate."""
-    return "alert" in str(exc).lower()
 
 
 def no_way(host: str, proxy: str, problem: str) -> ApiError:

@@ -11,6 +11,7 @@ import random
 import threading
 import typing as t
 
+from . import http_errors
 from .deadline import Clock
 
 # Seconds between two looks of a thread that waits for its turn, whether another thread's try was answered.
@@ -21,6 +22,7 @@ class Limits(t.NamedTuple):
     """How long the client waits for what, in seconds.
 
     outage: how long one request is tried again; pauses that the server asked for do not count.
+    first_contact: the same while nothing listens at the address, and the server has not answered the run yet.
     connect: one try's wait for a connection. read: one try's wait for the next bytes of an answer.
     first_read: the same for the first try. It doubles with each try that ran out: so a stalled answer is
     noticed soon, and a slow server still gets its time.
@@ -33,6 +35,7 @@ class Limits(t.NamedTuple):
     """
 
     outage: float = 150.0
+    first_contact: float = 30.0
     connect: float = 10.0
     first_read: float = 5.0
     read: float = 65.0
@@ -52,6 +55,47 @@ class Limits(t.NamedTuple):
 
 
 USUAL = Limits()
+
+
+class Contacts(t.Protocol):
+    """The API servers that have answered this run, by their URL."""
+
+    def has(self, host: str) -> bool: ...
+    def add(self, host: str) -> None: ...
+
+
+class AllMet:
+    """The contacts of a task that knows nothing of its run: every server counts as one that has answered."""
+
+    def has(self, host: str) -> bool:
+        return True
+
+    def add(self, host: str) -> None:
+        return
+
+
+class Patience:
+    """How long a request is tried again: less if nothing listens there and the run has had no answer yet.
+
+    host: returns the server's URL.
+    """
+
+    def __init__(self, limits: Limits, contacts: Contacts, host: t.Callable[[], str]) -> None:
+        self._limits, self._contacts, self._host = limits, contacts, host
+        self._has_answered = False
+
+    def note_answer(self) -> None:
+        """Note that the server has answered."""
+        if not self._has_answered:
+            self._has_answered = True
+            self._contacts.add(self._host())
+
+    def seconds(self, problem: str, outage: float) -> float:
+        """Return how long to try. problem: what broke the connection. outage: seconds for a known server."""
+        if not problem.endswith((http_errors.REFUSED, http_errors.NO_NAME)):
+            return outage
+        is_known = self._has_answered or self._contacts.has(self._host())
+        return outage if is_known else self._limits.first_contact
 
 
 class Pause:

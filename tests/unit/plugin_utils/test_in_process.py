@@ -82,3 +82,15 @@ def test_what_tasks_wait_with_is_there_before_ansible_forks() -> None:
         [sys.executable, "-c", loaded], env=environment, capture_output=True, text=True, check=False
     )
     assert done.stdout == "True\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("hosts", "line"), [(["east", "west"], "west: 5 s"), (["west"], "5 s"), (None, "5 s")]
+)
+def test_progress_names_the_host_among_several(
+    hosts: list[str] | None, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(_in_process._display, "display", shown.append)
+    _in_process._show({"ansible_play_hosts_all": hosts, "inventory_hostname": "west"})("5 s")
+    assert shown == [line]
