@@ -94,7 +94,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_machine_health": (44, 231),
     "gpu_machineset": (110, 620),
     "gpu_node": (64, 334),
-    "gpu_plan": (80, 437),
+    "gpu_plan": (81, 439),
     "gpu_quota": (45, 224),
     "gpu_removal": (62, 310),
     "gpu_workload": (59, 285),
