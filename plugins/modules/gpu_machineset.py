@@ -219,6 +219,12 @@ drift:
   elements: dict
   sample:
     - {machine_set: demo-x7k2p-inference-us-east-2a, field: labels.team, live: ml, wanted: ai, machines: []}
+other_pools:
+  description: Names of the other pools that have machine sets of this collection.
+  returned: success
+  type: list
+  elements: str
+  sample: [inference]
 removed:
   description:
     - Machines that the pool lost because it got smaller, or gave up a zone or an instance type. In check

@@ -66,6 +66,13 @@ options:
         plugin supports are refused (C(POOL-DRA)).
     type: str
     choices: [dra]
+  leftovers:
+    description:
+      - Whether to list quotas and priority classes that this collection made and that O(pools) does not ask
+        for, in C(leftovers) of RV(plan). They stay.
+      - This needs two requests. An identity that may not list them gets an empty list.
+    type: bool
+    default: false
   catalogue:
     description:
       - Your own instance types, as the option of the same name of
@@ -150,6 +157,11 @@ plan:
       description: Lowest and highest cost of each pool per hour, and its class. Empty without O(prices).
       type: list
       elements: dict
+    leftovers:
+      description:
+        - With O(leftovers), objects that are no longer asked for, each with the command that removes it.
+      type: list
+      elements: dict
     cost:
       description: The same for all pools together. Null without O(prices).
       type: dict
@@ -218,6 +230,7 @@ SPEC = ArgumentSpec(
         },
         "accelerator_limits": {"type": "list", "elements": "str"},
         "backend": {"type": "str", "choices": ["dra"]},
+        "leftovers": {"type": "bool", "default": False},
         "catalogue": {"type": "list", "elements": "dict", "default": []},
         "prices": {"type": "dict"},
         "cost_classes": {"type": "dict"},

@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.diff import CHANGE, CREATE, DELETE, KEEP
+from . import leftovers
 from .model import JsonObject
 
 Plan = t.Mapping[str, t.Any]
@@ -60,6 +61,7 @@ def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> JsonObject:
         "limits": list(plan.get("limits") or []),
         "quotas": list(plan["quotas"]),
         "cost": plan.get("cost"),
+        "leftovers": [*leftovers.of_pools(plan, parts.get("nodes", ())), *(plan.get("leftovers") or [])],
         "warnings": list(
             dict.fromkeys(
                 text for found in parts.values() for part in found for text in part.get("warnings") or []
@@ -134,6 +136,10 @@ def _table(told: JsonObject) -> list[str]:
         *_node_lines(told),
         *_limit_lines(told),
         *_cost_lines(told["cost"]),
+        *(
+            f"stays   {one['object']}, not in this list of pools; {one['command']}"
+            for one in told["leftovers"]
+        ),
     ]
 
 

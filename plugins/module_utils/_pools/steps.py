@@ -10,11 +10,12 @@ import typing as t
 
 from .._catalogue.overrides import extended
 from .._core.errors import ForbiddenError, KindNotServedError
+from .._core.ownership import MANAGED_BY, selector
 from .._frame.argspec import WaitParams
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._platforms import infrastructure
-from . import account, autoscale, plan as pool_plan
+from . import account, autoscale, leftovers, plan as pool_plan
 from .draft import Draft, Place
 from .model import JsonObject
 
@@ -31,6 +32,7 @@ class GpuPlanParams(WaitParams):
     platform: PlatformName | None
     accelerator_limits: list[str] | None
     backend: t.Literal["dra"] | None
+    leftovers: bool
     catalogue: list[dict[str, t.Any]]
     prices: dict[str, t.Any] | None
     cost_classes: dict[str, t.Any] | None
@@ -57,7 +59,20 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
         "limits": account.limits(found.pools, place.cloud),
         "costs": costs,
         "cost": account.total_cost(costs, classes) if costs else None,
+        "leftovers": _leftovers(api, found.outputs) if params["leftovers"] else [],
     }
+
+
+def _leftovers(api: Api, outputs: JsonObject) -> list[JsonObject]:
+    """Return our quotas and priority classes that the plan does not have; none if they may not be read."""
+    try:
+        quotas, priorities = (
+            api.list(known(kind), labels=selector(MANAGED_BY), metadata_only=True)
+            for kind in ("ResourceQuota", "PriorityClass")
+        )
+    except ForbiddenError:
+        return []
+    return leftovers.of_policy(outputs, quotas, priorities)
 
 
 def _place(api: Api, draft: Draft, place: Place) -> Place:

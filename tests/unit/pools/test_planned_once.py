@@ -80,6 +80,7 @@ def plan(
         "catalogue": catalogue or [],
         "prices": None,
         "cost_classes": None,
+        "leftovers": False,
         "wait": True,
         "wait_timeout": 60,
     }
@@ -131,6 +132,7 @@ PARAMS: t.Final[Data] = {
     "catalogue": [],
     "prices": None,
     "cost_classes": None,
+    "leftovers": False,
 }
 
 

@@ -37,9 +37,9 @@ def machine(pool: str, node: str) -> Data:
     return {**found, "spec": {}, "status": {"phase": "Running", "nodeRef": {"name": node}}}
 
 
-def node(name: str, gpus: int = 1, /, **labels: t.Any) -> Data:
+def node(name: str, labels: Data | None = None, gpus: int = 1) -> Data:
     allocatable = {"nvidia.com/gpu": str(gpus)} if gpus else {}
-    metadata = {"name": name, "labels": labels}
+    metadata = {"name": name, "labels": labels or {}}
     return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "status": {"allocatable": allocatable}}
 
 

@@ -32,7 +32,7 @@ def test_only_our_sets_of_the_pool_go() -> None:
 
 def test_a_pool_of_existing_nodes_has_the_nodes_that_it_selects() -> None:
     pools = seen.going_pools([{"name": "rack", "node_selector": {"rack": "b2"}}])
-    cluster = Cluster(nodes=[node("n-1", rack="b2"), node("n-2", rack="b3")])
+    cluster = Cluster(nodes=[node("n-1", {"rack": "b2"}), node("n-2", {"rack": "b3"})])
     assert seen.nodes_of_pools(cluster, pools) == {"n-1": "rack"}
 
 
@@ -51,12 +51,12 @@ def test_nodes_that_still_use_a_stack() -> None:
     no_operands = {"nvidia.com/gpu.deploy.operands": "false"}
     cluster = Cluster(
         nodes=[
-            node("pool", **{POOL: "training"}),
+            node("pool", {POOL: "training"}),
             node("gpus"),
-            node("new", 0, **{"feature.node.kubernetes.io/pci-10de.present": "true"}),
-            node("off", **no_operands),
-            node("cpu", 0),
-            {**node("nic", 0), "status": {"allocatable": {"rdma/shared": "8"}}},
+            node("new", {"feature.node.kubernetes.io/pci-10de.present": "true"}, gpus=0),
+            node("off", no_operands),
+            node("cpu", gpus=0),
+            {**node("nic", gpus=0), "status": {"allocatable": {"rdma/shared": "8"}}},
         ]
     )
     assert seen.other_nodes(cluster, GPU, {"pool"}) == ["gpus", "new"]

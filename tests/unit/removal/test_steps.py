@@ -39,7 +39,7 @@ EXISTING: t.Final = {"name": "rack", "node_selector": {"rack": "b2"}}
 CLUSTER: t.Final = (
     machine_set("training"),
     machine("training", "n-1"),
-    node("n-1", **{POOL: "training"}),
+    node("n-1", {POOL: "training"}),
     POLICY,
     OPERATOR,
     INSTANCE,
@@ -100,7 +100,7 @@ def test_a_busy_cluster_is_refused_with_the_whole_table_and_without_a_write() ->
 
 
 def test_the_pool_of_a_second_file_keeps_the_stack_and_its_pods_run_on() -> None:
-    web = (machine_set("web"), machine("web", "n-2"), node("n-2", **{POOL: "web"}), pod("serve", "n-2"))
+    web = (machine_set("web"), machine("web", "n-2"), node("n-2", {POOL: "web"}), pod("serve", "n-2"))
     found = check(server(*web))
     assert [(one["part"], one["keeps"]) for one in found["stays"]] == [
         ("gpu_operator", "all"),
@@ -111,19 +111,19 @@ def test_the_pool_of_a_second_file_keeps_the_stack_and_its_pods_run_on() -> None
 
 
 def test_pods_on_existing_nodes_end_with_the_driver() -> None:
-    on = server(node("n-3", rack="b2"), pod("serve", "n-3"))
+    on = server(node("n-3", {"rack": "b2"}), pod("serve", "n-3"))
     with pytest.raises(
         AcceleratorError, match="would end 1 pod with GPUs of 1 namespace: team-a/serve on n-3"
     ):
         steps.check(api_on(on), params(EXISTING, {"name": "training"}))
     assert on.writes() == []
     # Without the stack, existing nodes lose nothing.
-    assert check(server(node("n-3", rack="b2"), pod("serve", "n-3")), EXISTING, parts=[])["ends"] == []
+    assert check(server(node("n-3", {"rack": "b2"}), pod("serve", "n-3")), EXISTING, parts=[])["ends"] == []
 
 
 def test_the_gate_waits_for_pods_on_existing_nodes_only() -> None:
     assert check(server(pod("job", "n-1")), on_busy="wait")["ends"]
-    on = server(node("n-3", rack="b2"), pod("serve", "n-3"))
+    on = server(node("n-3", {"rack": "b2"}), pod("serve", "n-3"))
     clock = FakeClock()
 
     def answer(method: str, url: str, **more: t.Any) -> Answer:

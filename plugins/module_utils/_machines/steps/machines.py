@@ -57,7 +57,8 @@ def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:
         api.warn(remark)
     removal_steps.spare(api, search, held, params["namespace"])
     bare_metal_steps.foresee(api, cluster, pool, search, held, params["namespace"])
-    return Provisioning(api, cluster, pool, params, search, held).until_obtained(live)
+    found = Provisioning(api, cluster, pool, params, search, held).until_obtained(live)
+    return {**found, "other_pools": sorted({pool_of(one) for one in live if owned(one)} - {pool.name, ""})}
 
 
 def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[KubeObject]]:

@@ -1,0 +1,46 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Objects of this collection that the list of pools does not have, with the command that removes each."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.objects import KubeObject, name
+from .._core.ownership import owned
+from .model import JsonObject
+
+_POOL: t.Final = "ansible-playbook accelerators.openshift.remove_pool -e gpu_pool={name}"
+_QUOTA: t.Final = "oc delete resourcequota {name} -n {namespace}"
+_PRIORITY: t.Final = "oc delete priorityclass {name}"
+
+
+def of_policy(
+    outputs: t.Mapping[str, t.Any], quotas: t.Iterable[KubeObject], priorities: t.Iterable[KubeObject]
+) -> list[JsonObject]:
+    """Return our live quotas and priority classes that the plan does not have.
+
+    outputs: those of the plan. quotas, priorities: live objects with the label of this collection.
+    """
+    limits = {(one["namespace"], one["name"]) for one in outputs["quotas"]}
+    classes = {one["name"] for one in outputs["priorities"]}
+    found = []
+    for one in filter(owned, quotas):
+        place = str(one["metadata"]["namespace"])
+        if (place, name(one)) not in limits:
+            command = _QUOTA.format(name=name(one), namespace=place)
+            found.append({"object": f"ResourceQuota {place}/{name(one)}", "command": command})
+    for one in filter(owned, priorities):
+        if name(one) not in classes:
+            title, command = f"PriorityClass {name(one)}", _PRIORITY.format(name=name(one))
+            found.append({"object": title, "command": command})
+    return found
+
+
+def of_pools(plan: t.Mapping[str, t.Any], results: t.Iterable[JsonObject]) -> list[JsonObject]:
+    """Return live pools that the plan does not have. results: those of gpu_machineset."""
+    asked = {pool["name"] for pool in plan["pools"]}
+    live = {pool for one in results for pool in one.get("other_pools") or []}
+    return [{"object": f"pool {pool}", "command": _POOL.format(name=pool)} for pool in sorted(live - asked)]

@@ -1,0 +1,85 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is ours and no longer asked for is named, with the command that removes it."""
+
+from __future__ import annotations
+
+import typing as t
+
+from unit.engine import api_on
+from unit.fake_server import FakeServer
+from unit.pools.builders import planned
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import leftovers, steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.report import report
+
+Data = dict[str, t.Any]
+OURS: t.Final = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
+POOL: t.Final = {
+    "name": "training",
+    "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
+    "replicas": 1,
+    "quota": [{"namespace": "team-a", "gpus": 1}],
+    "priority": [{"name": "training-high", "value": 1000}],
+}
+
+
+def quota(namespace: str, labels: Data = OURS) -> Data:
+    metadata = {"name": "gpu-quota", "namespace": namespace, "labels": labels}
+    return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata}
+
+
+def priority(name: str) -> Data:
+    metadata = {"name": name, "labels": OURS}
+    return {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": metadata}
+
+
+def test_a_plan_names_quotas_and_priority_classes_that_it_does_not_have() -> None:
+    server = FakeServer("ResourceQuota", "PriorityClass")
+    for one in (
+        quota("team-a"),
+        quota("team-b"),
+        quota("theirs", {}),
+        priority("training-high"),
+        priority("old"),
+    ):
+        server.put(one)
+    params: Data = {
+        "pools": [POOL],
+        "gpu_pools_name": "gpu_pools",
+        "platform": "aws",
+        "catalogue": [],
+        **dict.fromkeys(("accelerator_limits", "backend", "prices", "cost_classes")),
+        "leftovers": True,
+    }
+    found = steps.plan(api_on(server), t.cast(steps.GpuPlanParams, params))
+    assert found["leftovers"] == [
+        {
+            "object": "ResourceQuota team-b/gpu-quota",
+            "command": "oc delete resourcequota gpu-quota -n team-b",
+        },
+        {"object": "PriorityClass old", "command": "oc delete priorityclass old"},
+    ]
+    assert len(server.requests) == 2
+    assert server.writes() == []
+    off = t.cast(steps.GpuPlanParams, params | {"leftovers": False})
+    assert steps.plan(api_on(FakeServer()), off)["leftovers"] == []
+
+
+def test_pools_that_the_plan_does_not_have() -> None:
+    plan = {"pools": [{"name": "training"}, {"name": "web"}]}
+    results = [{"other_pools": ["web", "old"]}, {"other_pools": ["training", "old"]}, {}]
+    command = "ansible-playbook accelerators.openshift.remove_pool -e gpu_pool=old"
+    assert leftovers.of_pools(plan, results) == [{"object": "pool old", "command": command}]
+
+
+def test_the_table_has_a_line_for_each() -> None:
+    told = report(planned(), {"nodes": {"results": []}})
+    assert told["leftovers"] == []
+    plan = {
+        **planned(),
+        "leftovers": [{"object": "PriorityClass old", "command": "oc delete priorityclass old"}],
+    }
+    line = "stays   PriorityClass old, not in this list of pools; oc delete priorityclass old"
+    assert line in report(plan, {})["table"]
