@@ -66,6 +66,13 @@ options:
         plugin supports are refused (C(POOL-DRA)).
     type: str
     choices: [dra]
+  incomplete:
+    description:
+      - Names of pools that did not get their machines. The later roles then cover the nodes that these pools
+        have, and wait for no number of them.
+    type: list
+    elements: str
+    default: []
   catalogue:
     description:
       - Your own instance types, as the option of the same name of
@@ -218,6 +225,7 @@ SPEC = ArgumentSpec(
         },
         "accelerator_limits": {"type": "list", "elements": "str"},
         "backend": {"type": "str", "choices": ["dra"]},
+        "incomplete": {"type": "list", "elements": "str", "default": []},
         "catalogue": {"type": "list", "elements": "dict", "default": []},
         "prices": {"type": "dict"},
         "cost_classes": {"type": "dict"},

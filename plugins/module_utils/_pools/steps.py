@@ -31,6 +31,7 @@ class GpuPlanParams(WaitParams):
     platform: PlatformName | None
     accelerator_limits: list[str] | None
     backend: t.Literal["dra"] | None
+    incomplete: list[str]
     catalogue: list[dict[str, t.Any]]
     prices: dict[str, t.Any] | None
     cost_classes: dict[str, t.Any] | None
@@ -48,7 +49,7 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
     if not place.cloud:
         draft.check(place)
         place = _place(api, draft, place)
-    found = pool_plan.assemble(draft.pools(place), draft.name, draft.backend)
+    found = pool_plan.assemble(draft.pools(place), draft.name, draft.backend, params["incomplete"])
     for remark in found.remarks:
         api.warn(remark)
     costs = [] if prices is None else [account.cost(pool, prices, classes) for pool in found.pools]

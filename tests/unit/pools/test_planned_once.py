@@ -78,6 +78,7 @@ def plan(
         "accelerator_limits": None,
         "backend": None,
         "catalogue": catalogue or [],
+        "incomplete": [],
         "prices": None,
         "cost_classes": None,
         "wait": True,
@@ -129,6 +130,7 @@ PARAMS: t.Final[Data] = {
     "accelerator_limits": None,
     "backend": None,
     "catalogue": [],
+    "incomplete": [],
     "prices": None,
     "cost_classes": None,
 }
