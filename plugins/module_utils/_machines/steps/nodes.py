@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import time
 import typing as t
 from dataclasses import dataclass
@@ -45,14 +47,7 @@ def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
         csr.require_package()
     node, machine = find(api, params["name"], params["namespace"])
     if node is None and machine is None:
-        if params["state"] != "replaced":
-            raise AcceleratorError(
-                "NODE-ABSENT",
-                f"There is no node and no machine {params['name']}.",
-                "Run `oc get nodes,machines.machine.openshift.io -A` and set name to one of them.",
-            )
-        api.warn(f"There is no node and no machine {params['name']}, so nothing was replaced.")
-        return {"node": "", "machine": "", "new_machines": []}
+        raise _absent(api, params)
     name = node_facts.name(node) if node else ""
     facts: dict[str, t.Any] = {
         "node": name,
@@ -73,6 +68,24 @@ def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
     else:
         facts["new_machines"] = replace(api, name, machine, params)
     return facts
+
+
+def _absent(api: Api, params: GpuNodeParams) -> AcceleratorError:
+    """Return the error about a name that nothing has, with the nearest names."""
+    name, names = (
+        params["name"],
+        [node_facts.name(one) for one in api.list(known("Node"), metadata_only=True)],
+    )
+    with contextlib.suppress(KindNotServedError):
+        names += [machine_facts.name(one) for one in api.list(known("Machine"), params["namespace"])]
+    near = difflib.get_close_matches(name, names, n=3)
+    did = f" Did you mean {' or '.join(near)}?" if near else ""
+    return AcceleratorError(
+        "NODE-ABSENT",
+        f"There is no node and no machine {name}: nothing was done.{did}",
+        "Run `oc get nodes` and `oc get machines -n openshift-machine-api`, and set gpu_node "
+        "(module option name) to one of the names.",
+    )
 
 
 def find(api: Api, name: str, namespace: str) -> tuple[KubeObject | None, KubeObject | None]:
