@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.overrides import extended
-from .._core.errors import ForbiddenError, KindNotServedError
+from .._core.errors import AcceleratorError, ForbiddenError, KindNotServedError
 from .._frame.argspec import WaitParams
 from .._kube.client import Api
 from .._kube.kinds import known
@@ -70,6 +70,13 @@ def _place(api: Api, draft: Draft, place: Place) -> Place:
     if not found:
         return place
     cluster = infrastructure.read(found)
+    if cluster.managed and draft.makes_machines:
+        # A customer lacks the rights too, and to grant them would not help: so this comes before rights.
+        raise AcceleratorError(
+            "MACH-NO-API",
+            f"This cluster has no Machine API to make nodes with: {cluster.obstacle}.",
+            cluster.instead,
+        )
     limits = place.accelerator_limits
     if limits is None and draft.is_scaled:
         limits = fixed_types(api)
