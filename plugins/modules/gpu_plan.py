@@ -73,6 +73,13 @@ options:
       - This needs two requests. An identity that may not list them gets an empty list.
     type: bool
     default: false
+  incomplete:
+    description:
+      - Names of pools that did not get their machines. The later roles then cover the nodes that these pools
+        have, and wait for no number of them.
+    type: list
+    elements: str
+    default: []
   catalogue:
     description:
       - Your own instance types, as the option of the same name of
@@ -231,6 +238,7 @@ SPEC = ArgumentSpec(
         "accelerator_limits": {"type": "list", "elements": "str"},
         "backend": {"type": "str", "choices": ["dra"]},
         "leftovers": {"type": "bool", "default": False},
+        "incomplete": {"type": "list", "elements": "str", "default": []},
         "catalogue": {"type": "list", "elements": "dict", "default": []},
         "prices": {"type": "dict"},
         "cost_classes": {"type": "dict"},

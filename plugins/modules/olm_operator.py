@@ -53,6 +53,12 @@ options:
     description:
       - The exact CSV, for example V(nfd.v4.22.0-202607141007). The default is the head of the channel.
     type: str
+  config:
+    description:
+      - C(spec.config) of the Subscription, for the operator's own pods. For example C(nodeSelector),
+        C(tolerations), C(resources), or C(env) with the proxy.
+      - Operands have settings of their own. Without it the Subscription has no C(config) of this collection.
+    type: dict
   source:
     description:
       - CatalogSource of the package. The default is the one that has the package. Required if several have
@@ -213,6 +219,7 @@ SPEC = ArgumentSpec(
         "namespace_labels": {"type": "dict", "default": {}},
         "channel": {"type": "str"},
         "csv": {"type": "str"},
+        "config": {"type": "dict"},
         "source": {"type": "str"},
         "source_namespace": {"type": "str", "default": "openshift-marketplace"},
         "install_mode": {"type": "str", "choices": ["OwnNamespace", "AllNamespaces"]},

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import typing as t
 
 from .._core.errors import AcceleratorError
@@ -103,16 +104,9 @@ def refusal(playbook: str, missing: t.Sequence[Need], user: str, role: KubeObjec
     listed = lines(missing)
     name = role["metadata"]["name"]
     who = user or "USER"
-    rules_text = "\n".join(
-        f"- {{apiGroups: ['{rule['apiGroups'][0]}'], resources: [{', '.join(rule['resources'])}], "
-        f"verbs: [{', '.join(rule['verbs'])}]}}"
-        for rule in role["rules"]
-    )
+    manifest = json.dumps(role, separators=(",", ":"))
     remedy = (
-        "As an administrator, grant them:\n"
-        "oc apply -f - <<EOF\n"
-        f"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {{name: {name}}}\n"
-        f"rules:\n{rules_text}\nEOF\n"
+        f"As an administrator, run: echo '{manifest}' | oc apply -f - && "
         f"oc adm policy add-cluster-role-to-user {name} {who}"
     )
     return AcceleratorError(

@@ -47,7 +47,7 @@ def present(api: Api, params: OlmOperatorParams) -> KubeObject:
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
     if mode:
         api.apply(olm_group.build(namespace, mode))
-    wanted = olm_subscription.build(ask, namespace, live)
+    wanted = olm_subscription.build(ask, namespace, live, params["config"])
     if live is not None and not owned(live) and not take:
         api.warn(olm_subscription.check_foreign(live, wanted))
         return follow(api, live, ask, params)

@@ -28,6 +28,7 @@ class OlmOperatorParams(LockParams, StateParams):
     namespace_labels: dict[str, t.Any]
     channel: str | None
     csv: str | None
+    config: dict[str, t.Any] | None
     source: str | None
     source_namespace: str
     install_mode: t.Literal["OwnNamespace", "AllNamespaces"] | None
@@ -108,10 +109,15 @@ def is_installed(live: KubeObject | None, params: OlmOperatorParams) -> bool:
     return bool(installed) and same and params["approve"] != UPGRADE and params["csv"] in (None, installed)
 
 
-def build(asked: Ask, namespace: str, live: KubeObject | None) -> KubeObject:
-    """Return the Subscription to apply. startingCSV works only at its creation; an existing one stays."""
+def build(
+    asked: Ask, namespace: str, live: KubeObject | None, config: t.Mapping[str, t.Any] | None = None
+) -> KubeObject:
+    """Return the Subscription to apply. startingCSV works only at its creation; an existing one stays.
+
+    config: of the operator's own pods (nodeSelector, tolerations, env).
+    """
     source, source_namespace = asked.catalog
-    spec = {
+    spec: dict[str, t.Any] = {
         "name": asked.package,
         "channel": asked.channel,
         "source": source,
@@ -120,6 +126,7 @@ def build(asked: Ask, namespace: str, live: KubeObject | None) -> KubeObject:
     }
     start = ((live or {}).get("spec") or {}).get("startingCSV") if live else asked.csv
     spec |= {"startingCSV": start} if start else {}
+    spec |= {"config": dict(config)} if config else {}
     metadata = {"name": live["metadata"]["name"] if live else asked.package, "namespace": namespace}
     return {
         "apiVersion": "operators.coreos.com/v1alpha1",

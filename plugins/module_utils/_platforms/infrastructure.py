@@ -20,6 +20,10 @@ _INSTEAD: t.Final = {
         "Make a machine pool with `rosa create machinepool --cluster NAME --name gpu --instance-type TYPE "
         f"--replicas N`, {_THEN}"
     ),
+    "osd": (
+        "Make a machine pool with `ocm create machinepool --cluster NAME --instance-type TYPE "
+        f"--replicas N gpu`, {_THEN}"
+    ),
     "hosted": "Make a NodePool beside the HostedCluster on the management cluster (`hcp create nodepool`; "
     f"where the cluster is a service, with the provider's tool for node pools), {_THEN}",
     "oci": (
@@ -42,7 +46,8 @@ class Infrastructure:
     """The cluster's platform. name: prefix of all that the installer created. platform: the API's name.
 
     cloud: the catalogue's name of the platform, or empty. topology: of the control plane.
-    failure_domains: from the platform's specification. is_rosa: Red Hat operates the cluster on AWS.
+    failure_domains: from the platform's specification. managed: rosa or osd if Red Hat operates the cluster,
+    else empty.
     """
 
     name: str
@@ -50,13 +55,16 @@ class Infrastructure:
     cloud: str
     topology: str
     failure_domains: tuple[dict[str, t.Any], ...] = ()
-    is_rosa: bool = False
+    managed: str = ""
 
     @property
     def obstacle(self) -> str:
         """Return why this cluster has no Machine API that creates nodes, or "" if it has one."""
         if self.topology == "External":
             return "its control plane is hosted elsewhere (controlPlaneTopology External)"
+        if self.managed:
+            product = {"rosa": "ROSA Classic"}.get(self.managed, "OpenShift Dedicated")
+            return f"Red Hat operates it ({product}), and a webhook lets no customer write Machines"
         if self.platform in _WITHOUT_MACHINES:
             single = ", and it has a single node" if self.topology == "SingleReplica" else ""
             return f"its platform is {self.cloud or self.platform or 'not set'}{single}"
@@ -66,7 +74,9 @@ class Infrastructure:
     def instead(self) -> str:
         """Return how a user adds GPU nodes without the Machine API."""
         if self.topology == "External":
-            return _INSTEAD["rosa" if self.is_rosa else "hosted"]
+            return _INSTEAD["rosa" if self.managed == "rosa" else "hosted"]
+        if self.managed:
+            return _INSTEAD[self.managed]
         if self.cloud == "oci":
             return _INSTEAD["oci"]
         return _INSTEAD["single" if self.topology == "SingleReplica" else "none"]
@@ -85,12 +95,13 @@ def read(obj: t.Mapping[str, t.Any]) -> Infrastructure:
     )
     domains = (spec.get(platform.lower()) or {}).get("failureDomains") or ()
     tags = {tag.get("key"): tag.get("value") for tag in (told.get("aws") or {}).get("resourceTags") or ()}
-    is_rosa = tags.get("red-hat-clustertype") == "rosa"
+    is_managed = tags.get("red-hat-managed") == "true" or tags.get("red-hat-clustertype") in ("rosa", "osd")
+    managed = ("rosa" if tags.get("red-hat-clustertype") == "rosa" else "osd") if is_managed else ""
     return Infrastructure(
         str(status.get("infrastructureName", "")),
         platform,
         cloud,
         str(status.get("controlPlaneTopology", "")),
         tuple(domains),
-        is_rosa,
+        managed,
     )

@@ -68,6 +68,13 @@ class Draft:
             pool.autoscale for pool in self._planned.values()
         )
 
+    @property
+    def makes_machines(self) -> bool:
+        """Return True if one of the pools consists of machines of the collection. Call `check` first."""
+        return any("existing" not in pool for pool in self._read.values()) or any(
+            not pool.existing for pool in self._planned.values()
+        )
+
     def _checked(self, place: Place) -> dict[str, Description]:
         problems = Problems()
         described = {path: self._resolved(raw, path, place, problems) for path, raw in self.entries.items()}

@@ -86,20 +86,29 @@ def _described(pools: t.Any) -> str:
     return f"the value {pools!r}"
 
 
-def assemble(pools: tuple[Pool, ...], name: str = "gpu_pools", backend: str | None = None) -> Plan:
-    """Return the plan of planned pools. name: the list's, for remarks. backend: as in `draft`."""
+def assemble(
+    pools: tuple[Pool, ...],
+    name: str = "gpu_pools",
+    backend: str | None = None,
+    incomplete: t.Collection[str] = (),
+) -> Plan:
+    """Return the plan of planned pools. name: the list's, for remarks. backend: as in `draft`.
+
+    incomplete: names of pools that did not get their machines. Operands tolerate their taints and cover the
+    nodes that are there, but nothing waits for a number of nodes.
+    """
     claims = backend == conflicts.DRA
     limits = quotas(pools)
     driven = [pool for pool in pools if are_nvidias(pool)]
     remarks = [*driver_remarks(pools), *quota_remarks(driven, limits)]
     found = {
-        "groups": groups(driven),
+        "groups": groups(driven, incomplete),
         "stack": stack(driven, backend),
         "tolerations": tolerations(driven),
         "quotas": counted_as_claims(limits) if claims else limits,
         "priorities": priorities(pools),
-        "validations": validations(driven, claims),
-        "expected_labels": expected_labels(driven),
+        "validations": validations(driven, claims, incomplete),
+        "expected_labels": expected_labels(driven, incomplete),
     }
     return Plan(pools, found, tuple(f"{name}: {remark}" for remark in remarks))
 
@@ -135,12 +144,12 @@ def priorities(pools: t.Iterable[Pool]) -> list[JsonObject]:
     return list(found.values())
 
 
-def groups(pools: t.Iterable[Pool]) -> list[JsonObject]:
+def groups(pools: t.Iterable[Pool], incomplete: t.Collection[str] = ()) -> list[JsonObject]:
     """Return groups of equal nodes: a pool, or each instance type of a pool if their devices differ."""
     found = []
     for pool in pools:
         offers = {candidate.instance_type: candidate.expected for candidate in pool.candidates}
-        least = 1 if pool.existing else pool.min_replicas
+        least = 0 if pool.name in incomplete else 1 if pool.existing else pool.min_replicas
         models = sorted({candidate.gpu_model for candidate in pool.candidates})
         more = {
             **({"driver": pool.driver} if pool.driver else {}),
@@ -181,7 +190,9 @@ def stack(pools: t.Sequence[Pool], backend: str | None = None) -> JsonObject:
     return {"backend": backend or "nvidiadriver", "driver": {}}
 
 
-def validations(pools: t.Iterable[Pool], claims: bool = False) -> list[JsonObject]:
+def validations(
+    pools: t.Iterable[Pool], claims: bool = False, incomplete: t.Collection[str] = ()
+) -> list[JsonObject]:
     """Return the input of each validation. claims: pods claim the devices."""
     return [
         {
@@ -195,17 +206,17 @@ def validations(pools: t.Iterable[Pool], claims: bool = False) -> list[JsonObjec
             "claims": claims,
         }
         for pool in pools
-        for group in groups([pool])
+        for group in groups([pool], incomplete)
     ]
 
 
-def expected_labels(pools: t.Iterable[Pool]) -> list[JsonObject]:
+def expected_labels(pools: t.Iterable[Pool], incomplete: t.Collection[str] = ()) -> list[JsonObject]:
     """Return the labels that Node Feature Discovery must set on every node of a pool."""
     return [
         {
             "node_selector": pool.node_selector,
             "labels": {NVIDIA_PCI: "true"},
-            **({} if pool.existing else {"count": pool.min_replicas}),
+            **({} if pool.existing else {"count": 0 if pool.name in incomplete else pool.min_replicas}),
         }
         for pool in pools
     ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.overrides import extended
-from .._core.errors import ForbiddenError, KindNotServedError
+from .._core.errors import AcceleratorError, ForbiddenError, KindNotServedError
 from .._core.ownership import MANAGED_BY, selector
 from .._frame.argspec import WaitParams
 from .._kube.client import Api
@@ -33,6 +33,7 @@ class GpuPlanParams(WaitParams):
     accelerator_limits: list[str] | None
     backend: t.Literal["dra"] | None
     leftovers: bool
+    incomplete: list[str]
     catalogue: list[dict[str, t.Any]]
     prices: dict[str, t.Any] | None
     cost_classes: dict[str, t.Any] | None
@@ -50,7 +51,7 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
     if not place.cloud:
         draft.check(place)
         place = _place(api, draft, place)
-    found = pool_plan.assemble(draft.pools(place), draft.name, draft.backend)
+    found = pool_plan.assemble(draft.pools(place), draft.name, draft.backend, params["incomplete"])
     for remark in found.remarks:
         api.warn(remark)
     costs = [] if prices is None else [account.cost(pool, prices, classes) for pool in found.pools]
@@ -84,6 +85,13 @@ def _place(api: Api, draft: Draft, place: Place) -> Place:
     if not found:
         return place
     cluster = infrastructure.read(found)
+    if cluster.managed and draft.makes_machines:
+        # A customer lacks the rights too, and to grant them would not help: so this comes before rights.
+        raise AcceleratorError(
+            "MACH-NO-API",
+            f"This cluster has no Machine API to make nodes with: {cluster.obstacle}.",
+            cluster.instead,
+        )
     limits = place.accelerator_limits
     if limits is None and draft.is_scaled:
         limits = fixed_types(api)

@@ -146,4 +146,5 @@ def test_replace_node(pool: Pool, audit: Audit) -> None:
     assert name not in pool.names
     assert pool.is_tidy(2)
     again = pool.playbook.playbook("replace_node", gpu_node=name)
-    assert (again.rc, again.changed, audit.writes(*again.tasks)) == (0, 0, []), again.output
+    assert again.failure["code"] == "NODE-ABSENT"
+    assert (again.rc != 0, again.changed, audit.writes(*again.tasks)) == (True, 0, []), again.output

@@ -72,9 +72,9 @@ def test_rights_are_missing(cluster: Cluster, demo: Demo, audit: Audit) -> None:
             "kubeconfig": str(cluster.needs_sandbox().directory / "kubeconfig-restricted")
         }
     )
-    found = verdict(run, "API-FORBIDDEN", "api")
-    assert "create machinesets" in found["message"]
-    assert "the verb create on machinesets" in found["remedy"]
+    found = verdict(run, "API-RIGHTS", "api")
+    assert "create, patch, delete machinesets.machine.openshift.io" in found["message"]
+    assert "oc adm policy add-cluster-role-to-user accelerators-openshift-enable-gpus" in found["remedy"]
     assert audit.writes(*run.tasks) == []
 
 

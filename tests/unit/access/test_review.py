@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
+import json
 import typing as t
 
 import pytest
-import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._access import review
 from ansible_collections.accelerators.openshift.plugins.module_utils._access.needs import Need
@@ -51,8 +51,7 @@ def test_the_refusal_has_all_that_is_missing_and_a_cluster_role_to_apply() -> No
         "list nodes in the whole cluster",
     ]
     assert error.message.startswith("eva may not do all that enable_gpus.yml does.")
-    manifest = error.remedy.partition("<<EOF\n")[2].partition("EOF")[0]
-    assert yaml.safe_load(manifest) == role
+    assert json.loads(error.remedy.split("'")[1]) == role
     assert error.remedy.endswith(
         "oc adm policy add-cluster-role-to-user accelerators-openshift-enable-gpus eva"
     )

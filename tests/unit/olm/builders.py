@@ -109,6 +109,7 @@ def params(**given: t.Any) -> OlmOperatorParams:
         "namespace_labels": {},
         "channel": None,
         "csv": None,
+        "config": None,
         "source": None,
         "source_namespace": "openshift-marketplace",
         "install_mode": None,

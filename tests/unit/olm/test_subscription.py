@@ -108,3 +108,10 @@ def test_the_manager_of_somebody_elses_subscription_is_named() -> None:
         olm_subscription.check_foreign(live, wanted)
     assert "adopt" not in caught.value.remedy
     assert "Argo CD" in olm_subscription.check_foreign(live, {"spec": live["spec"]})
+
+
+def test_the_operators_own_pods_get_the_config_that_is_asked_for() -> None:
+    config = {"nodeSelector": {"node-role.kubernetes.io/infra": ""}, "env": [{"name": "HTTPS_PROXY"}]}
+    ask = replace(ASK, channel="stable", catalog=("c", "m"))
+    assert olm_subscription.build(ask, "n", None, config)["spec"]["config"] == config
+    assert "config" not in olm_subscription.build(ask, "n", None)["spec"]

@@ -218,6 +218,31 @@ def test_what_to_use_instead_of_a_machine_api(name: str, words: str) -> None:
     assert "existing.node_selector" in found.instead
 
 
+@pytest.mark.parametrize(
+    ("tags", "product", "command"),
+    [
+        (
+            {"red-hat-clustertype": "rosa", "red-hat-managed": "true"},
+            "ROSA Classic",
+            "rosa create machinepool",
+        ),
+        ({"red-hat-clustertype": "osd"}, "OpenShift Dedicated", "ocm create machinepool"),
+    ],
+)
+def test_customers_of_red_hats_clusters_make_no_machines(
+    tags: dict[str, str], product: str, command: str
+) -> None:
+    listed = [{"key": key, "value": value} for key, value in tags.items()]
+    status = {
+        "controlPlaneTopology": "HighlyAvailable",
+        "platformStatus": {"type": "AWS", "aws": {"resourceTags": listed}},
+    }
+    found = infrastructure.read({"status": status})
+    assert product in found.obstacle
+    assert command in found.instead
+    assert "existing.node_selector" in found.instead
+
+
 def test_rosa_has_a_tool_of_its_own() -> None:
     tags = [{"key": "red-hat-clustertype", "value": "rosa"}]
     status = {

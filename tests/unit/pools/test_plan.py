@@ -11,6 +11,11 @@ from unit.pools.builders import DRIVER, TAINT, Data, candidate, existing, pool
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import extended
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import BY_KEY
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import (
+    draft as pool_draft,
+    plan as pool_plan,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.draft import Place
 
 # An example that is a list is a playbook, which says what it needs by itself.
 EXAMPLES = sorted(
@@ -188,3 +193,13 @@ def test_pools_on_different_nodes(apart: list[Data]) -> None:
 def test_a_known_prefix_leaves_more_room_for_the_name() -> None:
     name = "a" * 30
     assert pool_builders.plan([pool(name=name)], cloud="aws", prefix="demo-x7k2p")["pools"][0]["name"] == name
+
+
+def test_nothing_waits_for_nodes_of_a_pool_without_machines_and_operands_still_tolerate_it() -> None:
+    pools = pool_draft.single(pool(taints=[TAINT])).pools(Place("aws"))
+    whole, less = (pool_plan.assemble(pools, incomplete=names).outputs for names in ((), ("t4",)))
+    assert [one["min_nodes"] for one in whole["groups"] + whole["validations"]] == [2, 2]
+    assert [one["min_nodes"] for one in less["groups"] + less["validations"]] == [0, 0]
+    assert [one["count"] for one in less["expected_labels"]] == [0]
+    assert less["tolerations"] == whole["tolerations"]
+    assert less["quotas"] == whole["quotas"]

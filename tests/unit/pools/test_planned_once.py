@@ -8,7 +8,10 @@ import pytest
 from unit import engine
 from unit.fake_server import FakeServer
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    InputError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
     GpuMachinesetParams,
     draft,
@@ -78,6 +81,7 @@ def plan(
         "accelerator_limits": None,
         "backend": None,
         "catalogue": catalogue or [],
+        "incomplete": [],
         "prices": None,
         "cost_classes": None,
         "leftovers": False,
@@ -85,6 +89,18 @@ def plan(
         "wait_timeout": 60,
     }
     return steps.plan(engine.api_on(server), params), server
+
+
+def test_a_cluster_of_red_hat_makes_no_machines_and_the_command_is_there_before_any_other_question() -> None:
+    server = FakeServer("Infrastructure")
+    tags = [{"key": "red-hat-clustertype", "value": "rosa"}]
+    told = {"type": "AWS", "aws": {"resourceTags": tags}}
+    server.put(INFRASTRUCTURE | {"status": {"infrastructureName": "demo", "platformStatus": told}})
+    params = PARAMS | {"pools": POOLS}
+    with pytest.raises(AcceleratorError) as caught:
+        steps.plan(engine.api_on(server), t.cast(steps.GpuPlanParams, params))
+    assert caught.value.code == "MACH-NO-API"
+    assert "rosa create machinepool" in caught.value.remedy
 
 
 def test_a_run_plans_each_pool_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,6 +146,7 @@ PARAMS: t.Final[Data] = {
     "accelerator_limits": None,
     "backend": None,
     "catalogue": [],
+    "incomplete": [],
     "prices": None,
     "cost_classes": None,
     "leftovers": False,

@@ -53,7 +53,7 @@ API: t.Final = (
     Code(
         "API-RIGHTS",
         "The identity lacks rights that the playbook needs; the message lists all. Nothing was changed.",
-        "As an administrator, apply the ClusterRole in the remedy, and run "
+        "As an administrator, run the command in the remedy: it creates a ClusterRole and ends with "
         "`oc adm policy add-cluster-role-to-user ROLE USER`.",
     ),
     Code(

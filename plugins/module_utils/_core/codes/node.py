@@ -14,7 +14,8 @@ NODE: t.Final = (
     Code(
         "NODE-ABSENT",
         "No node and no Machine has that name.",
-        "Run `oc get nodes` and `oc get machines -A`.",
+        "Set `gpu_node` (module option `name`) to a name that `oc get nodes` or "
+        "`oc get machines -n openshift-machine-api` lists.",
     ),
     Code(
         "NODE-BUSY",

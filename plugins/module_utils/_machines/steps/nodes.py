@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import time
 import typing as t
 from dataclasses import dataclass
@@ -48,7 +50,10 @@ def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
         csr.require_package()
     node, machine = find(api, params["name"], params["namespace"])
     if node is None and machine is None:
-        return _nothing(api, params)
+        if params["state"] == "replaced" and params["machine_uid"]:
+            api.warn(f"There is no node and no machine {params['name']}: it was replaced already.")
+            return {"node": "", "machine": "", "machine_uid": "", "new_machines": []}
+        raise _absent(api, params)
     name = node_facts.name(node) if node else ""
     facts: dict[str, t.Any] = {
         "node": name,
@@ -75,14 +80,22 @@ def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
     return facts
 
 
-def _nothing(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
-    """Return the result for a name that nothing has. Raise NODE-ABSENT, but not if it was to be replaced."""
-    text = f"There is no node and no machine {params['name']}"
-    if params["state"] != "replaced":
-        remedy = "Run `oc get nodes,machines.machine.openshift.io -A` and set name to one of them."
-        raise AcceleratorError("NODE-ABSENT", f"{text}.", remedy)
-    api.warn(f"{text}, so nothing was replaced.")
-    return {"node": "", "machine": "", "machine_uid": "", "new_machines": []}
+def _absent(api: Api, params: GpuNodeParams) -> AcceleratorError:
+    """Return the error about a name that nothing has, with the nearest names."""
+    name, names = (
+        params["name"],
+        [node_facts.name(one) for one in api.list(known("Node"), metadata_only=True)],
+    )
+    with contextlib.suppress(KindNotServedError):
+        names += [machine_facts.name(one) for one in api.list(known("Machine"), params["namespace"])]
+    near = difflib.get_close_matches(name, names, n=3)
+    did = f" Did you mean {' or '.join(near)}?" if near else ""
+    return AcceleratorError(
+        "NODE-ABSENT",
+        f"There is no node and no machine {name}: nothing was done.{did}",
+        "Run `oc get nodes` and `oc get machines -n openshift-machine-api`, and set gpu_node "
+        "(module option name) to one of the names.",
+    )
 
 
 def refusal(machine: KubeObject | None, node: str, params: GpuNodeParams, now: float) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from unit import engine
+from unit.fake_server import FakeServer
 from unit.machines.builders import NOW, SINCE, Data
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
@@ -43,3 +45,32 @@ def test_a_machine_that_was_replaced_already_is_no_reason_to_replace_the_next_on
     remark = refusal(20 * MINUTE, uid="old")
     assert "m-1 with uid new" in remark
     assert "uid old" in remark
+
+
+MACHINE_API: t.Final = "openshift-machine-api"
+
+
+@pytest.mark.parametrize("state", ["replaced", "drained", "schedulable"])
+def test_a_name_that_nothing_has_fails_and_names_the_nearest(state: str) -> None:
+    server = FakeServer("Node", "Machine", "Namespace")
+    server.put({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gpu-node-1"}})
+    server.put(
+        {
+            "apiVersion": "machine.openshift.io/v1beta1",
+            "kind": "Machine",
+            "metadata": {"name": "gpu-machine-1", "namespace": MACHINE_API},
+        }
+    )
+    params = {
+        "name": "gpu-nod-1",
+        "namespace": MACHINE_API,
+        "state": state,
+        "machine_uid": None,
+        "approve_csrs": False,
+    }
+    with pytest.raises(AcceleratorError) as caught:
+        nodes.ensure(engine.api_on(server), t.cast(nodes.GpuNodeParams, params))
+    assert caught.value.code == "NODE-ABSENT"
+    assert "Did you mean gpu-node-1" in caught.value.message
+    assert "gpu_node" in caught.value.remedy
+    assert server.writes() == []
