@@ -94,11 +94,11 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_node": (64, 334),
     "gpu_plan": (80, 437),
     "gpu_quota": (45, 224),
-    "gpu_workload": (60, 285),
+    "gpu_workload": (60, 292),
     "manifests": (37, 197),
     "nfd_labels": (53, 282),
     "olm_operator": (56, 309),
-    "preflight_update": (72, 365),
+    "preflight_update": (72, 375),
     "special_resource": (128, 690),
 }
 CLIENTS = {"kubernetes", "openshift"}
