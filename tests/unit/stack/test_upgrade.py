@@ -11,7 +11,7 @@ import pytest
 from unit.stack.builders import Snapshot, node, pod, second_node
 from unit.stack.clusterpolicy.troubles import DRIVER, crash, judge, old_pod, upgrade_failed, upgrading
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import upgrade
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, upgrade
 
 LABEL = "nvidia.com/gpu-driver-upgrade-state"
 
@@ -66,7 +66,7 @@ def test_what_is_left_of_an_upgrade_is_told_in_nodes_and_minutes(seen: Snapshot)
     second_node(seen, pool="training")
     upgrading(seen)
     message = judge(seen, replicas=2).message
-    assert "1 of 2 nodes are done" in message
+    assert "complete on 1 of 2 nodes" in message
     assert "about 2 min a node, so about 2 min more (wait_timeout of at least 120)" in message
 
 
@@ -120,7 +120,7 @@ def test_a_failed_upgrade_says_why_and_the_way_out(
 
 def test_findings_of_other_codes_keep_their_message(seen: Snapshot) -> None:
     found = upgrade.judge_outdated(
-        node(seen), upgrade.Operand("driver", "d", "p", note=upgrade.OUTDATED), is_automatic=False
+        node(seen), operands.Operand("driver", "d", "p", note=operands.OUTDATED), is_automatic=False
     )
     assert found is not None
     assert upgrade.with_progress([found], 3) == [found]
