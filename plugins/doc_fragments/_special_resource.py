@@ -75,6 +75,7 @@ options:
     description:
       - For how many seconds a trouble that may pass by itself may last before the task fails. Examples are a
         crashing driver, an image that cannot be pulled, and nodes without PCI labels.
+      - By default 60 seconds, and 300 seconds for containers that crash and images that cannot be pulled,
+        since a node waits that long between two attempts. A value counts for all of them.
     type: float
-    default: 60
 """

@@ -87,11 +87,19 @@ class Grace:
     """A clock that turns a pending verdict into a failed one after `seconds` of the same trouble.
 
     clock: returns monotonic seconds. codes: the codes that can become failed; all others stay pending.
+    own: code -> seconds, for codes whose time is another one.
     """
 
-    def __init__(self, clock: t.Callable[[], float], seconds: float, codes: t.Iterable[str]) -> None:
+    def __init__(
+        self,
+        clock: t.Callable[[], float],
+        seconds: float,
+        codes: t.Iterable[str],
+        own: t.Mapping[str, float] | None = None,
+    ) -> None:
         self._clock = clock
         self._seconds = seconds
+        self._own = own or {}
         self._codes = frozenset(codes)
         self._since: dict[tuple[str, str], float] = {}
 
@@ -107,7 +115,7 @@ class Grace:
             if one.verdict == PENDING and one.code in self._codes:
                 key = (one.code, one.reason)
                 since[key] = self._since.get(key, now)
-                if now - since[key] >= self._seconds:
+                if now - since[key] >= self._own.get(one.code, self._seconds):
                     one = dataclasses.replace(one, verdict=FAILED)
             hardened.append(one)
         self._since = since

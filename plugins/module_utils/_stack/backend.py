@@ -33,8 +33,13 @@ SHARED: t.Final[dict[str, t.Any]] = {
     "pools": {"type": "list", "elements": "dict", "default": []},
     **adoption.OPTION,
     "settle": {"type": "float", "default": 0},
-    "grace": {"type": "float", "default": 60},
+    "grace": {"type": "float"},
 }
+
+
+# Seconds that a trouble may last by default; the second for crashing containers and images.
+GRACE: t.Final = 60.0
+SLOW_GRACE: t.Final = 300.0
 
 
 class Backend(t.Protocol):
@@ -121,6 +126,9 @@ def choose(params: SpecialResourceParams) -> tuple[Backend, StackParams]:
             )
     found, complete = backend(title), t.cast(StackParams, params)
     complete["name"] = params["name"] or found.NAME
+    given = params["grace"]
+    complete["grace"] = GRACE if given is None else given
+    complete["slow_grace"] = SLOW_GRACE if given is None else given
     complete["namespace"] = params["namespace"] or found.NAMESPACE
     found.check(complete)
     return found, complete

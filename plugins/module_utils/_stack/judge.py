@@ -16,12 +16,30 @@ from .._nodes.node import short
 from .._nodes.pool_nodes import judge_size, nodes_of
 from .._nodes.system import judge_update
 from . import operands
-from .params import StackPool
+from .params import StackParams, StackPool
 from .stages import Chain, Finding, is_consequence, placed
 
 # A function that judges one node of a pool; its snapshot holds only the pods of that node.
 NodeJudge = t.Callable[[KubeObject, StackPool, Snapshot], t.Iterable[Readiness | None]]
+# Between two crashes a kubelet waits up to 300 s, and as long between two attempts to pull an image.
+SLOW: t.Final = (
+    "GPU-DRV-CRASH",
+    "GPU-IMAGE",
+    "GPU-KMM-LOAD",
+    "GPU-KMM-PLUGIN",
+    "GPU-OPERAND-CRASH",
+    "NIC-DRV-CRASH",
+    "NIC-IMAGE",
+    "NIC-OPERAND-CRASH",
+)
 _OFFERED: t.Final = ("GPU-ALLOC", "GPU-MIG-RUNNING")
+
+
+def patience(params: StackParams, clock: t.Callable[[], float], codes: t.Iterable[str]) -> Grace:
+    """Return the grace for troubles with these codes; those in SLOW have a longer one by default."""
+    return Grace(
+        clock, params["grace"], codes, dict.fromkeys(SLOW, params.get("slow_grace", params["grace"]))
+    )
 
 
 class StackJudge:

@@ -68,7 +68,6 @@ class _Options(_ClusterPolicyOptions):
     pools: list[StackPool]
     adopt: t.Literal["report", "take"]
     settle: float
-    grace: float
     nvidia_drivers: list[Values] | None
     gpu_cluster: Values | None
     nic_cluster_policy: Values | None
@@ -82,10 +81,16 @@ class SpecialResourceParams(_Options):
 
     name: str | None
     namespace: str | None
+    grace: float | None
 
 
 class StackParams(_Options):
-    """The same after backend.choose has filled in name and namespace, which may be empty."""
+    """The same after backend.choose has filled in name and namespace, which may be empty, and the graces.
+
+    slow_grace: the grace of containers that crash and of images that cannot be pulled; as grace if missing.
+    """
 
     name: str
     namespace: str
+    grace: float
+    slow_grace: t.NotRequired[float]

@@ -124,8 +124,8 @@ def with_progress(findings: t.Sequence[Finding], total: int) -> list[Finding]:
     left = len({one.node for one in findings if one.code == RUNNING})
     minutes = left * _MINUTES
     said = (
-        f"{max(0, total - left)} of {total} nodes are done; the operator needs about {_MINUTES} min a node, "
-        f"so about {minutes} min more (wait_timeout of at least {minutes * 60})"
+        f"the upgrade is complete on {max(0, total - left)} of {total} nodes, and the operator needs about "
+        f"{_MINUTES} min a node, so about {minutes} min more (wait_timeout of at least {minutes * 60})"
     )
     return [
         replace(one, message=f"{one.message.removesuffix('.')}; {said}.") if one.code == RUNNING else one

@@ -73,6 +73,17 @@ def test_an_upgrade_goes_from_node_to_node(
     assert "card-loader" not in accounts
 
 
+def test_a_module_gets_no_first_version_and_no_node_a_label(
+    cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str]
+) -> None:
+    plain = playbook.module("special_resource", **options())
+    assert not plain.failed, plain.result
+    refused = playbook.module("special_resource", **options(kmm={"version": "1"}))
+    assert (refused["code"], audit.writes(refused)) == ("GPU-KMM-RECREATE", []), refused.result
+    assert versions(cluster, cards) == {None}
+    assert playbook.module("special_resource", **ABSENT).changed
+
+
 def test_what_cannot_work_is_found_before_anything_is_written(
     playbook: Playbook, audit: Audit, cards: list[str]
 ) -> None:

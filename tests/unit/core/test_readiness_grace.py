@@ -56,3 +56,20 @@ def test_other_codes_never_become_final() -> None:
         "failed",
         "failed",
     ]
+
+
+def test_a_code_may_have_its_own_time() -> None:
+    clock = FakeClock()
+    grace = Grace(clock, 60, ("GPU-CRASH", "GPU-LABEL"), {"GPU-CRASH": 300})
+    label = pending("Label", code="GPU-LABEL")
+    found = []
+    for seconds in (61, 238, 1):
+        found.append(verdicts(grace, CRASH, label))
+        clock.sleep(seconds)
+    found.append(verdicts(grace, CRASH, label))
+    assert found == [
+        ["pending", "pending"],
+        ["pending", "failed"],
+        ["pending", "failed"],
+        ["failed", "failed"],
+    ]

@@ -5,10 +5,30 @@
 
 from __future__ import annotations
 
-from unit.stack.builders import Snapshot, node
-from unit.stack.clusterpolicy.troubles import judge, no_daemonset, no_devices, status
+import typing as t
 
+import pytest
+from unit.stack.builders import POOL, Snapshot, node
+from unit.stack.clusterpolicy.troubles import (
+    Clock,
+    crash,
+    judge,
+    lose_label,
+    no_daemonset,
+    no_devices,
+    no_image,
+    plugin_crash,
+    status,
+)
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.backend import OPTIONS, choose
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
+    judge as clusterpolicy_judge,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import judge_gone
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
+    SpecialResourceParams,
+)
 
 
 def test_consequences_stand_in_one_line(seen: Snapshot) -> None:
@@ -42,3 +62,31 @@ def test_absence_means_no_operand_and_no_pod(seen: Snapshot) -> None:
     assert judge_gone({"daemonsets": [], "pods": []}).is_ready
     assert judge_gone({"daemonsets": [], "pods": seen["pods"]}).code == "GPU-LEFTOVER"
     assert judge_gone(seen).details
+
+
+def asked(**more: t.Any) -> SpecialResourceParams:
+    """Options as a user gives them who sets only these."""
+    given = dict.fromkeys(OPTIONS) | {"backend": "clusterpolicy", "state": "present", "pools": [POOL]}
+    return t.cast(SpecialResourceParams, given | more)
+
+
+def verdict_after(seen: Snapshot, seconds: float, **more: t.Any) -> str:
+    clock = Clock()
+    judging = clusterpolicy_judge.Judge(choose(asked(**more))[1], clock)
+    judging(seen)
+    clock.now = seconds
+    return judging(seen).verdict
+
+
+@pytest.mark.parametrize("change", [crash, plugin_crash, no_image])
+def test_a_crash_and_an_image_have_five_minutes_unless_a_time_is_set(
+    seen: Snapshot, change: t.Callable[[Snapshot], None]
+) -> None:
+    change(seen)
+    assert [verdict_after(seen, seconds) for seconds in (299, 300)] == ["pending", "failed"]
+    assert verdict_after(seen, 5, grace=5) == "failed"
+
+
+def test_a_label_has_a_minute(seen: Snapshot) -> None:
+    lose_label(seen)
+    assert [verdict_after(seen, seconds) for seconds in (59, 60)] == ["pending", "failed"]

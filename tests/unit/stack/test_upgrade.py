@@ -66,7 +66,7 @@ def test_what_is_left_of_an_upgrade_is_told_in_nodes_and_minutes(seen: Snapshot)
     second_node(seen, pool="training")
     upgrading(seen)
     message = judge(seen, replicas=2).message
-    assert "1 of 2 nodes are done" in message
+    assert "complete on 1 of 2 nodes" in message
     assert "about 2 min a node, so about 2 min more (wait_timeout of at least 120)" in message
 
 

@@ -14,7 +14,7 @@ MODULES: t.Final = (
     Code(
         "GPU-CR-FAILED",
         "The object of backend custom reports failure (`custom.failed`) for longer than `grace`.",
-        "Run `oc describe KIND NAME`, then read its operator's log.",
+        "Run `oc describe KIND NAME`; its events and conditions give the cause.",
     ),
     Code(
         "GPU-CR-NOTREADY",
@@ -41,8 +41,8 @@ MODULES: t.Final = (
         "GPU-DRA-SLICES",
         "The ResourceSlices of a node are incomplete, or offer other devices than expected, for longer than "
         "`grace`.",
-        "Run `oc get resourceslices --field-selector spec.nodeName=NODE -o yaml`, and read the log of the "
-        "node's DRA driver.",
+        "Run `oc get resourceslices --field-selector spec.nodeName=NODE -o yaml`; `oc logs -n "
+        "nvidia-gpu-operator POD --all-containers` shows the log of the node's DRA driver.",
     ),
     Code(
         "GPU-KMM-BUILD",

@@ -19,7 +19,8 @@ NIC: t.Final = (
     Code(
         "NIC-DRV",
         "The NIC driver's DaemonSet or pod does not exist, or the driver is not loaded yet.",
-        "Run `oc get pods -n nvidia-network-operator -o wide`, then `oc logs` for the node's mofed pod.",
+        "Run `oc get pods -n nvidia-network-operator -o wide`, then `oc logs -n nvidia-network-operator POD` "
+        "for the node's mofed pod.",
     ),
     Code(
         "NIC-DRV-BUILD",
@@ -36,8 +37,7 @@ NIC: t.Final = (
         "NIC-DRV-OUTDATED",
         "A NIC driver pod has an older revision than its DaemonSet, and nothing replaces it for longer than "
         "`grace`.",
-        "Set autoUpgrade in `ofed_driver.upgrade_policy`, or run `oc label node NODE "
-        "nvidia.com/ofed-driver-upgrade-state=upgrade-required --overwrite`.",
+        "Set autoUpgrade in `ofed_driver.upgrade_policy`.",
     ),
     Code(
         "NIC-IGNORED",

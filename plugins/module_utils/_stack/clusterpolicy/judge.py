@@ -19,7 +19,7 @@ from ..._nodes.pool_nodes import nodes_of
 from ..._nodes.system import system
 from .. import operands, stages
 from ..drivers import kernel
-from ..judge import StackJudge, harden_some, judge_pools, one_line_each
+from ..judge import StackJudge, harden_some, judge_pools, one_line_each, patience
 from ..node import late_outside, ready_but_outside
 from ..params import StackParams, StackPool
 from ..stages import Finding, on_object
@@ -79,7 +79,7 @@ class Judge(StackJudge):
         super().__init__(
             lambda snapshot: judge(snapshot, params["name"], params["pools"]),
             CHAIN,
-            Grace(clock, params["grace"], PASSING),
+            patience(params, clock, PASSING),
         )
         self._params = params
         self._doubt = Grace(clock, params["grace"], DOUBTFUL)

@@ -29,7 +29,7 @@ def judge(live: KubeObject, asked: Expressions) -> Readiness:
     seen, now = status.get("observedGeneration"), live["metadata"].get("generation", 0)
     where = f" -n {live['metadata']['namespace']}" if live["metadata"].get("namespace") else ""
     command = f"oc describe {live['kind'].lower()} {live['metadata']['name']}{where}"
-    remedy = f"Run `{command}`, then read the log of its operator."
+    remedy = f"Run `{command}`; its events and conditions give the cause."
     if isinstance(seen, int) and seen < now:
         line, code = f"its operator has seen generation {seen} of {now}", "GPU-CR-NOTREADY"
         return pending("Unobserved", f"{title}: {line}.", code=code, remedy=remedy, details=(line,))

@@ -13,14 +13,14 @@ import typing as t
 
 from ..._core.conditions import find, is_true, since
 from ..._core.objects import KubeObject, Snapshot, name, named
-from ..._core.readiness import FAILED, PENDING, READY, Grace
+from ..._core.readiness import FAILED, PENDING, READY
 from ..._nodes import devices as node_devices, dra
 from ..._nodes.labels import has_nvidia_pci, labels
 from ..._nodes.pool_nodes import nodes_of
 from .. import operands, stages, table
 from ..clusterpolicy.manifest import reason, state
 from ..drivers import kernel
-from ..judge import StackJudge, judge_pools
+from ..judge import StackJudge, judge_pools, patience
 from ..node import late_outside, outside_as_result, with_status
 from ..nvidiadriver import judge as driver_judge
 from ..params import StackParams, StackPool
@@ -69,8 +69,9 @@ PASSING: t.Final = (
 
 def judging(params: StackParams, wanted: t.Sequence[KubeObject], clock: t.Callable[[], float]) -> StackJudge:
     """Return the judge of a wait. wanted: the NVIDIADriver objects."""
-    patience = Grace(clock, params["grace"], PASSING)
-    return StackJudge(lambda snapshot: judge(snapshot, params["pools"], wanted), CHAIN, patience)
+    return StackJudge(
+        lambda snapshot: judge(snapshot, params["pools"], wanted), CHAIN, patience(params, clock, PASSING)
+    )
 
 
 def judge(snapshot: Snapshot, pools: t.Sequence[StackPool], wanted: t.Sequence[KubeObject]) -> list[Finding]:

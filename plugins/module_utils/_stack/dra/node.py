@@ -116,6 +116,8 @@ def _judge_devices(node: KubeObject, pool: StackPool, snapshot: Snapshot) -> Fin
     if not offer.complete:
         what = "its ResourceSlices are incomplete"
     command = f"oc get resourceslices --field-selector spec.nodeName={name(node)} -o yaml"
-    remedy = f"Run `{command}`, then read the log of the node's {PLUGIN} pod."
+    pod = next((name(one) for one in snapshot["pods"] if name(one).startswith(PLUGIN)), "")
+    log = f" The driver's log: `oc logs -n {operands.NAMESPACE} {pod} --all-containers`." if pod else ""
+    remedy = f"Run `{command}`.{log}"
     more: dict[str, t.Any] = {"stage": stages.ALLOCATABLE, "waits": True}
     return on_node(PENDING, node, "Slices", what, "GPU-DRA-SLICES", remedy, **more)

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import typing as t
-from dataclasses import dataclass, field
 
 Data = dict[str, t.Any]
 
@@ -107,29 +106,34 @@ def sources(mirror_sets: t.Iterable[Data]) -> dict[str, Source]:
     return found
 
 
-@dataclass
-class _Mover:
-    """Moves images to the registry. kept: options whose image stays, unknown: those without a known image."""
+class _Move:
+    """Move images to the registry; kept and unknown are as in Mirrored.
 
-    registry: str
-    known: t.Mapping[str, str]
-    elsewhere: t.Mapping[str, Source]
-    kept: list[str] = field(default_factory=list)
-    unknown: list[str] = field(default_factory=list)
+    known: from `images`; elsewhere: from `sources`.
+    """
+
+    def __init__(self, registry: str, known: t.Mapping[str, str], elsewhere: t.Mapping[str, Source]) -> None:
+        self._registry, self._known, self._elsewhere = registry, known, elsewhere
+        self.kept: list[str] = []
+        self.unknown: list[str] = []
 
     def __call__(self, values: Data, names: t.Sequence[str], option: str, *, is_needed: bool = True) -> Data:
-        """Return the option with its image in the registry. names: of the image, the best first."""
-        triple = {key: values[key] for key in ("repository", "image", "version") if values.get(key)}
-        if len(triple) < 3:
-            triple = split(next((self.known[name] for name in names if self.known.get(name)), ""))
+        """Return the values of an option with its image moved; unchanged if that is not possible.
+
+        is_needed: the image is missed even if the option does not switch its component on.
+        """
+        given = {key: values[key] for key in ("repository", "image", "version") if values.get(key)}
+        default = next((self._known[name] for name in names if self._known.get(name)), "")
+        triple = given if len(given) == 3 else split(default)
         if not triple:
             if is_needed or values.get("enabled"):
                 self.unknown.append(option)
             return values
-        if by := _covered(triple, self.elsewhere):
+        by = _covered(triple, self._elsewhere)
+        if by:
             self.kept.append(f"{option} ({by})")
             return values
-        return {**values, **triple, "repository": moved_to(triple["repository"], self.registry)}
+        return {**values, **triple, "repository": moved_to(triple["repository"], self._registry)}
 
 
 def mirrored(
@@ -139,44 +143,43 @@ def mirrored(
     elsewhere: t.Mapping[str, Source],
 ) -> Mirrored:
     """Return options with images moved to the registry. known: from `images`; elsewhere: from `sources`."""
-    found = dict(params)
-    moved = _Mover(registry, known, elsewhere)
+    found, move = dict(params), _Move(registry, known, elsewhere)
     is_dra = params.get("backend") == "dra"
     for option, names in {"driver": _NAMES["driver"]}.items() if is_dra else _NAMES.items():
-        found[option] = moved(params.get(option) or {}, names, option)
+        found[option] = move(params.get(option) or {}, names, option)
     for option, names in () if is_dra else _SOME.items():
-        if new := moved(params.get(option) or {}, names, option, is_needed=False):
+        if new := move(params.get(option) or {}, names, option, is_needed=False):
             found[option] = new
     if is_dra:
-        found["gpu_cluster"] = _of_cluster(params.get("gpu_cluster") or {}, moved)
-    manager = moved((params.get("driver") or {}).get("manager") or {}, _MANAGER, "driver.manager")
+        found["gpu_cluster"] = _of_cluster(params.get("gpu_cluster") or {}, move)
+    manager = move((params.get("driver") or {}).get("manager") or {}, _MANAGER, "driver.manager")
     if manager:
         found["driver"] = {**found["driver"], "manager": manager}
     for key in ("pools", "nvidia_drivers"):
         if params.get(key):
             found[key] = [
-                _of_driver(entry, f"{key}[{at}]", moved, is_pool=key == "pools")
+                _of_driver(entry, f"{key}[{at}]", move, is_pool=key == "pools")
                 for at, entry in enumerate(params[key])
             ]
-    return Mirrored(found, moved.kept, moved.unknown)
+    return Mirrored(found, move.kept, move.unknown)
 
 
-def _of_cluster(values: Data, moved: t.Callable[..., Data]) -> Data:
+def _of_cluster(values: Data, move: _Move) -> Data:
     """Return option gpu_cluster with moved images. The separate service DCGM runs only on request."""
     parts = dict(_OF_CLUSTER)
     if values.get("dcgm"):
         parts["dcgm"] = _NAMES["dcgm"]
-    new = {part: moved(values.get(part) or {}, names, f"gpu_cluster.{part}") for part, names in parts.items()}
+    new = {part: move(values.get(part) or {}, names, f"gpu_cluster.{part}") for part, names in parts.items()}
     return {**values, **{part: one for part, one in new.items() if one}}
 
 
-def _of_driver(entry: Data, option: str, moved: t.Callable[..., Data], *, is_pool: bool) -> Data:
+def _of_driver(entry: Data, option: str, move: _Move, *, is_pool: bool) -> Data:
     """Return a pool, or an entry of nvidia_drivers, with the images of its driver moved."""
     values = (entry.get("driver") or {}) if is_pool else entry
-    new = moved(values, (), option) if values.get("version") else values
+    new = move(values, (), option) if values.get("version") else values
     for part in _BESIDE:
         if values.get(part):
-            new = {**new, part: moved(values[part], _SOME[part], f"{option}.{part}", is_needed=False)}
+            new = {**new, part: move(values[part], _SOME[part], f"{option}.{part}", is_needed=False)}
     if new is values:
         return entry
     return {**entry, "driver": new} if is_pool else new

@@ -60,7 +60,7 @@ def judge(
         what = lacking(where, name, wanted, slices)
         if what:
             command = f"oc get resourceslices --field-selector spec.nodeName={where} -o yaml"
-            remedy = f"Run `{command}`, then read the log of the DRA driver's pod on the node."
+            remedy = f"Run `{command}` to see what the DRA driver offers."
             parts.append(
                 pending(
                     f"Slices:{where}",

@@ -14,9 +14,10 @@ from dataclasses import replace
 
 from ..._core import conditions
 from ..._core.objects import KubeObject, Snapshot
-from ..._core.readiness import FAILED, Grace, Readiness, pending, ready, worst
+from ..._core.readiness import FAILED, Readiness, pending, ready, worst
 from ..._nodes import pool_nodes
 from .. import stages, table
+from ..judge import patience
 from ..params import StackParams
 from ..stages import Chain, Finding, Stage, as_finding
 from . import devices, images, kernels, node as kmm_node
@@ -43,7 +44,7 @@ class Judge:
 
     def __init__(self, params: StackParams, clock: t.Callable[[], float], only: str = "") -> None:
         self._params, self._only, self._driver = params, only, devices.driver(params)
-        self._grace = Grace(clock, params["grace"], (*_PASSING, *_LAST))
+        self._grace = patience(params, clock, (*_PASSING, *_LAST))
         self.seen: Snapshot = {}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:

@@ -14,12 +14,12 @@ import typing as t
 from ..._core.conditions import since
 from ..._core.daemon_sets import of_owner
 from ..._core.objects import KubeObject, Snapshot, name, named
-from ..._core.readiness import PENDING, Grace, Readiness, pending, ready
+from ..._core.readiness import PENDING, Readiness, pending, ready
 from ..._nodes import devices
 from ..._nodes.labels import labels
 from ..._nodes.pool_nodes import nodes_of
 from .. import operands, stages, table
-from ..judge import StackJudge, judge_pools
+from ..judge import StackJudge, judge_pools, patience
 from ..node import late_outside, outside_as_result, with_status
 from ..params import StackParams, StackPool
 from ..stages import Finding, Stage, on_object
@@ -62,8 +62,9 @@ PASSING: t.Final = (
 def judging(params: StackParams, clock: t.Callable[[], float]) -> StackJudge:
     """Return the judge of a wait."""
     offered = manifest.offered(params)
-    patience = Grace(clock, params["grace"], PASSING)
-    return StackJudge(lambda snapshot: judge(snapshot, params["pools"], offered), CHAIN, patience)
+    return StackJudge(
+        lambda snapshot: judge(snapshot, params["pools"], offered), CHAIN, patience(params, clock, PASSING)
+    )
 
 
 def judge(snapshot: Snapshot, pools: t.Sequence[StackPool], offered: t.Sequence[str]) -> list[Finding]:

@@ -83,9 +83,10 @@ def judge_node(
     wanted: resource -> number; 0 means at least one.
     """
     of_node, upgrade = here(node, policy, snapshot), _judge_upgrade(node)
-    late = _judge_operands(node, of_node)
+    rules = ((policy.get("spec") or {}).get("ofedDriver") or {}).get("upgradePolicy") or {}
+    late = _judge_operands(node, of_node, is_automatic=bool(rules.get("autoUpgrade")))
     if upgrade:
-        late = [one for one in late if one.code != "NIC-DRV-OUTDATED"]
+        late = [one for one in late if one.code not in ("NIC-DRV-OUTDATED", "NIC-UPG")]
     remedy = "Add the taint to tolerations of special_resource."
     first = stage_of(key_of(of_node.daemonsets[0])) if of_node.daemonsets else SECONDARY
     tainted = judge_taints(node, of_node.daemonsets, "NIC-TAINT", remedy, first)
@@ -94,11 +95,18 @@ def judge_node(
     if labels(node).get(WAITS) == "true" and not is_explained:
         what, remedy = (
             "its NIC driver is not loaded yet",
-            f"Run `{how_to_list(name(node), NAMESPACE)}`, then `oc logs` for mofed.",
+            f"Run `{_driver_log(node, of_node)}`.",
         )
         found.append(on_node(PENDING, node, "Driver", what, "NIC-DRV", remedy, stage=stages.DRIVER))
     found += [_judge_devices(node, resource, number) for resource, number in wanted.items()]
     return list(found)
+
+
+def _driver_log(node: KubeObject, of_node: Here) -> str:
+    """Return the command that shows the log of the node's NIC driver; without a pod it lists the pods."""
+    pairs = zip(of_node.daemonsets, of_node.found, strict=True)
+    pod = next((found.pod for one, found in pairs if is_driver(one) and found.pod), "")
+    return f"oc logs -n {NAMESPACE} {pod}" if pod else how_to_list(name(node), NAMESPACE)
 
 
 def _judge_label(node: KubeObject) -> Finding | None:
@@ -112,32 +120,45 @@ def _judge_label(node: KubeObject) -> Finding | None:
     return on_node(PENDING, node, "Label", what, "NIC-LABEL", remedy, stage=stages.LABELS)
 
 
-def _judge_upgrade(node: KubeObject) -> Finding | None:
+def _upgrade_state(node: KubeObject) -> str:
+    """Return the state of the upgrade of the NIC driver; empty unless it has begun."""
     state = labels(node).get(UPGRADE, "")
-    if state in ("", "upgrade-done"):
+    return "" if state == "upgrade-done" else state
+
+
+def _judge_upgrade(node: KubeObject) -> Finding | None:
+    state = _upgrade_state(node)
+    if not state:
         return None
     if state == "upgrade-failed":
         what = "the upgrade of its NIC driver failed, the node stays cordoned"
         label = f"oc label node {name(node)} {UPGRADE}=upgrade-required --overwrite"
-        remedy = f"Repair the mofed pod of the node, then run `{label}`."
+        pods = how_to_list(name(node), NAMESPACE)
+        remedy = f"Run `{pods}` to find and repair the mofed pod of the node, then run `{label}`."
         return on_node(FAILED, node, "Upgrade", what, "NIC-UPG", remedy, stage=stages.DRIVER)
     what = f"the upgrade of its NIC driver is at {state}"
     remedy = f"Run `oc adm drain {name(node)} --dry-run=client` to find the pods that block it."
     return on_node(PENDING, node, "Upgrade", what, "NIC-UPG", remedy, stage=stages.DRIVER)
 
 
-def _judge_operands(node: KubeObject, of_node: Here) -> list[Finding]:
-    """Return findings about components that do not run on the node; the others wait for the driver."""
+def _judge_operands(node: KubeObject, of_node: Here, *, is_automatic: bool) -> list[Finding]:
+    """Return findings about components that do not run on the node; the others wait for the driver.
+
+    is_automatic: the policy lets the operator begin upgrades; only then does it keep their labels.
+    """
     findings = []
     if "ofedDriver" in of_node.lacking:
         what = "no NIC driver's DaemonSet is made for its kernel"
-        remedy = f"Check the node's labels kernel-version.full and system-os_release.*. {OPERATOR_LOG}"
+        remedy = (
+            f"Run `oc get node {name(node)} --show-labels` to check kernel-version.full and "
+            f"system-os_release.*. {OPERATOR_LOG}"
+        )
         more: dict[str, t.Any] = {"stage": stages.DRIVER, "waits": True}
         findings.append(on_node(PENDING, node, "Driver", what, "NIC-DRV", remedy, **more))
     pods = {name(pod): pod for pod in of_node.pods}
     for one, found in zip(of_node.daemonsets, of_node.found, strict=True):
         if not found.ready:
-            findings.append(_judge_operand(node, one, found, pods.get(found.pod)))
+            findings.append(_judge_operand(node, one, found, pods.get(found.pod), is_automatic=is_automatic))
     for key in of_node.lacking:
         if key != "ofedDriver":
             reason, what = f"Lacking:{key}", f"no DaemonSet selects it for {key}"
@@ -148,15 +169,22 @@ def _judge_operands(node: KubeObject, of_node: Here) -> list[Finding]:
 
 
 def _judge_operand(
-    node: KubeObject, daemonset: KubeObject, found: operands.Operand, pod: KubeObject | None
+    node: KubeObject,
+    daemonset: KubeObject,
+    found: operands.Operand,
+    pod: KubeObject | None,
+    *,
+    is_automatic: bool,
 ) -> Finding:
     wrong, driver = trouble(pod) if pod else None, is_driver(daemonset)
     title, reason = "the NIC driver" if driver else found.daemonset, f"Operand:{found.daemonset}"
     more: dict[str, t.Any] = {"stage": stage_of(key_of(daemonset)), "since": found.since}
     if driver and found.note == operands.OUTDATED:
         what = f"pod {found.pod} of the NIC driver is of an older revision"
-        label = f"oc label node {name(node)} {UPGRADE}=upgrade-required --overwrite"
-        remedy = f"Set ofed_driver.upgrade_policy to {{autoUpgrade: true}}, or `{label}`."
+        if is_automatic:
+            what += ", and the operator has not begun its upgrade"
+            return on_node(PENDING, node, reason, what, "NIC-UPG", OPERATOR_LOG, **more)
+        remedy = "Set ofed_driver.upgrade_policy to {autoUpgrade: true}."
         return on_node(PENDING, node, reason, what, "NIC-DRV-OUTDATED", remedy, **more)
     if pod is None or wrong is None:
         code = "NIC-DRV" if driver else "NIC-OPERAND"
@@ -177,7 +205,7 @@ def _judge_devices(node: KubeObject, resource: str, number: int) -> Finding | No
     what = f"it offers {found} of {number or 'at least 1'} {resource}"
     remedy = (
         "Correct the resource's selectors (vendors, device_ids, link_types, if_names), so that they match "
-        "the node's adapters; the log of the plugin lists what it found."
+        "the node's adapters."
     )
     more: dict[str, t.Any] = {"stage": stages.ALLOCATABLE, "waits": True}
     return on_node(PENDING, node, f"Devices:{resource}", what, "NIC-ALLOC", remedy, **more)

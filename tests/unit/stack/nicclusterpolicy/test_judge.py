@@ -52,6 +52,35 @@ def test_a_ready_policy_proves_nothing(changes: dict[str, list[Data]], code: str
     assert said in found.message
 
 
+def outdated(*, automatic: bool, state: str = "") -> dict[str, list[Data]]:
+    """A NIC driver's pod of an older revision, on a node with this state of the upgrade."""
+    owner = {"kind": "DaemonSet", "name": "mofed", "uid": "mofed"}
+    newest = {"labels": {"controller-revision-hash": "new"}, "ownerReferences": [owner]}
+    found = world(revisions=[{"metadata": newest, "revision": 2}])
+    found["policies"][0]["spec"]["ofedDriver"]["upgradePolicy"] = {"autoUpgrade": automatic}
+    if state:
+        found["nodes"] = [node(**{nic_node.UPGRADE: state})]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "code", "remedy"),
+    [
+        (outdated(automatic=False), "NIC-DRV-OUTDATED", "Set ofed_driver.upgrade_policy to"),
+        (outdated(automatic=True), "NIC-UPG", "oc logs"),
+        (outdated(automatic=True, state="pod-restart-required"), "NIC-UPG", "oc adm drain"),
+        (outdated(automatic=True, state="upgrade-failed"), "NIC-UPG", "oc get pods"),
+    ],
+)
+def test_an_old_driver_waits_for_its_upgrade_unless_there_is_none(
+    snapshot: dict[str, list[Data]], code: str, remedy: str
+) -> None:
+    found = verdict(snapshot, grace=60)
+    assert (found.code, remedy in found.remedy) == (code, True)
+    if code == "NIC-DRV-OUTDATED":
+        assert "upgrade-required" not in found.remedy
+
+
 def test_a_pools_expectation_is_exact() -> None:
     assert verdict(world(), pools=[POOL | {"expected": {"rdma/rdma_a": 63, "nvidia.com/gpu": 8}}]).is_ready
     assert "63 of 64" in verdict(world(), pools=[POOL | {"expected": {"rdma/rdma_a": 64}}]).message
