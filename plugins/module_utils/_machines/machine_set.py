@@ -10,7 +10,7 @@ import re
 import typing as t
 
 from .._core.objects import KubeObject
-from .._core.ownership import owned, pool_label
+from .._core.ownership import pool_label
 from .._core.readiness import Readiness, failed, ready
 from .._pools.model import ACCELERATOR, Candidate, Pool
 from .machine import SET
@@ -192,19 +192,6 @@ def arch_of(machine_set: t.Mapping[str, t.Any]) -> str:
     )
     return next(
         (part.partition("=")[2] for part in text.split(",") if part.startswith("kubernetes.io/arch=")), ""
-    )
-
-
-def is_worker(machine_set: t.Mapping[str, t.Any]) -> bool:
-    """Return whether a pool's set can be copied from this set: plain workers, no GPUs, no taints."""
-    template = machine_set["spec"]["template"]
-    labels = (template.get("metadata") or {}).get("labels") or {}
-    given = (template["spec"].get("metadata") or {}).get("labels") or {}
-    return (
-        labels.get(_ROLE, "worker") == "worker"
-        and ACCELERATOR not in given
-        and not template["spec"].get("taints")
-        and not owned(machine_set)
     )
 
 
