@@ -67,6 +67,7 @@ options:
     description:
       - The least number of nodes that is enough if no candidate has O(replicas) machines. The default is
         O(replicas).
+      - With fewer nodes the task fails, and the pool keeps what it got. O(state=absent) gives it back.
     type: int
   mixed:
     description:

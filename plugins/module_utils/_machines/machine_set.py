@@ -195,8 +195,24 @@ def arch_of(machine_set: t.Mapping[str, t.Any]) -> str:
     )
 
 
+def held_by(machine_set: t.Mapping[str, t.Any]) -> str:
+    """Return which finalizers hold a set that is being deleted, such as `, held by a`; or ""."""
+    finalizers = machine_set["metadata"].get("finalizers") or []
+    return f", held by {', '.join(finalizers)}" if finalizers else ""
+
+
 def judge(machine_set: t.Mapping[str, t.Any]) -> Readiness:
-    """Return failed if the set's status has an error; Machines and Nodes say whether the pool is ready."""
+    """Return failed if the set is being deleted or has an error; else Machines and Nodes decide."""
+    if since := machine_set["metadata"].get("deletionTimestamp"):
+        text = f"machine set {name_of(machine_set)} has been in deletion since {since}{held_by(machine_set)}"
+        return failed(
+            "Deleting",
+            text,
+            code="MACH-SET-DELETED",
+            remedy=f"Wait until `oc get machineset {name_of(machine_set)} -n "
+            f"{machine_set['metadata'].get('namespace', '')}` finds nothing, then run again.",
+            details=(text,),
+        )
     status = machine_set.get("status") or {}
     if status.get("errorReason"):
         text = (
