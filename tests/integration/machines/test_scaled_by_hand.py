@@ -58,6 +58,9 @@ def test_other_changes_of_the_pool_go_through(pool: Pool) -> None:
     done = pool.apply(keep_labels={"team": "ml", "tier": "two"})
     assert not done.failed, done.result
     assert pool.is_tidy(2)
+    again = pool.apply()
+    assert (again.changed, len(again["warnings"])) == (False, 1)
+    assert pool.is_tidy(2)
 
 
 def test_a_write_that_is_refused_ends_before_a_node_is_cordoned(pool: Pool) -> None:
