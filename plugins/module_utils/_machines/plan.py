@@ -23,6 +23,13 @@ from .candidates import Held, Share, is_of
 from .machine import MachineError
 from .propagation import of_template
 
+# How many Elastic Fabric Adapters an instance type has, from the EFA page of the EC2 user guide.
+_EFAS: t.Final = {
+    **dict.fromkeys(("p4d.24xlarge", "p4de.24xlarge"), 4),
+    **dict.fromkeys(("p5.48xlarge", "p5e.48xlarge"), 32),
+    **dict.fromkeys(("g6.8xlarge", "g6.12xlarge", "g6.16xlarge", "g6.24xlarge", "g6.48xlarge"), 1),
+}
+
 
 @dataclass(frozen=True)
 class MachinePlan:
@@ -175,7 +182,7 @@ def _name(
 def _provider(
     platform: Platform, source: KubeObject, pool: Pool, share: Share, image: str, is_new: bool
 ) -> tuple[KubeObject, str]:
-    """Return the providerSpec value, and a remark on unknown fields of the source set."""
+    """Return the providerSpec value, and a remark on unknown fields of the source set and on EFAs."""
     candidate, provider = share.candidate, machine_set.provider_of(source)
     wanted = replace(
         platform_options.wanted(pool, candidate, platform.KEY, share.zone, image if is_new else ""),
@@ -196,7 +203,19 @@ def _provider(
             f"The machine set {machine_set.name_of(source)} was copied with all its fields, because this "
             "collection does not know this platform. provider_spec_patch was not checked."
         )
-    return platforms.build(platform, provider, wanted), remark
+    built = platforms.build(platform, provider, wanted)
+    return built, " ".join(filter(None, (remark, _fabric_remark(built, candidate.instance_type))))
+
+
+def _fabric_remark(provider: KubeObject, instance_type: str) -> str:
+    """Return a remark if the machines get fewer EFAs than the type has, or ""."""
+    if provider.get("networkInterfaceType") != "EFA" or _EFAS.get(instance_type) == 1:
+        return ""
+    of = f" of {_EFAS[instance_type]}" if instance_type in _EFAS else ""
+    return (
+        f"Each {instance_type} gets one Elastic Fabric Adapter{of}: the Machine API sets only the primary "
+        "network interface."
+    )
 
 
 def too_many(
