@@ -13,9 +13,10 @@ options:
     description:
       - Options for AWS. A candidate may have its own.
       - C(efa) (boolean) - an Elastic Fabric Adapter, for instance types that have one. The security group
-        must allow traffic between its own members.
+        must allow traffic between its own members. The Machine API sets only the primary network interface,
+        so a machine gets one adapter, also of a type that has 4 (p4d) or 32 (p5).
       - C(placement_group) and C(placement_partition) (1 to 7) - an existing placement group and one of its
-        partitions.
+        partitions. EC2 refuses a partition in a group whose strategy is C(cluster), which fits EFA best.
       - C(tenancy) - C(default) or C(dedicated).
     type: dict
   azure:

@@ -67,6 +67,7 @@ options:
     description:
       - The least number of nodes that is enough if no candidate has O(replicas) machines. The default is
         O(replicas).
+      - With fewer nodes the task fails, and the pool keeps what it got. O(state=absent) gives it back.
     type: int
   mixed:
     description:
@@ -124,9 +125,15 @@ options:
       - The id of an AMI on AWS, of an image or C(PUBLISHER:OFFER:SKU:VERSION) on Azure,
         C(projects/PROJECT/global/images/IMAGE) on Google Cloud.
     type: str
-  reference:
-    description: Name of the machine set to copy from. By default the first plain worker set of each zone.
-    type: str
+  source_machine_set:
+    description:
+      - Name of the machine set to copy from, or a list with one for each zone.
+      - The default in each zone is the first plain worker set by name. Not taken are sets of Windows
+        machines, of another architecture, with GPUs, with taints, of another role such as infra, and sets
+        that are being deleted. A warning names them.
+    type: list
+    elements: str
+    default: []
   namespace:
     description: Namespace of the Machine API.
     type: str

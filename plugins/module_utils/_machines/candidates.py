@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field, replace
 
-from .._core.errors import AcceleratorError, NotReadyError
+from .._core.errors import AcceleratorError
 from .._pools.model import Candidate, JsonObject, Pool
 from .placement import Zones, adjusted, at_least, grown, spread
 from .provider_errors import WHOLE_CANDIDATE
@@ -265,26 +265,3 @@ def _place(pool: Pool, held: Held) -> int:
         f"Add a second pool for {types[0]} and remove this pool once the new nodes work, or set the instance "
         f"type back to {kind}.",
     )
-
-
-def described(attempt: JsonObject) -> str:
-    place = (
-        f"{attempt['instance_type']} in {', '.join(attempt['zones'])}"
-        if attempt["zones"]
-        else attempt["instance_type"]
-    )
-    return (
-        f"{place}: {attempt['obtained']} of {attempt['wanted']} machines ({attempt['code']}): "
-        f"{attempt['message']}"
-    )
-
-
-def nothing_left(pool: Pool, search: Search, exc: NotReadyError, facts: JsonObject) -> NotReadyError:
-    """Return the error that ends a failed search; after a single attempt, the provider's own error."""
-    if len(search.attempts) == 1:
-        exc.facts.update(facts)
-        return exc
-    last = search.attempts[-1]
-    lines = [described(one) for one in search.attempts]
-    message = f"pool {pool.name}: no candidate supplied {pool.replicas} machines. " + " ".join(lines)
-    return NotReadyError(last["code"], message, exc.remedy, tuple(lines), facts=facts)

@@ -10,7 +10,7 @@ import re
 import typing as t
 
 from .._core.objects import KubeObject
-from .._core.ownership import owned, pool_label
+from .._core.ownership import pool_label
 from .._core.readiness import Readiness, failed, ready
 from .._pools.model import ACCELERATOR, Candidate, Pool
 from .machine import SET
@@ -195,21 +195,24 @@ def arch_of(machine_set: t.Mapping[str, t.Any]) -> str:
     )
 
 
-def is_worker(machine_set: t.Mapping[str, t.Any]) -> bool:
-    """Return whether a pool's set can be copied from this set: plain workers, no GPUs, no taints."""
-    template = machine_set["spec"]["template"]
-    labels = (template.get("metadata") or {}).get("labels") or {}
-    given = (template["spec"].get("metadata") or {}).get("labels") or {}
-    return (
-        labels.get(_ROLE, "worker") == "worker"
-        and ACCELERATOR not in given
-        and not template["spec"].get("taints")
-        and not owned(machine_set)
-    )
+def held_by(machine_set: t.Mapping[str, t.Any]) -> str:
+    """Return which finalizers hold a set that is being deleted, such as `, held by a`; or ""."""
+    finalizers = machine_set["metadata"].get("finalizers") or []
+    return f", held by {', '.join(finalizers)}" if finalizers else ""
 
 
 def judge(machine_set: t.Mapping[str, t.Any]) -> Readiness:
-    """Return failed if the set's status has an error; Machines and Nodes say whether the pool is ready."""
+    """Return failed if the set is being deleted or has an error; else Machines and Nodes decide."""
+    if since := machine_set["metadata"].get("deletionTimestamp"):
+        text = f"machine set {name_of(machine_set)} has been in deletion since {since}{held_by(machine_set)}"
+        return failed(
+            "Deleting",
+            text,
+            code="MACH-SET-DELETED",
+            remedy=f"Wait until `oc get machineset {name_of(machine_set)} -n "
+            f"{machine_set['metadata'].get('namespace', '')}` finds nothing, then run again.",
+            details=(text,),
+        )
     status = machine_set.get("status") or {}
     if status.get("errorReason"):
         text = (

@@ -18,10 +18,17 @@ from .._platforms.platform import Platform
 from .._pools import platform_options
 from .._pools.autoscale import capacity_annotations
 from .._pools.model import Pool
-from . import drift, machine, machine_set
+from . import drift, machine, machine_set, source_set
 from .candidates import Held, Share, is_of
 from .machine import MachineError
 from .propagation import of_template
+
+# How many Elastic Fabric Adapters an instance type has, from the EFA page of the EC2 user guide.
+_EFAS: t.Final = {
+    **dict.fromkeys(("p4d.24xlarge", "p4de.24xlarge"), 4),
+    **dict.fromkeys(("p5.48xlarge", "p5e.48xlarge"), 32),
+    **dict.fromkeys(("g6.8xlarge", "g6.12xlarge", "g6.16xlarge", "g6.24xlarge", "g6.48xlarge"), 1),
+}
 
 
 @dataclass(frozen=True)
@@ -100,9 +107,9 @@ def plan(
     remarks: list[str] = []
     for share in shares:
         name = _name(cluster.name, pool, share, have, {*named, *(one.name for one in have)})
-        source = existing.get(name) or source_of(live, platform, share.zone, params.get("reference"))
+        source = _source(live, platform, share, params, existing.get(name))
         provider, remark = _provider(
-            platform, source, pool, share, params.get("image") or "", is_new=name not in existing
+            platform, source.machine_set, pool, share, params.get("image") or "", is_new=name not in existing
         )
         named[name] = share
         wanted[name] = manifests[name] = machine_set.build(
@@ -111,10 +118,24 @@ def plan(
         wanted[name]["metadata"]["annotations"] |= _annotations(platform, pool, share, record)
         if name in existing:
             manifests[name], remark = _change(existing[name], wanted[name], params)
-        remarks += [remark] if remark else []
+        remarks += [text for text in (source.remark, remark) if text]
     return MachinePlan(
         pool, manifests, named, [one.name for one in have if one.name not in manifests], remarks, wanted
     )
+
+
+def _source(
+    live: t.Sequence[KubeObject],
+    platform: Platform,
+    share: Share,
+    params: t.Mapping[str, t.Any],
+    own: KubeObject | None,
+) -> source_set.Source:
+    """Return the share's own set, or else the set to copy a new one from. Raise MachineError."""
+    if own:
+        return source_set.Source(own, "")
+    named, candidate = params.get("source_machine_set") or (), share.candidate
+    return source_set.find(live, platform, share.zone, candidate.arch, named, candidate.zones or ("",))
 
 
 def _check_image(platform: Platform, image: str) -> None:
@@ -161,7 +182,7 @@ def _name(
 def _provider(
     platform: Platform, source: KubeObject, pool: Pool, share: Share, image: str, is_new: bool
 ) -> tuple[KubeObject, str]:
-    """Return the providerSpec value, and a remark on unknown fields of the source set."""
+    """Return the providerSpec value, and a remark on unknown fields of the source set and on EFAs."""
     candidate, provider = share.candidate, machine_set.provider_of(source)
     wanted = replace(
         platform_options.wanted(pool, candidate, platform.KEY, share.zone, image if is_new else ""),
@@ -169,7 +190,7 @@ def _provider(
     )
     if not is_new:
         return platforms.build(platform, provider, wanted), ""
-    check_arch(source, candidate.instance_type, candidate.arch, image)
+    source_set.check_arch(source, candidate.instance_type, candidate.arch, image)
     unknown = platforms.unknown_fields(platform, provider)
     remark = (
         f"Unknown fields of the machine set {machine_set.name_of(source)} were not copied: "
@@ -182,7 +203,19 @@ def _provider(
             f"The machine set {machine_set.name_of(source)} was copied with all its fields, because this "
             "collection does not know this platform. provider_spec_patch was not checked."
         )
-    return platforms.build(platform, provider, wanted), remark
+    built = platforms.build(platform, provider, wanted)
+    return built, " ".join(filter(None, (remark, _fabric_remark(built, candidate.instance_type))))
+
+
+def _fabric_remark(provider: KubeObject, instance_type: str) -> str:
+    """Return a remark if the machines get fewer EFAs than the type has, or ""."""
+    if provider.get("networkInterfaceType") != "EFA" or _EFAS.get(instance_type) == 1:
+        return ""
+    of = f" of {_EFAS[instance_type]}" if instance_type in _EFAS else ""
+    return (
+        f"Each {instance_type} gets one Elastic Fabric Adapter{of}: the Machine API sets only the primary "
+        "network interface."
+    )
 
 
 def too_many(
@@ -208,64 +241,3 @@ def platform_of(infrastructure: Infrastructure) -> Platform:
 
 def no_machine_api(why: str, instead: str) -> MachineError:
     return MachineError("MACH-NO-API", f"This cluster has no Machine API to make nodes with: {why}.", instead)
-
-
-def source_of(
-    machine_sets: t.Iterable[KubeObject], platform: Platform, zone: str, name: str | None
-) -> KubeObject:
-    """Return the set of this name, or the zone's first worker set. Raise MachineError."""
-    sets = sorted(machine_sets, key=machine_set.name_of)
-    workers = [one for one in sets if machine_set.is_worker(one)]
-    fitting = [one for one in workers if _zone(platform, one) == zone]
-    if name:
-        named = next((one for one in sets if machine_set.name_of(one) == name), None)
-        if named is not None and _zone(platform, named) == zone:
-            return named
-        why = f"is {_where(_zone(platform, named))}" if named else "does not exist"
-        trouble = _no_reference(
-            f"The reference, machine set {name}, {why}; the pool needs one {_where(zone)}.",
-            workers,
-            platform,
-        )
-        if fitting:
-            names = ", ".join(map(machine_set.name_of, fitting))
-            trouble.remedy = f"Remove reference, or set it to a machine set of the zone: {names}."
-        raise trouble
-    if not fitting:
-        raise _no_reference(f"There is no worker machine set {_where(zone)} to copy from.", workers, platform)
-    return fitting[0]
-
-
-def _zone(platform: Platform, one: KubeObject) -> str:
-    return platform.zone(machine_set.provider_of(one))
-
-
-def _where(zone: str) -> str:
-    return f"in zone {zone}" if zone else "without a zone (the candidate has none)"
-
-
-def _no_reference(message: str, workers: t.Iterable[KubeObject], platform: Platform) -> MachineError:
-    zones = sorted({_zone(platform, one) for one in workers} - {""})
-    return MachineError(
-        "MACH-NO-REFERENCE",
-        message,
-        f"Set zones to zones that have a worker machine set: {', '.join(zones)}."
-        if zones
-        else "Make a worker machine set first (it may have 0 replicas).",
-        evidence=[
-            f"worker machine set {machine_set.name_of(one)}: zone {_zone(platform, one) or 'unknown'}"
-            for one in workers
-        ],
-    )
-
-
-def check_arch(reference: KubeObject, instance_type: str, arch: str, image: str) -> None:
-    """Raise MachineError if the reference's boot image is for another architecture."""
-    has = machine_set.arch_of(reference)
-    if has and has != arch and not image:
-        raise MachineError(
-            "MACH-ARCH",
-            f"{instance_type} is {arch}, but the image of the worker machine set "
-            f"{machine_set.name_of(reference)} is for {has}, so the machines could not boot.",
-            f"Set image to the {arch} RHCOS image of this region, or use an instance type that is {has}.",
-        )

@@ -213,17 +213,36 @@ class Absent:
         ]
         nodes = [node for node in snapshot["nodes"] if node_facts.name(node) not in staying]
         sets = [one for one in snapshot["machine_sets"] if machine_set.name_of(one) not in self.kept]
-        lines = [f"machine set {machine_set.name_of(one)} is still there" for one in sets]
+        lines = [
+            f"machine set {machine_set.name_of(one)} is still there{machine_set.held_by(one)}" for one in sets
+        ]
         lines += [
             f"machine {machine_facts.name(machine)}: {machine_facts.phase(machine)}" for machine in machines
         ]
         lines += [f"node {node_facts.name(node)} is still there" for node in nodes]
         if not lines:
             return ready("Gone", "all machines and nodes are gone")
+        held = [one for one in sets if machine_set.held_by(one)]
+        if held and not machines and not nodes:
+            return _stuck(held, tuple(lines))
         counts = machine_facts.counted(len(machines)), machine_facts.counted(len(nodes), "node")
         message = f"not deleted yet: {', '.join(counts)}"
         remedy = "Run `oc get pdb -A`; a PodDisruptionBudget may block the drain."
         return pending("Deleting", message, code="MACH-DELETE-TIMEOUT", remedy=remedy, details=tuple(lines))
+
+
+def _stuck(held: t.Sequence[KubeObject], lines: tuple[str, ...]) -> Readiness:
+    """Return the verdict on machine sets without Machines that finalizers keep."""
+    names = ", ".join(f"{machine_set.name_of(one)}{machine_set.held_by(one)}" for one in held)
+    first = held[0]["metadata"]
+    return pending(
+        "Held",
+        f"all machines are gone, but finalizers keep machine sets: {names}",
+        code="MACH-DELETE-TIMEOUT",
+        remedy=f"Run `oc get machineset {first['name']} -n {first['namespace']} -o yaml`, and see whether "
+        "the controller of its finalizers runs.",
+        details=lines,
+    )
 
 
 @dataclass

@@ -36,7 +36,7 @@ MACHINES: t.Final = ArgumentSpec(
         "market": {"type": "raw", "default": "on_demand"},
         **{key: {"type": "dict"} for key in (*BY_KEY, PATCH)},
         "image": {"type": "str"},
-        "reference": {"type": "str"},
+        "source_machine_set": {"type": "list", "elements": "str", "default": []},
         "namespace": {"type": "str", "default": "openshift-machine-api"},
     },
     required_one_of=[["name", "pool"]],
@@ -90,7 +90,7 @@ class GpuMachinesetParams(JoiningParams, ChangeParams, LockParams, StateParams):
     nutanix: dict[str, t.Any] | None
     provider_spec_patch: dict[str, t.Any] | None
     image: str | None
-    reference: str | None
+    source_machine_set: list[str]
     namespace: str
 
 

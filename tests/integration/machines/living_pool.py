@@ -34,7 +34,7 @@ class Pool:
     """The pool: the options of its tasks, and its objects on the cluster."""
 
     def __init__(self, cluster: Cluster, playbook: Playbook) -> None:
-        self.client, self.playbook = cluster.client, playbook
+        self.client, self.playbook, self.sandbox = cluster.client, playbook, cluster.sandbox
         self.options = dict(BASE)
 
     def apply(self, check: bool = False, **changes: t.Any) -> TaskResult:

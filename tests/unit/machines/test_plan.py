@@ -180,3 +180,20 @@ def test_a_patch_is_merged_last() -> None:
     provider = manifest["spec"]["template"]["spec"]["providerSpec"]["value"]
     assert provider["placementGroupName"] == "pg"
     assert "tags" not in provider
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "words"),
+    [
+        ("p4d.24xlarge", "one Elastic Fabric Adapter of 4:"),
+        ("p6-b200.48xlarge", "one Elastic Fabric Adapter:"),
+    ],
+)
+def test_what_is_really_got_of_the_fabric_is_said(instance_type: str, words: str) -> None:
+    (remark,) = plan(instance_type=instance_type, aws={"efa": True}).remarks
+    assert words in remark
+
+
+def test_without_efa_and_with_all_of_it_nothing_is_said() -> None:
+    assert plan(instance_type="p4d.24xlarge").remarks == []
+    assert plan(instance_type="g6.8xlarge", aws={"efa": True}).remarks == []

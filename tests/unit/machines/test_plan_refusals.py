@@ -22,8 +22,11 @@ def code(**more: t.Any) -> str:
     [
         ({"zones": ["us-east-2z"]}, "MACH-NO-REFERENCE"),
         ({"live": []}, "MACH-NO-REFERENCE"),
-        ({"reference": "nobody"}, "MACH-NO-REFERENCE"),
-        ({"live": [worker("us-east-2b")], "reference": "demo-x7k2p-worker-us-east-2b"}, "MACH-NO-REFERENCE"),
+        ({"source_machine_set": ["nobody"]}, "MACH-NO-REFERENCE"),
+        (
+            {"live": [worker("us-east-2b")], "source_machine_set": ["demo-x7k2p-worker-us-east-2b"]},
+            "MACH-NO-REFERENCE",
+        ),
         ({"instance_type": "g5g.xlarge"}, "MACH-ARCH"),
         ({"on": cluster("None")}, "MACH-NO-API"),
         ({"on": cluster("External")}, "MACH-NO-API"),
@@ -51,10 +54,10 @@ def test_zones_with_a_reference_are_named() -> None:
 
 def test_a_reference_that_would_do_is_named() -> None:
     with pytest.raises(AcceleratorError) as caught:
-        plan(reference="nobody")
+        plan(source_machine_set=["nobody"])
     assert (
         caught.value.remedy
-        == "Remove reference, or set it to a machine set of the zone: demo-x7k2p-worker-us-east-2a."
+        == "Remove source_machine_set, or set it to a machine set of the zone: demo-x7k2p-worker-us-east-2a."
     )
 
 

@@ -6,7 +6,10 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import pool as machine_pool
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    machine_set,
+    pool as machine_pool,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import Share
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import (
     DELETE_FIRST,
@@ -213,3 +216,28 @@ def test_the_replicas_told_are_those_that_are_asked_for() -> None:
     """In check mode the live set has still the old number."""
     (told,) = machine_pool.facts(snapshot([], [], readyReplicas=1), plan(3))["machine_sets"]
     assert (told["replicas"], told["ready_replicas"]) == (3, 1)
+
+
+def going() -> Data:
+    metadata = {"name": NAME, "namespace": "openshift-machine-api", "finalizers": ["example.com/hold"]}
+    return {
+        "metadata": {**metadata, "deletionTimestamp": "2026-11-22T10:00:00Z"},
+        "spec": {"replicas": 1},
+        "status": {},
+    }
+
+
+def test_a_machine_set_that_is_being_deleted_is_not_ready_and_its_finalizer_is_named() -> None:
+    live = going()
+    verdict = machine_set.judge(live)
+    assert (verdict.is_failed, verdict.code) == (True, "MACH-SET-DELETED")
+    assert "held by example.com/hold" in verdict.message
+
+
+def test_a_finalizer_that_keeps_an_empty_set_is_no_disruption_budget() -> None:
+    live = going()
+    verdict = machine_pool.Absent(frozenset())({"machine_sets": [live], "machines": [], "nodes": []})
+    assert (verdict.verdict, verdict.code) == ("pending", "MACH-DELETE-TIMEOUT")
+    assert "held by example.com/hold" in verdict.message
+    assert "pdb" not in verdict.remedy
+    assert live["metadata"]["name"] in verdict.remedy

@@ -147,6 +147,11 @@ MACHINE: t.Final = (
         "Find out who ran `oc scale`, then run again with the number of nodes that you want.",
     ),
     Code(
+        "MACH-SET-DELETED",
+        "A machine set of the pool is being deleted, so it makes no machines. The message names finalizers.",
+        "Wait until `oc get machineset NAME -n openshift-machine-api` finds nothing, then run again.",
+    ),
+    Code(
         "MACH-SILENT",
         "A Machine on OpenStack has no server for longer than `capacity_timeout`, and nothing says why: "
         "most likely a quota, or no valid host. After 15 minutes the collection treats it as refused.",

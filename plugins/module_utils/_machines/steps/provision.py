@@ -19,6 +19,7 @@ from ..._kube.kinds import known
 from ..._platforms.infrastructure import Infrastructure
 from ..._pools.model import JsonObject, Pool
 from .. import (
+    attempts,
     candidates as machine_candidates,
     drift as machine_drift,
     machine as machine_facts,
@@ -41,12 +42,6 @@ from .joining import Joining
 from .pool_objects import hosts, queries
 
 _ELSEWHERE: t.Final = " Or set reselect: true to let the pool move to another of its candidates."
-_SAID: t.Final = {
-    machine_candidates.AGAIN: "the pool tries its other zones",
-    machine_candidates.NEXT: "the pool tries its next candidate",
-    machine_candidates.KEEP: "the pool keeps the machines that it has",
-    machine_candidates.GIVE_UP: "no candidate is left",
-}
 
 
 @dataclass
@@ -172,10 +167,10 @@ class Provisioning:
         machine_replacement.foresee(machines, plan, self.params)
         machine_facts.refuse_mirrors(propagation_steps.behind(machines, plan.manifests))
         existing = {name_of(one): one for one in live}
-        writes.foresee(self.api, plan, existing)
+        writes.foresee(self.api, plan, existing, self.search.pinned)
         going = removal_steps.prepare(self.api, plan, live, self.params)
         self.removed += map(removal.as_result, going)
-        writes.apply(self.api, plan, existing)
+        writes.apply(self.api, plan, existing, self.search.pinned)
         if self.drift is None:
             self.drift = machine_drift.report({name_of(one): one for one in live}, plan.wanted, machines)
         propagation_steps.bring(
@@ -207,12 +202,13 @@ class Provisioning:
         """Go on to the next step after a refusal. Raise NotReadyError if no candidate is left."""
         step = self._lose(plan, judge, refused)
         self.api.progress(
-            f"pool {self.pool.name}: {machine_candidates.described(self.search.attempts[-1])}; {_SAID[step]}"
+            f"pool {self.pool.name}: {attempts.described(self.search.attempts[-1])}; {attempts.SAID[step]}"
         )
         is_back = step == machine_candidates.GIVE_UP and self.search.restore()
+        is_short = step == machine_candidates.GIVE_UP and not self.search.won and self.search.obtained > 0
         is_left = (
             is_back
-            or (step == machine_candidates.GIVE_UP and not self.search.won)
+            or (step == machine_candidates.GIVE_UP and not self.search.won and not is_short)
             or (step == machine_candidates.NEXT and not self.pool.mixed)
         )
         if not is_left:
@@ -222,14 +218,16 @@ class Provisioning:
                 if machine_facts.set_name(machine) in refused and not judge.has_instance(machine)
             )
         self._give_back(plan, judge, is_left)
-        if step == machine_candidates.GIVE_UP and self.search.won:
+        if step == machine_candidates.GIVE_UP and (self.search.won or is_short):
             live = self.api.list(known("MachineSet"), self.params["namespace"])
             if is_back:
                 self._give_up(machine_plan.too_many(self.held, live, judge.seen["machines"]))
             self._ask(live)
         if step == machine_candidates.GIVE_UP:
             facts = {**self._facts(judge.seen, plan), "attempts": self.search.attempts}
-            last = machine_candidates.nothing_left(self.pool, self.search, exc, facts)
+            last = attempts.nothing_left(self.pool, self.search, exc, facts)
+            if is_short:
+                attempts.keep_short(last, self.search)
             last.remedy += _ELSEWHERE if self._has_others() else ""
             raise last from exc
 

@@ -27,23 +27,40 @@ _PROVIDER_VALUE: t.Final = ".spec.template.spec.providerSpec.value."
 _REPLICAS: t.Final = ".spec.replicas"
 
 
-def apply(api: Api, plan: MachinePlan, existing: t.Mapping[str, KubeObject]) -> None:
+def apply(
+    api: Api,
+    plan: MachinePlan,
+    existing: t.Mapping[str, KubeObject],
+    pinned: t.Collection[str] = (),
+) -> None:
     """Write the sets, each new one after a dry run of all. Raise MachineError or ConflictError.
 
-    existing: live sets by name.
+    existing: live sets by name. pinned: names of sets whose replicas belong to somebody who scaled them.
     """
     for name, manifest in plan.manifests.items():
         if name not in existing:
             check_answer(api.dry_run_create(manifest), manifest, _patch(plan, name))
     for name, manifest in plan.manifests.items():
-        check_answer(_applied(api, manifest, existing.get(name)), manifest, _patch(plan, name))
+        sent = _without_replicas(manifest) if name in pinned else manifest
+        check_answer(_applied(api, sent, existing.get(name)), manifest, _patch(plan, name))
 
 
-def foresee(api: Api, plan: MachinePlan, existing: t.Mapping[str, KubeObject]) -> None:
+def _without_replicas(manifest: KubeObject) -> KubeObject:
+    """Return the manifest without the replicas: an apply with the same number would make them ours too."""
+    spec = {key: value for key, value in manifest["spec"].items() if key != "replicas"}
+    return {**manifest, "spec": spec}
+
+
+def foresee(
+    api: Api,
+    plan: MachinePlan,
+    existing: t.Mapping[str, KubeObject],
+    pinned: t.Collection[str] = (),
+) -> None:
     """Send every write of a plan that lowers replicas as a dry run. Raise ConflictError or MachineError.
 
     Nodes are drained before the replicas are written, so the refusal of a write has to come before that.
-    existing: live sets by name.
+    existing, pinned: as for apply.
     """
     smaller = [
         name
@@ -58,7 +75,7 @@ def foresee(api: Api, plan: MachinePlan, existing: t.Mapping[str, KubeObject]) -
             check_answer(api.dry_run_create(manifest), manifest, _patch(plan, name))
             continue
         try:
-            api.dry_run_apply(manifest, live)
+            api.dry_run_apply(_without_replicas(manifest) if name in pinned else manifest, live)
         except ConflictError as exc:
             if not _is_overcome(exc.evidence):
                 raise _explained(exc, manifest) from exc

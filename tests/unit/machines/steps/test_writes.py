@@ -122,3 +122,19 @@ def test_a_pool_that_does_not_shrink_needs_no_dry_run() -> None:
     api = Api("anything")
     smaller(api, replicas=3)
     assert api.asked == 0
+
+
+def test_replicas_that_belong_to_somebody_else_are_not_sent() -> None:
+    """An apply with the live number would own it too, and the next run would take it for the pool's own."""
+    sent: list[Data] = []
+
+    class Applied(Api):
+        def apply(self, manifest: Data, live: Data | None = None) -> Data:
+            sent.append(manifest)
+            return manifest
+
+    planned = plan(replicas=2)
+    (live,) = lived(planned)
+    writes.apply(t.cast(KubeApi, Applied()), planned, {live["metadata"]["name"]: live}, [*planned.manifests])
+    assert ["replicas" in one["spec"] for one in sent] == [False]
+    assert planned.replicas == {live["metadata"]["name"]: 2}

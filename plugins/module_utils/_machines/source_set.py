@@ -1,0 +1,156 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The machine set to copy from: one that is named, or a plain Linux worker set of zone and architecture."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.objects import KubeObject
+from .._core.ownership import owned
+from .._platforms.platform import Platform
+from .._pools.model import ACCELERATOR
+from . import machine_set
+from .machine import MachineError
+
+_ROLE: t.Final = "machine.openshift.io/cluster-api-machine-role"
+_OS: t.Final = "machine.openshift.io/os-id"
+_GPUS: t.Final = ("machine.openshift.io/GPU", "capacity.cluster-autoscaler.kubernetes.io/gpu-count")
+_NODE_ROLE: t.Final = "node-role.kubernetes.io/"
+_WINDOWS_DATA: t.Final = "windows-user-data"
+
+
+class Source(t.NamedTuple):
+    """The machine set to copy from. remark: which sets of the zone were not taken, and why; or ""."""
+
+    machine_set: KubeObject
+    remark: str
+
+
+def find(
+    machine_sets: t.Iterable[KubeObject],
+    platform: Platform,
+    zone: str,
+    arch: str,
+    named: t.Collection[str] = (),
+    zones: t.Collection[str] = (),
+) -> Source:
+    """Return the set of the zone that is named, or else the first fitting worker set of the zone by name.
+
+    arch: of the wanted machines. A set of another architecture is taken if there is no other: its image can
+    be replaced. zones: of the pool; a named set that is in another one of them is for that zone. Raise
+    MachineError.
+    """
+    sets = sorted(machine_sets, key=machine_set.name_of)
+    here = [one for one in sets if zone_of(platform, one) == zone]
+    if chosen := next((one for one in here if machine_set.name_of(one) in named), None):
+        return Source(chosen, "")
+    fitting = [one for one in here if not unfit(one)]
+    _check_named(sets, platform, zone, named, zones, fitting)
+    if not fitting:
+        lines = [f"{machine_set.name_of(one)} {why}" for one in here if (why := unfit(one))]
+        raise _nothing(f"There is no worker machine set {_where(zone)} to copy from.", sets, platform, lines)
+    best = next((one for one in fitting if machine_set.arch_of(one) in ("", arch)), fitting[0])
+    others = [
+        f"{machine_set.name_of(one)} {why}"
+        for one in here
+        if one is not best and not owned(one) and (why := unfit(one) or _other_arch(one, arch))
+    ]
+    if not others:
+        return Source(best, "")
+    return Source(
+        best,
+        f"The pool's machine set {_where(zone)} is a copy of {machine_set.name_of(best)}. Not taken: "
+        f"{'; '.join(others)}. To take another one, set gpu_node_pool_source_machine_set.",
+    )
+
+
+def unfit(one: t.Mapping[str, t.Any]) -> str:
+    """Return why a pool's set cannot be copied from this set, such as `has taints`; "" if it can."""
+    template = one["spec"]["template"]
+    labels = (template.get("metadata") or {}).get("labels") or {}
+    given = (template["spec"].get("metadata") or {}).get("labels") or {}
+    annotations = one["metadata"].get("annotations") or {}
+    data = (machine_set.provider_of(one).get("userDataSecret") or {}).get("name")
+    roles = [key.removeprefix(_NODE_ROLE) for key in given if key.startswith(_NODE_ROLE)]
+    others = sorted({labels.get(_ROLE, "worker"), *roles} - {"worker"})
+    reasons = {
+        "belongs to a pool of this collection": owned(one),
+        "is being deleted": bool(one["metadata"].get("deletionTimestamp")),
+        "makes Windows machines": labels.get(_OS) == "Windows" or data == _WINDOWS_DATA,
+        f"makes machines of the role {', '.join(others)}": bool(others),
+        "makes machines with GPUs": ACCELERATOR in given
+        or any(annotations.get(key, "0") not in ("", "0") for key in _GPUS),
+        "gives its machines taints": bool(template["spec"].get("taints")),
+    }
+    return next((text for text, is_so in reasons.items() if is_so), "")
+
+
+def check_arch(source: KubeObject, instance_type: str, arch: str, image: str) -> None:
+    """Raise MachineError if the source's boot image is for another architecture."""
+    has = machine_set.arch_of(source)
+    if has and has != arch and not image:
+        raise MachineError(
+            "MACH-ARCH",
+            f"{instance_type} is {arch}, but the image of the worker machine set "
+            f"{machine_set.name_of(source)} is for {has}, so the machines could not boot.",
+            f"Set image to the {arch} RHCOS image of this region, or use an instance type that is {has}.",
+        )
+
+
+def zone_of(platform: Platform, one: KubeObject) -> str:
+    """Return the zone in which a set makes its machines; "" without zones."""
+    return platform.zone(machine_set.provider_of(one))
+
+
+def _other_arch(one: KubeObject, arch: str) -> str:
+    has = machine_set.arch_of(one)
+    return f"makes {has} machines" if has not in ("", arch) else ""
+
+
+def _check_named(
+    sets: t.Sequence[KubeObject],
+    platform: Platform,
+    zone: str,
+    named: t.Collection[str],
+    zones: t.Collection[str],
+    fitting: t.Sequence[KubeObject],
+) -> None:
+    """Raise MachineError if a named set does not exist, or if none of them is in a zone of the pool."""
+    found = {machine_set.name_of(one): zone_of(platform, one) for one in sets}
+    if not named or (set(named) <= found.keys() and {found[one] for one in named} & set(zones)):
+        return
+    name = next((one for one in named if one not in found), next(iter(named)))
+    why = f"is {_where(found[name])}" if name in found else "does not exist"
+    trouble = _nothing(
+        f"The source, machine set {name}, {why}; the pool needs one {_where(zone)}.", sets, platform
+    )
+    if fitting:
+        names = ", ".join(map(machine_set.name_of, fitting))
+        trouble.remedy = f"Remove source_machine_set, or set it to a machine set of the zone: {names}."
+    raise trouble
+
+
+def _where(zone: str) -> str:
+    return f"in zone {zone}" if zone else "without a zone (the candidate has none)"
+
+
+def _nothing(
+    message: str, sets: t.Iterable[KubeObject], platform: Platform, lines: t.Sequence[str] = ()
+) -> MachineError:
+    workers = [one for one in sets if not unfit(one)]
+    zones = sorted({zone_of(platform, one) for one in workers} - {""})
+    why = f" Not taken: {'; '.join(lines)}." if lines else ""
+    return MachineError(
+        "MACH-NO-REFERENCE",
+        message + why,
+        f"Set zones to zones that have a worker machine set: {', '.join(zones)}."
+        if zones
+        else "Make a worker machine set first (it may have 0 replicas).",
+        evidence=[
+            f"worker machine set {machine_set.name_of(one)}: zone {zone_of(platform, one) or 'unknown'}"
+            for one in workers
+        ],
+    )
