@@ -8,7 +8,7 @@ import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import priority_class
 
-LIVE: t.Final = [
+LIVE: t.Final[list[dict[str, t.Any]]] = [
     {"metadata": {"name": "high"}, "value": 100, "preemptionPolicy": "PreemptLowerPriority"},
     {"metadata": {"name": "low"}, "value": 1, "preemptionPolicy": "Never"},
     {"metadata": {"name": "zero"}},

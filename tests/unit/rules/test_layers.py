@@ -95,20 +95,20 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "access_review": (40, 224),
-    "gpu_autoscaler": (101, 565),
-    "gpu_machine_health": (46, 251),
-    "gpu_machineset": (115, 660),
-    "gpu_node": (67, 362),
-    "gpu_plan": (83, 460),
-    "gpu_quota": (47, 244),
-    "gpu_removal": (65, 335),
-    "gpu_workload": (66, 325),
-    "manifests": (39, 217),
-    "nfd_labels": (55, 302),
-    "olm_operator": (57, 320),
-    "preflight_update": (74, 388),
-    "special_resource": (130, 703),
+    "access_review": (40, 227),
+    "gpu_autoscaler": (104, 580),
+    "gpu_machine_health": (46, 255),
+    "gpu_machineset": (117, 673),
+    "gpu_node": (67, 367),
+    "gpu_plan": (86, 473),
+    "gpu_quota": (52, 269),
+    "gpu_removal": (65, 338),
+    "gpu_workload": (66, 328),
+    "manifests": (39, 220),
+    "nfd_labels": (55, 305),
+    "olm_operator": (57, 323),
+    "preflight_update": (74, 392),
+    "special_resource": (130, 709),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
