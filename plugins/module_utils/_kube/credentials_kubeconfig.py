@@ -239,7 +239,7 @@ def _output(
         out, errors = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired as exc:
         raise _plugin_failure(
-            command, f"it has not ended after {seconds:.0f} s; it may be waiting for somebody to log in"
+            command, f"it has not ended after {seconds:.0f} s; it may be waiting for a person to log in"
         ) from exc
     finally:
         if process.poll() is None:
