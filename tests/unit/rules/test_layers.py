@@ -102,7 +102,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "nfd_labels": (53, 282),
     "olm_operator": (56, 309),
     "preflight_update": (71, 365),
-    "special_resource": (125, 665),
+    "special_resource": (126, 667),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
