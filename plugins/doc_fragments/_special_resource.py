@@ -67,6 +67,18 @@ options:
     type: str
     choices: [report, take]
     default: report
+  remove_labels:
+    description:
+      - Whether O(state=absent) of the backends C(clusterpolicy), C(nvidiadriver) and C(dra) also takes away
+        labels that the GPU operator leaves.
+      - On nodes these are C(nvidia.com/gpu.present), C(nvidia.com/gpu.deploy.*) (a value C(false) is a user's
+        and stays), C(nvidia.com/gpu-operator.driver.owner) and C(nvidia.com/gpu-driver-upgrade-state).
+      - On the operator's namespace these are C(openshift.io/cluster-monitoring) and
+        C(pod-security.kubernetes.io/*), if the operator alone set them.
+      - They stay, with a warning, while a ClusterPolicy or GPUCluster that this collection did not make
+        exists.
+    type: bool
+    default: false
   settle:
     description: For how many seconds the stack must stay ready before the task succeeds.
     type: float

@@ -32,6 +32,7 @@ SHARED: t.Final[dict[str, t.Any]] = {
     "spec": {"type": "dict", "default": {}},
     "pools": {"type": "list", "elements": "dict", "default": []},
     **adoption.OPTION,
+    "remove_labels": {"type": "bool", "default": False},
     "settle": {"type": "float", "default": 0},
     "grace": {"type": "float"},
 }

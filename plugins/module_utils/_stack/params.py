@@ -67,6 +67,7 @@ class _Options(_ClusterPolicyOptions):
     spec: dict[str, t.Any]
     pools: list[StackPool]
     adopt: t.Literal["report", "take"]
+    remove_labels: bool
     settle: float
     nvidia_drivers: list[Values] | None
     gpu_cluster: Values | None

@@ -12,14 +12,14 @@ from dataclasses import replace
 
 from ..._core.adoption import Foreign, foreign
 from ..._core.errors import AcceleratorError, KindNotServedError
-from ..._core.objects import KubeObject, Snapshot, merge, named
+from ..._core.objects import KubeObject, Snapshot, merge, name, named
 from ..._core.ownership import owned
 from ..._core.readiness import FAILED, Readiness, worst
 from ..._frame.adopt_or_apply import as_result, naming_differences
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes.pool_nodes import check_pools
-from .. import operands
+from .. import left_labels, operands
 from ..drivers.steps import mirrored, refuse_unmade
 from ..judge import judge_gone, one_line_each
 from ..params import StackParams
@@ -196,7 +196,29 @@ def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the policy if this collection made it, and wait until no operand is left. Return the result."""
     if api.delete(POLICY, params["name"]):
         wait_gone(api, params, "GPU stack leaves")
+    remove_labels(api, params)
     return {"name": params["name"], "state": "absent", "reason": "", "driver_version": "", "nodes": []}
+
+
+def remove_labels(api: Api, params: StackParams) -> None:
+    """Take away the labels that the GPU operator leaves, if the task asks for it.
+
+    They stay, with a warning, while a foreign stack uses them.
+    """
+    if not params.get("remove_labels"):
+        return
+    kinds = [kind for kind in (POLICY, known("GPUCluster")) if api.served(kind)]
+    foreign = [one for kind in kinds for one in api.list(kind) if not owned(one)]
+    if foreign:
+        named = ", ".join(f"{one['kind']} {name(one)}" for one in foreign)
+        api.warn(f"The labels of the GPU operator stay: {named} uses them.")
+        return
+    for node in api.list(known("Node")):
+        if keys := left_labels.of_node(node):
+            api.merge_patch(known("Node"), name(node), None, left_labels.without(keys))
+    space = api.get(known("Namespace"), params["namespace"])
+    if space is not None and (keys := left_labels.of_namespace(space)):
+        api.merge_patch(known("Namespace"), name(space), None, left_labels.without(keys))
 
 
 def wait_gone(api: Api, params: StackParams, title: str) -> None:

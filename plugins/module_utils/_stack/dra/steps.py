@@ -134,4 +134,6 @@ def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
         driver_steps.remove_drivers(api, lambda _api: NAME if live is not None and not owned(live) else "")
     if api.changes and not has_policy:
         policy_steps.wait_gone(api, params, "DRA stack leaves")
+    if not has_policy:
+        policy_steps.remove_labels(api, params)
     return {"name": NAME, "state": "absent", "reason": "", "driver_version": "", "nodes": []}

@@ -1,0 +1,48 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Labels that the GPU operator leaves on nodes and on its namespace when its stack is removed."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._catalogue.well_known import DRIVER_UPGRADE, GPU_PRESENT
+from .._core.objects import KubeObject
+from .._nodes.labels import labels
+
+_DEPLOY: t.Final = "nvidia.com/gpu.deploy."
+_OF_NODES: t.Final = (GPU_PRESENT, DRIVER_UPGRADE, "nvidia.com/gpu-operator.driver.owner")
+_MONITORING: t.Final = "openshift.io/cluster-monitoring"
+_POD_SECURITY: t.Final = "pod-security.kubernetes.io/"
+_OPERATOR: t.Final = "gpu-operator"
+
+
+def of_node(node: KubeObject) -> list[str]:
+    """Return the labels of the operator on the node. A user's gpu.deploy label with the value false stays."""
+    return [
+        key
+        for key, value in sorted(labels(node).items())
+        if key in _OF_NODES or (key.startswith(_DEPLOY) and value != "false")
+    ]
+
+
+def of_namespace(namespace: KubeObject) -> list[str]:
+    """Return the labels that the operator alone has set on its namespace, by the record of the API server."""
+    wanted = [key for key in sorted(labels(namespace)) if key == _MONITORING or key.startswith(_POD_SECURITY)]
+    return [key for key in wanted if _managers(namespace, key) == {_OPERATOR}]
+
+
+def without(keys: t.Iterable[str]) -> KubeObject:
+    """Return the merge patch that takes these labels away."""
+    return {"metadata": {"labels": dict.fromkeys(keys)}}
+
+
+def _managers(obj: KubeObject, key: str) -> set[str]:
+    entries = obj["metadata"].get("managedFields") or []
+    return {
+        str(entry.get("manager"))
+        for entry in entries
+        if f"f:{key}" in (((entry.get("fieldsV1") or {}).get("f:metadata") or {}).get("f:labels") or {})
+    }
