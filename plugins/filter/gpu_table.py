@@ -12,10 +12,12 @@ version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - Joins the results of the modules of C(enable_gpus.yml) into lines of text, one per node, and the seconds
-    per stage.
+  - Joins the results of the modules of C(enable_gpus.yml) into lines of text, one per node, the usage of each
+    quota, and the seconds per stage.
+  - For more than 20 nodes there is one line per pool with the sums, and one for each node that lacks
+    something.
   - If a result is missing because its role did not run, its column is empty.
-positional: nodes, stack, validation, seconds
+positional: nodes, stack, validation, seconds, policy
 options:
   _input:
     description: The pools, RV(accelerators.openshift.gpu_plan#module:plan.pools).
@@ -38,6 +40,10 @@ options:
     description: Results by the name of their stage. Each is one result or a list of results.
     type: dict
     default: {}
+  policy:
+    description: Result of M(accelerators.openshift.gpu_quota), or of a loop over it.
+    type: dict
+    default: {}
 """
 
 EXAMPLES = r"""
@@ -58,6 +64,7 @@ _value:
   sample:
     - POOL  NODE                      TYPE         GPUS (expected/allocatable/validated)  DRIVER
     - demo  ip-10-0-1-9.ec2.internal  g4dn.xlarge  1/1/1                                  580.105.08
+    - quota - team-a/gpu-quota requests.nvidia.com/gpu 2 of 8 used
     - seconds - nodes 8.1, labels 7.9, stack 12.3, policy 0.1, validation 4.2
 """
 
@@ -66,6 +73,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 Data = Mapping[str, t.Any]
 Row = tuple[str, str, str, str, str]
+# More nodes than this, or more limits of quotas, are summed up.
+MANY: t.Final = 20
 HEADING: t.Final[Row] = ("POOL", "NODE", "TYPE", "GPUS (expected/allocatable/validated)", "DRIVER")
 
 
@@ -75,15 +84,16 @@ def table(
     stack: Data | None = None,
     validation: Data | None = None,
     seconds: Data | None = None,
+    policy: Data | None = None,
 ) -> list[str]:
-    """Return the lines of the table: the heading, one line per node, and the seconds per stage if given.
+    """Return the lines: the heading, one line per node, the quotas, and the seconds per stage if given.
 
     The parameters are the options of the filter; a missing result leaves its column empty.
     """
     machines = {one["name"]: one for result in _parts(nodes) for one in result.get("nodes") or []}
     operands = {one["name"]: one for one in _of(stack, "special_resource")}
     validated = {one["name"]: one for result in _parts(validation) for one in _of(result, "workload")}
-    rows = [HEADING]
+    by_pool: list[list[Node]] = []
     for pool in pools:
         found = [one["name"] for one in operands.values() if one.get("pool") == pool["name"]]
         found += [
@@ -92,19 +102,47 @@ def table(
             if _pool_of(result) == pool["name"]
             for one in result.get("nodes") or []
         ]
-        rows += [
-            _row(pool, name, machines.get(name, {}), operands.get(name, {}), validated.get(name, {}))
-            for name in dict.fromkeys(found)
-        ]
+        by_pool.append(
+            [
+                _node(pool, name, machines.get(name, {}), operands.get(name, {}), validated.get(name, {}))
+                for name in dict.fromkeys(found)
+            ]
+        )
+    rows = [HEADING, *_rows(by_pool)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADING))]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
+    lines += _quota_lines(policy)
     spent = [f"{stage} {_seconds(result):.1f}" for stage, result in (seconds or {}).items()]
     return [*lines, f"seconds - {', '.join(spent)}"] if spent else lines
 
 
-def _row(pool: Data, name: str, machine: Data, stack: Data, validation: Data) -> Row:
+class Node(t.NamedTuple):
+    """One node of the table. counts: expected, allocatable and validated GPUs; None if nothing says it."""
+
+    pool: str
+    name: str
+    type: str
+    counts: tuple[int | None, int | None, int | None]
+    driver: str
+    busy: bool
+
+    @property
+    def row(self) -> Row:
+        """Return the columns of a line for this node."""
+        expected, allocatable, validated = map(_shown, self.counts)
+        last = "busy" if self.busy else validated
+        return (self.pool, self.name, self.type, f"{expected}/{allocatable}/{last}", self.driver)
+
+    @property
+    def is_lacking(self) -> bool:
+        """Return whether the node has fewer GPUs than expected, or was not validated."""
+        expected, *others = self.counts
+        return self.busy or any(one is not None and one < (expected or 0) for one in others)
+
+
+def _node(pool: Data, name: str, machine: Data, stack: Data, validation: Data) -> Node:
     types = [candidate["instance_type"] for candidate in pool.get("candidates") or []]
     kind = machine.get("instance_type") or (types[0] if len(types) == 1 else "-")
     expected = stack.get("expected") or machine.get("expected") or pool.get("expected")
@@ -112,13 +150,59 @@ def _row(pool: Data, name: str, machine: Data, stack: Data, validation: Data) ->
     counts = (
         _count(expected),
         _count(stack.get("allocatable") or stack.get("offered")),
-        str(validation.get("validated", "-")),
+        validation.get("validated"),
     )
-    return (str(pool["name"]), name, kind, "/".join(counts), driver)
+    return Node(str(pool["name"]), name, kind, counts, driver, bool(validation.get("busy")))
 
 
-def _count(resources: Data | None) -> str:
-    return str(sum(int(number) for number in resources.values())) if resources else "-"
+def _rows(pools: Sequence[Sequence[Node]]) -> list[Row]:
+    """Return a row for each node; for many nodes one for each pool and for each node that lacks something."""
+    if sum(map(len, pools)) <= MANY:
+        return [node.row for nodes in pools for node in nodes]
+    return [row for nodes in pools if nodes for row in _short_rows(nodes)]
+
+
+def _short_rows(nodes: Sequence[Node]) -> list[Row]:
+    sums = "/".join(_shown(_sum(node.counts[column] for node in nodes)) for column in range(3))
+    types, drivers = ({str(getattr(node, key)) for node in nodes} for key in ("type", "driver"))
+    lacking = [node for node in nodes if node.is_lacking]
+    what = _number(len(nodes), "node") + (f", {len(lacking)} to look at" if lacking else "")
+    whole = (nodes[0].pool, what, ", ".join(sorted(types)), sums, ", ".join(sorted(drivers)))
+    return [whole, *(node.row for node in lacking)]
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _shown(count: int | None) -> str:
+    return "-" if count is None else str(count)
+
+
+def _count(resources: Data | None) -> int | None:
+    return sum(int(number) for number in resources.values()) if resources else None
+
+
+def _quota_lines(policy: Data | None) -> list[str]:
+    """Return a line for each limit of each quota; for many quotas only those that are used up."""
+    quotas = [
+        one for result in _parts(policy) for one in result.get("quotas") or [result.get("quota")] if one
+    ]
+    limits = [
+        (f"{one['namespace']}/{one['name']} {key}", str(usage["used"] or 0), str(usage["hard"]))
+        for one in quotas
+        for key, usage in (one.get("resources") or {}).items()
+    ]
+    lines = [f"quota - {what} {used} of {hard} used" for what, used, hard in limits]
+    if len(lines) <= MANY:
+        return lines
+    full = [line for line, (_what, used, hard) in zip(lines, limits, strict=True) if used == hard != "0"]
+    return [f"quota - {_number(len(quotas), 'quota')}, {_number(len(full), 'limit')} used up", *full]
 
 
 def _of(result: Data | None, noun: str) -> list[Data]:

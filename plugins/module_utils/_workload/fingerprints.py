@@ -7,12 +7,17 @@
 from __future__ import annotations
 
 import typing as t
+import zlib
 
 from .._core.objects import KubeObject
 from .._nodes import devices as node_devices
 from .pods import GpuWorkloadParams
 
 NAME: t.Final = "gpu-validation-fingerprints"
+# The annotation of the first ConfigMap that says how many there are.
+PARTS: t.Final = "accelerators.openshift/parts"
+# Bytes of one ConfigMap, of which the API server takes 1 MiB, with our share of its managedFields.
+LARGEST: t.Final = 450 * 1024
 
 
 def fingerprint(node: KubeObject, benchmark: str) -> str:
@@ -20,34 +25,87 @@ def fingerprint(node: KubeObject, benchmark: str) -> str:
     return f"benchmark={benchmark} {node_devices.fingerprint(node)}"
 
 
-def changed(
-    nodes: t.Iterable[KubeObject], benchmark: str, memory: KubeObject | None, force: bool
-) -> list[KubeObject]:
+class Memory(t.NamedTuple):
+    """The fingerprints of validated nodes, by their names.
+
+    maps: the ConfigMaps that hold them, by their names. Most clusters have one.
+    """
+
+    data: dict[str, str]
+    maps: dict[str, KubeObject]
+
+
+def read(get: t.Callable[[str], KubeObject | None]) -> Memory:
+    """Return the stored fingerprints. get: returns the ConfigMap with this name, or None."""
+    first = get(NAME)
+    if first is None:
+        return Memory({}, {})
+    found = {NAME: first}
+    for name in _names(_parts(first))[1:]:
+        if (one := get(name)) is not None:
+            found[name] = one
+    data = {key: value for one in found.values() for key, value in (one.get("data") or {}).items()}
+    return Memory(data, found)
+
+
+def changed(nodes: t.Iterable[KubeObject], benchmark: str, memory: Memory, force: bool) -> list[KubeObject]:
     """Return the nodes to validate: those whose fingerprint changed, or all with force."""
-    stored = (memory or {}).get("data") or {}
     return [
         node
         for node in nodes
-        if force or stored.get(node["metadata"]["name"]) != fingerprint(node, benchmark)
+        if force or memory.data.get(node["metadata"]["name"]) != fingerprint(node, benchmark)
     ]
 
 
 def build(
     params: GpuWorkloadParams,
-    memory: KubeObject | None,
+    memory: Memory,
     validated: t.Iterable[KubeObject],
     existing: t.Iterable[KubeObject],
-) -> KubeObject:
-    """Return the ConfigMap of all fingerprints.
+) -> list[KubeObject]:
+    """Return the ConfigMaps of all fingerprints, in the order in which they are written.
 
-    Nodes that are gone leave it; nodes of other pools stay in it.
+    Nodes that are gone leave them; nodes of other pools stay in them. The ConfigMap that says how many there
+    are is written last.
     """
     names = {node["metadata"]["name"] for node in existing}
-    data = {name: value for name, value in ((memory or {}).get("data") or {}).items() if name in names}
+    data = {name: value for name, value in memory.data.items() if name in names}
     data |= {node["metadata"]["name"]: fingerprint(node, params["benchmark"]) for node in validated}
+    parts = _parts(memory.maps.get(NAME) or {})
+    while max(map(_size, shared := _share(data, parts))) > LARGEST:
+        parts *= 2
+    made = [_map(params, name, one) for name, one in zip(_names(parts), shared, strict=True)]
+    if parts > 1:
+        made[0]["metadata"]["annotations"] = {PARTS: str(parts)}
+    return made[::-1]
+
+
+def _map(params: GpuWorkloadParams, name: str, data: dict[str, str]) -> KubeObject:
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": NAME, "namespace": params["namespace"]},
+        "metadata": {"name": name, "namespace": params["namespace"]},
         "data": dict(sorted(data.items())),
     }
+
+
+def _share(data: t.Mapping[str, str], parts: int) -> list[dict[str, str]]:
+    """Return the data of each ConfigMap. The name of a node decides where it is."""
+    shared: list[dict[str, str]] = [{} for _part in range(parts)]
+    for name, value in data.items():
+        shared[zlib.crc32(name.encode()) % parts][name] = value
+    return shared
+
+
+def _size(data: t.Mapping[str, str]) -> int:
+    """Return about how many bytes the data take as JSON."""
+    return sum(len(name) + len(value) + 8 for name, value in data.items())
+
+
+def _parts(first: KubeObject) -> int:
+    text = ((first.get("metadata") or {}).get("annotations") or {}).get(PARTS) or "1"
+    return max(1, int(text)) if text.isdigit() else 1
+
+
+def _names(parts: int) -> list[str]:
+    return [NAME, *(f"{NAME}-{number}" for number in range(1, parts))]

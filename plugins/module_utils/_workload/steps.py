@@ -13,6 +13,7 @@ from .._core.objects import KubeObject
 from .._core.ownership import selector
 from .._kube.client import Api
 from .._kube.kinds import known
+from .._kube.session import Change
 from .._nodes import dra
 from . import fingerprints, judge, namespace, obstacles, pods as workload_pods
 from .pods import GpuWorkloadParams
@@ -21,6 +22,8 @@ from .run_steps import SLICE, look, run
 NAMESPACE: t.Final = known("Namespace")
 # Part of the names of predicted pods: each run in check mode predicts the same ones.
 _NO_RUN: t.Final = "dryrun"
+# Check mode shows the pods of more nodes than this as one change.
+MANY: t.Final = 20
 
 
 def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
@@ -35,8 +38,7 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
             raise problem
         api.warn(f"{problem.message} In check mode the earlier stages are only predicted.")
         found = []
-    memory = api.get(known("ConfigMap"), fingerprints.NAME, params["namespace"])
-    due = fingerprints.changed(found, params["benchmark"], memory, params["force"])
+    due = fingerprints.changed(found, params["benchmark"], _memory(api, params), params["force"])
     if not due:
         return {"workload": judge.summarize(found, due, {}, params)}
     left, busy = look(api, params, due)
@@ -49,10 +51,16 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
     good = [node for node in free if node["metadata"]["name"] not in wrong]
     if good:
         existing = api.list(known("Node"), metadata_only=True)
-        api.apply(fingerprints.build(params, memory, good, existing))
+        memory = _memory(api, params)  # another run may have validated other nodes meanwhile
+        for one in fingerprints.build(params, memory, good, existing):
+            api.apply(one, live=memory.maps.get(one["metadata"]["name"]))
     if wrong:
         raise judge.failure([part for parts in wrong.values() for part in parts], facts)
     return facts
+
+
+def _memory(api: Api, params: GpuWorkloadParams) -> fingerprints.Memory:
+    return fingerprints.read(lambda name: api.get(known("ConfigMap"), name, params["namespace"]))
 
 
 def _validate(
@@ -85,7 +93,23 @@ def predict(api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]) ->
     there = api.get(NAMESPACE, params["namespace"])
     mark = workload_pods.Mark(_NO_RUN, _NO_RUN, int(params["wait_timeout"]))
     try:
-        for pod in workload_pods.pods(params, due, mark) if there else []:
+        made = workload_pods.pods(params, due, mark) if there else []
+        if len(due) > MANY:
+            _predict_sum(api, params, due, mark, len(made))
+            return
+        for pod in made:
             api.create(pod)
     except ForbiddenError as exc:
         raise obstacles.quota(exc, params["namespace"]) from exc
+
+
+def _predict_sum(
+    api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject], mark: workload_pods.Mark, pods: int
+) -> None:
+    """Predict the pods of many nodes as one change. The dry run of one node stands for the others."""
+    for pod in [*workload_pods.probes(params, due, mark), *workload_pods.pods(params, due[:1], mark)]:
+        api.dry_run_create(pod)
+    selected = selector(params["node_selector"] or {})
+    after: KubeObject = {"pods": pods, "nodes": len(due), "selector": selected}
+    title = f"Pod {params['namespace']}: {pods} pods on {len(due)} nodes of {selected}"
+    api.changes.append(Change(title, {}, after))

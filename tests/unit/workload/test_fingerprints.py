@@ -1,16 +1,28 @@
-"""Fingerprints: which nodes are due, and what the ConfigMap keeps."""
+"""Fingerprints: which nodes are due, and what the ConfigMaps keep."""
 
 from __future__ import annotations
 
+import json
+import typing as t
+
 from unit.workload.builders import SLICES, node, params
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import dra
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import fingerprints
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.fingerprints import Memory
+
+EMPTY: t.Final = Memory({}, {})
+
+
+def stored(maps: list[KubeObject]) -> Memory:
+    """Return what a later run reads."""
+    return fingerprints.read({one["metadata"]["name"]: one for one in maps}.get)
 
 
 def test_only_changed_nodes_are_due() -> None:
     nodes = [node(), node("gpu-1")]
-    memory = fingerprints.build(params(), None, nodes, nodes)
+    memory = stored(fingerprints.build(params(), EMPTY, nodes, nodes))
     assert fingerprints.changed(nodes, "vectoradd", memory, False) == []
     assert fingerprints.changed(nodes, "vectoradd", memory, True) == nodes
     assert fingerprints.changed(nodes, "matmul", memory, False) == nodes
@@ -27,12 +39,25 @@ def test_only_changed_nodes_are_due() -> None:
 
 
 def test_the_memory_forgets_nodes_that_are_gone_and_keeps_other_pools() -> None:
-    memory = fingerprints.build(
-        params(), {"data": {"gone": "x", "other": "y"}}, [node()], [node(), node("other")]
-    )
+    before = Memory({"gone": "x", "other": "y"}, {})
+    (memory,) = fingerprints.build(params(), before, [node()], [node(), node("other")])
     assert list(memory["data"]) == ["gpu-0", "other"]
     assert memory["data"]["other"] == "y"
     assert memory["data"]["gpu-0"] == "benchmark=vectoradd boot=b1 driver=595.91.07 geometry=nvidia.com/gpu=2"
+    assert memory["metadata"] == {"name": fingerprints.NAME, "namespace": "gpu-validation"}
+
+
+def test_the_fingerprints_of_thousands_of_nodes_are_in_several_config_maps() -> None:
+    nodes = [node(f"ip-10-0-{number}.eu-central-1.compute.internal") for number in range(9000)]
+    maps = fingerprints.build(params(), EMPTY, nodes, nodes)
+    assert len(maps) > 1
+    assert all(len(json.dumps(one)) < 900 * 1024 for one in maps)
+    assert maps[-1]["metadata"]["name"] == fingerprints.NAME, "it says how many there are"
+    assert fingerprints.changed(nodes, "vectoradd", stored(maps), False) == []
+    again = fingerprints.build(params(), stored(maps), nodes[:1], nodes)
+    assert again == maps, "a node stays where it is"
+    fewer = fingerprints.build(params(), stored(maps), [], nodes[:1])
+    assert [len(one["data"]) for one in fewer].count(1) == 1
 
 
 def test_where_pods_claim_devices_the_slices_say_what_a_node_offers() -> None:

@@ -153,6 +153,20 @@ def test_a_failure_says_when_pods_end_that_it_could_not_delete() -> None:
     assert any("It ends by itself after 20 s." in text for text in api.warnings)
 
 
+def test_check_mode_shows_the_pods_of_many_nodes_as_one_sum() -> None:
+    world = World()
+    for number in range(2, 500):
+        world.server.put({"apiVersion": "v1", "kind": "Node", **node(f"gpu-{number}", gpu="8")})
+    world.server.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": PLACE}})
+    api = world.api(check_mode=True)
+    found = steps.present(api, params())
+    assert len(found["workload"]["due"]) == 500
+    (one,) = [change for change in api.changes if change.title.startswith("Pod ")]
+    assert one.title == "Pod gpu-validation: 3986 pods on 500 nodes of pool=a"
+    assert len(str(one.after)) < 200
+    assert world.server.writes() == []
+
+
 class Ended:
     """A guard that ends the task while it waits."""
 
