@@ -22,6 +22,7 @@ ORDER = (
     "_platforms",
     "_frame",
     "_nodes",
+    "_impact",
     "_pools",
     "_machines",
     "_machines/steps",
@@ -46,6 +47,7 @@ REGISTRIES = {"_stack/backend", "_workload/benchmarks/registry"}
 
 # Files that do steps: they work on an Api. All others outside _kube and _frame build, judge and summarize.
 STEPS = {
+    "_impact/consent",
     "_machines/steps/autoscaling",
     "_machines/steps/bare_metal",
     "_machines/steps/health",
@@ -62,6 +64,7 @@ STEPS = {
     "_nfd/removal",
     "_nfd/steps",
     "_nodes/drain_steps",
+    "_olm/busy",
     "_olm/driver_change",
     "_olm/elsewhere",
     "_olm/operators",
@@ -97,9 +100,9 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_workload": (59, 285),
     "manifests": (37, 197),
     "nfd_labels": (53, 282),
-    "olm_operator": (56, 309),
+    "olm_operator": (62, 340),
     "preflight_update": (71, 365),
-    "special_resource": (125, 665),
+    "special_resource": (131, 713),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
