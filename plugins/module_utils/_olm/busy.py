@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from .._core import diff
 from .._core.errors import KindNotServedError
 from .._core.objects import KubeObject, Snapshot
 from .._impact import consent, driver
@@ -16,7 +17,7 @@ from .._kube.client import Api
 from .._kube.kinds import Kind, known
 from . import csv as olm_csv, observed, plans, unpack
 from .helm_values import PACKAGE
-from .subscription import OlmOperatorParams
+from .subscription import UPGRADE, OlmOperatorParams
 
 CODE: t.Final = "OLM-BUSY"
 _UNKNOWN: t.Final = "the plan does not show what changes"
@@ -50,18 +51,44 @@ def about_drivers(
     name = _name(plan, PACKAGE)
     if running is None or not name:
         return []
-    found, changes = [], driver.csv_changes(running, following)
+    changes = driver.csv_changes(running, following) if following else ()
+    return _questions(objects, _title(plan, running, name), changes)
+
+
+def _questions(objects: t.Iterable[KubeObject], title: str, changes: t.Sequence[str]) -> list[Question]:
+    found = []
     for one in objects:
         is_own = "driverType" in (one.get("spec") or {})
         if not is_own and (_is_delegated(one) or not driver.replaces(one)):
             continue
         if is_own and not driver.replaces_own(one):
             continue
-        images = driver.reaching(changes, one) if following else []
-        why = f"{_title(plan, running, name)}: {', '.join(images) or _UNKNOWN}"
+        images = driver.reaching(changes, one)
+        why = f"{title}: {', '.join(images) or _UNKNOWN}"
         selector = (one["spec"].get("nodeSelector") or {}) if is_own else {}
         found.append(Question(why, driver.UPGRADE, driver.DRIVEN, selector, is_certain=bool(images)))
     return found
+
+
+def ask_before_subscription(
+    api: Api, live: KubeObject, wanted: KubeObject, params: OlmOperatorParams, target: str
+) -> None:
+    """Raise OLM-BUSY as on_busy says, before a Subscription that leads to an upgrade is changed.
+
+    Its InstallPlan does not exist yet, so nothing about the upgrade is certain. target: the wanted CSV.
+    """
+    installed = str((live.get("status") or {}).get("installedCSV") or "")
+    is_upgrade = installed and params["approve"] == UPGRADE and installed != target
+    if not is_upgrade or diff.covers(live["spec"], wanted["spec"]):
+        return
+    title = f"the Subscription leads from {installed} to {target}"
+    asked: list[Question] = []
+    if params["name"] == PACKAGE:
+        policies = _listed(api, known("ClusterPolicy"))
+        asked = _questions([*policies, *drivers(api, policies)], title, ())
+    elif _listed(api, known("NicClusterPolicy")):
+        asked = [Question(f"{title}: {_UNKNOWN}", driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False)]
+    consent.ask(api, asked, params["on_busy"], CODE)
 
 
 def ask_about_nics(

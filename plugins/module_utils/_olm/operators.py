@@ -25,7 +25,7 @@ from . import (
     subscription as olm_subscription,
 )
 from .helm_values import PACKAGE as GPU_OPERATOR
-from .subscription import OlmOperatorParams
+from .subscription import UPGRADE, OlmOperatorParams
 
 _NETWORK_OPERATOR: t.Final = "nvidia-network-operator"
 # Facts about a change of the driver, and the result's key `ends`.
@@ -55,6 +55,10 @@ def present(api: Api, params: OlmOperatorParams) -> KubeObject:
     if live is not None and not owned(live) and not take:
         api.warn(olm_subscription.check_foreign(live, wanted))
         return follow(api, live, ask, params)
+    if live is not None and name in (GPU_OPERATOR, _NETWORK_OPERATOR) and params["approve"] == UPGRADE:
+        from . import busy
+
+        busy.ask_before_subscription(api, live, wanted, params, ask.target)
     return follow(api, api.apply(wanted, force_conflicts=take, live=live), ask, params)
 
 
