@@ -64,6 +64,10 @@ options:
         the object as C(manager), and warns.
       - With V(take) the module writes the wanted fields that differ. The object does not become this
         collection's, so O(state=absent) does not delete it.
+      - The same holds for each field of an object of this collection. A field that the task does not ask for
+        keeps the value that another manager set, for example with C(oc patch). If the task asks for another
+        value, V(report) fails with C(API-CONFLICT), which names both values and the manager, and V(take)
+        sets the field.
     type: str
     choices: [report, take]
     default: report
@@ -79,6 +83,20 @@ options:
         exists.
     type: bool
     default: false
+  on_busy:
+    description:
+      - What to do if the write makes the operator replace or remove the driver on nodes where pods use
+        devices. Such a write changes what the driver's pods are made from, for example by a toleration for
+        the taint of another pool, or deletes the object (O(state=absent)).
+      - V(fail) changes nothing and fails with the code C(GPU-BUSY) or C(NIC-BUSY), which names the nodes and
+        the pods. V(drain) writes, and the operator ends these pods. V(wait) first waits until they have ended
+        by themselves or O(wait_timeout) is over.
+      - Where the driver itself stays the same, GPU operator 26.7 and later only restarts the driver's pods,
+        which ends no other pod.
+      - The backends V(custom), V(kmm) and V(sro) ignore this option.
+    type: str
+    choices: [fail, drain, wait]
+    default: fail
   settle:
     description: For how many seconds the stack must stay ready before the task succeeds.
     type: float

@@ -105,10 +105,21 @@ options:
         nodes and the pods.
       - V(pin) first writes the running driver into the ClusterPolicy, so that the driver stays. A foreign
         ClusterPolicy needs O(adopt=take).
-      - V(allow) approves the upgrade.
+      - V(allow) accepts the new driver. Pods with GPUs still end only as O(on_busy) says.
     type: str
     choices: [ask, pin, allow]
     default: ask
+  on_busy:
+    description:
+      - What to do if an InstallPlan of C(gpu-operator-certified) or C(nvidia-network-operator) makes the
+        operator replace the driver on nodes where pods use devices, also with the same driver
+        (O(driver_change=pin)), because each release has another driver manager.
+      - V(fail) approves nothing and fails with the code C(OLM-BUSY), which names the nodes and the pods.
+        V(drain) approves, and the operator ends these pods node by node. V(wait) first waits until they have
+        ended by themselves or O(wait_timeout) is over.
+    type: str
+    choices: [fail, drain, wait]
+    default: fail
   grace:
     description:
       - For how many seconds a trouble that may pass by itself may last before the task fails. Examples are a
@@ -186,6 +197,27 @@ driver_change:
     policies: [gpu-cluster-policy]
     nodes: [{name: gpu-0, driver: 580.126.20}]
     pods: [team-a/training-0 on gpu-0]
+ends:
+  description:
+    - What the approved upgrade ends, or would end in check mode. Each entry says why (C(because)), by whom
+      (C(by)), in what order, whether that is certain, on which nodes, and which pods with devices. Empty if
+      nothing ends.
+    - A failure with the code C(OLM-BUSY) also has it.
+  returned: when O(state=present)
+  type: list
+  elements: dict
+  sample:
+    - because: InstallPlan install-x7k2p replaces gpu-operator-certified.v26.3.0 …
+      by: the GPU operator's upgrade controller
+      order: node by node
+      certain: true
+      nodes: [gpu-0, gpu-1]
+      pods:
+        - node: gpu-0
+          namespace: team-a
+          name: training-0
+          owner: Job training
+          devices: [8 nvidia.com/gpu]
 helm_values:
   description: On a cluster without OLM, the values for the Helm chart of the GPU operator, as text.
   returned: on failure with the code C(OLM-ABSENT)
@@ -202,6 +234,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     LOCK,
+    ON_BUSY,
     STATE,
     WAIT,
     ArgumentSpec,
@@ -231,7 +264,7 @@ SPEC = ArgumentSpec(
         "force": {"type": "bool", "default": False},
         "remove_crds": {"type": "bool", "default": False},
     },
-).merge(AUTH, LOCK, STATE, WAIT)
+).merge(AUTH, LOCK, ON_BUSY, STATE, WAIT)
 
 
 def ensure(api: Api, params: OlmOperatorParams) -> dict[str, t.Any]:

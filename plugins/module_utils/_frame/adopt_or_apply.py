@@ -9,13 +9,28 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from .._core import daemon_sets
+from .._core import daemon_sets, fields
 from .._core.adoption import Foreign, foreign
 from .._core.errors import KindNotServedError, NotReadyError, WaitTimeoutError
 from .._core.objects import KubeObject
 from .._core.ownership import owned
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
+
+_TAKE: t.Final = (
+    "Set adopt: take (in a playbook the role's variable, such as gpu_operator_adopt: take) to set these "
+    "fields, or give the task their live values."
+)
+
+
+def refuse_conflicts(live: KubeObject | None, wanted: KubeObject, adopt: str) -> None:
+    """Raise ConflictError if another manager set a field that the task asks for, unless adopt is "take".
+
+    The message has the old value, the new value and the manager of each field.
+    """
+    if live is not None and adopt != "take":
+        title = f"{wanted['kind']} {wanted['metadata']['name']}"
+        fields.refuse(fields.conflicts(live, wanted.get("spec") or {}), title, _TAKE)
 
 
 def live_object(api: Api, kind: Kind, wanted: KubeObject) -> KubeObject | None:
@@ -36,9 +51,11 @@ def adopt_or_apply(
 ) -> Foreign | None:
     """Apply the wanted object if it is absent or ours; change a foreign object only if adopt is "take".
 
-    Return a foreign object with the fields that still differ, or None.
+    Return a foreign object with the fields that still differ, or None. Raise ConflictError if another
+    manager set a field of our object that the task asks for.
     """
     if live is None or owned(live):
+        refuse_conflicts(live, wanted, adopt)
         api.apply(wanted, force_conflicts=live is not None, live=live)
         return None
     theirs = foreign(live, wanted.get("spec") or {}, f"{kind.kind} {wanted['metadata']['name']}")

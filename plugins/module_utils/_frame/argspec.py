@@ -60,6 +60,10 @@ STATE: t.Final = ArgumentSpec(
 )
 # A module with this option holds the cluster's lease while it writes.
 LOCK: t.Final = ArgumentSpec(options={"lock_timeout": {"type": "int", "default": 0}})
+# What a module does with pods that use devices and would end by its writes.
+ON_BUSY: t.Final = ArgumentSpec(
+    options={"on_busy": {"type": "str", "choices": ["fail", "drain", "wait"], "default": "fail"}}
+)
 
 
 class WaitParams(t.TypedDict):
@@ -73,6 +77,12 @@ class StateParams(WaitParams):
     """The options of `STATE` and `WAIT`."""
 
     state: t.Literal["present", "absent"]
+
+
+class BusyParams(t.TypedDict):
+    """The option of `ON_BUSY`."""
+
+    on_busy: t.Literal["fail", "drain", "wait"]
 
 
 class LockParams(t.TypedDict):

@@ -18,14 +18,15 @@ from .._catalogue.well_known import DRIVER_VERSION
 from .._core.errors import AcceleratorError, KindNotServedError, NotReadyError
 from .._core.objects import KubeObject, Snapshot, number_of
 from .._core.ownership import owned
+from .._impact import consent
+from .._impact.driver import DRIVEN
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._nodes import drain
-from . import csv as olm_csv, observed, plans, unpack
+from . import busy, csv as olm_csv, observed, plans
 from .helm_values import PACKAGE
 from .subscription import OlmOperatorParams
 
-DRIVEN: t.Final = "nvidia.com/gpu.deploy.driver=true"
 PIN: t.Final = "pin"
 ASK: t.Final = "ask"
 ALLOW: t.Final = "allow"
@@ -67,42 +68,46 @@ class Change:
         )
 
 
-def decide(api: Api, plan: KubeObject, seen: Snapshot, params: OlmOperatorParams) -> list[KubeObject]:
-    """Do what driver_change says and return the facts about the change; nothing if the driver stays.
+def decide(
+    api: Api, plan: KubeObject, seen: Snapshot, params: OlmOperatorParams
+) -> tuple[list[KubeObject], list[dict[str, t.Any]]]:
+    """Do what driver_change and on_busy say.
 
-    Raise OLM-DRIVER-CHANGE if driver_change is ask.
+    Return the facts about a change of the driver, and what the approval ends (the result's key `ends`).
+    Raise OLM-DRIVER-CHANGE if driver_change is ask and the driver changes, OLM-BUSY if on_busy is fail and
+    pods end. Both come before the first write.
     """
     try:
         policies = api.list(_POLICY)
     except KindNotServedError:
-        return []
-    if not any(map(follows, policies)):
-        return []
+        return [], []
     running = olm_csv.named(seen["csvs"], observed.status(seen, "installedCSV"))
-    change = find(plan, running, _following(api, plan), policies)
-    if change is None:
-        return []
-    if params["driver_change"] == PIN:
-        return [_pin(api, change, params["adopt"] == "take")]
+    following = busy.next_csv(api, plan)
+    change = find(plan, running, following, policies)
+    is_pinned = change is not None and params["driver_change"] == PIN
+    if change is not None and is_pinned:
+        check_pin(change, owned, params["adopt"] == "take")
+        triple(change.image)
+    facts = [] if change is None or is_pinned else [_accept(api, change, params["driver_change"])]
+    drivers = busy.drivers(api, policies)
+    asked = busy.about_drivers(plan, running, following, [*policies, *drivers])
+    ends = consent.ask(api, asked, params["on_busy"], busy.CODE)
+    if change is not None and is_pinned:
+        facts = [_pin(api, change)]
+    return facts, ends
+
+
+def _accept(api: Api, change: Change, answer: str) -> KubeObject:
+    """Return the facts about a change that is allowed; raise OLM-DRIVER-CHANGE if the task has to ask."""
     nodes = api.list(known("Node"), labels=DRIVEN)
     pods = api.list(known("Pod"), keep=_at_work) if nodes else []
-    if params["driver_change"] == ASK:
+    if answer == ASK:
         raise refuse(change, nodes, pods)
     api.warn(f"{change.text} (driver_change: allow).")
-    return [{**summarize(change, nodes, pods), "action": ALLOW}]
+    return {**summarize(change, nodes, pods), "action": ALLOW}
 
 
-def _following(api: Api, plan: KubeObject) -> KubeObject | None:
-    """Return the CSV that the plan installs; for a bundle image it is in a ConfigMap that the plan names."""
-    name = next((one for one in plans.names(plan) if one.startswith(f"{PACKAGE}.")), "")
-    found = plans.shown(plan, name) or {}
-    if found.get("kind") != "ConfigMap":
-        return found or None
-    return unpack.csv(api.get(known("ConfigMap"), str(found.get("name")), str(found.get("namespace"))), name)
-
-
-def _pin(api: Api, change: Change, take: bool) -> KubeObject:
-    check_pin(change, owned, take)
+def _pin(api: Api, change: Change) -> KubeObject:
     driver = triple(change.image)
     for policy in change.policies:
         api.merge_patch(_POLICY, policy["metadata"]["name"], None, {"spec": {"driver": driver}})

@@ -25,7 +25,11 @@ from . import (
     subscription as olm_subscription,
 )
 from .helm_values import PACKAGE as GPU_OPERATOR
-from .subscription import OlmOperatorParams
+from .subscription import UPGRADE, OlmOperatorParams
+
+_NETWORK_OPERATOR: t.Final = "nvidia-network-operator"
+# Facts about a change of the driver, and the result's key `ends`.
+_Outcome = tuple[list[KubeObject], list[dict[str, t.Any]]]
 
 
 def present(api: Api, params: OlmOperatorParams) -> KubeObject:
@@ -51,6 +55,10 @@ def present(api: Api, params: OlmOperatorParams) -> KubeObject:
     if live is not None and not owned(live) and not take:
         api.warn(olm_subscription.check_foreign(live, wanted))
         return follow(api, live, ask, params)
+    if live is not None and name in (GPU_OPERATOR, _NETWORK_OPERATOR) and params["approve"] == UPGRADE:
+        from . import busy
+
+        busy.ask_before_subscription(api, live, wanted, params, ask.target)
     return follow(api, api.apply(wanted, force_conflicts=take, live=live), ask, params)
 
 
@@ -178,19 +186,22 @@ def follow(
         "csvs": Query(known("ClusterServiceVersion"), namespace),
     }
     changes: list[KubeObject] = []
+    ends: list[dict[str, t.Any]] = []
     while True:
         seen = _wait(api, queries, ask, params["grace"], subscription)
         plan = olm_subscription.plan_to_approve(seen, ask)
         if plan is not None:
             progress.check(seen, plan, ask)
-            changes += _driver_change(api, plan, seen, params)
+            changed, ended = _before_approval(api, plan, seen, params)
+            changes, ends = [*changes, *changed], [*ends, *ended]
             api.merge_patch(
                 known("InstallPlan"), plan["metadata"]["name"], namespace, {"spec": {"approved": True}}
             )
         if plan is None and _ask_again(api, seen, ask):
             continue
         if plan is None or api.check_mode or not api.wait_wanted:
-            return _result(api, {**seen, "subscription": seen["subscription"] or [subscription]}, changes)
+            seen = {**seen, "subscription": seen["subscription"] or [subscription]}
+            return _result(api, seen, changes, ends)
 
 
 def _wait(
@@ -228,20 +239,25 @@ def _ask_again(api: Api, seen: Snapshot, ask: olm_subscription.Ask) -> bool:
     return True
 
 
-def _driver_change(api: Api, plan: KubeObject, seen: Snapshot, params: OlmOperatorParams) -> list[KubeObject]:
-    """Return the change of the GPU driver; only an upgrade of the GPU operator can have one."""
-    if params["name"] != GPU_OPERATOR or not observed.status(seen, "installedCSV"):
-        return []
-    from . import driver_change
+def _before_approval(api: Api, plan: KubeObject, seen: Snapshot, params: OlmOperatorParams) -> _Outcome:
+    """Return what the approval changes and ends; only an upgrade of an operator with drivers does either."""
+    is_upgrade = bool(observed.status(seen, "installedCSV"))
+    if is_upgrade and params["name"] == GPU_OPERATOR:
+        from . import driver_change
 
-    return driver_change.decide(api, plan, seen, params)
+        return driver_change.decide(api, plan, seen, params)
+    if is_upgrade and params["name"] == _NETWORK_OPERATOR:
+        from . import busy
+
+        return [], busy.ask_about_nics(api, plan, seen, params)
+    return [], []
 
 
-def _result(api: Api, seen: Snapshot, changes: list[KubeObject]) -> KubeObject:
+def _result(api: Api, seen: Snapshot, changes: list[KubeObject], ends: list[dict[str, t.Any]]) -> KubeObject:
     for line in olm_subscription.remarks(seen["subscription"][0]):
         api.warn(line)
     found = olm_subscription.summarize(seen)
     if found["awaits_approval"] and not found["csv"]:
         names = ", ".join(plans.names(observed.current_plan(seen) or {}))
         api.warn(f"InstallPlan {found['install_plan']} waits for approval: {names}.")
-    return {"operator": found, "driver_change": changes[0] if changes else None}
+    return {"operator": found, "driver_change": changes[0] if changes else None, "ends": ends}

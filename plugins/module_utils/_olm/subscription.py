@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from .._core.adoption import other_manager
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, Snapshot
-from .._frame.argspec import LockParams, StateParams
+from .._frame.argspec import BusyParams, LockParams, StateParams
 from . import catalogue, csv as olm_csv, observed, plans
 
 INSTALL: t.Final = "install"
@@ -20,7 +20,7 @@ UPGRADE: t.Final = "upgrade"
 NEVER: t.Final = "never"
 
 
-class OlmOperatorParams(LockParams, StateParams):
+class OlmOperatorParams(BusyParams, LockParams, StateParams):
     """The options of olm_operator. grace: seconds for which a catalogue may be away."""
 
     name: str

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.objects import KubeObject
-from .._frame.argspec import LockParams, StateParams
+from .._frame.argspec import BusyParams, LockParams, StateParams
 
 # Suboption -> value; None if the user does not set it.
 Values = dict[str, t.Any]
@@ -29,7 +29,7 @@ class StackPool(t.TypedDict):
     driver: t.NotRequired[Values | None]
 
 
-class _ClusterPolicyOptions(LockParams, StateParams):
+class _ClusterPolicyOptions(BusyParams, LockParams, StateParams):
     """The options of a ClusterPolicy, and those that every module has."""
 
     driver: Values | None

@@ -117,6 +117,7 @@ def params(**given: t.Any) -> OlmOperatorParams:
         "allow_csvs": [],
         "adopt": "report",
         "driver_change": "ask",
+        "on_busy": "fail",
         "grace": 60.0,
         "force": False,
         "remove_crds": False,

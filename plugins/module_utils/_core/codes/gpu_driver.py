@@ -12,6 +12,12 @@ from .code import Code
 
 DRIVER: t.Final = (
     Code(
+        "GPU-BUSY",
+        "The write would replace or remove the driver of nodes on which pods use GPUs. The message names the "
+        "nodes, the pods, why they end and who ends them. Nothing was changed.",
+        "Set `gpu_on_busy` (module option `on_busy`) to wait or drain.",
+    ),
+    Code(
         "GPU-DRV-CRASH",
         "The driver's pod crashes. The message explains the log where it is known.",
         "Run `oc logs -n nvidia-gpu-operator POD --previous`.",

@@ -17,6 +17,12 @@ NIC: t.Final = (
         "Correct the resource's selectors in `nic_cluster_policy`, so that they match the node's adapters.",
     ),
     Code(
+        "NIC-BUSY",
+        "The write would replace or remove the NIC driver of nodes on which pods use devices. The message "
+        "names the nodes and the pods. Nothing was changed.",
+        "Set `gpu_on_busy` (module option `on_busy`) to wait or drain.",
+    ),
+    Code(
         "NIC-DRV",
         "The NIC driver's DaemonSet or pod does not exist, or the driver is not loaded yet.",
         "Run `oc get pods -n nvidia-network-operator -o wide`, then `oc logs -n nvidia-network-operator POD` "

@@ -19,6 +19,12 @@ OLM: t.Final = (
         "ClusterVersion, or install the operator with `helm install`.",
     ),
     Code(
+        "OLM-BUSY",
+        "The upgrade of the GPU operator or the network operator would replace the driver of nodes on which "
+        "pods use devices. The message names the nodes and the pods. Nothing was approved.",
+        "Set `gpu_on_busy` (module option `on_busy`) to wait or drain.",
+    ),
+    Code(
         "OLM-CATALOG",
         "The catalogue does not exist or is switched off, or it was not READY for the time of `grace`.",
         "Run `oc get catalogsource,pods -n openshift-marketplace`, or set `source` to another catalogue.",

@@ -10,6 +10,7 @@ import re
 import typing as t
 
 from ..._catalogue import driver_modules
+from ..._core import fields
 from ..._core.conditions import find
 from ..._core.errors import InputError, NotReadyError
 from ..._core.objects import KubeObject, merge, name
@@ -176,10 +177,14 @@ def count_unavailable(driver: dict[str, t.Any]) -> None:
 
 
 def build(params: StackParams, base: dict[str, t.Any], live: KubeObject | None) -> KubeObject:
-    """Return the manifest of an owned policy: base, overridden by typed options, then by the raw spec."""
-    spec = merge({key: {} for key in REQUIRED}, merge(base, asked(params)))
+    """Return the manifest of an owned policy: typed options, overridden by the raw spec, and its defaults.
+
+    base: the operator's example. A new policy gets all of it; of a live one only what nobody else changed.
+    """
+    wishes = asked(params)
+    spec = merge({key: {} for key in REQUIRED}, fields.with_defaults(base, wishes, live))
     spec["daemonsets"]["tolerations"] = wanted_tolerations(params, live)
-    metadata = {"name": params["name"]}
+    metadata = {"name": params["name"], **fields.replaced(base, wishes)}
     return {"apiVersion": API_VERSION, "kind": "ClusterPolicy", "metadata": metadata, "spec": spec}
 
 

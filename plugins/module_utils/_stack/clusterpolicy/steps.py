@@ -10,12 +10,15 @@ import contextlib
 import typing as t
 from dataclasses import replace
 
+from ..._core import fields
 from ..._core.adoption import Foreign, foreign
 from ..._core.errors import AcceleratorError, KindNotServedError
 from ..._core.objects import KubeObject, Snapshot, merge, name, named
 from ..._core.ownership import owned
 from ..._core.readiness import FAILED, Readiness, worst
-from ..._frame.adopt_or_apply import as_result, naming_differences
+from ..._frame.adopt_or_apply import as_result, naming_differences, refuse_conflicts
+from ..._impact import consent, driver
+from ..._impact.impact import Question
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes.pool_nodes import check_pools
@@ -36,6 +39,7 @@ if t.TYPE_CHECKING:
 NAME: t.Final = "gpu-cluster-policy"
 NAMESPACE: t.Final = operands.NAMESPACE
 POLICY: t.Final = known("ClusterPolicy")
+BUSY: t.Final = "GPU-BUSY"
 # Prefix of a code -> fields of a foreign policy that may cause it.
 CAUSES: t.Final = {
     "GPU-TAINT": ("spec.daemonsets.tolerations",),
@@ -74,14 +78,16 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     live = look(api, params)
     params = mirrored(api, params, lambda: installed_csvs(api, params["namespace"]))
     returning = _returning(api, params, live)
-    other = keep(api, params, live)
+    draft = prepare(api, params, live)
+    ends = consent.ask(api, draft.questions(), params["on_busy"], BUSY)
+    other = write(api, params, draft)
     if returning:
         returning.release()
     with naming_differences(other, CAUSES):
         snapshot = observe_policy(api, params)
     if returning:
         returning.finish()
-    return {**summarize(snapshot, params["name"], params["pools"]), **as_result(other)}
+    return {**summarize(snapshot, params["name"], params["pools"]), **as_result(other), "ends": ends}
 
 
 def _returning(api: Api, params: StackParams, live: KubeObject | None) -> DriverReturn | None:
@@ -100,7 +106,7 @@ def _returning(api: Api, params: StackParams, live: KubeObject | None) -> Driver
 def predicted_spec(params: StackParams, live: KubeObject | None, csvs: list[KubeObject]) -> dict[str, t.Any]:
     """Return the policy's future spec."""
     if live is None or owned(live):
-        return dict(manifest.build(params, example(csvs), live)["spec"])
+        return dict(fields.applied(live, manifest.build(params, example(csvs), live))["spec"])
     return dict(merge(live.get("spec") or {}, manifest.asked(params)))
 
 
@@ -115,21 +121,56 @@ def look(api: Api, params: StackParams) -> KubeObject | None:
     return live
 
 
-def keep(api: Api, params: StackParams, live: KubeObject | None) -> Foreign | None:
-    """Apply the policy; return a foreign one with its differences, changed only with adopt: take."""
+class Draft(t.NamedTuple):
+    """The write of a policy before it happens.
+
+    wanted: the manifest of an owned policy, or the spec for a foreign one. after: the policy as it will be.
+    other: a foreign policy with its differences. installed: release of the operator; () if unknown.
+    """
+
+    wanted: KubeObject
+    live: KubeObject | None
+    after: KubeObject
+    other: Foreign | None
+    installed: tuple[int, ...]
+
+    def questions(self) -> list[Question]:
+        """Return what to find out before the write; nothing if it leaves the driver's pods as they are."""
+        changes = driver.template_changes(self.live, self.after) if self.live else ()
+        replaced = changes and driver.replaces(self.after)
+        if not replaced or driver.effect(self.installed, changes) == driver.RESTARTS:
+            return []
+        cause = f"{', '.join(changes)} of ClusterPolicy {name(self.after)} changes the driver's pods"
+        return [Question(cause, driver.UPGRADE, driver.DRIVEN)]
+
+
+def prepare(api: Api, params: StackParams, live: KubeObject | None) -> Draft:
+    """Return the write of the policy. Raise before the first write if it cannot work."""
     if live is None or owned(live):
         csvs = installed_csvs(api, params["namespace"])
         wanted = manifest.build(params, example(csvs), live)
-        for remark in manifest.remarks(params, wanted["spec"], release(csvs)):
+        after = fields.applied(live, wanted)
+        for remark in manifest.remarks(params, after["spec"], release(csvs)):
             api.warn(remark)
         manifest.refuse_switch(params, live, wanted)
-        refuse_unmade(api, params, live or {}, wanted["spec"])
-        api.apply(wanted, force_conflicts=live is not None, live=live)
-        return None
+        refuse_conflicts(live, wanted, params["adopt"])
+        refuse_unmade(api, params, live or {}, after["spec"])
+        return Draft(wanted, live, after, None, release(csvs))
     other, wishes = compare(params, live), manifest.wished(params, live)
-    if params["adopt"] == "take":
-        refuse_unmade(api, params, live, merge(live.get("spec") or {}, wishes))
-    return other._replace(differs=settle_foreign(api, params, POLICY, wishes, live))
+    if params["adopt"] != "take":
+        return Draft(wishes, live, live, other, ())
+    after = {**live, "spec": merge(live.get("spec") or {}, wishes)}
+    refuse_unmade(api, params, live, after["spec"])
+    return Draft(wishes, live, after, other, release(installed_csvs(api, params["namespace"])))
+
+
+def write(api: Api, params: StackParams, draft: Draft) -> Foreign | None:
+    """Apply the policy; return a foreign one with its differences, changed only with adopt: take."""
+    live = draft.live
+    if draft.other is None or live is None:
+        api.apply(draft.wanted, force_conflicts=live is not None, live=live)
+        return None
+    return draft.other._replace(differs=settle_foreign(api, params, POLICY, draft.wanted, live))
 
 
 def compare(params: StackParams, live: KubeObject) -> Foreign:
@@ -194,10 +235,37 @@ def _monitoring(api: Api, params: StackParams) -> dict[str, list[KubeObject]]:
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the policy if this collection made it, and wait until no operand is left. Return the result."""
+    questions = removal(api, params)
+    ends = consent.ask(api, questions, params["on_busy"], BUSY)
+    return remove(api, params, ends)
+
+
+def removal(api: Api, params: StackParams) -> list[Question]:
+    """Return what to find out before the policy of this collection is deleted; nothing without one."""
+    try:
+        live = api.get(POLICY, params["name"])
+    except KindNotServedError:
+        return []
+    if not owned(live):
+        return []
+    cause = f"ClusterPolicy {params['name']} is deleted, and with it driver and device plugin"
+    by = "the garbage collector"
+    return [Question(cause, by, driver.DRIVEN, is_certain=False, order="all nodes at once")]
+
+
+def remove(api: Api, params: StackParams, ends: list[dict[str, t.Any]]) -> dict[str, t.Any]:
+    """Delete the policy if this collection made it, and wait until no operand is left. Return the result."""
     if api.delete(POLICY, params["name"]):
         wait_gone(api, params, "GPU stack leaves")
     remove_labels(api, params)
-    return {"name": params["name"], "state": "absent", "reason": "", "driver_version": "", "nodes": []}
+    return {
+        "name": params["name"],
+        "state": "absent",
+        "reason": "",
+        "driver_version": "",
+        "nodes": [],
+        "ends": ends,
+    }
 
 
 def remove_labels(api: Api, params: StackParams) -> None:

@@ -11,12 +11,13 @@ import typing as t
 from ..._core.errors import KindNotServedError, NotReadyError
 from ..._core.objects import KubeObject, Snapshot, merge
 from ..._core.ownership import owned
+from ..._impact import consent
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes import dra
 from ..._nodes.pool_nodes import check_pools
 from ..clusterpolicy import manifest as policy_manifest, steps as policy_steps
-from ..clusterpolicy.default_spec import example, example_driver, example_of
+from ..clusterpolicy.default_spec import example, example_driver, example_of, release
 from ..drivers.steps import mirrored
 from ..nvidiadriver import manifest as driver_manifest, steps as driver_steps
 from ..params import StackParams
@@ -46,10 +47,12 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     params = mirrored(api, params, lambda: csvs)
     asked = policy_manifest.asked(params).get("driver") or {}
     section = merge(example(csvs).get("driver") or {}, asked)
-    wanted = driver_manifest.build(params, section, example_driver(csvs))
     there = _drivers(api, params)
+    wanted = driver_manifest.build(params, section, example_driver(csvs), there)
     driver_steps.settle_selectors(api, wanted, there, params)
     driver_steps.refuse_unmade(api, params, wanted, there)
+    questions = driver_steps.questions(params, wanted, there, release(csvs))
+    ends = consent.ask(api, questions, params["on_busy"], policy_steps.BUSY)
     differs = driver_steps.keep(api, params, wanted, there)
     live = api.get(CLUSTER, NAME) if api.served(CLUSTER) or not api.check_mode else None
     cluster = manifest.build(params, example_of("GPUCluster", csvs), live)
@@ -58,7 +61,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     else:
         differs += settle_foreign(api, params, CLUSTER, cluster["spec"], live)
     snapshot = _observe(api, params, wanted)
-    return {**summarize(snapshot, params["pools"], wanted), "differs": differs}
+    return {**summarize(snapshot, params["pools"], wanted), "differs": differs, "ends": ends}
 
 
 def _drivers(api: Api, params: StackParams) -> list[KubeObject]:

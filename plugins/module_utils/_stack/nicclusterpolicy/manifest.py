@@ -88,26 +88,32 @@ def offered(params: StackParams) -> list[str]:
     ]
 
 
-def wished(params: StackParams, images: t.Mapping[str, Data]) -> Data:
+def wished(
+    params: StackParams, images: t.Mapping[str, Data], live: t.Mapping[str, t.Any] | None = None
+) -> Data:
     """Return the spec that the options ask for; raise InputError if an image is unknown.
 
-    images: name -> {repository, version} of the installed operator.
+    images: name -> {repository, version} of the installed operator. live: the spec of the live object, whose
+    images stay unless an option names others.
     """
     asked = params.get("nic_cluster_policy") or {}
     spec: Data = {}
     for option, (key, image) in COMPONENTS.items():
         part = asked.get(option)
         if part is not None:
-            spec[key] = {**_image(option, part, image, images), **_plain(part), **_config(option, part)}
+            there = (live or {}).get(key) or {}
+            found = _image(option, part, image, images, there)
+            spec[key] = {**found, **_plain(part), **_config(option, part)}
     if asked.get("node_affinity"):
         spec["nodeAffinity"] = asked["node_affinity"]
     return t.cast(Data, merge(spec, params["spec"]))
 
 
 def build(params: StackParams, images: t.Mapping[str, Data], live: KubeObject | None) -> Data:
-    """Return the manifest; it keeps all tolerations of the live object."""
-    spec = wished(params, images)
-    theirs = ((live or {}).get("spec") or {}).get("tolerations")
+    """Return the manifest; it keeps all tolerations and the images of the live object."""
+    there = (live or {}).get("spec") or {}
+    spec = wished(params, images, there)
+    theirs = there.get("tolerations")
     if tolerations := merge_tolerations(theirs, params["tolerations"], spec.get("tolerations")):
         spec["tolerations"] = tolerations
     return {"apiVersion": API_VERSION, "kind": "NicClusterPolicy", "metadata": {"name": NAME}, "spec": spec}
@@ -126,12 +132,14 @@ def images_of(csvs: t.Iterable[Data]) -> dict[str, Data]:
     return found
 
 
-def _image(option: str, part: Data, name: str, images: t.Mapping[str, Data]) -> Data:
+def _image(option: str, part: Data, name: str, images: t.Mapping[str, Data], there: Data) -> Data:
     """Return image, repository and version; raise InputError if one is unknown: older releases than 26.4
     require all three in each component.
+
+    there: the live component. Its image stays: another operator may be installed than the one it is from.
     """
-    name = part.get("image") or name
-    own = images.get(name) or {}
+    name = part.get("image") or there.get("image") or name
+    own = there if there.get("image") == name and there.get("version") else images.get(name) or {}
     found = {
         "image": name,
         "repository": part.get("repository") or own.get("repository"),

@@ -9,11 +9,22 @@ Install NFD first, then this stack, then the GPU driver, which builds nvidia-pee
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
+from ..._core import fields
 from ..._core.errors import KindNotServedError
-from ..._core.objects import Snapshot, name
-from ..._frame.adopt_or_apply import adopt_or_apply, as_result, live_object, naming_differences
+from ..._core.objects import KubeObject, Snapshot, name
+from ..._core.ownership import owned
+from ..._frame.adopt_or_apply import (
+    adopt_or_apply,
+    as_result,
+    live_object,
+    naming_differences,
+    refuse_conflicts,
+)
+from ..._impact import consent, driver
+from ..._impact.impact import Question
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes.pool_nodes import check_pools, nodes_of
@@ -50,7 +61,9 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
         diagnose.explain_absent(api, NAME, params["namespace"], CHAIN, exc)
         raise
     images = manifest.images_of(installed_csvs(api, params["namespace"]))
-    other = adopt_or_apply(api, POLICY, manifest.build(params, images, live), params["adopt"], live)
+    wanted = manifest.build(params, images, live)
+    ends = _ends(api, params, live, wanted)
+    other = adopt_or_apply(api, POLICY, wanted, params["adopt"], live)
     pools, offered = params["pools"], manifest.offered(params)
     wait = Wait(
         "NIC stack",
@@ -62,7 +75,23 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     with naming_differences(other, CAUSES):
         snapshot = observe(api, params, wait)
     rebuild = _nodes_to_rebuild(api, params, snapshot)
-    return {**summarize(snapshot, pools, offered), "rebuild": rebuild, **as_result(other)}
+    return {**summarize(snapshot, pools, offered), "rebuild": rebuild, **as_result(other), "ends": ends}
+
+
+def _ends(
+    api: Api, params: StackParams, live: KubeObject | None, wanted: KubeObject
+) -> list[dict[str, t.Any]]:
+    """Return what the write ends; ask only if it changes the NIC driver's pods."""
+    if live is None or not (owned(live) or params["adopt"] == "take"):
+        return []
+    if owned(live):
+        refuse_conflicts(live, wanted, params["adopt"])
+    changes = driver.nic_changes(live, fields.applied(live, wanted))
+    if not changes:
+        return []
+    cause = f"{', '.join(changes)} of NicClusterPolicy {NAME} changes the NIC driver's pods"
+    question = Question(cause, driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False)
+    return consent.ask(api, [question], params["on_busy"], "NIC-BUSY")
 
 
 def _nodes_to_rebuild(api: Api, params: StackParams, snapshot: Snapshot) -> list[str]:
@@ -83,7 +112,15 @@ def _nodes_to_rebuild(api: Api, params: StackParams, snapshot: Snapshot) -> list
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the policy if this collection made it, and wait until its DaemonSets are gone."""
+    ends: list[dict[str, t.Any]] = []
+    with contextlib.suppress(KindNotServedError):
+        live = api.get(POLICY, NAME)
+        if owned(live) and ((live or {}).get("spec") or {}).get("ofedDriver"):
+            cause = f"NicClusterPolicy {NAME} is deleted, and with it the NIC driver"
+            order = "all nodes at once"
+            asked = Question(cause, "the garbage collector", driver.NIC_NODES, is_certain=False, order=order)
+            ends = consent.ask(api, [asked], params["on_busy"], "NIC-BUSY")
     if api.delete(POLICY, NAME):
         queries = {"daemonsets": Query(known("DaemonSet"), params["namespace"])}
         api.wait(queries, judge_gone, "NIC stack leaves")
-    return {"name": NAME, "state": "absent", "reason": "", "components": [], "nodes": []}
+    return {"name": NAME, "state": "absent", "reason": "", "components": [], "nodes": [], "ends": ends}

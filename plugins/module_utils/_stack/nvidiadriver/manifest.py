@@ -10,6 +10,7 @@ import typing as t
 
 from ..._catalogue import driver_modules
 from ..._core.errors import InputError, NotReadyError
+from ..._core.fields import replaced, with_defaults
 from ..._core.objects import KubeObject, merge, name
 from ..._core.ownership import owned
 from ..._nodes.labels import labels
@@ -77,28 +78,39 @@ def selector(pools: t.Sequence[StackPool], title: str) -> dict[str, str]:
     return dict(sorted(set.intersection(*map(set, parts)))) if parts else {}
 
 
-def build(params: StackParams, driver: dict[str, t.Any], example: dict[str, t.Any]) -> list[KubeObject]:
+def build(
+    params: StackParams,
+    driver: dict[str, t.Any],
+    example: dict[str, t.Any],
+    live: t.Iterable[KubeObject] = (),
+) -> list[KubeObject]:
     """Return the wanted objects; raise InputError for a driver that does not fit.
 
-    driver: the ClusterPolicy's driver section. example: the spec of the installed operator's example.
+    driver: the ClusterPolicy's driver section. example: the spec of the installed operator's example. A new
+    object gets all of both; of a live one of ours only what nobody else changed.
     """
     base = merge(example, from_policy(driver))
+    there = {name(one): one for one in live if owned(one)}
     given = params.get("nvidia_drivers") or []
     entries = [entry for entry in given if entry["state"] == "present"]
     if not entries:
         absent = {entry["name"] for entry in given}
         names = dict.fromkeys(pool["name"] for pool in params["pools"])
         entries = [{"name": title} for title in names if title not in absent]
-    return [_manifest(entry, base, params) for entry in entries]
+    return [_manifest(entry, base, params, there.get(entry["name"])) for entry in entries]
 
 
-def _manifest(entry: Values, base: dict[str, t.Any], params: StackParams) -> KubeObject:
+def _manifest(
+    entry: Values, base: dict[str, t.Any], params: StackParams, live: KubeObject | None
+) -> KubeObject:
     title = entry["name"]
     own = [pool for pool in params["pools"] if pool["name"] == title]
     of_pool: Values = next((found for pool in own if (found := pool.get("driver"))), {})
     wishes = merge(fields(of_pool, options.FIELDS), fields(entry, options.FIELDS))
     raw = entry.get("spec") or {}
-    spec: dict[str, t.Any] = merge(base, merge(wishes, raw))
+    shared = from_policy(policy_manifest.asked(params).get("driver") or {})
+    asked = merge(shared, merge(wishes, raw))
+    spec: dict[str, t.Any] = with_defaults(base, asked, live)
     policy_manifest.count_unavailable(spec)
     spec["driverType"] = spec.get("driverType") or "gpu"
     spec.pop("nodeSelector", None)
@@ -113,7 +125,8 @@ def _manifest(entry: Values, base: dict[str, t.Any], params: StackParams) -> Kub
     if wrong := driver_modules.outgrown(spec.get("version"), models):
         message = f"NVIDIADriver {title} would have version {spec['version']}, and {wrong}."
         raise InputError("INPUT-VALUE", message, "Give that pool a driver of branch 580.")
-    return {"apiVersion": API_VERSION, "kind": "NVIDIADriver", "metadata": {"name": title}, "spec": spec}
+    metadata = {"name": title, **replaced(base, asked)}
+    return {"apiVersion": API_VERSION, "kind": "NVIDIADriver", "metadata": metadata, "spec": spec}
 
 
 def from_policy(driver: dict[str, t.Any]) -> dict[str, t.Any]:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import typing as t
 
+from ..._core import fields
 from ..._core.adoption import Foreign
 from ..._core.errors import NotReadyError
 from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.ownership import owned
 from ..._core.readiness import Grace
-from ..._frame.adopt_or_apply import as_result, naming_differences
+from ..._frame.adopt_or_apply import as_result, naming_differences, refuse_conflicts
+from ..._impact import consent, driver
+from ..._impact.impact import Question
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..clusterpolicy import preconditions, steps as policy_steps
@@ -49,13 +52,16 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     theirs = _refuse_disabled(params, policy)
     live = [] if api.check_mode and not api.served(DRIVER) else api.list(DRIVER)
     section, base = _section(api, params, policy)
-    wanted = manifest.build(params, section, base)
+    wanted = manifest.build(params, section, base, live)
     clashing = settle_selectors(api, wanted, live, params)
     refuse_unmade(api, params, wanted, live)
     first = _first(wanted, policy)
+    draft = policy_steps.prepare(api, params, policy)
+    asked = [*draft.questions(), *questions(params, wanted, live, draft.installed)]
+    ends = consent.ask(api, asked, params["on_busy"], policy_steps.BUSY)
     _delete(api, clashing)
     differs = keep(api, params, first, live)
-    other = policy_steps.keep(api, params, policy)
+    other = policy_steps.write(api, params, draft)
     with naming_differences(other or theirs, policy_steps.CAUSES):
         snapshot = _observe(api, params, first)
         if first != wanted:
@@ -68,6 +74,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
         "nvidia_drivers": summarize_drivers(snapshot, wanted),
         "nvidia_drivers_unlisted": _unlisted(api, manifest.unlisted(params, wanted, live)),
         "differs": [*found["differs"], *differs],
+        "ends": ends,
     }
 
 
@@ -90,9 +97,9 @@ def _unlisted(api: Api, drivers: list[KubeObject]) -> list[dict[str, t.Any]]:
     They stay: another playbook may list them.
     """
     found = []
-    for title, driver in ((name(one), one) for one in drivers):
+    for title, there in ((name(one), one) for one in drivers):
         nodes = api.list(known("Node"), labels=f"{driver_judge.OWNER}={title}")
-        found += summarize_drivers({"drivers": [driver], "nodes": nodes}, [driver])
+        found += summarize_drivers({"drivers": [there], "nodes": nodes}, [there])
         names = found[-1]["nodes"]
         shown = f"{', '.join(names[:5])}{', …' if names[5:] else ''}"
         where = f"has nodes: {shown}" if names else "has no node"
@@ -159,8 +166,50 @@ def refuse_unmade(api: Api, params: StackParams, wanted: list[KubeObject], live:
         there = found.get(name(one))
         if there is None or owned(there) or params["adopt"] == "take":
             without = tuple(selectors) if one["spec"].get("default") else ()
-            changes.append(Change((there or {}).get("spec") or {}, one["spec"], without))
+            after = fields.applied(there, one)["spec"]
+            changes.append(Change((there or {}).get("spec") or {}, after, without))
     refuse_missing(api, params, changes)
+
+
+def questions(
+    params: StackParams, wanted: list[KubeObject], live: list[KubeObject], installed: tuple[int, ...]
+) -> list[Question]:
+    """Return what to find out before the drivers are written or deleted.
+
+    Raise ConflictError if another manager set a field that the task asks for. installed: the operator's
+    release.
+    """
+    found, absent = {name(one): one for one in live}, _absent_names(params)
+    asked = [_deletion(one) for one in live if owned(one) and name(one) in absent]
+    for one in wanted:
+        there = found.get(name(one))
+        if there is None:
+            cause = f"NVIDIADriver {name(one)} is new and takes over the nodes that it selects"
+            selector = one["spec"].get("nodeSelector") or {}
+            asked.append(Question(cause, driver.UPGRADE, driver.DRIVEN, selector, is_certain=False))
+        elif owned(there) or params["adopt"] == "take":
+            if owned(there):
+                refuse_conflicts(there, one, params["adopt"])
+            asked += _change(there, one, installed)
+    return asked
+
+
+def _change(there: KubeObject, wanted: KubeObject, installed: tuple[int, ...]) -> list[Question]:
+    after = fields.applied(there, wanted)
+    changes = driver.driver_changes(there, after)
+    replaced = changes and driver.replaces_own(after)
+    if not replaced or driver.effect(installed, changes) == driver.RESTARTS:
+        return []
+    before, now = (one["spec"].get("nodeSelector") or {} for one in (there, after))
+    cause = f"{', '.join(changes)} of NVIDIADriver {name(wanted)} changes its driver's pods"
+    return [Question(cause, driver.UPGRADE, driver.DRIVEN, now if now == before else {})]
+
+
+def _deletion(one: KubeObject) -> Question:
+    selector = one["spec"].get("nodeSelector") or {}
+    cause = f"NVIDIADriver {name(one)} is deleted, and with it the driver of its nodes"
+    by = "the garbage collector"
+    return Question(cause, by, driver.DRIVEN, selector, is_certain=False, order="all of its nodes at once")
 
 
 def keep(
@@ -198,8 +247,11 @@ def _observe(api: Api, params: StackParams, wanted: list[KubeObject]) -> Snapsho
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the drivers with their pods, then the policy with its operands. Return the module's result."""
+    drivers = [one for one in api.list(DRIVER) if owned(one)] if api.served(DRIVER) else []
+    asked = [*map(_deletion, drivers), *policy_steps.removal(api, params)]
+    ends = consent.ask(api, asked, params["on_busy"], policy_steps.BUSY)
     remove_drivers(api, preconditions.gpu_cluster)
-    return policy_steps.absent(api, params)
+    return policy_steps.remove(api, params, ends)
 
 
 def remove_drivers(api: Api, staying: t.Callable[[Api], str]) -> None:

@@ -35,6 +35,22 @@ def test_images_are_written_out() -> None:
     }
 
 
+def test_a_live_image_stays_until_an_option_names_another_one() -> None:
+    """The images of a newer operator would replace the NIC driver of all nodes unasked."""
+    first = nic_manifest.build(params(), IMAGES, None)
+    newer = {name: {**one, "version": "newer"} for name, one in IMAGES.items()}
+    again = nic_manifest.build(params(), newer, {"spec": first["spec"]})
+    assert again == first
+    asked = params(nic_cluster_policy={"ofed_driver": {"version": "doca3.6.0"}})
+    assert nic_manifest.build(asked, newer, {"spec": first["spec"]})["spec"]["ofedDriver"] == {
+        **first["spec"]["ofedDriver"],
+        "version": "doca3.6.0",
+    }
+    without = {key: one for key, one in first["spec"].items() if key != "ofedDriver"}
+    added = nic_manifest.build(params(), newer, {"spec": without})["spec"]
+    assert added["ofedDriver"]["version"] == "newer", "a new component gets the image of the operator"
+
+
 def test_options_reach_their_fields() -> None:
     driver = {
         "repository": "mirror.example.com/nvidia",

@@ -18,6 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
     NotReadyError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.fields import REPLACED
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import name
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
     judge as nvidiadriver_judge,
@@ -48,7 +49,7 @@ def test_one_for_each_pool() -> None:
     one, two = nvidiadriver_manifest.build(
         params(pool("a", driver=OLDER), *parts), policy, {"driverType": "gpu", "version": "0", "manager": {}}
     )
-    assert one["metadata"] == {"name": "a"}
+    assert one["metadata"] == {"name": "a", "annotations": {REPLACED: "version"}}
     assert one["spec"] == {
         "driverType": "gpu",
         "manager": {},

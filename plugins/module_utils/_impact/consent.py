@@ -1,0 +1,83 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Ask before the first write: refuse, wait for, or accept the end of pods with devices."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.objects import KubeObject, Snapshot, name
+from .._core.readiness import Readiness, pending, ready
+from .._kube.client import Api, Query
+from .._kube.kinds import known
+from .._nodes import drain
+from . import impact
+from .impact import Impact, Question
+
+# With more nodes than this, one query reads all pods instead of one query for each node.
+_FEW: t.Final = 8
+
+
+def ask(api: Api, questions: t.Sequence[Question], on_busy: str, code: str) -> list[dict[str, t.Any]]:
+    """Return what the coming writes end, as the result's key `ends`; without questions, send no request.
+
+    on_busy: fail raises AcceleratorError with the code if a pod ends; wait returns once none does; drain
+    returns at once. A task that does not wait refuses in place of waiting.
+    """
+    nodes = {one: api.list(known("Node"), labels=one) for one in dict.fromkeys(q.labels for q in questions)}
+    names = {name(node) for found in nodes.values() for node in found}
+    if not names:
+        return []
+
+    def working(pod: KubeObject) -> KubeObject | None:
+        return pod if drain.node_of(pod) in names and drain.busy([pod]) else None
+
+    found = _answers(questions, nodes, api.list(known("Pod"), keep=working))
+    if found and on_busy == impact.WAIT and api.wait_wanted and not api.check_mode:
+        _wait(api, questions, nodes, found, code)
+        found = []
+    if found and (on_busy == impact.FAIL or (on_busy == impact.WAIT and not api.wait_wanted)):
+        raise impact.refusal(found, code)
+    for one in found:
+        api.warn(f"{one.line} (on_busy: {on_busy}).")
+    return impact.as_result(found)
+
+
+def _answers(
+    questions: t.Iterable[Question], nodes: t.Mapping[str, list[KubeObject]], pods: t.Sequence[KubeObject]
+) -> list[Impact]:
+    found = (one.answer(nodes[one.labels], pods) for one in questions)
+    return [one for one in found if one is not None]
+
+
+def _wait(
+    api: Api,
+    questions: t.Sequence[Question],
+    nodes: t.Mapping[str, list[KubeObject]],
+    found: t.Sequence[Impact],
+    code: str,
+) -> None:
+    """Wait until no pod with devices runs on the nodes that the writes reach."""
+    reached = sorted({node for one in found for node in one.nodes})
+    pods = known("Pod")
+    queries = (
+        {node: Query(pods, fields=f"spec.nodeName={node}") for node in reached}
+        if len(reached) <= _FEW
+        else {"pods": Query(pods)}
+    )
+
+    def judge(snapshot: Snapshot) -> Readiness:
+        left = _answers(questions, nodes, [pod for pods in snapshot.values() for pod in pods])
+        if not left:
+            return ready("Idle", "no pod with devices runs on these nodes")
+        return pending(
+            "Busy",
+            f"the task waits before its first write: {left[0].line}",
+            code=code,
+            remedy=impact.REMEDY,
+            details=tuple(impact.lines(left)),
+        )
+
+    api.wait(queries, judge, "end of pods with GPUs", on_timeout_code=code)

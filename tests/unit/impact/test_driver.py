@@ -1,0 +1,183 @@
+"""Which writes change what driver pods are made from, and what the GPU operator then ends."""
+
+from __future__ import annotations
+
+import copy
+import json
+import typing as t
+
+import pytest
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import merge
+from ansible_collections.accelerators.openshift.plugins.module_utils._impact import driver
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import GPU_TOLERATION
+
+Object = dict[str, t.Any]
+MANAGER: t.Final = "nvcr.io/nvidia/cloud-native/k8s-driver-manager@sha256:"
+SAME: t.Final = "nvcr.io/nvidia/driver@sha256:f8e3dc91"
+AUTO: t.Final[Object] = {"autoUpgrade": True}
+TEAM: t.Final = {"key": "team", "operator": "Exists", "effect": "NoSchedule"}
+
+
+def policy(**spec: t.Any) -> Object:
+    given = merge({"driver": {"enabled": True, "upgradePolicy": AUTO}, "daemonsets": {}}, spec)
+    return {"kind": "ClusterPolicy", "metadata": {"name": "gpu-cluster-policy"}, "spec": given}
+
+
+def changes(**spec: t.Any) -> tuple[str, ...]:
+    before = policy()
+    return driver.template_changes(before, merge(copy.deepcopy(before), {"spec": spec}))
+
+
+@pytest.mark.parametrize(
+    ("spec", "paths"),
+    [
+        ({"daemonsets": {"tolerations": [TEAM]}}, ("spec.daemonsets.tolerations",)),
+        ({"daemonsets": {"labels": {"a": "b"}}}, ("spec.daemonsets.labels.a",)),
+        ({"daemonsets": {"annotations": {"a": "b"}}}, ("spec.daemonsets.annotations.a",)),
+        ({"daemonsets": {"priorityClassName": "high"}}, ("spec.daemonsets.priorityClassName",)),
+        ({"driver": {"version": "595"}}, ("spec.driver.version",)),
+        ({"driver": {"manager": {"version": "1"}}}, ("spec.driver.manager.version",)),
+        ({"driver": {"rdma": {"enabled": True}}}, ("spec.driver.rdma.enabled",)),
+        ({"gds": {"enabled": True, "version": "2"}}, ("spec.gds.enabled", "spec.gds.version")),
+        ({"gdrcopy": {"enabled": True}}, ("spec.gdrcopy.enabled",)),
+        ({"hostPaths": {"rootFS": "/host"}}, ("spec.hostPaths.rootFS",)),
+        ({"driver": {"useNvidiaDriverCRD": True}}, None),
+        ({"driver": {"enabled": False}}, None),
+    ],
+)
+def test_fields_from_which_driver_pods_are_made(spec: Object, paths: tuple[str, ...] | None) -> None:
+    found = changes(**spec)
+    assert found
+    assert paths is None or found == paths
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"driver": {"upgradePolicy": {"maxUnavailable": "50%"}}},
+        {"driver": {"rdma": {"enabled": False}, "certConfig": {"name": ""}, "useNvidiaDriverCRD": False}},
+        {"daemonsets": {"tolerations": [GPU_TOLERATION]}},
+        {"daemonsets": {"updateStrategy": "OnDelete"}},
+        {"gds": {"enabled": False, "version": "2"}},
+        {"mig": {"strategy": "mixed"}},
+        {"devicePlugin": {"config": {"name": "time-slicing"}}},
+        {"dcgmExporter": {"enabled": False}},
+    ],
+)
+def test_fields_that_leave_driver_pods_as_they_are(spec: Object) -> None:
+    assert changes(**spec) == ()
+
+
+def test_switching_the_upgrade_on_counts_because_pods_may_be_outdated() -> None:
+    before = policy(driver={"upgradePolicy": {"autoUpgrade": False}})
+    assert driver.template_changes(before, policy()) == ("spec.driver.upgradePolicy.autoUpgrade",)
+    assert driver.template_changes(policy(), before) == ()
+    assert not driver.replaces(before), "the operator replaces no pod by itself"
+    assert driver.replaces(policy())
+    assert not driver.replaces(policy(sandboxWorkloads={"enabled": True}))
+    assert not driver.replaces(policy(driver={"enabled": False}))
+
+
+def test_a_policy_without_a_driver_of_its_own_has_no_template() -> None:
+    off = policy(driver={"enabled": False})
+    assert driver.template_changes(off, merge(off, {"spec": {"daemonsets": {"tolerations": [TEAM]}}})) == ()
+    delegated = policy(driver={"useNvidiaDriverCRD": True})
+    assert driver.template_changes(delegated, merge(delegated, {"spec": {"driver": {"version": "1"}}})) == ()
+    assert driver.replaces(delegated), "its NVIDIADrivers decide"
+
+
+def test_an_nvidia_driver_upgrades_unless_it_says_no() -> None:
+    before: Object = {"metadata": {"name": "a"}, "spec": {"driverType": "gpu", "version": "1"}}
+    after = merge(before, {"spec": {"tolerations": [TEAM], "upgradePolicy": {"maxParallelUpgrades": 2}}})
+    assert driver.driver_changes(before, after) == ("spec.tolerations",)
+    assert driver.driver_changes(before, before) == ()
+    assert driver.replaces_own(after)
+    assert not driver.replaces_own(merge(after, {"spec": {"upgradePolicy": {"autoUpgrade": False}}}))
+
+
+def test_only_the_nic_driver_of_a_nic_cluster_policy_counts() -> None:
+    ofed = {"image": "doca-driver", "version": "1"}
+    before: Object = {"spec": {"ofedDriver": ofed, "nvIpam": {"version": "1"}}}
+    assert driver.nic_changes(before, merge(before, {"spec": {"nvIpam": {"version": "2"}}})) == ()
+    newer = merge(before, {"spec": {"ofedDriver": {"version": "2"}}})
+    assert driver.nic_changes(before, newer) == ("spec.ofedDriver.version",)
+    tolerant = merge(before, {"spec": {"tolerations": [TEAM]}})
+    assert driver.nic_changes(before, tolerant) == ("spec.tolerations",)
+    upgrades = merge(before, {"spec": {"ofedDriver": {"upgradePolicy": {"autoUpgrade": True}}}})
+    assert driver.nic_changes(before, upgrades) == ()
+    assert driver.nic_changes({"spec": {"nvIpam": {}}}, before) == (), "no NIC driver ran before"
+
+
+@pytest.mark.parametrize("release", [(), (25, 10), (26, 3)])
+def test_before_26_7_every_change_evicts(release: tuple[int, ...]) -> None:
+    assert driver.effect(release, ["spec.daemonsets.tolerations"]) == driver.EVICTS
+
+
+@pytest.mark.parametrize(
+    ("path", "effect"),
+    [
+        ("spec.daemonsets.tolerations", driver.RESTARTS),
+        ("spec.daemonsets.labels.a", driver.RESTARTS),
+        ("spec.tolerations", driver.RESTARTS),
+        ("spec.driver.startupProbe.periodSeconds", driver.RESTARTS),
+        ("spec.driver.resources.limits", driver.RESTARTS),
+        ("spec.driver.version", driver.EVICTS),
+        ("spec.driver.manager.version", driver.EVICTS),
+        ("spec.version", driver.EVICTS),
+        ("spec.gds", driver.EVICTS),
+        ("spec.driver.upgradePolicy.autoUpgrade", driver.EVICTS),
+    ],
+)
+def test_from_26_7_on_only_what_the_driver_is_installed_with_evicts(path: str, effect: str) -> None:
+    for release in ((26, 7), (27, 1)):
+        assert driver.effect(release, [path]) == effect
+        assert driver.effect(release, [path, "spec.driver.version"]) == driver.EVICTS
+
+
+def csv(manager: str, image: str = SAME, example: Object | None = None, **env: str) -> Object:
+    given = {"DRIVER_IMAGE": image, "DRIVER_MANAGER_IMAGE": manager, **env}
+    container = {"name": "c", "env": [{"name": key, "value": value} for key, value in given.items()]}
+    deployment = {"spec": {"template": {"spec": {"containers": [container]}}}}
+    examples = [{"kind": "ClusterPolicy", "spec": example}] if example else []
+    return {
+        "metadata": {"name": "c", "annotations": {"alm-examples": json.dumps(examples)}},
+        "spec": {"install": {"spec": {"deployments": [deployment]}}},
+    }
+
+
+def test_the_same_driver_with_another_manager_is_a_change() -> None:
+    """26.3.0 and 26.3.3 name the same DRIVER_IMAGE; their k8s-driver-manager differs."""
+    found = driver.csv_changes(csv(f"{MANAGER}66774"), csv(f"{MANAGER}8aec2"))
+    assert found == ("DRIVER_MANAGER_IMAGE",)
+    assert driver.reaching(found, policy()) == ["DRIVER_MANAGER_IMAGE"]
+    pinned = {"repository": "nvcr.io/nvidia", "image": "driver", "version": "sha256:f8e3dc91"}
+    assert driver.reaching(found, policy(driver=pinned)) == ["DRIVER_MANAGER_IMAGE"], "a pin is not enough"
+    of_own: Object = {"spec": {"driverType": "gpu", **pinned}}
+    assert driver.reaching(found, of_own) == ["DRIVER_MANAGER_IMAGE"], "nor is an NVIDIADriver"
+    assert driver.csv_changes(csv("m"), csv("m")) == ()
+
+
+def test_only_images_that_the_policy_leaves_to_the_operator_reach_its_pods() -> None:
+    found = driver.csv_changes(
+        csv("a", "x", GDS_IMAGE="1", TOOLKIT_IMAGE="1"), csv("b", "y", GDS_IMAGE="2", TOOLKIT_IMAGE="2")
+    )
+    assert found == ("DRIVER_IMAGE", "DRIVER_MANAGER_IMAGE", "GDS_IMAGE")
+    named = {"repository": "r", "image": "i", "version": "v"}
+    own = policy(driver={**named, "manager": named}, gds={"enabled": True})
+    assert driver.reaching(found, own) == ["GDS_IMAGE"]
+    assert driver.reaching(found, policy(driver={**named, "manager": named}, gds={"enabled": False})) == []
+
+
+def test_examples_that_would_change_driver_pods_are_named() -> None:
+    newer = {"driver": {"kernelModuleType": "open"}, "mig": {"strategy": "none"}}
+    found = driver.csv_changes(csv("m"), csv("m", example=newer))
+    assert "alm-examples spec.driver.kernelModuleType" in found
+    assert not any("mig" in one for one in found)
+
+
+def test_a_csv_that_is_not_shown_counts_as_another_one() -> None:
+    assert driver.csv_changes(csv("m"), None)[:2] == ("DRIVER_IMAGE", "DRIVER_MANAGER_IMAGE")
+    broken = csv("m")
+    broken["metadata"]["annotations"]["alm-examples"] = "{"
+    assert driver.csv_changes(broken, broken) == ()

@@ -1,0 +1,113 @@
+"""What a write ends: pods with devices on the nodes it reaches, as sentences, results and a refusal."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.registry import CODES
+from ansible_collections.accelerators.openshift.plugins.module_utils._impact import impact
+from ansible_collections.accelerators.openshift.plugins.module_utils._impact.impact import Impact, Question
+
+Object = dict[str, t.Any]
+
+
+def node(name: str, **labels: str) -> Object:
+    return {"metadata": {"name": name, "labels": labels}, "spec": {}}
+
+
+def pod(name: str, on: str, namespace: str = "team-a", gpus: str = "1", **more: t.Any) -> Object:
+    return {
+        "metadata": {"name": name, "namespace": namespace, **more},
+        "spec": {
+            "nodeName": on,
+            "containers": [{"name": "c", "resources": {"limits": {"nvidia.com/gpu": gpus}}}],
+        },
+        "status": {"phase": "Running"},
+    }
+
+
+JOB: t.Final = [{"kind": "Job", "name": "train", "controller": True}]
+QUESTION: t.Final = Question("spec.daemonsets.tolerations changes", "the upgrade controller", "gpu=true")
+
+
+def test_only_pods_with_devices_on_these_nodes_end() -> None:
+    of_set: Object = {"ownerReferences": [{"kind": "DaemonSet", "name": "ds", "controller": True}]}
+    claim = pod("claims", "a", gpus="0")
+    claim["spec"]["resourceClaims"] = [{"name": "gpu"}]
+    ended = pod("ended", "a")
+    ended["status"]["phase"] = "Succeeded"
+    found = impact.endings(
+        [
+            pod("train", "a", gpus="2", ownerReferences=JOB),
+            pod("elsewhere", "b"),
+            pod("idle", "a", gpus="0"),
+            pod("operand", "a", **of_set),
+            pod("terminating", "a", deletionTimestamp="2026-11-22T10:00:00Z"),
+            ended,
+            claim,
+        ],
+        ["a"],
+    )
+    assert [(one.pod, one.owner, one.devices) for one in found] == [
+        ("claims", "", ("claim gpu",)),
+        ("train", "Job train", ("2 nvidia.com/gpu",)),
+    ]
+
+
+def test_a_sentence_says_how_many_why_by_whom_and_in_what_order() -> None:
+    found = QUESTION.answer(
+        [node("a"), node("b"), node("c")], [pod("x", "a"), pod("y", "a", "team-b"), pod("z", "b")]
+    )
+    assert found
+    assert found.nodes == ("a", "b", "c")
+    assert found.line == (
+        "3 GPU pods of 2 namespaces on 2 nodes end, because spec.daemonsets.tolerations changes; "
+        "by: the upgrade controller; order: node by node"
+    )
+    assert impact.lines([found])[1] == "a: pod team-a/x: 1 nvidia.com/gpu"
+
+
+def test_what_is_not_certain_counts_and_says_so() -> None:
+    unsure = Question("nobody can tell", "the operator", "gpu=true", is_certain=False)
+    found = unsure.answer([node("a")], [pod("x", "a")])
+    assert found
+    assert "1 GPU pod of 1 namespace on 1 node may end, because nobody can tell" in found.line
+    assert impact.as_result([found])[0]["certain"] is False
+
+
+def test_nodes_without_such_a_pod_give_no_impact() -> None:
+    assert QUESTION.answer([node("a")], [pod("x", "b")]) is None
+    some = Question("why", "who", "gpu=true", node_selector={"pool": "one"})
+    nodes = [node("a", pool="one"), node("b", pool="two")]
+    assert some.answer(nodes, [pod("x", "b")]) is None
+    assert some.answer(nodes, [pod("x", "a")])
+
+
+def test_the_refusal_names_nodes_pods_and_one_setting() -> None:
+    pods = [pod(f"p{number:02}", "a") for number in range(12)]
+    found = QUESTION.answer([node("a")], pods)
+    assert found
+    error = impact.refusal([found], "GPU-BUSY")
+    assert "GPU-BUSY" in CODES
+    assert "team-a/p00 on a" in error.message
+    assert "and 2 more" in error.message
+    assert error.message.endswith("Nothing was changed.")
+    assert "gpu_on_busy: wait" in error.remedy
+    assert "on_busy" in error.remedy
+    assert len(error.evidence) == 13
+    ends = error.facts["ends"]
+    assert ends == impact.as_result([found])
+    assert ends[0]["pods"][0] == {
+        "node": "a",
+        "namespace": "team-a",
+        "name": "p00",
+        "owner": "",
+        "devices": ["1 nvidia.com/gpu"],
+    }
+
+
+def test_a_long_list_of_pods_has_an_end() -> None:
+    endings = tuple(impact.Ending("a", "n", f"p{number}", "", ()) for number in range(500))
+    found = impact.lines([Impact("why", "who", ("a",), endings, True)])
+    assert len(found) == 202
+    assert found[-1] == "and 300 more pods"
