@@ -90,7 +90,7 @@ STEPS = {
 PACKED: dict[str, tuple[int, int]] = {
     "gpu_autoscaler": (99, 560),
     "gpu_machine_health": (44, 231),
-    "gpu_machineset": (113, 650),
+    "gpu_machineset": (118, 690),
     "gpu_node": (66, 350),
     "gpu_plan": (80, 437),
     "gpu_quota": (45, 224),
