@@ -13,7 +13,7 @@ from integration.platforms.pools import API, NAMESPACE, Pools
 
 SCENARIO: t.Final = "windows-workers"
 WINDOWS: t.Final = "demo-x7k2p-windows-worker-us-east-2a"
-pytestmark = pytest.mark.long("few clusters have Windows workers; unit/machines/test_source_set.py")
+pytestmark = pytest.mark.long("few clusters have Windows workers, and unit tests hold the choice of the set")
 
 
 def test_a_set_of_windows_machines_is_not_copied(pools: Pools) -> None:

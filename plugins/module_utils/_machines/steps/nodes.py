@@ -72,7 +72,7 @@ def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
             f"Node {name} is to be drained",
             node_facts.CORDONED_FOR_ADMIN,
         )
-    elif remark := refusal(machine, name, params, time.time()):
+    elif remark := was_replaced(machine, name, params["machine_uid"]):
         api.warn(remark)
         return {**facts, "machine": "", "machine_uid": ""}
     else:
@@ -98,28 +98,27 @@ def _absent(api: Api, params: GpuNodeParams) -> AcceleratorError:
     )
 
 
-def refusal(machine: KubeObject | None, node: str, params: GpuNodeParams, now: float) -> str:
-    """Return why the Machine stays, because the wanted one was replaced already; "" to replace it.
-
-    now: epoch seconds. Raise NODE-YOUNG if a young Machine was named by its node alone.
-    """
-    wanted, uid = params["machine_uid"], _uid(machine)
-    if machine is None or wanted == uid:
+def was_replaced(machine: KubeObject | None, node: str, wanted: str | None) -> str:
+    """Return why nothing is replaced: the Machine whose uid is wanted is gone. Return "" if it is there."""
+    if machine is None or wanted in (None, "", _uid(machine)):
         return ""
-    if wanted:
-        return (
-            f"The machine of node {node} is {machine_facts.name(machine)} with uid {uid}. The one with uid "
-            f"{wanted} is gone, so nothing was replaced."
-        )
+    return (
+        f"The machine of node {node} is {machine_facts.name(machine)} with uid {_uid(machine)}. The one with "
+        f"uid {wanted} is gone, so nothing was replaced."
+    )
+
+
+def refuse_young(machine: KubeObject, node: str, params: GpuNodeParams, now: float) -> None:
+    """Raise NODE-YOUNG if a young Machine was named by its node alone. now: epoch seconds."""
     made = str(machine["metadata"].get("creationTimestamp") or "")
     age = machine_facts.seconds_since(made, now)
-    if params["name"] != node or not made or age >= _YOUNG:
-        return ""
+    if params["machine_uid"] or params["name"] != node or not made or age >= _YOUNG:
+        return
     raise AcceleratorError(
         "NODE-YOUNG",
         f"The machine {machine_facts.name(machine)} of node {node} was created {age:.0f} s ago: an "
         "earlier run may have made it. Nothing was replaced.",
-        f"If it is the one to replace, set gpu_machine_uid (option machine_uid) to {uid}.",
+        f"If it is the one to replace, set gpu_machine_uid (option machine_uid) to {_uid(machine)}.",
     )
 
 
@@ -160,6 +159,7 @@ def replace(api: Api, node: str, machine: KubeObject | None, params: GpuNodePara
             "Replace the node with the tool that made it.",
         )
     machine_facts.refuse_mirrors([machine])
+    refuse_young(machine, node, params, time.time())
     drain_steps.check(api, {node} - {""}, Rules.of(params), _why(node, params))
     with health.paused(api, pool_of(live), namespace):
         return _another(api, node, machine, set_name, params)

@@ -19,10 +19,11 @@ MINUTE: t.Final = 60.0
 
 
 def refusal(age: float, name: str = "host-1", uid: str | None = None) -> str:
-    """Ask for the replacement of the Machine of node host-1."""
+    """Ask for the replacement of the Machine of node host-1. Return why it was replaced already, or ""."""
     machine: Data = {"metadata": {"name": "m-1", "uid": "new", "creationTimestamp": SINCE}}
     params = t.cast(nodes.GpuNodeParams, {"name": name, "machine_uid": uid})
-    return nodes.refusal(machine, "host-1", params, NOW + age)
+    nodes.refuse_young(machine, "host-1", params, NOW + age)
+    return nodes.was_replaced(machine, "host-1", uid)
 
 
 def test_a_young_machine_is_not_replaced_by_the_name_of_its_node() -> None:
