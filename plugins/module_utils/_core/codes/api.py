@@ -15,8 +15,8 @@ API: t.Final = (
         "API-CONFLICT",
         "Another field manager owns the fields that the message names, or the object changed at the same "
         "moment (HTTP 409).",
-        "Remove the fields from the task, or set `force_conflicts: true` in the module manifests; if the "
-        "object only changed, run again.",
+        "Set `gpu_operator_adopt: take` (module option `adopt`; in the module manifests "
+        "`force_conflicts: true`), or remove the fields from the task; if the object only changed, run again.",
     ),
     Code(
         "API-ERROR",

@@ -12,6 +12,7 @@ import typing as t
 
 from ..._core.errors import InputError
 from ..._core.objects import KubeObject, merge
+from ..._core.ownership import owned
 from ..._core.readiness import Readiness, failed, pending, ready
 from ..._nodes.taints import merge_tolerations
 from ..clusterpolicy.options import camel
@@ -110,9 +111,9 @@ def wished(
 
 
 def build(params: StackParams, images: t.Mapping[str, Data], live: KubeObject | None) -> Data:
-    """Return the manifest; it keeps all tolerations and the images of the live object."""
+    """Return the manifest; it keeps all tolerations of the live object, and the images of one of ours."""
     there = (live or {}).get("spec") or {}
-    spec = wished(params, images, there)
+    spec = wished(params, images, there if owned(live) else None)
     theirs = there.get("tolerations")
     if tolerations := merge_tolerations(theirs, params["tolerations"], spec.get("tolerations")):
         spec["tolerations"] = tolerations

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from unit import managed
 from unit.stack.nicclusterpolicy.builders import IMAGES, Data, params, policy
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
@@ -39,16 +40,18 @@ def test_a_live_image_stays_until_an_option_names_another_one() -> None:
     """The images of a newer operator would replace the NIC driver of all nodes unasked."""
     first = nic_manifest.build(params(), IMAGES, None)
     newer = {name: {**one, "version": "newer"} for name, one in IMAGES.items()}
-    again = nic_manifest.build(params(), newer, {"spec": first["spec"]})
+    again = nic_manifest.build(params(), newer, managed.live(first))
     assert again == first
     asked = params(nic_cluster_policy={"ofed_driver": {"version": "doca3.6.0"}})
-    assert nic_manifest.build(asked, newer, {"spec": first["spec"]})["spec"]["ofedDriver"] == {
+    assert nic_manifest.build(asked, newer, managed.live(first))["spec"]["ofedDriver"] == {
         **first["spec"]["ofedDriver"],
         "version": "doca3.6.0",
     }
     without = {key: one for key, one in first["spec"].items() if key != "ofedDriver"}
-    added = nic_manifest.build(params(), newer, {"spec": without})["spec"]
+    added = nic_manifest.build(params(), newer, managed.live({**first, "spec": without}))["spec"]
     assert added["ofedDriver"]["version"] == "newer", "a new component gets the image of the operator"
+    theirs = nic_manifest.build(params(), newer, {"metadata": {"name": "theirs"}, "spec": first["spec"]})
+    assert theirs["spec"]["ofedDriver"]["version"] == "newer", "what adopt: take would write"
 
 
 def test_options_reach_their_fields() -> None:

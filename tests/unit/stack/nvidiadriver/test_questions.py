@@ -74,7 +74,7 @@ def test_a_field_of_another_manager_is_a_conflict_unless_it_is_taken() -> None:
     own = pool("a", driver={**TRIPLE, "version": "580.1"})
     there = managed.patched(managed.live(built(given(own))[0]), {"version": "570.1"})
     wanted = built(given(own), there)
-    with pytest.raises(ConflictError, match=r"570\.1., set by kubectl-patch; the task asks for"):
+    with pytest.raises(ConflictError, match="set by kubectl-patch; the task asks for"):
         steps.questions(given(own), wanted, [there], OLD)
     assert steps.questions(given(own, adopt="take"), wanted, [there], OLD)
     assert "version" not in built(given(), there)[0]["spec"], "it stays, if no option asks for it"
