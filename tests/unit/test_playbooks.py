@@ -85,6 +85,11 @@ def specs(role: str) -> Data:
     return found
 
 
+def defaults(role: str) -> Data:
+    found: Data = read(ROOT / f"roles/{role}/defaults/main.yml")
+    return found
+
+
 def listed(of: Data) -> list[str]:
     return [role["role"].rpartition(".")[2] for role in of.get("roles", ())]
 
@@ -109,7 +114,7 @@ def asked(name: str) -> set[str]:
     """Variables that a playbook reads and only its user can set, those of its roles left out."""
     of = play(name)
     own = {*of["vars"], *files(of), *(one for task in steps(of) for one in task.get("vars", ()))}
-    used = names([of, list(steps(of)), files(of)])
+    used = names([of, list(steps(of)), files(of), *map(defaults, run_by(of))])
     return used - own - registered() - role_variables(run_by(of)) - ANSIBLE
 
 
