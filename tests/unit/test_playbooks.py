@@ -204,6 +204,19 @@ def test_every_preflight_of_a_role_runs_before_the_first_role() -> None:
     assert sorted(one["name"].rpartition(".")[2] for one in found) == roles
 
 
+@pytest.mark.parametrize("role", [role for role in ROLES if "preflight" in specs(role)])
+def test_a_preflight_looks_where_the_later_step_does(role: str) -> None:
+    """On a disconnected cluster catalogues have names of their own, which the user sets once for both."""
+
+    def operators(phase: str) -> list[Data]:
+        name = "accelerators.openshift.olm_operator"
+        return [task[name] for task in read(ROOT / f"roles/{role}/tasks/{phase}.yml") if name in task]
+
+    for asked, installed in zip(operators("preflight"), operators("present"), strict=True):
+        assert {key: value for key, value in asked.items() if key != "wait"}.items() <= installed.items()
+        assert asked.keys() >= {"name", "namespace", "channel", "csv", "source"}
+
+
 def test_the_gpu_operator_is_removed_whatever_its_backend() -> None:
     text = (ROOT / "roles/gpu_operator/tasks/absent.yml").read_text()
     assert "gpu_operator_backend" not in text
