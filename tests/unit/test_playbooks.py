@@ -85,6 +85,11 @@ def specs(role: str) -> Data:
     return found
 
 
+def defaults(role: str) -> Data:
+    found: Data = read(ROOT / f"roles/{role}/defaults/main.yml")
+    return found
+
+
 def listed(of: Data) -> list[str]:
     return [role["role"].rpartition(".")[2] for role in of.get("roles", ())]
 
@@ -109,7 +114,7 @@ def asked(name: str) -> set[str]:
     """Variables that a playbook reads and only its user can set, those of its roles left out."""
     of = play(name)
     own = {*of["vars"], *files(of), *(one for task in steps(of) for one in task.get("vars", ()))}
-    used = names([of, list(steps(of)), files(of)])
+    used = names([of, list(steps(of)), files(of), *map(defaults, run_by(of))])
     return used - own - registered() - role_variables(run_by(of)) - ANSIBLE
 
 
@@ -197,6 +202,19 @@ def test_every_preflight_of_a_role_runs_before_the_first_role() -> None:
     assert all(one["tasks_from"] == "preflight" for one in found)
     roles = [role for role in ROLES if "preflight" in specs(role)]
     assert sorted(one["name"].rpartition(".")[2] for one in found) == roles
+
+
+@pytest.mark.parametrize("role", [role for role in ROLES if "preflight" in specs(role)])
+def test_a_preflight_looks_where_the_later_step_does(role: str) -> None:
+    """On a disconnected cluster catalogues have names of their own, which the user sets once for both."""
+
+    def operators(phase: str) -> list[Data]:
+        name = "accelerators.openshift.olm_operator"
+        return [task[name] for task in read(ROOT / f"roles/{role}/tasks/{phase}.yml") if name in task]
+
+    for asked, installed in zip(operators("preflight"), operators("present"), strict=True):
+        assert {key: value for key, value in asked.items() if key != "wait"}.items() <= installed.items()
+        assert asked.keys() >= {"name", "namespace", "channel", "csv", "source"}
 
 
 def test_the_gpu_operator_is_removed_whatever_its_backend() -> None:

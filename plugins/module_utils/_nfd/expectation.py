@@ -143,7 +143,7 @@ def _judge_missing(node: KubeObject, phrases: list[str], tolerations: list[dict[
             f"NoWorker:{name}",
             f"Node {what}; nfd-worker cannot run there because of the taint {', '.join(taints)}.",
             code="NFD-TAINT",
-            remedy="Give nfd_labels worker_tolerations for it.",
+            remedy="Set node_feature_discovery_worker_tolerations (module option worker_tolerations).",
             details=(what,),
         )
     remedy = (

@@ -71,7 +71,7 @@ def refuse(plan: KubeObject, asked: t.Iterable[str], allowed: t.Iterable[str]) -
         f"InstallPlan {name} in namespace {namespace} would also install {', '.join(foreign)}; "
         "it was not approved.",
         code="OLM-FOREIGN-CSV",
-        remedy=f"Add what you accept to allow_csvs: [{', '.join(foreign)}], "
+        remedy=f"Add what you accept to allow_csvs: [{', '.join(foreign)}] (in a role: ROLE_allow_csvs), "
         "or install the other operator in another namespace.",
         details=tuple(f"{one}: {'not asked for' if one in foreign else 'asked for'}" for one in names(plan)),
     )

@@ -16,7 +16,8 @@ API: t.Final = (
         "Another field manager owns the fields that the message names, or the object changed at the same "
         "moment (HTTP 409).",
         "Set `gpu_operator_adopt: take` (module option `adopt`; in the module manifests "
-        "`force_conflicts: true`), or remove the fields from the task; if the object only changed, run again.",
+        "`force_conflicts: true`), or remove the fields from the task; if the object only changed, run "
+        "again.",
     ),
     Code(
         "API-ERROR",

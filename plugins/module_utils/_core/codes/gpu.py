@@ -177,8 +177,8 @@ STACK: t.Final = (
     Code(
         "GPU-TAINT",
         "The operands do not tolerate a taint of a node.",
-        "Add the taint to `gpu_operator_tolerations` (module option `tolerations`), or run `oc adm taint "
-        "nodes NODE KEY:EFFECT-`.",
+        "Add the taint to `gpu_tolerations` (module option `tolerations`), or run `oc adm taint nodes NODE "
+        "KEY:EFFECT-`.",
     ),
     Code(
         "GPU-TK-RUNTIME",

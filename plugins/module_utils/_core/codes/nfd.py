@@ -79,7 +79,7 @@ NFD: t.Final = (
     Code(
         "NFD-TAINT",
         "nfd-worker cannot run on a node, because it does not tolerate the node's taint.",
-        "Set `worker_tolerations` of the module nfd_labels.",
+        "Set `node_feature_discovery_worker_tolerations` (module option `worker_tolerations`).",
     ),
     Code(
         "NFD-TAINTS",

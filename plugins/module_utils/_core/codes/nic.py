@@ -84,7 +84,7 @@ NIC: t.Final = (
     Code(
         "NIC-TAINT",
         "The operator's pods do not tolerate a taint of a node.",
-        "Add the taint to `nvidia_network_operator_tolerations` (module option `tolerations`).",
+        "Add the taint to `gpu_tolerations` (module option `tolerations`).",
     ),
     Code(
         "NIC-UPG",

@@ -78,7 +78,8 @@ OLM: t.Final = (
         "OLM-FOREIGN-CSV",
         "The InstallPlan would also install a CSV that the task did not ask for. The message lists all of "
         "them. Nothing was approved.",
-        "Set `allow_csvs`, or set `namespace` to one that the operator has alone.",
+        "Set `gpu_operator_allow_csvs` or `node_feature_discovery_allow_csvs` (module option `allow_csvs`), "
+        "or install the operator in a namespace that it has alone.",
     ),
     Code(
         "OLM-GROUP",
@@ -88,7 +89,7 @@ OLM: t.Final = (
     Code(
         "OLM-IN-USE",
         "Custom resources of the operator still exist.",
-        "Delete them first, or set `force: true`.",
+        "Delete what the message lists with `oc delete KIND NAME`, then run again.",
     ),
     Code(
         "OLM-INSTALL-MODE",
@@ -124,7 +125,8 @@ OLM: t.Final = (
     Code(
         "OLM-NOT-OURS",
         "A Subscription that the collection did not make differs from what the task asks for.",
-        "Set `adopt: take`, or ask for what the Subscription has.",
+        "Set `gpu_operator_adopt: take` or `node_feature_discovery_adopt: take` (module option `adopt`), or "
+        "ask for what the Subscription has.",
     ),
     Code(
         "OLM-PENDING",

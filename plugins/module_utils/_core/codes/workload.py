@@ -66,6 +66,6 @@ WORKLOAD: t.Final = (
     Code(
         "WORK-UNSCHEDULABLE",
         "A validation pod cannot be scheduled for longer than `grace`. The message quotes the scheduler.",
-        "Set `tolerations` as the message says, or free devices.",
+        "Add the taint that the message names to `taints` of the pool in `gpu_pools`, or free devices.",
     ),
 )

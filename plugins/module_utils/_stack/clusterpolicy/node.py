@@ -81,7 +81,8 @@ def _judge_taints(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> F
     parts = [(taint.partition("=")[0].partition(":")[0], taint.rpartition(":")[2]) for taint in for_good]
     away = " ".join(f"{key}:{effect}-" for key, effect in parts)
     remedy = (
-        f"Run `oc adm taint nodes {name(node)} {away}`, or add the taint to tolerations of special_resource."
+        f"Run `oc adm taint nodes {name(node)} {away}`, or add the taint to gpu_tolerations "
+        "(module option tolerations)."
     )
     return on_node(FAILED, node, "Taint", what, "GPU-TAINT", remedy, stage=stages.DRIVER)
 

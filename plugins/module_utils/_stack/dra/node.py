@@ -43,7 +43,11 @@ def judge_node(
         judge_alive(node),
         _judge_labels(node),
         judge_taints(
-            node, daemonsets, "GPU-TAINT", "Add the taint to tolerations of special_resource.", stages.DRIVER
+            node,
+            daemonsets,
+            "GPU-TAINT",
+            "Add the taint to gpu_tolerations (module option tolerations).",
+            stages.DRIVER,
         ),
         kernel.judge(node, _BY_OBJECTS, snapshot),
         *_judge_operands(node, snapshot, is_driven),

@@ -87,7 +87,7 @@ def judge_node(
     late = _judge_operands(node, of_node, is_automatic=bool(rules.get("autoUpgrade")))
     if upgrade:
         late = [one for one in late if one.code not in ("NIC-DRV-OUTDATED", "NIC-UPG")]
-    remedy = "Add the taint to tolerations of special_resource."
+    remedy = "Add the taint to gpu_tolerations (module option tolerations)."
     first = stage_of(key_of(of_node.daemonsets[0])) if of_node.daemonsets else SECONDARY
     tainted = judge_taints(node, of_node.daemonsets, "NIC-TAINT", remedy, first)
     found: list[Finding | None] = [judge_alive(node), _judge_label(node), upgrade, tainted, *late]

@@ -1,0 +1,78 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A remedy names a command, or a setting that the user of a playbook can set."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.registry import CODES
+
+ROOT: t.Final = Path(__file__).resolve().parents[3]
+ROLES: t.Final = sorted(path.name for path in (ROOT / "roles").iterdir())
+# Options of modules whose names say nothing to the user of a playbook.
+OF_MODULES: t.Final = {
+    "adopt",
+    "allow_csvs",
+    "delete_emptydir",
+    "driver_change",
+    "force",
+    "max_surge",
+    "on_busy",
+    "tolerations",
+    "worker_tolerations",
+}
+
+
+def role_options() -> set[str]:
+    """Variables of roles that a user can set through enable_gpus.yml."""
+    found: set[str] = set()
+    for role in ROLES:
+        specs = yaml.safe_load((ROOT / f"roles/{role}/meta/argument_specs.yml").read_text())
+        found |= set(specs["argument_specs"]["main"]["options"])
+    computed = yaml.safe_load((ROOT / "playbooks/gpu_variables/vars/main/role_inputs.yml").read_text())
+    return found - set(computed)
+
+
+def of_the_guide() -> set[str]:
+    section = (ROOT / "docs/guide.md").read_text().partition("## Variables of the playbooks")[2]
+    return set(re.findall(r"^\| [^|]+ \| `(gpu_\w+)` \|", section.partition("\n## ")[0], re.MULTILINE))
+
+
+def names(remedy: str) -> set[str]:
+    """Return the settings in backticks, without their values."""
+    return {
+        found[1] for text in re.findall(r"`([^`]+)`", remedy) if (found := re.match(r"(\w+)(: \S+)?$", text))
+    }
+
+
+def ours(name: str) -> bool:
+    prefixes = tuple(f"{role}_" for role in ROLES)
+    return name.startswith(("gpu_", *prefixes)) and name not in ("gpu_model", "gpu_memory_gib")
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_variable_of_a_remedy_can_be_set_for_a_playbook(code: str) -> None:
+    modules = {path.stem for path in (ROOT / "plugins").glob("*/gpu_*.py")}
+    known = role_options() | of_the_guide() | modules
+    assert {name for name in names(CODES[code].remedy) if ours(name)} - known == set()
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_an_option_of_a_module_comes_with_the_variable_of_a_playbook(code: str) -> None:
+    found = names(CODES[code].remedy)
+    if found & OF_MODULES:
+        assert [name for name in found if ours(name)], CODES[code].remedy
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_remedy_that_sends_the_user_to_look_has_a_command(code: str) -> None:
+    remedy = CODES[code].remedy
+    if re.match(r"(Look|Read|See|Check|Find)\b", remedy):
+        assert re.search(r"`[^`]+`", remedy), remedy
