@@ -16,7 +16,7 @@ Data = dict[str, t.Any]
 SCENARIO: t.Final = "aws"
 pytestmark = [
     pytest.mark.story("two files of pools come, and go one after the other"),
-    pytest.mark.long("the whole chain twice: unit/removal/test_steps.py has the same decisions"),
+    pytest.mark.long("the whole chain twice: the unit tests of the package _removal have the same decisions"),
 ]
 
 POOL: t.Final = "accelerators.openshift/pool"

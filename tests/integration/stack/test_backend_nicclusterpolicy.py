@@ -282,6 +282,11 @@ def test_the_role_in_the_whole_chain(cluster: Cluster, playbook: Playbook) -> No
     assert (made.rc, made.changed) == (0, 1), made.output[-3000:]
     again = playbook.playbook("enable_gpus", "--tags", "nvidia_network_operator", **given)
     assert (again.rc, again.changed) == (0, 0), again.output[-3000:]
+    kept = playbook.playbook("remove_gpus", "--tags", "nvidia_network_operator", **given)
+    assert (kept.rc, kept.changed) == (0, 0), kept.output[-3000:]
+    assert "1 node in no pool of this removal" in kept.output
+    infiniband = {"node_selector": {"rdma": "infiniband"}, "expected": {"nvidia.com/gpu": 8}}
+    given["gpu_pools"] = [*plan, {"name": "infiniband", "existing": infiniband}]
     removed = playbook.playbook("remove_gpus", "--tags", "nvidia_network_operator", **given)
     assert (removed.rc, removed.changed) == (0, 2), removed.output[-3000:]
     assert cluster.client.list(API, "nicclusterpolicies") == []

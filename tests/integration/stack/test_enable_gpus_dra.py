@@ -171,7 +171,10 @@ def test_what_a_team_claims_counts_and_is_named(
     assert (below["code"], audit.writes(below)) == ("GPU-CP-CONFLICT", [])
     assert "GPUCluster gpu-cluster needs NVIDIADriver training" in below["msg"]
     kept = playbook.playbook("remove_gpus", "--tags gpu_operator", gpu_pools=POOLS)
-    assert (kept.failure["code"], audit.writes(*kept.tasks)) == ("GPU-DRA-BUSY", [])
+    assert (kept.failure["code"], audit.writes(*kept.tasks)) == ("NODE-BUSY", [])
+    assert "team-a/trainer" in kept.failure["msg"]
+    alone = playbook.module("special_resource", backend="dra", state="absent")
+    assert (alone["code"], audit.writes(alone)) == ("GPU-DRA-BUSY", [])
     client.delete("v1", "pods", "trainer", "team-a")
     client.delete(RESOURCE, "resourceclaims", "trainer", "team-a")
     until(lambda: not client.list("v1", "pods", "team-a"), "the pod is gone")

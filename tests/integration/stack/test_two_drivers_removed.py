@@ -14,7 +14,7 @@ from integration.playbook import ROOT, Playbook
 from integration.wire import Audit
 
 SCENARIO: t.Final = "aws"
-pytestmark = pytest.mark.long("the whole chain: unit/stack/dra/test_steps_absent.py has the decision")
+pytestmark = pytest.mark.long("the whole chain: the unit tests of the backend dra have the decision")
 
 EXAMPLE: t.Final = yaml.safe_load((ROOT / "examples/two-drivers.yml").read_text())
 DRIVERS: t.Final = ("nvidia.com/v1alpha1", "nvidiadrivers")
