@@ -167,6 +167,13 @@ class Client:
             other._headers.add("Impersonate-Group", group)
         return other
 
+    def acting(self, user_agent: str) -> Client:
+        """Return a client that uses the same connections and has another user agent and field manager."""
+        other = copy.copy(self)
+        other.user_agent = user_agent
+        other._headers = urllib3.HTTPHeaderDict(self._headers | {"User-Agent": user_agent})
+        return other
+
     def plural(self, api_version: str, kind: str) -> str:
         """Return the plural name of a kind, as the server publishes it.
 

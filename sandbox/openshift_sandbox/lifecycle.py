@@ -20,7 +20,7 @@ from pathlib import Path
 from openshift_sandbox import build, scenario
 from openshift_sandbox.catalogue import crds
 from openshift_sandbox.processes import ProcessDied
-from openshift_sandbox.programs import admission, control_plane, kwok, oauth, olm
+from openshift_sandbox.programs import admission, control_plane, foreign_webhooks, kwok, oauth, olm
 from openshift_sandbox.sandbox import Sandbox, SandboxError, say
 from openshift_sandbox.scenario import Scenario
 from openshift_sandbox.seed import installer
@@ -109,6 +109,7 @@ def _bring_up(sandbox: Sandbox, started: float) -> None:
         olm.wait_ready(sandbox)
         say("OLM serves its catalogues", started)
     _wait_nodes(sandbox)
+    foreign_webhooks.wait_ready(sandbox)
     sandbox.processes.check()
     sandbox.state.set(ready=True)
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Run the server of the webhooks, and tell the API server to ask it.
 
-It answers for the Machine API, and for look-ups of images.
+It answers for the Machine API, for look-ups of images, and for the webhooks that stand-ins register.
 """
 
 from __future__ import annotations

@@ -28,6 +28,10 @@ CRASHES: t.Final = {
     "key": '.metadata.annotations["sandbox.openshift/crash-loop"]',
     "operator": "DoesNotExist",
 }
+NO_ROUTE: t.Final = {
+    "key": '.metadata.annotations["sandbox.openshift/no-route"]',
+    "operator": "DoesNotExist",
+}
 HOLD: t.Final = '.metadata.annotations["sandbox.openshift/hold"]'
 # A pod that unpacks a bundle waits until the stand-in of the registry has, or refuses, its image.
 UNPULLED: t.Final = (
@@ -38,7 +42,7 @@ UNPULLED: t.Final = (
 EXTRA: t.Final[dict[str, list[Stage]]] = {
     "pod-init-container-running": [{"key": UNPULLED, "operator": "NotIn", "values": ["true"]}],
     "pod-init-container-completed": [{"key": HOLD, "operator": "NotIn", "values": ["init"]}],
-    "pod-ready": [CRASHES, {"key": HOLD, "operator": "NotIn", "values": ["ready"]}],
+    "pod-ready": [CRASHES, NO_ROUTE, {"key": HOLD, "operator": "NotIn", "values": ["ready"]}],
 }
 
 

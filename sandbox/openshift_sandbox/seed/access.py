@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
+from openshift_sandbox.seed import more_sets
 from openshift_sandbox.seed.nodes import MACHINE_NAMESPACE, Object
 from openshift_sandbox.seed.platforms.registry import platform as platform_of
 
@@ -43,7 +44,10 @@ READABLE: t.Final = (
 
 def secrets(cluster: Object) -> list[Object]:
     """Return the Secrets that Machines refer to: credentials of the provider, and user data."""
-    names = (platform_of(cluster).CREDENTIALS, "master-user-data", "worker-user-data")
+    names = (
+        *(platform_of(cluster).CREDENTIALS, "master-user-data", "worker-user-data"),
+        *more_sets.secrets(cluster),
+    )
     template = {"apiVersion": "v1", "kind": "Secret", "stringData": {"userData": "{}"}}
     return [template | {"metadata": {"name": name, "namespace": MACHINE_NAMESPACE}} for name in names]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.seed import access
+from openshift_sandbox.seed import access, image_mirrors, more_sets
 from openshift_sandbox.seed.nodes import MACHINE_NAMESPACE, Object, rendered
 from openshift_sandbox.seed.platforms.registry import platform as platform_of
 
@@ -56,6 +56,7 @@ def objects(cluster: Object) -> list[Object]:
         *(machine_config(cluster, pool) for pool in counts(cluster)),
         *(machine_config_pool(cluster, pool, count) for pool, count in counts(cluster).items()),
         driver_toolkit(cluster),
+        *image_mirrors.objects(cluster),
         *access.secrets(cluster),
         *access.restricted_role(),
         access.administrators(),
@@ -68,6 +69,7 @@ def counts(cluster: Object) -> dict[str, int]:
         return {}
     other = [one.get("role", "worker") for one in cluster.get("nodes", [])]
     workers = cluster["workers"]["replicas_per_zone"] * len(cluster["zones"]) + other.count("worker")
+    workers += more_sets.linux(cluster)
     return {
         "master": cluster["control_plane"]["replicas"] + len(other) - other.count("worker"),
         "worker": workers,

@@ -13,6 +13,7 @@ from openshift_sandbox.scenario import Scenario
 from openshift_sandbox.seed import (
     cluster as seed_cluster,
     mirrored,
+    more_sets,
     names as seed_names,
     special_resources,
     upstream_nfd as seed_upstream_nfd,
@@ -45,7 +46,8 @@ def seed(client: Client, scenario: Scenario) -> None:
             }
         }
     sets = _put_all(client, machine_sets(cluster)) if has_machine_api(cluster) else []
-    pairs = machines(cluster, {one["metadata"]["name"]: one for one in sets})
+    by_name = {one["metadata"]["name"]: one for one in sets}
+    pairs = [*machines(cluster, by_name), *more_sets.members(cluster, by_name)]
     _put_all(client, [*(node for node, _machine in pairs), *other_nodes(cluster)])
     upstream_nfd = seed_upstream_nfd.objects(cluster)
     _put_all(client, upstream_nfd[:1])
@@ -76,7 +78,7 @@ def machine_sets(cluster: Object) -> list[Object]:
         )
         for zone in cluster["zones"]
     ]
-    return mirrored.with_mirrored(cluster, made)
+    return mirrored.with_mirrored(cluster, [*made, *more_sets.machine_sets(cluster)])
 
 
 def machines(cluster: Object, sets: t.Mapping[str, Object]) -> list[tuple[Object, Object]]:

@@ -20,14 +20,12 @@ def control_plane(cluster: Object) -> list[str]:
     ]
 
 
-def members(cluster: Object, machine_set: str) -> list[str]:
+def members(cluster: Object, machine_set: str, replicas: int | None = None) -> list[str]:
     """Return the names of the Machines of a worker set, with five letters each, as the API server generates
-    them.
+    them. An installer's set has as many as the scenario says.
     """
-    return [
-        f"{machine_set}-{_suffix(f'{machine_set}/{number}')}"
-        for number in range(cluster["workers"]["replicas_per_zone"])
-    ]
+    count = cluster["workers"]["replicas_per_zone"] if replicas is None else replicas
+    return [f"{machine_set}-{_suffix(f'{machine_set}/{number}')}" for number in range(count)]
 
 
 def identity(text: str) -> str:

@@ -12,6 +12,7 @@ from openshift_sandbox.stand_ins.core.loop import Reconciler
 
 ORDER: t.Final = (
     "core",
+    "container_runtime",
     "olm",
     "clouds",
     "machine_api",
@@ -22,6 +23,9 @@ ORDER: t.Final = (
     "network_operator",
     "device_plugins",
     "kmm",
+    "kubevirt",
+    "policy_engine",
+    "managed_openshift",
     "sro",
     "people",
     "api_server",

@@ -19,7 +19,10 @@ def platform_spec(cluster: Object) -> Object:
 
 
 def platform_status(cluster: Object) -> Object:
-    return {"aws": {"region": cluster["region"]}}
+    tags = [
+        {"key": key, "value": value} for key, value in sorted((cluster.get("resource_tags") or {}).items())
+    ]
+    return {"aws": {"region": cluster["region"], **({"resourceTags": tags} if tags else {})}}
 
 
 def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> Object:

@@ -26,7 +26,7 @@ def invalid(path: str, value: t.Any, detail: str) -> str:
 
 def too_many(path: str, count: int, most: int) -> str:
     """Return the error about a list that is too long."""
-    return f"{path}: Too many: {count}: must have at most {most} items"
+    return f"{path}: Too many: {count}: must have at most {most} {'item' if most == 1 else 'items'}"
 
 
 def unsupported(path: str, value: str, known: t.Iterable[str]) -> str:

@@ -1,19 +1,22 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stand in for the server of the Machine API's admission webhooks, and answer look-ups of images.
+"""Stand in for the server of the Machine API's admission webhooks, and for those of other components.
 
 The real webhooks are part of the machine-set controller, behind a Service. This is a process of its own,
-since the API server asks it about the Machines that a new sandbox starts with.
+since the API server asks it about the Machines that a new sandbox starts with. It also answers look-ups of
+images, and the webhooks that other stand-ins register.
 """
 
 from __future__ import annotations
 
 import argparse
 import base64
+import functools
 import json
 import ssl
 import typing as t
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -24,6 +27,12 @@ from openshift_sandbox.scenario import LiveScenario
 from openshift_sandbox.stand_ins.admission.platform import Context, Object
 from openshift_sandbox.stand_ins.admission.review import PLATFORMS, defaulted, validated
 from openshift_sandbox.stand_ins.api_server import image_imports
+from openshift_sandbox.stand_ins.container_runtime import pulls
+from openshift_sandbox.stand_ins.core.webhooks import Denial, Patch
+from openshift_sandbox.stand_ins.kmm import webhook as kmm
+from openshift_sandbox.stand_ins.kubevirt import virtual_machines
+from openshift_sandbox.stand_ins.managed_openshift import regular_users
+from openshift_sandbox.stand_ins.policy_engine import old_webhooks, pods
 
 
 class Server(ThreadingHTTPServer):
@@ -43,13 +52,25 @@ class Server(ThreadingHTTPServer):
         cluster = self.scenario.now.cluster
         self.platform = PLATFORMS.get(cluster["platform"])
         self.context = Context(cluster["infrastructure_name"], cluster["region"], self._has_secret)
+        self._others: dict[str, Callable[[Object], Denial | Patch | None]] = {
+            pulls.PATH: lambda request: pulls.review(request, self.scenario.now, self.client),
+            kmm.PATH: kmm.review,
+            virtual_machines.PATH: lambda request: virtual_machines.review(request, self.client),
+            regular_users.PATH: regular_users.review,
+            old_webhooks.PATH: lambda _request: None,
+            **{path: functools.partial(self._policy, engine) for engine, path in pods.PATHS.items()},
+        }
 
     def answer(self, path: str, request: Object) -> Object:
         """Return the response of an AdmissionReview."""
-        obj, response = request["object"], {"uid": request["uid"], "allowed": True}
+        response = {"uid": request["uid"], "allowed": True}
+        if path in self._others:
+            answer = self._others[path](request)
+            return response | (answer.response() if answer else {})
+        obj = request["object"]
         if path == admission.IMAGES:
             problem = image_imports.refusal(obj["spec"], bool(request.get("dryRun")))
-            found = image_imports.status(obj["spec"], self.scenario.now)
+            found = image_imports.status(obj["spec"], self.scenario.now, self._mirrors())
             return response | (
                 _denied(problem) if problem else _patched([{"op": "add", "path": "/status", "value": found}])
             )
@@ -68,6 +89,12 @@ class Server(ThreadingHTTPServer):
         verdict = validated(self.platform, obj, request.get("oldObject"), self.context)
         warnings = {"warnings": verdict.warnings} if verdict.warnings else {}
         return response | warnings | (_denied(verdict.text) if verdict.errors else {})
+
+    def _policy(self, engine: str, request: Object) -> Denial | None:
+        return pods.review(request, self.scenario.now, engine)
+
+    def _mirrors(self) -> pulls.Mirrors:
+        return pulls.mirrors(self.client) if self.scenario.now.trouble("registry_unreachable") else {}
 
     def _has_secret(self, name: str, namespace: str) -> bool:
         return self.client.get("v1", "secrets", name, namespace) is not None

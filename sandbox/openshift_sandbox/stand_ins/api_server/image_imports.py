@@ -15,6 +15,8 @@ import re
 import typing as t
 
 from openshift_sandbox.scenario import Scenario
+from openshift_sandbox.stand_ins.container_runtime import pulls
+from openshift_sandbox.stand_ins.container_runtime.pulls import Mirrors
 
 Object = dict[str, t.Any]
 # The tag of a precompiled driver.
@@ -29,14 +31,18 @@ def refusal(spec: Object, dry_run: bool) -> str:
     )
 
 
-def status(spec: Object, scenario: Scenario) -> Object:
-    """Return the status of a look-up: the images that exist, and why others do not."""
-    return {"images": [_image(one["from"]["name"], scenario) for one in spec.get("images") or []]}
+def status(spec: Object, scenario: Scenario, known: Mirrors) -> Object:
+    """Return the status of a look-up: the images that exist, and why others do not.
+
+    `known`: the sources that have a mirror.
+    """
+    return {"images": [_image(one["from"]["name"], scenario, known) for one in spec.get("images") or []]}
 
 
-def _image(name: str, scenario: Scenario) -> Object:
+def _image(name: str, scenario: Scenario, known: Mirrors) -> Object:
     tag = "" if "@" in name else name.rpartition(":")[2]
-    failure = _failure(name, tag, scenario)
+    text = pulls.unreachable(name, scenario, known)
+    failure = _told(name, "InternalError", text) if text else _failure(name, tag, scenario)
     if failure:
         return {"tag": tag, "status": {"metadata": {}, "status": "Failure", **failure}}
     digest = f"sha256:{hashlib.sha256(name.encode()).hexdigest()}"

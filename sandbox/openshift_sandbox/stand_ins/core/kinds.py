@@ -36,6 +36,7 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
     "MachineHealthCheck": ("machine.openshift.io/v1beta1", "machinehealthchecks"),
     "MachineSet": ("machine.openshift.io/v1beta1", "machinesets"),
     "Module": ("kmm.sigs.x-k8s.io/v1beta1", "modules"),
+    "MutatingWebhookConfiguration": ("admissionregistration.k8s.io/v1", "mutatingwebhookconfigurations"),
     "NVIDIADriver": ("nvidia.com/v1alpha1", "nvidiadrivers"),
     "Namespace": ("v1", "namespaces"),
     "NetworkPolicy": ("networking.k8s.io/v1", "networkpolicies"),
@@ -64,6 +65,10 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
     "ServiceMonitor": ("monitoring.coreos.com/v1", "servicemonitors"),
     "SpecialResource": ("sro.openshift.io/v1beta1", "specialresources"),
     "Subscription": ("operators.coreos.com/v1alpha1", "subscriptions"),
+    "ValidatingWebhookConfiguration": (
+        "admissionregistration.k8s.io/v1",
+        "validatingwebhookconfigurations",
+    ),
 }
 
 

@@ -46,8 +46,13 @@ class MachineConfigPools(Reconciler):
 
 
 def pool_of(node: Object, pools: t.Sequence[Object]) -> Object | None:
-    """Return the pool of a node: the control plane's before any other, a custom one before `worker`."""
+    """Return the pool of a node: the control plane's before any other, a custom one before `worker`.
+
+    A Windows node is in none.
+    """
     labels = node["metadata"].get("labels") or {}
+    if labels.get("kubernetes.io/os") == "windows":
+        return None
     found = {
         pool["metadata"]["name"]: pool
         for pool in pools

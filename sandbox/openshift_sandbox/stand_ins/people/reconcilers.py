@@ -9,11 +9,15 @@ import typing as t
 
 from openshift_sandbox.stand_ins.core.loop import Reconciler
 from openshift_sandbox.stand_ins.people.edits import ForeignEdits
+from openshift_sandbox.stand_ins.people.operators import ForeignOperators
 from openshift_sandbox.stand_ins.people.quotas import ForeignQuotas
+from openshift_sandbox.stand_ins.people.scales import ForeignScales
 from openshift_sandbox.stand_ins.people.taints import ForeignTaints
 
 RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (
     ForeignTaints,
     ForeignEdits,
     ForeignQuotas,
+    ForeignScales,
+    ForeignOperators,
 )

@@ -83,3 +83,10 @@ def test_a_set_without_a_provider_specification() -> None:
     assert defaulted(PLATFORMS["GCP"], machine_set(None), CONTEXT)[1] == [
         "providerSpec.value: Required value: a value must be provided"
     ]
+
+
+def test_a_disk_without_labels_gets_empty_ones() -> None:
+    disk = {"boot": True, "autoDelete": True, "sizeGb": 200, "type": "pd-ssd", "image": "i"}
+    made, problems = defaulted(PLATFORMS["GCP"], machine_set(SPECS["GCP"] | {"disks": [disk]}), CONTEXT)
+    assert problems == []
+    assert made["spec"]["template"]["spec"]["providerSpec"]["value"]["disks"] == [disk | {"labels": None}]

@@ -22,7 +22,7 @@ def told(*troubles: dict[str, t.Any]) -> list[tuple[str, str]]:
         "import": False,
         "images": [{"from": {"kind": "DockerImage", "name": name}} for name in (DRIVER, MODULE, PLAIN)],
     }
-    found = image_imports.status(spec, Scenario("s", troubles=list(troubles)))["images"]
+    found = image_imports.status(spec, Scenario("s", troubles=list(troubles)), {})["images"]
     return [(one["tag"], one["status"].get("reason") or one["status"]["status"]) for one in found]
 
 
@@ -51,7 +51,7 @@ def test_what_registries_have(trouble: dict[str, t.Any], reasons: list[str]) -> 
 def test_texts_are_those_of_the_real_server() -> None:
     closed = {"type": "registry_closed", "reason": "InternalError", "text": "EOF"}
     spec = {"import": False, "images": [{"from": {"kind": "DockerImage", "name": PLAIN}}]}
-    (internal,) = image_imports.status(spec, Scenario("s", troubles=[closed]))["images"]
+    (internal,) = image_imports.status(spec, Scenario("s", troubles=[closed]), {})["images"]
     assert internal["status"] == {
         "metadata": {},
         "status": "Failure",
@@ -59,7 +59,7 @@ def test_texts_are_those_of_the_real_server() -> None:
         "message": "Internal error occurred: EOF",
         "code": 500,
     }
-    (there,) = image_imports.status(spec, Scenario("s"))["images"]
+    (there,) = image_imports.status(spec, Scenario("s"), {})["images"]
     assert there["image"]["dockerImageReference"] == f"r.io/n/d@{there['image']['metadata']['name']}"
 
 
@@ -78,3 +78,15 @@ def test_the_api_server_does_not_go_on_without_the_answer() -> None:
         "None",
         "https://127.0.0.1:1/images",
     )
+
+
+def test_a_registry_without_a_route_is_asked_only_where_it_has_no_mirror() -> None:
+    spec = {
+        "import": False,
+        "images": [{"from": {"name": "r.io/n/d:1"}}, {"from": {"name": "r.io/n/d@sha256:1"}}],
+    }
+    cut_off = Scenario("s", troubles=[{"type": "registry_unreachable", "host": "r.io"}])
+    tagged, digest = image_imports.status(spec, cut_off, {":": set(), "@": {"r.io/n"}})["images"]
+    assert tagged["status"]["reason"] == "InternalError"
+    assert "lookup r.io: no such host" in tagged["status"]["message"]
+    assert digest["status"]["status"] == "Success"

@@ -36,6 +36,8 @@ def test_a_module_reaches_its_node_and_leaves_it_again(tmp_path: Path) -> None:
     assert FINALIZER in made.api.get("Module", "card", SPACE)["metadata"]["finalizers"]
     assert advance(made) == ["kmm-worker-n1-card"]
     assert (made.api.all("Module"), READY in made.api.get("Node", "n1")["metadata"]["labels"]) == ([], False)
+    left = made.api.get("NodeModulesConfig", "n1")
+    assert (left["spec"]["modules"], left["status"]["modules"]) == ([], [])
 
 
 def test_a_tainted_node_does_not_exist_for_a_module(tmp_path: Path) -> None:

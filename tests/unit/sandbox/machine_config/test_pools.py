@@ -45,3 +45,8 @@ class TestPools:
         objects = (pool(), pool("gpu"), node("a"), node("b", "worker", "gpu"))
         assert numbers(counted(*objects)) == (1, 1, 1, 0, 0)
         assert numbers(counted(*objects, name="gpu")) == (1, 1, 1, 0, 0)
+
+    def test_a_windows_node_is_in_no_pool(self) -> None:
+        windows = node("w")
+        windows["metadata"]["labels"]["kubernetes.io/os"] = "windows"
+        assert numbers(counted(pool(), node("a"), windows)) == (1, 1, 1, 0, 0)

@@ -44,7 +44,7 @@ REFUSED: list[tuple[str, Data, str]] = [
     (
         "GCP",
         {"gpus": [{"type": "nvidia-tesla-t4"}, {"type": "nvidia-tesla-p4"}]},
-        "providerSpec.gpus: Too many: 2: must have at most 1 items",
+        "providerSpec.gpus: Too many: 2: must have at most 1 item",
     ),
     ("GCP", {"gpus": [{"count": 1}]}, "providerSpec.gpus.Type: Required value: Type is required"),
     (
