@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import typing as t
 from dataclasses import dataclass, field
 
@@ -14,6 +15,10 @@ READY = "ready"
 PENDING = "pending"
 FAILED = "failed"
 _ORDER = (FAILED, PENDING, READY)
+# More lines than this are summed up.
+MANY: t.Final = 20
+# What tells two objects apart: words with a digit, such as names of nodes, and numbers.
+_NAME: t.Final = re.compile(r"\S*\d\S*")
 
 
 @dataclass(frozen=True)
@@ -120,3 +125,25 @@ class Grace:
             hardened.append(one)
         self._since = since
         return hardened
+
+
+def kinds(lines: t.Iterable[str]) -> dict[str, list[str]]:
+    """Return the lines by what they say, without names and numbers."""
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        found.setdefault(_NAME.sub("*", line), []).append(line)
+    return found
+
+
+def short(lines: t.Sequence[str]) -> dict[str, str]:
+    """Return the lines to show, by what they say.
+
+    Few lines stay as they are, each by itself. Of many lines that differ only in names and numbers, the first
+    is shown with the number of lines.
+    """
+    if len(lines) <= MANY:
+        return {line: line for line in lines}
+    return {
+        kind: same[0] if len(same) == 1 else f"{len(same)} such as: {same[0]}"
+        for kind, same in kinds(lines).items()
+    }

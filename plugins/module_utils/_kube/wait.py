@@ -15,7 +15,7 @@ import typing as t
 
 from .._core.errors import NotReadyError, WaitTimeoutError
 from .._core.objects import KubeObject
-from .._core.readiness import Readiness, pending
+from .._core.readiness import Readiness, pending, short
 from . import reads
 from .deadline import Deadline
 from .session import Query, Session
@@ -139,17 +139,20 @@ class Waiting:
         return self._deadline.clock() - self._ready_since >= self._settle
 
     def _say(self, verdict: Readiness) -> None:
-        """Show a line for each thing that changed; after half a minute of silence, all that is awaited."""
-        now, lines = self._deadline.clock(), set(verdict.details or (verdict.message or verdict.verdict,))
+        """Show a line for each thing that changed; after half a minute of silence, all that is awaited.
+
+        Of many lines it shows how many say the same. A number that changes is no news.
+        """
+        now, lines = self._deadline.clock(), short(verdict.details or (verdict.message or verdict.verdict,))
         ready_at_once = verdict.is_ready and not self._said
-        fresh = lines - self._said
+        fresh = lines.keys() - self._said
         if now - self._said_at >= SAY_EVERY:
-            fresh = lines
+            fresh = set(lines)
         if not fresh or ready_at_once:
             return
-        self._said, self._said_at = lines, now
-        for line in verdict.details or (verdict.message or verdict.verdict,):
-            if line in fresh:
+        self._said, self._said_at = set(lines), now
+        for kind, line in lines.items():
+            if kind in fresh:
                 self._progress(f"{now - self._started:5.0f} s  {self._stage}: {line}")
 
     def _timeout(self) -> WaitTimeoutError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.diff import CHANGE, CREATE, DELETE, KEEP
+from .._core.objects import number_of
 from . import leftovers
 from .model import JsonObject
 
@@ -146,11 +147,11 @@ def _table(told: JsonObject) -> list[str]:
 def _scaling_lines(scaling: JsonObject) -> list[str]:
     """Return the lines of the autoscaler: bounds of machine sets and GPU limits of the cluster."""
     sets = [
-        f"scale   {one['machine_set']} from {one['min']} to {one['max']} machines"
+        f"scale   {one['machine_set']} from {one['min']} to {number_of(one['max'], 'machine')}"
         for one in scaling["machine_sets"]
     ]
     return sets + [
-        f"scale   {one['type']} from {one['min']} to {one['max']} GPUs in the whole cluster"
+        f"scale   {one['type']} from {one['min']} to {number_of(one['max'], 'GPU')} in the whole cluster"
         for one in scaling["gpu_limits"]
     ]
 

@@ -52,7 +52,7 @@ def problem(nodes: t.Sequence[KubeObject], params: GpuWorkloadParams) -> NotRead
         return None
     return NotReadyError(
         "GPU-ALLOC",
-        f"{len(short)} of {len(nodes)} nodes offer fewer devices than they should: {short[0]}",
+        f"Devices are missing on {len(short)} of {number_of(len(nodes), 'node')}: {short[0]}",
         "Run special_resource for these nodes first; then read the log of the device plugin or DRA driver.",
         evidence=short,
     )

@@ -7,8 +7,9 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import priority_class
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 
-LIVE: t.Final[list[dict[str, t.Any]]] = [
+LIVE: t.Final[list[KubeObject]] = [
     {"metadata": {"name": "high"}, "value": 100, "preemptionPolicy": "PreemptLowerPriority"},
     {"metadata": {"name": "low"}, "value": 1, "preemptionPolicy": "Never"},
     {"metadata": {"name": "zero"}},
