@@ -99,7 +99,10 @@ def judge_outdated(node: KubeObject, operand: Operand, *, is_automatic: bool) ->
     if is_running(node):
         return None
     what = f"pod {operand.pod} of the driver is of an older revision"
-    remedy = "Set driver.upgrade_policy.auto_upgrade to true."
+    remedy = (
+        "Set driver.upgrade_policy.auto_upgrade to true; in a playbook set "
+        "gpu_operator_spec.driver.upgradePolicy.autoUpgrade."
+    )
     if labels(node).get(SKIP) == "true":
         what += f", and label {SKIP}=true keeps it"
         remedy = f"Run `oc label node {name(node)} {SKIP}-`."

@@ -42,7 +42,8 @@ DRIVER: t.Final = (
         "GPU-DRV-OUTDATED",
         "A driver pod has an older revision than its DaemonSet, and the operator has not begun an upgrade of "
         "the node.",
-        "Set `driver.upgrade_policy.auto_upgrade: true`.",
+        "Set `driver.upgrade_policy.auto_upgrade: true`, or in a playbook `gpu_operator_spec: {driver: "
+        "{upgradePolicy: {autoUpgrade: true}}}`.",
     ),
     Code(
         "GPU-DRV-PRECOMPILED",
