@@ -14,6 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._impact import driver
 from ansible_collections.accelerators.openshift.plugins.module_utils._impact.impact import Question
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._impact import consent
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import busy
 
 Object = dict[str, t.Any]
@@ -117,7 +118,7 @@ def test_a_change_of_the_subscription_that_leads_to_an_upgrade_is_asked_about_fi
     def ask(_api: Api, questions: list[Question], _on_busy: str, _code: str) -> None:
         asked.extend(one.cause for one in questions)
 
-    monkeypatch.setattr(busy.consent, "ask", ask)
+    monkeypatch.setattr(consent, "ask", ask)
     given = params(name="gpu-operator-certified", approve=approve)
     busy.ask_before_subscription(api_on(server), live, {"spec": {"channel": channel}}, given, NEW)
     title = f"the Subscription leads from {OLD} to {NEW}: the plan does not show what changes"

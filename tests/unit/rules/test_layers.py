@@ -97,20 +97,20 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "access_review": (40, 228),
-    "gpu_autoscaler": (104, 580),
-    "gpu_machine_health": (46, 255),
-    "gpu_machineset": (117, 673),
-    "gpu_node": (67, 367),
-    "gpu_plan": (86, 473),
-    "gpu_quota": (52, 269),
-    "gpu_removal": (65, 339),
-    "gpu_workload": (66, 332),
-    "manifests": (39, 221),
-    "nfd_labels": (55, 305),
-    "olm_operator": (64, 358),
-    "preflight_update": (74, 392),
-    "special_resource": (137, 753),
+    "access_review": (40, 229),
+    "gpu_autoscaler": (104, 581),
+    "gpu_machine_health": (46, 256),
+    "gpu_machineset": (117, 674),
+    "gpu_node": (67, 368),
+    "gpu_plan": (86, 474),
+    "gpu_quota": (52, 270),
+    "gpu_removal": (65, 340),
+    "gpu_workload": (66, 333),
+    "manifests": (39, 222),
+    "nfd_labels": (55, 306),
+    "olm_operator": (64, 359),
+    "preflight_update": (74, 393),
+    "special_resource": (137, 755),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
