@@ -65,20 +65,17 @@ options:
     default: 1
   min_replicas:
     description:
-      - The least number of nodes that is enough if no candidate has O(replicas) machines. The default is
-        O(replicas).
+      - The least number of nodes that is enough if no candidate has all; the default is O(replicas).
       - With fewer nodes the task fails, and the pool keeps what it got. O(state=absent) gives it back.
     type: int
   mixed:
     description:
-      - Whether the next candidate may supply the nodes that one candidate cannot, so that the pool has
-        several instance types.
+      - Whether the pool may have several instance types, each from its own candidate.
     type: bool
     default: false
   reselect:
     description:
-      - Whether a pool that was complete once may move to another candidate if its own has no capacity any
-        more.
+      - Whether a pool that was complete once may move to another candidate when its own has no capacity.
       - The new nodes are ready before the old ones are drained and removed.
     type: bool
     default: false
@@ -87,7 +84,6 @@ options:
       - What happens to a machine set that somebody scaled by hand (C(oc scale), the console) since the pool
         was complete. A warning says which tool did it, when, and from which number to which.
       - V(keep) keeps the live number. V(take) sets the pool's number again.
-      - Nobody counts as the one who scaled if the set has no record of it (C(managedFields)).
     type: str
     choices: [keep, take]
     default: keep
@@ -102,8 +98,8 @@ options:
     default: []
   accelerator:
     description:
-      - Value of the label C(cluster-api/accelerator), by which the autoscaler counts GPU nodes. The default
-        is C(nvidia-) and the GPU's model.
+      - Value of the label C(cluster-api/accelerator), by which the autoscaler counts GPU nodes.
+      - The default is C(nvidia-) and the GPU's model.
     type: str
   disk:
     description:
@@ -162,9 +158,7 @@ EXAMPLES = r"""
     wait_timeout: 3600
 
 - name: Remove the pool
-  accelerators.openshift.gpu_machineset:
-    name: training
-    state: absent
+  accelerators.openshift.gpu_machineset: {name: training, state: absent}
 """
 
 RETURN = r"""
@@ -196,7 +190,7 @@ troubled:
       because the task moved on or a health check deleted it.
     - If the pool was not complete, this also lists the machines that a health check deleted within the last
       hour (C(MACH-REMEDIATED)), from the events about them.
-    - C(since) is the time of the provider's first such message. C(docs/errors.md) explains C(code).
+    - C(since) is the time of the provider's first such message.
   returned: always
   type: list
   elements: dict

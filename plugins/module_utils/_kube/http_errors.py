@@ -75,8 +75,7 @@ _LOST_RACE = ("the object has been modified", "StorageError: invalid object")
 def is_passing(method: str, status: int, body: t.Any, path: str = "") -> bool:
     """Return True if the same request may get another answer in a moment.
 
-    A refused eviction is the drain's own matter: a disruption budget and webhooks answer it with 429 for
-    minutes, and the drain asks again for each pod.
+    A refused eviction (429) may stay refused for minutes: the drain asks again for each pod.
     """
     if status == 409:
         return method != "GET" and any(words in text_of(body) for words in _LOST_RACE)

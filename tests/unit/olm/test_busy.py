@@ -11,10 +11,9 @@ from unit.fake_server import FakeServer
 from unit.olm.builders import params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import merge
-from ansible_collections.accelerators.openshift.plugins.module_utils._impact import driver
+from ansible_collections.accelerators.openshift.plugins.module_utils._impact import consent, driver
 from ansible_collections.accelerators.openshift.plugins.module_utils._impact.impact import Question
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._impact import consent
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import busy
 
 Object = dict[str, t.Any]

@@ -51,6 +51,7 @@ def test_a_plan_names_quotas_and_priority_classes_that_it_does_not_have() -> Non
         "platform": "aws",
         "catalogue": [],
         **dict.fromkeys(("accelerator_limits", "backend", "prices", "cost_classes")),
+        "incomplete": [],
         "leftovers": True,
     }
     found = steps.plan(api_on(server), t.cast(steps.GpuPlanParams, params))

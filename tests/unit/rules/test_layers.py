@@ -49,6 +49,7 @@ REGISTRIES = {"_stack/backend", "_workload/benchmarks/registry"}
 
 # Files that do steps: they work on an Api. All others outside _kube and _frame build, judge and summarize.
 STEPS = {
+    "_impact/consent",
     "_access/steps",
     "_machines/steps/autoscaling",
     "_machines/steps/bare_metal",

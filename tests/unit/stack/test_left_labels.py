@@ -69,7 +69,8 @@ def removed(remove_labels: bool, *objects: Data) -> tuple[FakeServer, list[str]]
     for one in (NODE, namespace("gpu-operator"), *objects):
         server.put(one)
     api = api_on(server)
-    params = {"namespace": SPACE, "name": "gpu-cluster-policy", "pools": [], "remove_labels": remove_labels}
+    named = {"namespace": SPACE, "name": "gpu-cluster-policy", "pools": []}
+    params = {**named, "remove_labels": remove_labels, "on_busy": "fail"}
     steps.absent(api, t.cast(StackParams, params))
     return server, list(api.warnings)
 
