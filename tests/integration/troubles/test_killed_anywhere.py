@@ -54,8 +54,8 @@ REPLACED: t.Final[tuple[Point, ...]] = (
 REMOVED: t.Final[tuple[Point, ...]] = (
     ("delete machinesets.machine.openshift.io", 0),
     ("delete clusterpolicies.nvidia.com", 0),
-    ("delete nodefeaturediscoveries.nfd.openshift.io", 0),
     ("delete subscriptions.operators.coreos.com", 0),
+    ("delete nodefeaturediscoveries.nfd.openshift.io", 0),
 )
 
 
