@@ -72,8 +72,11 @@ def connect(
             configuration.api_key = {"authorization": f"Bearer {login.token()}"}
         return _headers(configuration, wanted)
 
+    def tokens() -> list[str]:
+        return login.tokens if login else []
+
     host, verified = str(configuration.host).rstrip("/"), bool(configuration.verify_ssl)
-    tokens, nobody = (lambda: login.tokens if login else []), "" if login else _nobody(configuration)
+    nobody = "" if login else _nobody(configuration)
     return Connection(host, pool, verified, headers, renew, tokens, ends, nobody)
 
 

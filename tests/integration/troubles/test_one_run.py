@@ -33,11 +33,8 @@ def node(cluster: Cluster, playbook: Playbook) -> t.Iterator[str]:
     """Yield a worker with a pod that its disruption budget keeps; take away what the test made."""
     cluster.needs_sandbox()
     client = cluster.client
-    name = next(
-        one["metadata"]["name"]
-        for one in client.list("v1", "nodes")
-        if "node-role.kubernetes.io/worker" in one["metadata"]["labels"]
-    )
+    workers = client.list("v1", "nodes", labels="node-role.kubernetes.io/worker")
+    name = workers[0]["metadata"]["name"]
     meta: Data = {"name": "kept", "namespace": SPACE, "labels": {"app": "kept"}}
     client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
     spec = {"nodeName": name, "containers": [{"name": "main", "image": "example.com/kept:1"}]}

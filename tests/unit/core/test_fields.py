@@ -18,8 +18,8 @@ DEFAULTS: t.Final[Object] = {
 }
 
 
-def manifest(asked: Object, there: Object | None = None, defaults: Object = DEFAULTS) -> Object:
-    metadata = {"name": "policy", **fields.replaced(defaults, asked)}
+def manifest(asked: Object, there: Object | None = None, defaults: Object | None = None) -> Object:
+    metadata = {"name": "policy", **fields.replaced(DEFAULTS if defaults is None else defaults, asked)}
     return {
         "kind": "ClusterPolicy",
         "metadata": metadata,

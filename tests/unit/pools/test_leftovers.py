@@ -25,7 +25,8 @@ POOL: t.Final = {
 }
 
 
-def quota(namespace: str, labels: Data = OURS) -> Data:
+def quota(namespace: str, labels: Data | None = None) -> Data:
+    labels = OURS if labels is None else labels
     metadata = {"name": "gpu-quota", "namespace": namespace, "labels": labels}
     return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata}
 

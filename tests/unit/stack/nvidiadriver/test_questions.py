@@ -31,8 +31,8 @@ def given(*pools: Object, **more: t.Any) -> t.Any:
     return params(*(pools or (pool("a"),)), **{"adopt": "report", **more})
 
 
-def built(options: t.Any, *live: Object, example: Object = EXAMPLE) -> list[Object]:
-    return manifest.build(options, {}, example, live)
+def built(options: t.Any, *live: Object, example: Object | None = None) -> list[Object]:
+    return manifest.build(options, {}, EXAMPLE if example is None else example, live)
 
 
 def test_the_example_of_a_newer_operator_changes_no_live_driver() -> None:
