@@ -19,7 +19,8 @@ DEFAULTS: t.Final[Object] = {
 
 
 def manifest(asked: Object, there: Object | None = None, defaults: Object | None = None) -> Object:
-    metadata = {"name": "policy", **fields.replaced(DEFAULTS if defaults is None else defaults, asked)}
+    defaults = DEFAULTS if defaults is None else defaults
+    metadata = {"name": "policy", **fields.replaced(defaults, asked)}
     return {
         "kind": "ClusterPolicy",
         "metadata": metadata,
