@@ -17,11 +17,13 @@ description:
   - Asks with a SelfSubjectAccessReview and SelfSubjectRulesReviews. For an administrator that is one request,
     for another identity one more for each namespace. Where an authorizer cannot list its rules, asks for each
     right that the answer lacks.
-  - In check mode warns if another run changes the cluster now.
+  - Fails with C(RUN-LOCKED) if another run changes the cluster now and goes on for longer than
+    O(lock_timeout). In check mode it only warns.
   - Writes nothing.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._wait
+  - accelerators.openshift._lock
   - accelerators.openshift._auth
 options:
   playbook:
@@ -125,6 +127,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._access import steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
+    LOCK,
     WAIT,
     ArgumentSpec,
 )
@@ -155,7 +158,7 @@ SPEC = ArgumentSpec(
         "only": {"type": "list", "elements": "str", "default": []},
         "skip": {"type": "list", "elements": "str", "default": []},
     },
-).merge(AUTH, WAIT)
+).merge(AUTH, LOCK, WAIT)
 
 
 def ensure(api: Api, params: steps.AccessReviewParams) -> dict[str, t.Any]:

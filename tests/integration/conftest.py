@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import typing as t
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,15 @@ def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, program
 @pytest.fixture(scope="session")
 def audit(cluster: Cluster) -> Audit:
     return Audit(cluster.sandbox.directory / "audit.log" if cluster.sandbox else None, cluster.client)
+
+
+@pytest.fixture(scope="session")
+def team(cluster: Cluster) -> t.Iterator[str]:
+    """Yield the namespace of a team: gpu_quota refuses those of the platform, such as `default`."""
+    metadata = {"name": "it-team"}
+    cluster.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+    yield metadata["name"]
+    cluster.client.delete("v1", "namespaces", metadata["name"])
 
 
 @pytest.fixture(params=[True, False], ids=["in-process", "module"])

@@ -76,6 +76,8 @@ STEPS: t.Final[list[tuple[str, Data, list[str]]]] = [
 # The requests of enable_gpus.yml with examples/demo.yml when nothing is left to do. Preflight reads machine
 # sets and both operators before their roles do.
 AGAIN: t.Final = {
+    # before the first write: does another run hold the lease?
+    "get leases.coordination.k8s.io": 1,
     # the rights of an administrator
     "create selfsubjectaccessreviews.authorization.k8s.io": 1,
     "get infrastructures.config.openshift.io": 3,

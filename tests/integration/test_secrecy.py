@@ -126,11 +126,17 @@ def spied_on(
 
 @pytest.mark.parametrize("given", ["api_key", "kubeconfig"])
 def test_a_token_is_nowhere_to_be_seen(
-    cluster: Cluster, playbook: Playbook, token: str, given: str, in_process: bool, tmp_path: Path
+    cluster: Cluster,
+    playbook: Playbook,
+    token: str,
+    given: str,
+    in_process: bool,
+    tmp_path: Path,
+    team: str,
 ) -> None:
     secret = tmp_path / "credentials.yml"
     secret.write_text(yaml.safe_dump({"credentials": credentials(cluster, token, given, tmp_path)}))
-    quota = {"namespace": "default", "name": "canary"}
+    quota = {"namespace": team, "name": "canary"}
     tasks: list[dict[str, t.Any]] = [
         {"accelerators.openshift.gpu_quota": {**quota, "gpus": 1}, "diff": True},
         {"accelerators.openshift.gpu_quota": {**quota, "gpus": -1}, "ignore_errors": True},
@@ -150,7 +156,7 @@ def test_a_token_is_nowhere_to_be_seen(
 
 
 def test_a_password_and_its_token_are_nowhere_to_be_seen(
-    cluster: Cluster, in_process: bool, tmp_path: Path
+    cluster: Cluster, in_process: bool, tmp_path: Path, team: str
 ) -> None:
     """Search for the prefix that every OAuth token has; besides tokens only their hashed names begin with it.
 
@@ -161,7 +167,7 @@ def test_a_password_and_its_token_are_nowhere_to_be_seen(
     password, issued = oauth.password(), "Bearer sha256~"
     secret = tmp_path / "credentials.yml"
     secret.write_text(yaml.safe_dump({"credentials": oauth.options()}))
-    quota = {"namespace": "default", "name": "canary-login"}
+    quota = {"namespace": team, "name": "canary-login"}
     nodes = "{{ query('accelerators.openshift.gpu_nodes', 'none', **credentials) }}"
     tasks: list[dict[str, t.Any]] = [
         {"accelerators.openshift.gpu_quota": {**quota, "gpus": 1}, "diff": True},

@@ -10,14 +10,14 @@ import typing as t
 
 from .._core.errors import AcceleratorError, ApiError
 from .._core.objects import KubeObject
-from .._frame.argspec import WaitParams
+from .._frame.argspec import LockParams, WaitParams
 from .._frame.lease import Lease
 from .._kube.client import Api
 from . import needs, review
 from .needs import Need
 
 
-class AccessReviewParams(WaitParams):
+class AccessReviewParams(LockParams, WaitParams):
     """The options of access_review. skip: tags of roles that do not run; only: tags of those that run."""
 
     playbook: t.Literal["enable_gpus", "remove_gpus", "resize_pool", "replace_node", "remove_pool"]
@@ -36,15 +36,26 @@ class AccessReviewParams(WaitParams):
 
 
 def ensure(api: Api, params: AccessReviewParams) -> dict[str, t.Any]:
-    """Return what the playbook needs, as a ClusterRole. Raise API-RIGHTS with everything that is missing."""
+    """Return what the playbook needs, as a ClusterRole.
+
+    Raise API-RIGHTS with everything that is missing, and RUN-LOCKED while another run changes the cluster.
+    """
     wanted = _wanted(params)
     role = review.cluster_role(wanted, review.role_name(params["playbook"]))
     missing = _missing(api, wanted)
     if missing:
         raise review.refusal(params["playbook"], missing, _user(api), role)
-    if api.check_mode and isinstance(api.guard, Lease) and (holder := api.guard.other_holder()):
-        api.warn(f"{holder} changes this cluster now: a run that writes would have to wait (RUN-LOCKED).")
+    if isinstance(api.guard, Lease):
+        _ask_for_lease(api, api.guard)
     return {"missing": [], "cluster_role": role}
+
+
+def _ask_for_lease(api: Api, lease: Lease) -> None:
+    """Raise RUN-LOCKED while another run changes the cluster; in check mode, only warn."""
+    if not api.check_mode:
+        lease.ask()
+    elif holder := lease.other_holder():
+        api.warn(f"{holder} changes this cluster now: a run that writes would have to wait (RUN-LOCKED).")
 
 
 def _wanted(params: AccessReviewParams) -> list[Need]:

@@ -11,7 +11,7 @@ import typing as t
 
 NOBODY: t.Final = "system:anonymous"
 _LACKS: t.Final = re.compile(
-    r'User "(?P<user>[^"]*)" cannot (?P<verb>[a-z]+) (?:resource|path) "(?P<resource>[^"]+)"'
+    r'User "(?P<user>[^"]*)" cannot (?P<verb>[a-z:-]+) (?:resource|path) "(?P<resource>[^"]+)"'
     r'(?: in API group "(?P<group>[^"]*)")?(?: in the namespace "(?P<namespace>[^"]+)")?'
 )
 _DENIED: t.Final = re.compile(r'admission webhook "([^"]+)"')

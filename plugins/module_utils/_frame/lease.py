@@ -90,6 +90,10 @@ class Lease:
         is_held = not self._is_free(lease) and lease is not None and self._age(lease) <= DURATION
         return _shown(lease) if is_held else ""
 
+    def ask(self) -> None:
+        """Return when no other run holds the lease; take nothing. Raise RUN-LOCKED if one keeps it."""
+        self._hold(takes=False)
+
     def let_go(self) -> None:
         """Give the lease back if this task took it, so that another run need not wait until it expires."""
         if self._renewed is None:
@@ -107,8 +111,8 @@ class Lease:
                 "Run `ansible-playbook` again with the same arguments: it resumes.",
             )
 
-    def _hold(self) -> None:
-        """Take or renew the lease; wait for another run as long as the task may."""
+    def _hold(self, takes: bool = True) -> None:
+        """Wait for another run as long as the task may, then take or renew the lease, if takes is set."""
         started = said = self._session.clock()
         version, since = "", started
         while True:
@@ -119,7 +123,7 @@ class Lease:
             else:
                 is_renewed = False
             if self._is_free(lease) or now - since >= DURATION:
-                if self._is_written(lease, now - started):
+                if not takes or self._is_written(lease, now - started):
                     return
                 self._session.deadline.sleep(_PAUSE / 10)
                 continue

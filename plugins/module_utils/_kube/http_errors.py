@@ -244,12 +244,12 @@ def error(status: int, body: t.Any, method: str, path: str, verb: str, resource:
 
 def _forbidden(text: str, verb: str, resource: str, where: str, facts: dict[str, t.Any]) -> ForbiddenError:
     lack = refusals.lack(text)
-    if lack and lack.verb == "impersonate":
+    if lack and lack.verb.startswith("impersonate"):
         return ForbiddenError(
             "API-FORBIDDEN",
             "The identity may not act as the one that impersonate_user or the kubeconfig's user names: "
             f"{text}",
-            f"Grant {lack.user} the verb impersonate on {lack.resource}, or leave impersonate_user out.",
+            f"Grant {lack.user} the verb impersonate on users and groups, or leave impersonate_user out.",
             **facts,
         )
     if "exceeded quota" in text or (lack is None and _NO_ROLE not in text):

@@ -83,7 +83,7 @@ def restricted(cluster: Cluster) -> str:
 
 @pytest.mark.parametrize("way", ["options", "kubeconfig"])
 def test_acting_as_somebody_is_on_the_wire(
-    cluster: Cluster, playbook: Playbook, audit: Audit, admin: Data, in_process: bool, way: str
+    cluster: Cluster, playbook: Playbook, audit: Audit, admin: Data, in_process: bool, way: str, team: str
 ) -> None:
     cluster.needs_sandbox()
     if way == "options":
@@ -99,7 +99,7 @@ def test_acting_as_somebody_is_on_the_wire(
             )
         }
     quota = {
-        "accelerators.openshift.gpu_quota": {"namespace": "default", "name": "acting", "gpus": 1},
+        "accelerators.openshift.gpu_quota": {"namespace": team, "name": "acting", "gpus": 1},
         "check_mode": True,
     }
     run = playbook.tasks(quota, in_process=in_process, defaults=defaults)
@@ -127,7 +127,7 @@ def test_not_being_allowed_to_act_as_somebody_says_so(cluster: Cluster) -> None:
 
 
 def test_a_token_that_ends_before_the_task_may_is_a_warning(
-    cluster: Cluster, playbook: Playbook, admin: Data, tmp_path: Path, in_process: bool
+    cluster: Cluster, playbook: Playbook, admin: Data, tmp_path: Path, in_process: bool, team: str
 ) -> None:
     authority = tmp_path / "ca.crt"
     authority.write_bytes(base64.b64decode(admin["clusters"][0]["cluster"]["certificate-authority-data"]))
@@ -137,7 +137,7 @@ def test_a_token_that_ends_before_the_task_may_is_a_warning(
         "ca_cert": str(authority),
         "api_key": token(cluster, "short"),
     }
-    quota = {"namespace": "default", "name": "short", "gpus": 1}
+    quota = {"namespace": team, "name": "short", "gpus": 1}
     tasks: list[Data] = [
         {"accelerators.openshift.gpu_quota": {**quota, "wait_timeout": seconds}, "ignore_errors": True}
         for seconds in (30, SHORTEST * 2)

@@ -10,7 +10,7 @@ import datetime
 import typing as t
 
 from integration.killed import kill_playbook
-from integration.matrix.world import World
+from integration.matrix.world import World, uid_of
 from integration.patience import until
 from integration.troubles.demo import POOLS
 
@@ -184,6 +184,7 @@ def killed_before(world: World) -> t.Iterator[None]:
         lambda: "patch nodes" in world.written(start),
         "replace_node",
         gpu_node=world.nodes[0],
+        gpu_machine_uid=uid_of(world, world.nodes[0]),
         gpu_on_busy="drain",
     )
     yield

@@ -19,7 +19,7 @@ from openshift_sandbox import audit as requests
 Data = dict[str, t.Any]
 
 # The release that the cluster has, and the next one: the same driver, another driver manager.
-RELEASE, NEXT = "gpu-operator-certified.v26.3.0", "gpu-operator-certified.v26.3.3"
+CHANNEL, RELEASE, NEXT = "v26.3", "gpu-operator-certified.v26.3.0", "gpu-operator-certified.v26.3.3"
 TOLERATED: t.Final = {"key": "team", "value": "b", "effect": "NoSchedule"}
 
 
@@ -38,7 +38,7 @@ class World:
         return sorted(one["metadata"]["name"] for one in found)
 
     def enable(self, **more: t.Any) -> Run:
-        return self.demo.enable(**{"gpu_operator_csv": RELEASE, **more})
+        return self.demo.enable(**{"gpu_operator_channel": CHANNEL, "gpu_operator_csv": RELEASE, **more})
 
     def written(self, since: int) -> list[str]:
         """Return what this collection wrote since a place of the audit log, without leases and dry runs."""
@@ -66,8 +66,18 @@ def resize_down(world: World) -> Run:
     return world.demo.playbook("resize_pool", gpu_pools=POOLS, gpu_pool="demo", gpu_replicas=1, **world.more)
 
 
+def uid_of(world: World, node: str) -> str:
+    """Return the uid of the node's Machine. A test's machines are young, so a playbook asks for it."""
+    machines = world.cluster.client.list("machine.openshift.io/v1beta1", "machines", "openshift-machine-api")
+    found = [one for one in machines if (one["status"].get("nodeRef") or {}).get("name") == node]
+    return str(found[0]["metadata"]["uid"])
+
+
 def replace_node(world: World) -> Run:
-    return world.demo.playbook("replace_node", gpu_node=world.nodes[0], **world.more)
+    node = world.nodes[0]
+    return world.demo.playbook(
+        "replace_node", gpu_node=node, gpu_machine_uid=uid_of(world, node), **world.more
+    )
 
 
 def replace_all(world: World) -> Run:

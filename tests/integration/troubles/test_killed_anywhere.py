@@ -13,7 +13,7 @@ import pytest
 from cluster import Cluster
 from integration.killed import kill_playbook
 from integration.matrix.situations import gpu_pods
-from integration.matrix.world import World
+from integration.matrix.world import World, uid_of
 from integration.troubles.demo import POOL, POOLS, QUICK, Demo, gpu_nodes
 from integration.wire import LEASES, OURS, Audit
 
@@ -130,7 +130,9 @@ def test_another_number_wins_after_the_kill(killer: Killer, cluster: Cluster) ->
 
 @pytest.mark.parametrize("point", REPLACED)
 def test_replace_node(killer: Killer, cluster: Cluster, point: Point) -> None:
-    killer.kill("replace_node", point, gpu_node=gpu_nodes(cluster)[0], gpu_on_busy="drain")
+    node = gpu_nodes(cluster)[0]
+    uid = uid_of(World(cluster, killer.demo, killer.audit), node)
+    killer.kill("replace_node", point, gpu_node=node, gpu_machine_uid=uid, gpu_on_busy="drain")
 
 
 def test_the_pool_is_whole_again(killer: Killer, cluster: Cluster) -> None:
