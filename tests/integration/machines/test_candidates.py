@@ -172,7 +172,7 @@ def test_nothing_is_left_when_no_candidate_has_any(pools: Pools) -> None:
     assert (places(pools), pools.machines(PAIR), pools.nodes(PAIR)) == ([], [], [])
 
 
-def test_what_is_given_back_is_drained_like_any_other(pools: Pools) -> None:
+def test_what_was_got_stays_until_it_is_given_back_like_any_other_pool(pools: Pools) -> None:
     """Run another team's pod on the first of two machines while no zone has capacity for the second."""
     wanted, job = pool(of(T4, A, B)), {"name": "early-bird", "namespace": "default"}
     gpu: Data = {"limits": {"nvidia.com/gpu": "1"}}
@@ -196,13 +196,15 @@ def test_what_is_given_back_is_drained_like_any_other(pools: Pools) -> None:
             "the pod",
         )
         kept = pools.attempt(wanted)
-        assert kept["code"] == "NODE-BUSY", kept.result
-        assert "default/early-bird" in kept["msg"]
-        assert "stay until these pods may be evicted" in kept["msg"]
-        assert kept["attempts"][-1]["code"] == "MACH-CAPACITY"
+        assert kept["code"] == "MACH-CAPACITY", kept.result
+        assert [line for line in pools.audit.writes(kept) if line.startswith("create pods")] == []
+        assert "remove_pool.yml -e gpu_pool=cand" in kept["remedy"]
         assert [one["metadata"]["name"] for one in pools.nodes(wanted)] == [node["metadata"]["name"]]
 
-        given_back = pools.attempt(wanted, on_busy="drain", force=True)
-        assert given_back["code"] == "MACH-CAPACITY", given_back.result
+        busy = pools.attempt(wanted, state="absent")
+        assert (busy["code"], pools.audit.writes(busy)) == ("NODE-BUSY", []), busy.result
+        assert "default/early-bird" in busy["msg"]
+
+        given_back = pools.ensure(wanted, state="absent", on_busy="drain", force=True)
         assert [line for line in pools.audit.writes(given_back) if line.startswith("create pods")] != []
     assert (places(pools), pools.machines(wanted), pools.nodes(wanted)) == ([], [], [])
