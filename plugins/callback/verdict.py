@@ -60,4 +60,5 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
             message = shown.message(str(failure.get("message", failure.get("msg", ""))))
             self._display.display(f"{host}: {failure['code']}: {message}", color="red")
             if failure.get("remedy"):
-                self._display.display(f"Remedy: {shown.line(str(failure['remedy']))}", color="red")
+                remedy = shown.message(str(failure["remedy"]), shown.TEXT)
+                self._display.display(f"Remedy: {remedy}", color="red")

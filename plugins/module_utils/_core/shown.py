@@ -15,10 +15,10 @@ import typing as t
 
 from . import secrets
 
-# The most characters of a message, of a line (evidence, progress, remedy), and of any other text of a result.
+# The most characters of a message, of a line (evidence, progress), and of any other text, such as a remedy.
 MESSAGE: t.Final = 3000
 LINE: t.Final = 1000
-_TEXT: t.Final = 5000
+TEXT: t.Final = 5000
 _CONTROL: t.Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -60,7 +60,7 @@ def result(found: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
 
 def _readable(value: t.Any) -> t.Any:
     if isinstance(value, str):
-        return short(clean(value), _TEXT)
+        return short(clean(value), TEXT)
     if isinstance(value, t.Mapping):
         is_object = "apiVersion" in value and "kind" in value
         return value if is_object else {_readable(key): _readable(item) for key, item in value.items()}

@@ -50,7 +50,14 @@ def has_control_characters(text: str) -> bool:
 
 
 def test_an_extra_var_with_terminal_escapes_is_written_out(tmp_path: Path) -> None:
-    with Served(state=FakeServer("Node", "Machine")) as served:
+    def act(exchange: Exchange) -> None:
+        if "selfsubjectaccessreviews" in exchange.path:
+            granted = {"kind": "SelfSubjectAccessReview", "status": {"allowed": True}}
+            exchange.reply(201, json.dumps(granted).encode(), ("Content-Type", "application/json"))
+        else:
+            exchange.answer()
+
+    with Served(state=FakeServer("Node", "Machine", "Lease"), act=act) as served:
         extra = {"gpu_node": CLEAR, "gpu_cluster_connection": {"host": served.url, **TOKEN}}
         playbook = ROOT / "playbooks/replace_node.yml"
         output = printed(tmp_path, str(playbook), "-e", json.dumps(extra), **IN_PROCESS)

@@ -69,7 +69,7 @@ def resize_down(world: World) -> Run:
 def uid_of(world: World, node: str) -> str:
     """Return the uid of the node's Machine. A test's machines are young, so a playbook asks for it."""
     machines = world.cluster.client.list("machine.openshift.io/v1beta1", "machines", "openshift-machine-api")
-    found = [one for one in machines if (one["status"].get("nodeRef") or {}).get("name") == node]
+    found = [one for one in machines if ((one.get("status") or {}).get("nodeRef") or {}).get("name") == node]
     return str(found[0]["metadata"]["uid"])
 
 
