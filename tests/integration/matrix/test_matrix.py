@@ -34,6 +34,10 @@ def marked(cell: tuple[str, str]) -> t.Any:
 
 @pytest.mark.parametrize(("action", "situation"), [marked(cell) for cell in CELLS])
 def test_cell(world: World, action: str, situation: str, request: pytest.FixtureRequest) -> None:
+    is_recorded = bool(request.config.getoption("--record"))
+    expected = cells.read()[action, situation]
+    if not expected and not is_recorded:
+        pytest.skip("docs/destructive.md says nothing about this cell yet")
     restored = world.enable()
     assert restored.rc == 0, restored.output[-3000:]
     with SITUATIONS[situation](world):
@@ -41,10 +45,10 @@ def test_cell(world: World, action: str, situation: str, request: pytest.Fixture
         run = ACTIONS[action](world)
         written = world.written(start)
     seen = str(cells.Outcome(code_of(run), bool(written)))
-    if request.config.getoption("--record"):
+    if is_recorded:
         cells.write(cells.read() | {(action, situation): seen})
         return
-    assert seen == cells.read()[action, situation], (written, run.output[-3000:])
+    assert seen == expected, (written, run.output[-3000:])
 
 
 def test_the_page_has_each_cell_once() -> None:
