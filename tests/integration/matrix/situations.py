@@ -192,14 +192,14 @@ def killed_before(world: World) -> t.Iterator[None]:
 
 @contextlib.contextmanager
 def argo_cd(world: World) -> t.Iterator[None]:
-    """Let Argo CD own a field that this collection asks for: a toleration of the driver."""
+    """Let Argo CD set an option of the driver to the value that it has."""
     client = world.cluster.client.acting("argocd-controller")
     name = world.cluster.client.list("nvidia.com/v1", "clusterpolicies")[0]["metadata"]["name"]
     mine: Data = {
         "apiVersion": "nvidia.com/v1",
         "kind": "ClusterPolicy",
         "metadata": {"name": name},
-        "spec": {"daemonsets": {"tolerations": []}},
+        "spec": {"driver": {"rdma": {"enabled": False}}},
     }
     path = f"/apis/nvidia.com/v1/clusterpolicies/{name}"
     query = {"fieldManager": "argocd-controller", "force": "true"}
