@@ -51,6 +51,21 @@ class Audit:
             if one.resource != LEASES
         ]
 
+    def position(self) -> int:
+        """Return the place in the log behind all that has happened until now."""
+        assert self.log is not None, "a real cluster's audit log cannot be read"
+        self.flush()
+        return audit.position(self.log)
+
+    def written(self, since: int) -> list[str]:
+        """Return verb and resource of each write of the collection since that place, without leases.
+
+        A write of the last moment may be missing: `flush` first.
+        """
+        assert self.log is not None, "a real cluster's audit log cannot be read"
+        ours = audit.writes(audit.read(self.log, since, OURS))
+        return [f"{one.verb} {one.resource}" for one in ours if one.resource != LEASES]
+
     def flush(self) -> None:
         """Wait until a request of this method is in the log: the server writes an event after its answer."""
         log = self.log

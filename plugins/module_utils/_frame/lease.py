@@ -73,9 +73,8 @@ class Lease:
         if now - self._looked < RENEWAL:
             return
         self._looked = now
-        found = self._session.http.once("GET", _path(NAME))
-        if found is not None and found.status == 200 and _holder(found.body) == self._run.id:
-            self._send(found.body)
+        if lease := self._own():
+            self._send(lease)
 
     def is_over(self, run_id: str) -> bool:
         """Return True for this run and for a run that does not hold the lease, or has ended."""
@@ -96,12 +95,15 @@ class Lease:
 
     def let_go(self) -> None:
         """Give the lease back if this task took it, so that another run need not wait until it expires."""
-        if self._renewed is None:
-            return
-        found = self._session.http.once("GET", _path(NAME))
-        if found is not None and found.status == 200 and _holder(found.body) == self._run.id:
-            self._session.http.once("PUT", _path(NAME), _of("", found.body, self._now()))
+        if self._renewed is not None and (lease := self._own()):
+            self._session.http.once("PUT", _path(NAME), _of("", lease, self._now()))
         self._renewed = None
+
+    def _own(self) -> KubeObject | None:
+        """Return the lease if this run holds it; None if it does not, or if no answer came."""
+        found = self._session.http.once("GET", _path(NAME))
+        is_ours = found is not None and found.status == 200 and _holder(found.body) == self._run.id
+        return t.cast(KubeObject, found.body) if found is not None and is_ours else None
 
     def _check_parent(self) -> None:
         if self._is_gone(self._run):

@@ -10,6 +10,7 @@ Ansible's workers have a session of their own: a worker goes on when ansible-pla
 from __future__ import annotations
 
 import contextlib
+import functools
 import getpass
 import hashlib
 import multiprocessing
@@ -41,7 +42,8 @@ def is_gone(run: Run) -> bool:
     """Return True if the run's process was on this machine and does not run any more."""
     if not run.pid or not run.machine or run.machine != _machine():
         return False
-    return not _started(run.pid) or _started(run.pid) != run.started
+    started = _started(run.pid)
+    return not started or started != run.started
 
 
 class Contacts:
@@ -73,6 +75,7 @@ def _user() -> str:
         return str(os.getuid())
 
 
+@functools.cache
 def _machine() -> str:
     """Return what tells two machines, and two containers on one machine, apart; empty if unknown."""
     try:

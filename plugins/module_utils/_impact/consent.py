@@ -10,14 +10,11 @@ import typing as t
 
 from .._core.objects import KubeObject, Snapshot, name
 from .._core.readiness import Readiness, pending, ready
-from .._kube.client import Api, Query
+from .._kube.client import Api
 from .._kube.kinds import known
 from .._nodes import drain
 from . import impact
 from .impact import Impact, Question
-
-# With more nodes than this, one query reads all pods instead of one query for each node.
-_FEW: t.Final = 8
 
 
 def ask(api: Api, questions: t.Sequence[Question], on_busy: str, code: str) -> list[dict[str, t.Any]]:
@@ -61,12 +58,6 @@ def _wait(
 ) -> None:
     """Wait until no pod with devices runs on the nodes that the writes reach."""
     reached = sorted({node for one in found for node in one.nodes})
-    pods = known("Pod")
-    queries = (
-        {node: Query(pods, fields=f"spec.nodeName={node}") for node in reached}
-        if len(reached) <= _FEW
-        else {"pods": Query(pods)}
-    )
 
     def judge(snapshot: Snapshot) -> Readiness:
         left = _answers(questions, nodes, [pod for pods in snapshot.values() for pod in pods])
@@ -80,4 +71,4 @@ def _wait(
             details=tuple(impact.lines(left)),
         )
 
-    api.wait(queries, judge, "end of pods with GPUs", on_timeout_code=code)
+    api.wait(drain.pod_queries(reached), judge, "end of pods with GPUs", on_timeout_code=code)

@@ -107,12 +107,11 @@ def endings(pods: t.Iterable[KubeObject], nodes: t.Collection[str]) -> list[Endi
 
 def _ending(pod: KubeObject) -> Ending:
     metadata = pod["metadata"]
-    owner = next((one for one in metadata.get("ownerReferences") or [] if one.get("controller")), None)
     return Ending(
         drain.node_of(pod),
         metadata["namespace"],
         metadata["name"],
-        f"{owner['kind']} {owner['name']}" if owner else "",
+        drain.owner(pod),
         tuple(_devices(pod["spec"])),
     )
 

@@ -12,10 +12,14 @@ from dataclasses import dataclass
 from .._catalogue.well_known import VENDORS
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, number_of
+from .._kube.kinds import known
+from .._kube.session import Query
 
 MIRROR: t.Final = "kubernetes.io/config.mirror"
 DEVICES: t.Final = (*VENDORS, "habana.ai/")
 SHOWN: t.Final = 20
+# With more nodes than this, one query reads all pods instead of one query for each node.
+FEW: t.Final = 8
 _WAIT: t.Final = (
     "Wait until they have ended, or set on_busy: drain (the task evicts them) "
     "or on_busy: wait (the task waits for their end)."
@@ -142,6 +146,25 @@ def refusal(pods: t.Iterable[KubeObject], rules: Rules, why: str) -> Accelerator
 
 def controller(pod: KubeObject) -> KubeObject | None:
     return next((one for one in pod["metadata"].get("ownerReferences") or [] if one.get("controller")), None)
+
+
+def on(node: str) -> str:
+    """Return the field selector of the pods on the node."""
+    return f"spec.nodeName={node}"
+
+
+def pod_queries(nodes: t.Collection[str]) -> dict[str, Query]:
+    """Return what a wait looks at to see the pods on these nodes."""
+    pods = known("Pod")
+    if len(nodes) > FEW:
+        return {"pods": Query(pods)}
+    return {node: Query(pods, fields=on(node)) for node in sorted(nodes)}
+
+
+def owner(pod: KubeObject) -> str:
+    """Return kind and name of the pod's controller, or an empty text."""
+    found = controller(pod)
+    return f"{found['kind']} {found['name']}" if found else ""
 
 
 def _is_mirror(pod: KubeObject) -> bool:

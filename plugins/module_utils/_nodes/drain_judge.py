@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from .._core.objects import KubeObject, Snapshot, number_of
 from .._core.readiness import Readiness, failed, pending, ready
 from . import node as node_facts
-from .drain import SHOWN, Rules, controller, is_terminating, leaving, name, node_of, uses_devices
+from .drain import SHOWN, Rules, is_terminating, leaving, name, node_of, owner, uses_devices
 from .taints import tolerates_cordon
 
 # The beginning of each snapshot key that holds Nodes; the other keys hold pods, or what the caller watches.
@@ -199,7 +199,6 @@ class Emptied:
 
 
 def _came_back(pod: KubeObject) -> str:
-    owner = controller(pod)
-    by = f" of {owner['kind']} {owner['name']}" if owner else ""
+    by = f" of {owner(pod)}" if owner(pod) else ""
     what = f"came to {node_of(pod)} although that is cordoned: it tolerates {tolerates_cordon(pod)}"
     return f"{name(pod)}{by} {what}"

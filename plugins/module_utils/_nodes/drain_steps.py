@@ -16,15 +16,12 @@ from .._kube.kinds import known
 from . import drain as node_drain, drain_judge, node as node_facts
 from .drain import Rules
 
-# With more nodes than this, one query reads all pods instead of one query for each node.
-_FEW: t.Final = 8
-
 
 def pods_on(api: Api, nodes: t.Collection[str]) -> list[KubeObject]:
     """Return the pods on these nodes."""
-    if len(nodes) > _FEW:
+    if len(nodes) > node_drain.FEW:
         return api.list(known("Pod"), keep=lambda pod: pod if node_drain.node_of(pod) in nodes else None)
-    return [pod for node in sorted(nodes) for pod in api.list(known("Pod"), fields=_of(node))]
+    return [pod for node in sorted(nodes) for pod in api.list(known("Pod"), fields=node_drain.on(node))]
 
 
 def check(api: Api, nodes: t.Collection[str], rules: Rules, why: str) -> None:
@@ -112,10 +109,9 @@ def _empty(
 
 
 def _queries(nodes: t.Collection[str]) -> dict[str, Query]:
-    pods, node = known("Pod"), known("Node")
-    if len(nodes) > _FEW:
-        return {"pods": Query(pods), drain_judge.NODES: Query(node)}
-    found = {one: Query(pods, fields=_of(one)) for one in sorted(nodes)}
+    found, node = node_drain.pod_queries(nodes), known("Node")
+    if len(nodes) > node_drain.FEW:
+        return found | {drain_judge.NODES: Query(node)}
     return found | {f"{drain_judge.NODES}{one}": Query(node, name=one) for one in sorted(nodes)}
 
 
@@ -126,7 +122,3 @@ def _cordon(api: Api, node: KubeObject, mark: str) -> bool:
     body = {"metadata": {"annotations": marks}, "spec": {"unschedulable": True}}
     api.merge_patch(known("Node"), node_facts.name(node), None, body)
     return True
-
-
-def _of(node: str) -> str:
-    return f"spec.nodeName={node}"

@@ -45,7 +45,7 @@ class End(t.NamedTuple):
             "node": drain.node_of(self.pod),
             "namespace": self.pod["metadata"]["namespace"],
             "pod": self.pod["metadata"]["name"],
-            "owner": _owner(self.pod),
+            "owner": drain.owner(self.pod),
             "why": self.loss.why,
             "by": self.loss.by,
         }
@@ -53,7 +53,7 @@ class End(t.NamedTuple):
     @property
     def line(self) -> str:
         """Return the pod as a line of the table."""
-        owner = f" of {_owner(self.pod)}" if _owner(self.pod) else ""
+        owner = f" of {drain.owner(self.pod)}" if drain.owner(self.pod) else ""
         return f"{drain.name(self.pod)}{owner} on {drain.node_of(self.pod)}: {self.loss.why}, {self.loss.by}"
 
 
@@ -110,8 +110,3 @@ def table(removes: t.Iterable[str], stays: t.Iterable[Stay], ends: t.Iterable[En
         *(f"keep    {one.what}, needed by {', '.join(one.needed_by)}" for one in stays),
         *(f"end     {one.line}" for one in ends),
     ]
-
-
-def _owner(pod: KubeObject) -> str:
-    owner = next((one for one in pod["metadata"].get("ownerReferences") or [] if one.get("controller")), None)
-    return f"{owner['kind']} {owner['name']}" if owner else ""

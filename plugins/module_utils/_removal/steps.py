@@ -13,10 +13,10 @@ from .._core.errors import KindNotServedError
 from .._core.objects import KubeObject, name, number_of
 from .._core.ownership import POOL, owned, pool_of
 from .._frame.argspec import WaitParams
-from .._kube.client import Api, Query
+from .._kube.client import Api
 from .._kube.kinds import Kind, known
 from .._nfd import features as nfd_features, groups, rules as nfd_rules
-from .._nodes import drain_steps
+from .._nodes import drain, drain_steps
 from .._nodes.drain import Rules
 from .._olm import csv as olm_csv
 from . import cluster as removal_cluster, ends as removal_ends, needs
@@ -26,8 +26,6 @@ from .needs import ALL, Request, Stay
 
 Part = t.Literal["gpu_operator", "nvidia_network_operator", "node_feature_discovery"]
 _NOT_COPIED: t.Final = "!olm.copiedFrom"
-# With more nodes than this, one query reads all pods instead of one query for each node.
-_FEW: t.Final = 8
 
 
 class GpuRemovalParams(WaitParams):
@@ -120,15 +118,9 @@ def _facts(removes: list[str], stays: list[Stay], ends: list[End]) -> dict[str, 
 
 def _wait(api: Api, losses: t.Mapping[str, Loss]) -> None:
     """Wait until no pod uses a device of these nodes."""
-    if not losses:
-        return
-    pods = known("Pod")
-    queries = (
-        {node: Query(pods, fields=f"spec.nodeName={node}") for node in sorted(losses)}
-        if len(losses) <= _FEW
-        else {"pods": Query(pods)}
-    )
-    api.wait(queries, removal_ends.idle(losses), "pods with GPUs end", on_timeout_code="NODE-BUSY")
+    if losses:
+        queries, judge = drain.pod_queries(losses), removal_ends.idle(losses)
+        api.wait(queries, judge, "pods with GPUs end", on_timeout_code="NODE-BUSY")
 
 
 def read(api: Api, params: GpuRemovalParams) -> Cluster:

@@ -6,19 +6,18 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import typing as t
 
 from integration.killed import kill_playbook
 from integration.matrix.world import World, uid_of
 from integration.patience import until
 from integration.troubles.demo import POOLS
+from integration.troubles.other_run import LEASE, hold
 
 Data = dict[str, t.Any]
 Situation = t.Callable[[World], contextlib.AbstractContextManager[None]]
 
 SPACE: t.Final = "matrix"
-LEASE: t.Final = ("coordination.k8s.io/v1", "leases", "accelerators-openshift", "default")
 SETS: t.Final = ("machine.openshift.io/v1beta1", "machinesets")
 SECOND: t.Final[Data] = {
     **POOLS[0],
@@ -161,14 +160,8 @@ def scaled_by_hand(world: World) -> t.Iterator[None]:
 @contextlib.contextmanager
 def lease_held(world: World) -> t.Iterator[None]:
     """Let a run on another machine hold the lease; it renewed it a moment ago."""
-    spec = {
-        "holderIdentity": "eva|laptop|elsewhere.1|4711|99|12",
-        "leaseDurationSeconds": 30,
-        "renewTime": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
-    }
-    metadata = {"name": LEASE[2], "namespace": LEASE[3]}
     client = world.cluster.client
-    client.apply({"apiVersion": LEASE[0], "kind": "Lease", "metadata": metadata, "spec": spec})
+    hold(client, ago=0)
     try:
         yield
     finally:
@@ -178,10 +171,10 @@ def lease_held(world: World) -> t.Iterator[None]:
 @contextlib.contextmanager
 def killed_before(world: World) -> t.Iterator[None]:
     """Kill a replacement of the first node after its cordon."""
-    start = world.now()
+    start = world.audit.position()
     kill_playbook(
         world.demo,
-        lambda: "patch nodes" in world.written(start),
+        lambda: "patch nodes" in world.audit.written(start),
         "replace_node",
         gpu_node=world.nodes[0],
         gpu_machine_uid=uid_of(world, world.nodes[0]),

@@ -41,9 +41,10 @@ def test_cell(world: World, action: str, situation: str, request: pytest.Fixture
     restored = world.enable()
     assert restored.rc == 0, restored.output[-3000:]
     with SITUATIONS[situation](world):
-        start = world.now()
+        start = world.audit.position()
         run = ACTIONS[action](world)
-        written = world.written(start)
+        world.audit.flush()
+        written = world.audit.written(start)
     seen = str(cells.Outcome(code_of(run), bool(written)))
     if is_recorded:
         cells.write(cells.read() | {(action, situation): seen})

@@ -12,9 +12,7 @@ import typing as t
 from cluster import Cluster
 from integration.playbook import Run
 from integration.troubles.demo import POOLS, Demo
-from integration.wire import LEASES, OURS, Audit
-
-from openshift_sandbox import audit as requests
+from integration.wire import Audit
 
 Data = dict[str, t.Any]
 
@@ -39,19 +37,6 @@ class World:
 
     def enable(self, **more: t.Any) -> Run:
         return self.demo.enable(**{"gpu_operator_channel": CHANNEL, "gpu_operator_csv": RELEASE, **more})
-
-    def written(self, since: int) -> list[str]:
-        """Return what this collection wrote since a place of the audit log, without leases and dry runs."""
-        self.audit.flush()
-        return [
-            f"{one.verb} {one.resource}"
-            for one in requests.read(self.cluster.needs_sandbox().audit_log, since, OURS)
-            if one.verb in requests.WRITES and "dryRun" not in one.uri and one.resource != LEASES
-        ]
-
-    def now(self) -> int:
-        self.audit.flush()
-        return requests.position(self.cluster.needs_sandbox().audit_log)
 
 
 def remove_gpus(world: World) -> Run:

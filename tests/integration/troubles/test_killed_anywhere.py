@@ -15,9 +15,7 @@ from integration.killed import kill_playbook
 from integration.matrix.situations import gpu_pods
 from integration.matrix.world import World, uid_of
 from integration.troubles.demo import POOL, POOLS, QUICK, Demo, gpu_nodes
-from integration.wire import LEASES, OURS, Audit
-
-from openshift_sandbox import audit as requests
+from integration.wire import Audit
 
 pytestmark = [
     pytest.mark.story("a cluster gets GPUs, is resized, gets a new machine, and loses its GPUs"),
@@ -62,38 +60,30 @@ REMOVED: t.Final[tuple[Point, ...]] = (
 class Killer:
     """Kills playbooks on one cluster, and looks at what is written afterwards."""
 
-    def __init__(self, cluster: Cluster, demo: Demo, audit: Audit) -> None:
-        self.cluster, self.demo, self.audit = cluster, demo, audit
-        self.log = cluster.needs_sandbox().directory / "audit.log"
-
-    def written(self, since: int) -> list[str]:
-        return [
-            f"{one.verb} {one.resource}"
-            for one in requests.read(self.log, since, OURS)
-            if one.verb in requests.WRITES and "dryRun" not in one.uri and one.resource != LEASES
-        ]
+    def __init__(self, world: World) -> None:
+        self.world, self.demo = world, world.demo
 
     def kill(self, name: str, point: Point, **extra_vars: t.Any) -> None:
-        pattern, later = point
-        start = requests.position(self.log)
+        (pattern, later), audit = point, self.world.audit
+        start = audit.position()
 
         def is_there() -> bool:
-            is_seen = any(re.fullmatch(pattern, one) for one in self.written(start))
+            is_seen = any(re.fullmatch(pattern, one) for one in audit.written(start))
             time.sleep(later if is_seen else 0)
             return is_seen
 
         kill_playbook(self.demo, is_there, name, **extra_vars)
         time.sleep(1.5)  # a worker looks once a second
-        self.audit.flush()
-        after = requests.position(self.log)
+        after = audit.position()
         time.sleep(4)
-        assert self.written(after) == [], f"{name} was killed after {point}, and wrote on"
+        audit.flush()
+        assert audit.written(after) == [], f"{name} was killed after {point}, and wrote on"
 
 
 @pytest.fixture(scope="module")
 def killer(cluster: Cluster, demo: Demo) -> Killer:
     sandbox = cluster.needs_sandbox()
-    return Killer(cluster, demo, Audit(sandbox.audit_log, cluster.client))
+    return Killer(World(cluster, demo, Audit(sandbox.audit_log, cluster.client)))
 
 
 @pytest.mark.parametrize("point", ENABLED)
@@ -114,7 +104,7 @@ def test_the_plan_is_right_in_between_and_enable_gpus_ends_what_it_began(
 
 @pytest.mark.parametrize("later", [0.0, 1.0, 3.0])
 def test_resize_pool_while_it_waits_for_pods(killer: Killer, later: float) -> None:
-    with gpu_pods(World(killer.cluster, killer.demo, killer.audit)):
+    with gpu_pods(killer.world):
         killer.kill("resize_pool", ("patch nodes", later), **SMALLER)
         # The pods end now. A worker that had survived would take their node away.
 
@@ -131,7 +121,7 @@ def test_another_number_wins_after_the_kill(killer: Killer, cluster: Cluster) ->
 @pytest.mark.parametrize("point", REPLACED)
 def test_replace_node(killer: Killer, cluster: Cluster, point: Point) -> None:
     node = gpu_nodes(cluster)[0]
-    uid = uid_of(World(cluster, killer.demo, killer.audit), node)
+    uid = uid_of(killer.world, node)
     killer.kill("replace_node", point, gpu_node=node, gpu_machine_uid=uid, gpu_on_busy="drain")
 
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import datetime
 import time
 import typing as t
 from pathlib import Path
@@ -15,17 +14,14 @@ from cluster import Cluster, must_get
 from integration.killed import kill
 from integration.patience import SECONDS, until
 from integration.playbook import Playbook
-from integration.wire import LEASES, OURS, Audit
+from integration.troubles.other_run import LEASE, THEIRS, hold
+from integration.wire import LEASES, Audit
 
-from openshift_sandbox import audit as requests
 from openshift_sandbox.client import Client
 
 Data = dict[str, t.Any]
 
 SPACE: t.Final = "it-one-run"
-LEASE: t.Final = ("coordination.k8s.io/v1", "leases", "accelerators-openshift", "default")
-# A run on another machine: nobody here can see whether its process lives.
-THEIRS: t.Final = "eva|laptop|elsewhere.1|4711|99|12"
 
 
 @pytest.fixture
@@ -55,23 +51,6 @@ def node(cluster: Cluster, playbook: Playbook) -> t.Iterator[str]:
 def budget_counts(client: Client) -> bool:
     budget = must_get(client, "policy/v1", "poddisruptionbudgets", "kept", SPACE)
     return bool(budget.get("status", {}).get("currentHealthy") == 1)
-
-
-def hold(client: Client, ago: float) -> None:
-    """Let the other run hold the lease, renewed so many seconds ago."""
-    renewed = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=ago)
-    client.apply(
-        {
-            "apiVersion": LEASE[0],
-            "kind": "Lease",
-            "metadata": {"name": LEASE[2], "namespace": LEASE[3]},
-            "spec": {
-                "holderIdentity": THEIRS,
-                "leaseDurationSeconds": 30,
-                "renewTime": renewed.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
-            },
-        }
-    )
 
 
 def holder(client: Client) -> str:
@@ -117,20 +96,12 @@ def test_a_lease_that_nobody_renews_is_taken_over(
 def test_nothing_is_written_after_the_playbook_was_killed(
     node: str, cluster: Cluster, playbook: Playbook, audit: Audit, tmp_path: Path
 ) -> None:
-    log = cluster.needs_sandbox().directory / "audit.log"
-
-    def evictions(since: int) -> list[requests.Request]:
-        return [
-            one
-            for one in requests.read(log, since, OURS)
-            if one.verb in requests.WRITES and "dryRun" not in one.uri
-        ]
-
-    start = requests.position(log)
+    cluster.needs_sandbox()
+    start = audit.position()
     kill(
         playbook,
         tmp_path,
-        lambda: [one for one in evictions(start) if one.resource == "pods/eviction"],
+        lambda: "create pods/eviction" in audit.written(start),
         "gpu_node",
         name=node,
         state="drained",
@@ -138,10 +109,10 @@ def test_nothing_is_written_after_the_playbook_was_killed(
         wait_timeout=120,
     )
     time.sleep(1.5)  # the worker looks once a second
-    audit.flush()
-    after = requests.position(log)
+    after = audit.position()
     time.sleep(12)  # a living drain would ask for the eviction twice
-    assert evictions(after) == []
+    audit.flush()
+    assert audit.written(after) == []
     # The next run on this machine sees that the holder is gone, and need not wait until the lease expires.
     cluster.client.delete("policy/v1", "poddisruptionbudgets", "kept", SPACE)
     began = time.monotonic()

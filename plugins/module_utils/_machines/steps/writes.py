@@ -93,7 +93,7 @@ def _applied(api: Api, manifest: KubeObject, live: KubeObject | None) -> KubeObj
 
 
 def _is_overcome(conflicts: t.Sequence[str]) -> bool:
-    """Return whether the conflicts are only about replicas, boot images, and fields of nobody."""
+    """Return whether the conflicts are only about replicas, boot images, and fields without a manager."""
     rest = [line for line in conflicts if not is_about_replicas(line) and f'"{scaling.NOBODY}"' not in line]
     return bool(conflicts) and (not rest or is_about_images(rest))
 
