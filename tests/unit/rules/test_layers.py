@@ -105,7 +105,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_node": (67, 368),
     "gpu_plan": (86, 474),
     "gpu_quota": (52, 270),
-    "gpu_removal": (65, 340),
+    "gpu_removal": (67, 346),
     "gpu_workload": (66, 333),
     "manifests": (39, 222),
     "nfd_labels": (55, 306),
