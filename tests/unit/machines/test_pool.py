@@ -175,7 +175,7 @@ def test_facts() -> None:
             "zone": "us-east-2a",
             "instance_type": "g4dn.xlarge",
             "replicas": 1,
-            "ready_replicas": 0,
+            "ready_replicas": 1,
         }
     ]
     assert facts["nodes"] == [
@@ -214,8 +214,19 @@ def test_sets_that_are_given_back() -> None:
 
 def test_the_replicas_told_are_those_that_are_asked_for() -> None:
     """In check mode the live set has still the old number."""
-    (told,) = machine_pool.facts(snapshot([], [], readyReplicas=1), plan(3))["machine_sets"]
+    (told,) = machine_pool.facts(snapshot([machine("m", "n")], [node("n")]), plan(3))["machine_sets"]
     assert (told["replicas"], told["ready_replicas"]) == (3, 1)
+
+
+@pytest.mark.parametrize(("ready", "counted"), [("True", 1), ("False", 0)])
+def test_ready_replicas_are_the_nodes_that_are_ready_whatever_the_status_of_the_set_says(
+    ready: str, counted: int
+) -> None:
+    """The Machine API counts a moment after the node is Ready: two equal runs would differ."""
+    for late in ({}, {"readyReplicas": 1}):
+        seen = snapshot([machine("m", "n")], [node("n", ready=ready)], **late)
+        (told,) = machine_pool.facts(seen, plan())["machine_sets"]
+        assert told["ready_replicas"] == counted
 
 
 def going() -> Data:
