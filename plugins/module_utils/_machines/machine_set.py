@@ -233,7 +233,7 @@ def summarize(
 ) -> KubeObject:
     """Return the set as modules return it, with the wanted replicas, since check mode writes none.
 
-    ready: how many of its Machines are Ready nodes. The status of a live set says so only a moment later.
+    ready: how many of its Machines are Ready Nodes. The set's own status.readyReplicas comes later.
     """
     return {
         "name": name_of(wanted),
