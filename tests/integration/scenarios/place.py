@@ -64,5 +64,5 @@ def said(run: Run, task: str) -> list[str]:
 
 def warnings(run: Run) -> list[str]:
     """Return the warnings of all tasks of a run."""
-    results = [item for task in run.tasks for item in task.result.get("results", [task.result])]
+    results = [one for task in run.tasks for one in (task.result, *task.result.get("results", ()))]
     return [text for item in results for text in item.get("warnings") or []]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import typing as t
 from pathlib import Path
@@ -30,6 +31,7 @@ OF_MODULES: t.Final = {
 }
 
 
+@functools.cache
 def role_options() -> set[str]:
     """Variables of roles that a user can set through enable_gpus.yml."""
     found: set[str] = set()
@@ -40,6 +42,7 @@ def role_options() -> set[str]:
     return found - set(computed)
 
 
+@functools.cache
 def of_the_guide() -> set[str]:
     section = (ROOT / "docs/guide.md").read_text().partition("## Variables of the playbooks")[2]
     return set(re.findall(r"^\| [^|]+ \| `(gpu_\w+)` \|", section.partition("\n## ")[0], re.MULTILINE))
@@ -48,7 +51,7 @@ def of_the_guide() -> set[str]:
 def names(remedy: str) -> set[str]:
     """Return the settings in backticks, without their values."""
     return {
-        found[1] for text in re.findall(r"`([^`]+)`", remedy) if (found := re.match(r"(\w+)(: \S+)?$", text))
+        found[1] for text in re.findall(r"`([^`]+)`", remedy) if (found := re.match(r"(\w+)(: .+)?$", text))
     }
 
 
