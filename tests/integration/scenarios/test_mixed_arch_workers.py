@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from integration.playbook import Run
 from integration.scenarios.place import Data, Place, warnings
 
 SCENARIO: t.Final = "mixed-arch-workers"
@@ -45,9 +46,18 @@ def test_each_pool_copies_the_set_of_its_architecture(place: Place) -> None:
 
 
 def test_a_set_that_the_user_names_is_checked_too(place: Place) -> None:
-    more = {"gpu_node_pool_source_machine_set": ["demo-x7k2p-workers-arm-us-east-2b"]}
+    arm, amd = "demo-x7k2p-workers-arm-us-east-2b", "demo-x7k2p-worker-us-east-2b"
     wrong = pool("l4", "g6.xlarge", "us-east-2b")
-    refused = place.run("enable_gpus", "--tags gpu_node_pool", gpu_pools=[*POOLS, wrong], **more)
-    assert refused.rc != 0
-    assert "arm64" in str(refused.failure["msg"])
+
+    def enable(source: str) -> Run:
+        more = {"gpu_node_pool_source_machine_set": [source]}
+        return place.run("enable_gpus", "--tags gpu_node_pool", gpu_pools=[*POOLS, wrong], **more)
+
+    refused = enable(arm)
+    assert refused.failure.name == "Fail for pools without their machines"
+    for words in ("1 of 3 pools", "l4: MACH-ARCH", arm, "set gpu_node_pool_source_machine_set"):
+        assert words in refused.failure["msg"]
     assert place.writes(refused) == []
+    done = enable(amd)
+    assert done.rc == 0, done.output[-3000:]
+    assert image(place, "demo-x7k2p-l4-us-east-2b") == image(place, amd)
