@@ -16,14 +16,17 @@ pytestmark = [
     pytest.mark.long("the whole chain: stack/test_registry_mirror.py and unit tests have its parts"),
     pytest.mark.story("a user follows the remedies until the GPUs work"),
 ]
-POOL: t.Final[Data] = {
-    "name": "inference",
-    "existing": {
-        "node_selector": {"accelerators.openshift/pool": "inference"},
-        "expected": {"nvidia.com/gpu": 1},
-    },
-    "quota": [{"namespace": "team-a", "gpus": 1}],
-}
+POOLS: t.Final[list[Data]] = [
+    {
+        "name": name,
+        "existing": {
+            "node_selector": {"accelerators.openshift/pool": name},
+            "expected": {"nvidia.com/gpu": gpus},
+        },
+        "quota": [{"namespace": f"team-{name}", "gpus": gpus}],
+    }
+    for name, gpus in (("inference", 1), ("training", 8))
+]
 REDHAT: t.Final = {"node_feature_discovery_source": "cs-redhat-operator-index-v4-22"}
 CERTIFIED: t.Final = {"gpu_operator_source": "cs-certified-operator-index-v4-22"}
 
@@ -32,7 +35,7 @@ CERTIFIED: t.Final = {"gpu_operator_source": "cs-certified-operator-index-v4-22"
 def test_the_remedy_names_the_variable_and_the_mirror_before_the_first_write(
     place: Place, given: Data, told: Data
 ) -> None:
-    run = place.run("enable_gpus", gpu_pools=[POOL], **given)
+    run = place.run("enable_gpus", gpu_pools=POOLS, **given)
     found = verdict(run, "OLM-CATALOG", "olm")
     assert setting(found["remedy"]) == told
     assert place.writes(run) == []
@@ -40,15 +43,20 @@ def test_the_remedy_names_the_variable_and_the_mirror_before_the_first_write(
 
 def test_with_these_variables_the_whole_chain_runs(place: Place) -> None:
     sources = REDHAT | CERTIFIED
-    run = place.done("enable_gpus", gpu_pools=[POOL], **sources)
+    run = place.done("enable_gpus", gpu_pools=POOLS, **sources)
     made = place.client.list("operators.coreos.com/v1alpha1", "subscriptions")
     assert {one["spec"]["source"] for one in made} == {*REDHAT.values(), *CERTIFIED.values()}
     shown = next(task for task in run.tasks if task.name == "Show the pools")["msg"]
-    assert [line.split()[3] for line in shown if line.startswith("inference")] == ["1/1/1", "1/1/1"]
-    again = place.done("enable_gpus", gpu_pools=[POOL], **sources)
+    rows = [line.split() for line in shown if line.startswith(("inference ", "training "))]
+    assert [(row[0], row[3]) for row in rows] == [
+        ("inference", "1/1/1"),
+        ("inference", "1/1/1"),
+        ("training", "8/8/8"),
+    ]
+    again = place.done("enable_gpus", gpu_pools=POOLS, **sources)
     assert (again.changed, place.writes(again)) == (0, [])
 
 
 def test_the_removal_needs_no_catalogue(place: Place) -> None:
-    place.done("remove_gpus", gpu_pools=[POOL])
+    place.done("remove_gpus", gpu_pools=POOLS)
     assert place.client.list("operators.coreos.com/v1alpha1", "subscriptions") == []
