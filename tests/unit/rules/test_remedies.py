@@ -79,3 +79,8 @@ def test_a_remedy_that_sends_the_user_to_look_has_a_command(code: str) -> None:
     remedy = CODES[code].remedy
     if re.match(r"(Look|Read|See|Check|Find)\b", remedy):
         assert re.search(r"`[^`]+`", remedy), remedy
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_no_remedy_is_without_a_command_or_a_setting(code: str) -> None:
+    assert re.search(r"`[^`]+`", CODES[code].remedy)
