@@ -130,9 +130,11 @@ class Walks:
         """Assert that both ways to run the module return the same."""
         for here, there in zip(self.of(case, True), self.of(case, False), strict=True):
             ignored = VOLATILE | case.varies
-            assert comparable(here.result, "in", ignored) == comparable(there.result, "out", ignored), (
-                here.name
+            inside, outside = (
+                comparable(task.result, way, ignored) for task, way in ((here, "in"), (there, "out"))
             )
+            differing = [key for key in inside | outside if inside.get(key) != outside.get(key)]
+            assert not differing, [(here.name, key, inside.get(key), outside.get(key)) for key in differing]
 
 
 def comparable(value: t.Any, way: str, ignored: t.AbstractSet[str]) -> t.Any:
