@@ -63,7 +63,12 @@ def test_the_pods_of_all_pools_are_made_before_the_first_is_waited_for() -> None
 def test_each_pool_has_its_own_image() -> None:
     seen: list[Pod] = []
     world = TwoPools()
-    world._on_pod = lambda pod, key: (seen.append(pod), world.succeed(pod, key))[1]
+
+    def note(pod: Pod, key: tuple[str, str, str, str]) -> None:
+        seen.append(pod)
+        world.succeed(pod, key)
+
+    world._on_pod = note
     validate(world)
     by_pool = {pod["spec"]["nodeSelector"]["pool"]: pod for pod in seen}
     assert by_pool["b"]["spec"]["containers"][0]["image"] == "mirror/cuda"
