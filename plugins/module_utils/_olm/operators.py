@@ -188,8 +188,9 @@ def follow(
     }
     changes: list[KubeObject] = []
     ends: list[dict[str, t.Any]] = []
+    is_enough = params["until"] == "approved"
     while True:
-        seen = _wait(api, queries, ask, params["grace"], subscription)
+        seen = _wait(api, queries, ask, params["grace"], subscription, is_enough)
         plan = olm_subscription.plan_to_approve(seen, ask)
         if plan is not None:
             progress.check(seen, plan, ask)
@@ -200,7 +201,7 @@ def follow(
             )
         if plan is None and _ask_again(api, seen, ask):
             continue
-        if plan is None or api.check_mode or not api.wait_wanted:
+        if plan is None or is_enough or api.check_mode or not api.wait_wanted:
             seen = {**seen, "subscription": seen["subscription"] or [subscription]}
             return _result(api, seen, changes, ends)
 
@@ -211,9 +212,16 @@ def _wait(
     ask: olm_subscription.Ask,
     grace: float,
     subscription: KubeObject | None,
+    is_approval_enough: bool,
 ) -> Snapshot:
     """Wait for the operator. subscription: None if OLM was made to unpack the bundle again."""
-    judge = progress.Judge(ask, api.clock, grace=grace, stale=2.0 if subscription else 15.0)
+    judge = progress.Judge(
+        ask,
+        api.clock,
+        grace=grace,
+        stale=2.0 if subscription else 15.0,
+        is_approval_enough=is_approval_enough,
+    )
     try:
         return api.wait(queries, judge, f"operator {ask.package}", on_timeout_code="OLM-PENDING")
     except (NotReadyError, WaitTimeoutError) as exc:
@@ -226,7 +234,7 @@ def _wait(
             and subscription is not None
             and unpack.begin_again(api, subscription, ask.catalog[1])
         ):
-            return _wait(api, queries, ask, grace, None)
+            return _wait(api, queries, ask, grace, None, is_approval_enough)
         raise unpack.explained(api, exc, ask.catalog[1]) from exc
 
 

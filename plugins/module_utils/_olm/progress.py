@@ -34,9 +34,13 @@ class Judge:
         patience: float = 10.0,
         grace: float = 60.0,
         stale: float = 10.0,
+        is_approval_enough: bool = False,
     ) -> None:
-        """stale: seconds for which OLM may still report a failed unpacking after a new attempt has begun."""
-        self._ask, self._clock = ask, clock
+        """stale: seconds for which OLM may still report a failed unpacking after a new attempt has begun.
+
+        is_approval_enough: ready as soon as the InstallPlan is approved.
+        """
+        self._ask, self._clock, self._is_approval_enough = ask, clock, is_approval_enough
         self._patience = {
             "ResolutionFailed": patience,
             "NoWay": 6 * patience,
@@ -47,6 +51,8 @@ class Judge:
 
     def __call__(self, seen: Snapshot) -> Readiness:
         verdict, now = judge(seen, self._ask), self._clock()
+        if self._is_approval_enough and verdict.verdict == PENDING and _is_approved(seen):
+            return ready("Approved", "the InstallPlan is approved")
         if verdict.reason not in self._patience:
             self._said = ""
         elif verdict.message != self._said:
@@ -88,6 +94,11 @@ def judge(seen: Snapshot, ask: olm_subscription.Ask) -> Readiness:
     ):
         return ready("RequiresApproval", f"InstallPlan {plan['metadata']['name']} waits for approval")
     return _installed(seen, ask, plan)
+
+
+def _is_approved(seen: Snapshot) -> bool:
+    plan = observed.current_plan(seen)
+    return plan is not None and plans.is_approved(plan)
 
 
 def check(seen: Snapshot, plan: KubeObject, ask: olm_subscription.Ask) -> None:

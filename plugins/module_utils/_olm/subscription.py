@@ -34,6 +34,7 @@ class OlmOperatorParams(BusyParams, LockParams, StateParams):
     source_namespace: str
     install_mode: t.Literal["OwnNamespace", "AllNamespaces"] | None
     approve: t.Literal["install", "upgrade", "never"]
+    until: t.Literal["approved", "installed"]
     allow_csvs: list[str]
     adopt: t.Literal["report", "take"]
     driver_change: t.Literal["ask", "pin", "allow"]

@@ -248,3 +248,11 @@ def test_unmet_requirements_are_evidence() -> None:
     )
     judged = progress.judge(seen(at("", V2), [plan("Complete", V2, approved=True)], [broken]), ASK)
     assert judged.details == ("ServiceAccount nfd: NotPresent (Service account does not exist)",)
+
+
+def test_an_approved_plan_is_enough_for_a_task_that_does_not_wait_for_the_operator() -> None:
+    judges = [progress.Judge(ASK, lambda: 0.0, is_approval_enough=enough) for enough in (False, True)]
+    waiting = seen(at("", V2), [WAITING])
+    approved = seen(at("", V2), [plan("Installing", V2, approved=True)])
+    assert [judge(waiting).reason for judge in judges] == ["Approve", "Approve"]
+    assert [judge(approved).verdict for judge in judges] == ["pending", "ready"]

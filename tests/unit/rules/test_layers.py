@@ -106,7 +106,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_plan": (87, 476),
     "gpu_quota": (52, 270),
     "gpu_removal": (67, 346),
-    "gpu_workload": (66, 333),
+    "gpu_workload": (68, 343),
     "manifests": (39, 222),
     "nfd_labels": (55, 306),
     "olm_operator": (65, 360),
