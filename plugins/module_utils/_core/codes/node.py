@@ -20,8 +20,7 @@ NODE: t.Final = (
     Code(
         "NODE-BUSY",
         "Pods use GPUs on nodes that would be drained or removed. Nothing was changed.",
-        "Wait until the pods have ended, or set `gpu_on_busy` (module option `on_busy`) to drain "
-        "or wait.",
+        "Wait until the pods have ended, or set `gpu_on_busy` (module option `on_busy`) to drain or wait.",
     ),
     Code(
         "NODE-DRAIN",
@@ -44,8 +43,7 @@ NODE: t.Final = (
         "NODE-NEW-WORK",
         "Pods with GPUs came to a node after the check for such pods, and `on_busy: fail` keeps them. The "
         "node is schedulable again.",
-        "Run again when they have ended, or set `gpu_on_busy` (module option `on_busy`) to drain "
-        "or wait.",
+        "Run again when they have ended, or set `gpu_on_busy` (module option `on_busy`) to drain or wait.",
     ),
     Code(
         "NODE-NOT-OURS",
