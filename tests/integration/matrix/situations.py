@@ -16,7 +16,7 @@ from integration.troubles.other_run import LEASE, hold
 from openshift_sandbox.client import Client
 
 Data = dict[str, t.Any]
-Situation = t.Callable[[World], None]
+Situation = t.Callable[[World], object]
 
 SPACE: t.Final = "matrix"
 FOREIGN: t.Final = "policy-of-another-team"
