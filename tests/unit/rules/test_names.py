@@ -57,7 +57,9 @@ def test_defaults_equal_the_argument_specs(role: Path) -> None:
     defaults = yaml.safe_load((role / "defaults/main.yml").read_text()) or {}
     # A default may come from a variable of the playbooks; this is the one without it.
     plain = {
-        name: jinja2.Environment(autoescape=True).from_string(value).render() if "{{" in str(value) else value
+        name: yaml.safe_load(jinja2.Environment(autoescape=True).from_string(value).render())
+        if "{{" in str(value)
+        else value
         for name, value in defaults.items()
     }
     assert {name: option["default"] for name, option in main.items() if "default" in option} == plain
