@@ -131,7 +131,7 @@ def test_the_kubelet_config_of_our_performance_profile_is_ours() -> None:
 
 def test_a_paused_pool_names_who_paused_it() -> None:
     worker = pool("worker", paused=True)
-    fields = {"f:spec": {"f:paused": {}}}
+    fields: KubeObject = {"f:spec": {"f:paused": {}}}
     worker["metadata"]["managedFields"] = [{"manager": "kubectl-patch", "fieldsV1": fields}]
     problem = refused(cluster(pools=[worker]))
     assert problem.code == "REBOOT-PAUSED"

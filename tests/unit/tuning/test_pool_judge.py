@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import typing as t
 
 import pytest
@@ -169,9 +168,8 @@ def test_a_kubelet_config_in_both_spellings(found: list[KubeObject], verdict: st
     assert judged.verdict == verdict
     if verdict == FAILED:
         assert judged.code == "REBOOT-KUBELET-REFUSED"
-    old = copy.deepcopy(live)
-    old["metadata"]["generation"] = 3
-    assert pool_judge.judge_kubelet_config(old, "gpu-a").verdict == PENDING
+    older = {**live, "metadata": {"generation": 3}}
+    assert pool_judge.judge_kubelet_config(older, "gpu-a").verdict == PENDING
 
 
 def test_a_degraded_performance_profile_fails() -> None:

@@ -26,7 +26,7 @@ REBOOT: t.Final = (
         "REBOOT-CPUS",
         "`isolate` names CPUs that the machines do not have, names a CPU twice or not at all, or the CPUs to "
         "reserve cannot be computed. Nothing was changed.",
-        'Set `isolate: {reserved: "0-3", isolated: "4-95"}` with the CPUs that `lscpu -e` lists on a node.',
+        "Set isolate in `tuning` of the pool to the CPUs that lscpu -e lists on a node.",
     ),
     Code(
         "REBOOT-DEGRADED",
@@ -44,7 +44,7 @@ REBOOT: t.Final = (
         "REBOOT-FOREIGN",
         "A MachineConfigPool, MachineConfig, KubeletConfig or PerformanceProfile has the name of the pool's "
         "object, and the collection did not make it. Nothing was changed.",
-        "Delete the object, or give the pool another name.",
+        "Run `oc delete KIND NAME`, or give the pool another name.",
     ),
     Code(
         "REBOOT-FOREIGN-POOL",
@@ -54,23 +54,23 @@ REBOOT: t.Final = (
     Code(
         "REBOOT-HUGE-PAGES",
         "`huge_pages` asks for more memory than the machine or its NUMA node has. Nothing was changed.",
-        "Lower `count`, or use an instance type with more memory.",
+        "Lower the count of huge_pages in `tuning` of the pool, or use an instance type with more memory.",
     ),
     Code(
         "REBOOT-KUBELET-REFUSED",
         "The machine-config operator refuses the pool's KubeletConfig. The message has its words.",
-        "Correct `isolate` or `topology` in `tuning` of the pool.",
+        "Correct isolate or topology in `tuning` of the pool.",
     ),
     Code(
         "REBOOT-KUBELET-TWICE",
         "A KubeletConfig or PerformanceProfile of others is for the pool's nodes too, and only one would "
         "win. Nothing was changed.",
-        "Delete that object, or remove `isolate` and `topology` from `tuning` of the pool.",
+        "Delete that object, or remove isolate and topology from `tuning` of the pool.",
     ),
     Code(
         "REBOOT-NEVER",
         "Nodes would reboot, and `tuning.reboot` is `never`. The message lists them. Nothing was changed.",
-        "Set `reboot: planned` in `tuning` of the pool, or remove what reboots the nodes.",
+        "Set reboot: planned in `tuning` of the pool, or remove what reboots the nodes.",
     ),
     Code(
         "REBOOT-PAUSED",
