@@ -74,10 +74,26 @@ def remove(api: Api, names: t.Sequence[str], on_busy: str) -> list[dict[str, t.A
         cluster = _read(api, names)
     except KindNotServedError:
         return []
-    work = _released(api, cluster, names, {})
+    releases = _releases(cluster, names)
+    work = _work(api, cluster, [], releases, _coming_back(cluster, releases, {}))
     ends = _ask(api, work, on_busy)
     _execute(api, work, on_busy)
     return [{**_common(work, one.name, [], ends), "machine_config_pool": one.title} for one in work.releases]
+
+
+class _Coming(t.NamedTuple):
+    """Nodes that reboot. live: the MachineConfigPool whose maxUnavailable counts. label: of the pool's nodes.
+
+    is_asked: what the run writes makes them reboot, and no earlier run was allowed to do that.
+    """
+
+    name: str
+    path: str
+    because: str
+    nodes: list[KubeObject]
+    live: KubeObject | None
+    label: t.Mapping[str, str]
+    is_asked: bool
 
 
 def _prepared(api: Api, pools: t.Sequence[Tuning]) -> Work:
@@ -88,75 +104,92 @@ def _prepared(api: Api, pools: t.Sequence[Tuning]) -> Work:
     problems.raise_if_any()
     wanted = [one for one in pools if one.reboots]
     try:
-        cluster = _read(api, [one.name for one in pools])
+        cluster = _read(api, [one.name for one in pools], [one.label for one in wanted])
     except KindNotServedError:
         if wanted:
             raise
         return Work(Cluster([], [], [], [], []))
     contradictions.check(cluster, wanted)
-    paths = {one.name: one.path for one in pools}
-    work = _released(api, cluster, [one.name for one in pools if not one.reboots], paths)
     changes = [_change(api, cluster, one) for one in wanted]
-    found = [(one, _reboot(api, cluster, one)) for one in changes]
+    releases = _releases(cluster, [one.name for one in pools if not one.reboots])
+    paths = {one.name: one.path for one in pools}
+    coming = [_coming(cluster, one) for one in changes] + _coming_back(cluster, releases, paths)
+    return _work(api, cluster, changes, releases, coming)
+
+
+def _work(
+    api: Api,
+    cluster: Cluster,
+    changes: list[Change],
+    releases: list[Release],
+    coming: t.Sequence[_Coming],
+) -> Work:
+    """Return the work with its reboots; the pods are read once for all pools."""
+    coming = [one for one in coming if one.nodes]
+    pods = _pods(api, [node for one in coming for node in one.nodes])
+    reboots = [rollout.reboot(one.name, one.path, one.because, one.nodes, one.live, pods) for one in coming]
     asked = [
-        (reboot, selector(one.tuning.label))
-        for one, reboot in found
-        if reboot.nodes and _begins(one) and not rollout.has_consent(one.live)
-    ]
-    return Work(
-        cluster,
-        changes,
-        work.releases,
-        [*asked, *work.asked],
-        [*(reboot for _one, reboot in found if reboot.nodes), *work.reboots],
-        work.left,
-    )
-
-
-def _begins(change: Change) -> bool:
-    """Return True if nodes reboot because of what the run writes, not because of an earlier rollout."""
-    return bool(change.because) or rollout.is_paused_by_us(change.live)
-
-
-def _released(api: Api, cluster: Cluster, names: t.Sequence[str], paths: t.Mapping[str, str]) -> Work:
-    """Return the work of pools that give their nodes back; those without a pool of ours need none."""
-    releases = [
-        Release(one, live) for one in names if (live := cluster.pool(one)) is not None and owned(live)
+        (reboot, selector(one.label)) for reboot, one in zip(reboots, coming, strict=True) if one.is_asked
     ]
     left = [one for one in cluster.pools if owned(one) and rollout.is_paused_by_us(one)]
-    work = Work(cluster, releases=releases, left=left)
-    troubles = Found()
+    return Work(cluster, changes, releases, asked, reboots, left)
+
+
+def _coming(cluster: Cluster, change: Change) -> _Coming:
+    """Return the nodes that reboot: all of them if a setting changes, else those that are still behind."""
+    tuning, live = change.tuning, change.live
+    nodes = cluster.nodes_of(tuning.label)
+    if not change.settings:
+        nodes = rollout.behind(nodes, live)
+    begins = bool(change.because) or rollout.is_paused_by_us(live)
+    because = change.because or "of a rollout that an earlier run began"
+    is_asked = begins and not rollout.has_consent(live)
+    return _Coming(tuning.name, tuning.path, because, nodes, live, tuning.label, is_asked)
+
+
+def _releases(cluster: Cluster, names: t.Iterable[str]) -> list[Release]:
+    """Return the pools that give their nodes back; those without a MachineConfigPool of ours have none."""
+    return [Release(one, live) for one in names if (live := cluster.pool(one)) is not None and owned(live)]
+
+
+def _coming_back(
+    cluster: Cluster, releases: t.Iterable[Release], paths: t.Mapping[str, str]
+) -> list[_Coming]:
+    """Return the nodes that reboot on their way back. Raises REBOOT-PAUSED if the pool worker is paused."""
     worker = cluster.named("MachineConfigPool", machine_config.WORKER)
+    found = []
     for one in releases:
         label = machine_config.node_label(one.live)
         nodes = rollout.behind(cluster.nodes_of(label), worker) if label else []
-        if not nodes:
-            continue
-        contradictions.check_paused(cluster, [], troubles)
+        is_asked = not machine_config.is_released(one.live)
         path = paths.get(one.name, one.name)
-        reboot = rollout.reboot(one.name, path, _BACK, nodes, worker, _pods(api, nodes))
-        work.reboots.append(reboot)
-        if not machine_config.is_released(one.live):
-            work.asked.append((reboot, selector(label)))
-    troubles.raise_if_any()
-    return work
+        found.append(_Coming(one.name, path, _BACK, nodes, worker, label, is_asked))
+    if any(one.nodes for one in found):
+        troubles = Found()
+        contradictions.check_paused(cluster, [], troubles)
+        troubles.raise_if_any()
+    return found
 
 
-def _read(api: Api, names: t.Iterable[str]) -> Cluster:
+def _read(api: Api, names: t.Sequence[str], labels: t.Iterable[t.Mapping[str, str]] = ()) -> Cluster:
     """Return what the cluster has. Raises KindNotServedError without the machine-config operator.
 
-    names: GPU pools whose MachineConfigs are read too; a list of all would have every rendered one.
+    names: GPU pools whose MachineConfigs are read too; a list of all would have every rendered one. labels:
+    of nodes to read, beside those of these pools.
     """
     pools = api.list(rollout_writes.POOL)
     kinds = rollout_writes.KINDS
     served = api.served(kinds["PerformanceProfile"])
     configs = [api.get(rollout_writes.CONFIG, machine_config.kernel_name(one)) for one in names]
+    live = [machine_config.node_label(one) for one in pools if owned(one) and pool_of(one) in names]
+    selectors = dict.fromkeys(selector(one) for one in [*labels, *live] if one)
+    nodes = {name(one): one for found in selectors for one in api.list(known("Node"), labels=found)}
     return Cluster(
         pools,
         api.list(kinds["KubeletConfig"]),
         api.list(kinds["PerformanceProfile"]) if served else [],
         [one for one in configs if one is not None],
-        api.list(known("Node")),
+        list(nodes.values()),
         served,
     )
 
@@ -177,16 +210,6 @@ def _change(api: Api, cluster: Cluster, tuning: Tuning) -> Change:
 
 def _differs(api: Api, wanted: KubeObject, live: KubeObject | None) -> bool:
     return live is None or not diff.same(api.dry_run_apply(wanted, live), live)
-
-
-def _reboot(api: Api, cluster: Cluster, change: Change) -> Reboot:
-    """Return the nodes that reboot: all of them if a setting changes, else those that are still behind."""
-    tuning = change.tuning
-    nodes = cluster.nodes_of(tuning.label)
-    if not change.settings:
-        nodes = rollout.behind(nodes, change.live)
-    because = change.because or "of a rollout that an earlier run began"
-    return rollout.reboot(tuning.name, tuning.path, because, nodes, change.live, _pods(api, nodes))
 
 
 def _pods(api: Api, nodes: t.Sequence[KubeObject]) -> list[KubeObject]:
