@@ -46,20 +46,29 @@ class MachineConfigPools(Reconciler):
 
 
 def pool_of(node: Object, pools: t.Sequence[Object]) -> Object | None:
-    """Return the pool of a node: the control plane's before any other, a custom one before `worker`.
+    """Return the pool whose configuration a node gets: the first of `pools_of`, or None."""
+    return next(iter(pools_of(node, pools)), None)
 
-    A Windows node is in none.
+
+def pools_of(node: Object, pools: t.Sequence[Object]) -> list[Object]:
+    """Return the pools of a node: the control plane's before any other, a custom one before `worker`.
+
+    A Windows node is in none. Neither is a node that two custom pools select: the operator leaves it alone.
     """
     labels = node["metadata"].get("labels") or {}
     if labels.get("kubernetes.io/os") == "windows":
-        return None
+        return []
     found = {
         pool["metadata"]["name"]: pool
         for pool in pools
         if pool["spec"].get("nodeSelector") and matches(pool["spec"]["nodeSelector"], labels)
     }
-    custom = next((pool for name, pool in sorted(found.items()) if name not in STANDARD), None)
-    return found.get("master") or custom or found.get("worker")
+    custom = [pool for name, pool in sorted(found.items()) if name not in STANDARD]
+    if len(custom) > 1:
+        return []
+    if custom:
+        return [found.get("master") or custom[0], *(found[name] for name in ("worker",) if name in found)]
+    return [found[name] for name in STANDARD if name in found][:1]
 
 
 def status(pool: Object, nodes: t.Sequence[Object]) -> Object:
