@@ -49,7 +49,7 @@ def seed(client: Client, scenario: Scenario) -> None:
     sets = _put_all(client, machine_sets(cluster)) if has_machine_api(cluster) else []
     by_name = {one["metadata"]["name"]: one for one in sets}
     pairs = [*machines(cluster, by_name), *more_sets.members(cluster, by_name)]
-    nodes = [*(node for node, _machine in pairs), *other_nodes(cluster)]
+    nodes = [*other_nodes(cluster), *(node for node, _machine in pairs)]
     if tuning.GROUP in cluster.get("absent_groups", []):
         _put_all(client, nodes)
     else:

@@ -53,6 +53,7 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
     "NodeModulesConfig": ("kmm.sigs.x-k8s.io/v1beta1", "nodemodulesconfigs"),
     "PerformanceProfile": ("performance.openshift.io/v2", "performanceprofiles"),
     "Pod": ("v1", "pods"),
+    "PodDisruptionBudget": ("policy/v1", "poddisruptionbudgets"),
     "PreflightValidation": ("kmm.sigs.x-k8s.io/v1beta2", "preflightvalidations"),
     "PreflightValidationOCP": ("kmm.sigs.x-k8s.io/v1beta2", "preflightvalidationsocp"),
     "Profile": ("tuned.openshift.io/v1", "profiles"),

@@ -10,5 +10,10 @@ import typing as t
 from openshift_sandbox.stand_ins.core.loop import Reconciler
 from openshift_sandbox.stand_ins.node_tuning.operand import TunedDaemons
 from openshift_sandbox.stand_ins.node_tuning.operator import NodeTuningOperator
+from openshift_sandbox.stand_ins.node_tuning.performance import PerformanceProfiles
 
-RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (NodeTuningOperator, TunedDaemons)
+RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (
+    NodeTuningOperator,
+    PerformanceProfiles,
+    TunedDaemons,
+)
