@@ -37,6 +37,7 @@ READABLE: t.Final = (
         "nfd.openshift.io",
         "nfd.k8s-sigs.io",
         "nvidia.com",
+        "performance.openshift.io",
         "tuned.openshift.io",
     ),
     *("monitoring.coreos.com", "security.openshift.io", "autoscaling.openshift.io", "certificates.k8s.io"),

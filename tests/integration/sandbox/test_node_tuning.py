@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Node tuning in the sandbox: Profiles switch by a label, and a MachineConfig reboots the nodes of its pool."""
+"""Node tuning in the sandbox: Profiles switch by a label, and pools reboot the nodes that they change."""
 
 from __future__ import annotations
 
@@ -76,8 +76,10 @@ def test_a_tuned_switches_the_nodes_with_a_label(client: Client) -> None:
         }
     )
     healthy = {"Applied": "True", "Degraded": "False"}
-    for node in NODES:
-        until(lambda node=node: profile(client, node) == (NAME, NAME, healthy), f"{NAME} on {node}")  # type: ignore[misc]
+    until(
+        lambda: all(profile(client, node) == (NAME, NAME, healthy) for node in NODES),
+        f"{NAME} on the nodes of the pool",
+    )
     assert profile(client, "gpu-2")[0] == "openshift-node"
 
 

@@ -70,14 +70,15 @@ def worker(name: str, pool: str = "", zone: str = "a", **fields: t.Any) -> Data:
     }
 
 
-def cluster(*objects: Data, seconds: float = 2.0, **scenario: t.Any) -> World:
+def cluster(*objects: Data, seconds: float = 2.0, version: str = "4.22.5", **scenario: t.Any) -> World:
     """Return a fresh cluster that has come to rest with these objects."""
     world = World(
         KubeletConfigs(),
         RenderController(),
         MachineConfigPools(),
         MachineConfigDaemon(),
-        **({"cluster": CLUSTER} | scenario),
+        cluster={"version": version},
+        **scenario,
     )
     for role in ("worker", "master"):
         for one in (*machine_configs(CLUSTER, role), machine_config_pool(CLUSTER, role, 0)):

@@ -78,8 +78,7 @@ def test_changes_that_come_together_make_one_configuration() -> None:
 
 
 def test_a_pool_that_selects_nothing_is_degraded() -> None:
-    nothing = {"machineConfigSelector": {"matchLabels": {"role": "nobody"}}}
-    world = cluster(gpu_pool(**nothing))
+    world = cluster(gpu_pool(machineConfigSelector={"matchLabels": {"role": "nobody"}}))
     assert rolling.states(world) == {"RenderDegraded": "True", "Degraded": "True"}
     assert rolling.message(world, "RenderDegraded").startswith(
         "Failed to render configuration for pool gpu-training: no MachineConfigs found matching selector"
@@ -158,7 +157,6 @@ class TestKubeletConfigs:
         assert one["message"].endswith("clusterDomain is not allowed to be set, but contains: example.com")
 
     def test_newer_releases_accept_and_keep_the_old_word_behind_it(self) -> None:
-        newer = {"cluster": {"version": "4.23.0"}}
-        world = cluster(rolling.kubelet_config(), **newer)
+        world = cluster(rolling.kubelet_config(), version="4.23.0")
         found = world.api.get("KubeletConfig", "gpu-training")["status"]["conditions"]
         assert [(one["type"], one["status"]) for one in found] == [("Accepted", "False"), ("Failure", "True")]
