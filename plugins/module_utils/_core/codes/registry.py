@@ -23,6 +23,7 @@ from . import (
     olm,
     pool,
     quota,
+    tuning,
     update,
     workload,
 )
@@ -38,6 +39,7 @@ SECTIONS: t.Final[tuple[tuple[str, tuple[Code, ...]], ...]] = (
     ("Plain objects", api.MANIFEST),
     ("Machines", machine.MACHINE),
     ("Nodes to drain or remove", node.NODE),
+    ("Node tuning", tuning.TUNING),
     ("Operators", olm.OLM),
     ("Node Feature Discovery", nfd.NFD),
     ("GPU stack: policy, nodes and operands", gpu.STACK),
