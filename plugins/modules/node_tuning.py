@@ -60,10 +60,12 @@ options:
           - C(reboot) is V(never) or V(planned).
         type: dict
       architecture:
-        description: Architecture of the nodes.
+        description: Architecture of the nodes, if it is known.
         type: str
         choices: [amd64, arm64]
-        default: amd64
+      instance_type:
+        description: Instance type of the nodes, if it is known and all nodes have the same.
+        type: str
       vcpus:
         description: Number of CPUs of a node, if it is known.
         type: int
@@ -170,8 +172,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.params import NodeTuningParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tuned import steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tuned.params import (
+    NodeTuningParams,
+)
 
 SPEC = ArgumentSpec(
     options={
@@ -183,7 +187,8 @@ SPEC = ArgumentSpec(
                 "name": {"type": "str", "required": True},
                 "node_selector": {"type": "dict"},
                 "tuning": {"type": "dict"},
-                "architecture": {"type": "str", "choices": ["amd64", "arm64"], "default": "amd64"},
+                "architecture": {"type": "str", "choices": ["amd64", "arm64"]},
+                "instance_type": {"type": "str"},
                 "vcpus": {"type": "int"},
                 "memory_gib": {"type": "int"},
                 "numa_nodes": {"type": "int"},

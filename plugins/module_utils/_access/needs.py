@@ -13,9 +13,12 @@ from .._kube.kinds import known
 
 # A place of the table that stands for the whole cluster.
 CLUSTER: t.Final = ""
+# Namespace of the node tuning operator.
+TUNING: t.Final = "openshift-cluster-node-tuning-operator"
 # What each playbook does. A role that the user leaves out by a tag is not asked about.
 _CREATE: t.Final = (
     "gpu_node_pool",
+    "node_tuning",
     "node_feature_discovery",
     "nvidia_network_operator",
     "gpu_operator",
@@ -27,7 +30,8 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "remove_gpus": ("lease", "plan", *(f"{one} absent" for one in _CREATE)),
     "resize_pool": ("lease", "plan", "gpu_node_pool"),
     "replace_node": ("lease", "gpu_node_pool"),
-    "remove_pool": ("lease", "gpu_node_pool absent"),
+    "remove_pool": ("lease", "gpu_node_pool absent", "node_tuning absent"),
+    "tune_nodes": ("lease", "plan", "node_tuning"),
 }
 # Below a part: place (- is the whole cluster), verbs, kinds. A dry run needs the verbs of the write. An apply
 # that creates needs create and patch. Kinds outside the table of kinds are plural.group.
@@ -62,6 +66,13 @@ gpu_node_pool absent
   -            create                               Pod/eviction
 gpu_node_pool autoscale absent
   -            get,patch,delete                     ClusterAutoscaler
+node_tuning tuned
+  -            list,watch                           Node
+  tuning       list,watch                           Profile
+  tuning       get,list,watch,create,patch          Tuned
+node_tuning absent
+  tuning       list,watch                           Profile
+  tuning       get,delete                           Tuned
 node_feature_discovery
   -            list                                 Deployment ClusterExtension
   -            list,watch                           NodeFeatureDiscovery Node
@@ -243,6 +254,8 @@ def details_of(pools: t.Iterable[KubeObject], backend: str, approve_csrs: bool) 
             found.add("gpu_node_pool health")
         if pool.get("autoscale"):
             found |= {"gpu_node_pool autoscale", "gpu_node_pool autoscale absent"}
+        if pool.get("tuning"):
+            found.add("node_tuning tuned")
         for key in ("quota", "priority"):
             if pool.get(key):
                 found |= {f"gpu_policy {key}", f"gpu_policy {key} absent"}

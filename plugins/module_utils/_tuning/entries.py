@@ -13,8 +13,8 @@ from .profiles.model import Profile
 from .profiles.shipped import SHIPPED
 from .schema import Given
 
-# Facts of a pool's machines: the fields of `Tuning` that the option does not have.
-FACTS: t.Final = ("architecture", "vcpus", "memory_gib", "numa_nodes", "threads_per_core")
+# Numbers of a pool's machines: fields of `Tuning` that the option does not have.
+FACTS: t.Final = ("vcpus", "memory_gib", "numa_nodes", "threads_per_core")
 
 
 def tuning(
@@ -41,6 +41,8 @@ def tuning(
         huge_pages=tuple(HugePages(**one) for one in asked.get("huge_pages", ())),
         topology=asked.get("topology", ""),
         **({"reboot": given["reboot"]} if "reboot" in given else {}),
+        architecture=facts.get("architecture") or "",
+        instance_type=facts.get("instance_type") or "",
         **{key: facts[key] for key in FACTS if facts.get(key) is not None},
     )
 

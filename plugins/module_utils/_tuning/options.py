@@ -37,8 +37,8 @@ class Tuning:
 
     name: the pool's. label: the labels of its nodes. path: of the option, for messages. data: the text of a
     TuneD profile of the user's own. defer: the profile takes effect with the next restart of a node.
-    topology: the kubelet's policy, or empty. reboot: C(never) or C(planned). vcpus, memory_gib, numa_nodes
-    and threads_per_core are 0 if unknown.
+    topology: the kubelet's policy, or empty. reboot: C(never) or C(planned). instance_type: empty if unknown.
+    vcpus, memory_gib, numa_nodes and threads_per_core are 0 if unknown.
     """
 
     name: str
@@ -54,6 +54,7 @@ class Tuning:
     topology: str = ""
     reboot: str = NEVER
     architecture: str = "amd64"
+    instance_type: str = ""
     vcpus: int = 0
     memory_gib: int = 0
     numa_nodes: int = 0

@@ -34,7 +34,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._removal.st
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
     SpecialResourceParams,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.params import NodeTuningParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tuned.params import (
+    NodeTuningParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.steps import (
     PreflightUpdateParams,
 )

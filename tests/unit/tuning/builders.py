@@ -10,17 +10,20 @@ from unit.fake_server import Answer, FakeServer
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import pool_label
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import entries, tuned
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import entries
 from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.options import Tuning
-from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.params import NodeTuningParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tuned import manifest
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tuned.params import (
+    NodeTuningParams,
+)
 
-NAMESPACE: t.Final = tuned.NAMESPACE
+NAMESPACE: t.Final = manifest.NAMESPACE
 NODE_PROFILE: t.Final = "openshift-node"
 
 
 def tuning(name: str = "training", /, **given: t.Any) -> Tuning:
     """Return the tuning of a pool. given: the option; architecture and the machine's facts too."""
-    facts = {key: given.pop(key) for key in entries.FACTS if key in given}
+    facts = {key: given.pop(key) for key in (*entries.FACTS, "architecture") if key in given}
     return entries.tuning(name, pool_label(name), given, "gpu_pools[0].tuning", facts)
 
 
@@ -75,8 +78,8 @@ def tuned_object(name: str, *recommend: KubeObject, **profiles: str) -> KubeObje
 
 def params(*pools: dict[str, t.Any], **given: t.Any) -> NodeTuningParams:
     """Return the parameters for these pools, with every default."""
-    facts = dict.fromkeys(("vcpus", "memory_gib", "numa_nodes", "threads_per_core"))
-    plain = {"node_selector": None, "tuning": None, "architecture": "amd64", **facts}
+    facts = dict.fromkeys(("instance_type", "vcpus", "memory_gib", "numa_nodes", "threads_per_core"))
+    plain = {"node_selector": None, "tuning": None, "architecture": None, **facts}
     defaults = {
         "state": "present",
         "wait": True,
@@ -123,7 +126,7 @@ class World:
                 (entry["priority"], entry["profile"], obj)
                 for obj in self.objects("tuneds")
                 for entry in obj["spec"]["recommend"]
-                if tuned._selects(entry, one)
+                if manifest._selects(entry, one)
             ]
             _priority, wanted, obj = min(rules, key=lambda found: found[0])
             texts = {entry["name"]: entry["data"] for entry in obj["spec"]["profile"]}

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import typing as t
 
 from .accelerator import ACCELERATOR
@@ -16,11 +17,7 @@ _H100: t.Final = "NVIDIA skyhook-packages, nvidia-h100-performance"
 _HPC: t.Final = "TuneD, profile hpc-compute"
 _NODES: t.Final = "nodes that train together over Ethernet; InfiniBand and RoCE do not use these buffers"
 _HGX: t.Final = "HGX and DGX nodes with x86 CPUs"
-
-
-def _buffer(key: str, value: str, does: str) -> Setting:
-    return Setting("sysctl", key, value, does, _NODES, _NVIDIA)
-
+_buffer = functools.partial(Setting, "sysctl", hardware=_NODES, source=_NVIDIA)
 
 TRAINING: t.Final = Profile(
     "training",

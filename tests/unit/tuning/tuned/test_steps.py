@@ -14,7 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tuned import steps
 
 TRAINING: t.Final = {"name": "training", "tuning": {"profile": "accelerator"}}
 OBJECTS: t.Final = f"/apis/tuned.openshift.io/v1/namespaces/{NAMESPACE}/tuneds"
@@ -124,6 +124,14 @@ def test_bad_input_sends_no_request() -> None:
     with pytest.raises(InputError, match=r"pools\[0\]\.tuning\.profile.*accellerator"):
         steps.present(world.api(), params({"name": "training", "tuning": {"profile": "accellerator"}}))
     assert world.server.requests == []
+
+
+def test_nodes_of_another_architecture_than_the_profile_is_for() -> None:
+    world = World(node("n1", **{"kubernetes.io/arch": "arm64"}))
+    with pytest.raises(InputError, match="training is for amd64, the nodes are arm64") as caught:
+        steps.present(world.api(), params({"name": "training", "tuning": {"profile": "training"}}))
+    assert caught.value.code == "POOL-TUNING"
+    assert world.server.writes() == []
 
 
 def test_what_the_profile_advises_beyond_is_a_warning() -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import configparser
 import typing as t
 
-from .options import Tuning
-from .profiles.shipped import SHIPPED
+from ..options import Tuning
+from ..profiles.shipped import SHIPPED
 
 # The profile of every worker node of OpenShift. A profile that does not include it takes its settings away.
 NODE: t.Final = "openshift-node"

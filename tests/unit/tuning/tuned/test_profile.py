@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from unit.tuning.builders import tuning
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import profile
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tuned import profile
 
 OWN = """[main]
 include=openshift-node

@@ -6,13 +6,14 @@ import pytest
 from unit.tuning.builders import NAMESPACE, node, rule, tuned_object, tuning
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import entries, tuned
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import entries
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tuned import manifest
 
 POOL = {"label": "accelerators.openshift/pool", "value": "training"}
 
 
 def test_the_object_of_a_pool() -> None:
-    found = tuned.build(tuning(profile="accelerator"))
+    found = manifest.build(tuning(profile="accelerator"))
     assert found["metadata"] == {
         "name": "gpu-training",
         "namespace": NAMESPACE,
@@ -20,17 +21,17 @@ def test_the_object_of_a_pool() -> None:
     }
     assert [one["name"] for one in found["spec"]["profile"]] == ["gpu-training"]
     assert found["spec"]["recommend"] == [{"profile": "gpu-training", "priority": 19, "match": [POOL]}]
-    later = tuned.build(tuning(profile="accelerator", defer=True))
+    later = manifest.build(tuning(profile="accelerator", defer=True))
     assert later["metadata"]["annotations"] == {"tuned.openshift.io/deferred": "always"}
 
 
 def test_all_labels_of_a_selector_have_to_match() -> None:
     made = entries.tuning("x", {"a": "1", "b": "2"}, {"profile": "accelerator"}, "tuning", {})
-    (found,) = tuned.build(made)["spec"]["recommend"]
+    (found,) = manifest.build(made)["spec"]["recommend"]
     assert found["match"] == [{"label": "a", "value": "1", "match": [{"label": "b", "value": "2"}]}]
     nodes = [node("n1", a="1"), node("n2", a="1", b="2")]
     theirs = tuned_object("t", {**found, "profile": "p"})
-    assert tuned.rivals([theirs], nodes, "gpu-x") == ["Tuned t gives profile p with priority 19 to n2"]
+    assert manifest.rivals([theirs], nodes, "gpu-x") == ["Tuned t gives profile p with priority 19 to n2"]
 
 
 @pytest.mark.parametrize(
@@ -47,6 +48,6 @@ def test_all_labels_of_a_selector_have_to_match() -> None:
     ],
 )
 def test_which_rules_win(found: KubeObject, wins: bool) -> None:
-    assert bool(tuned.rivals([tuned_object("t", found)], [node("n1")], "gpu-training")) is wins
-    assert not tuned.rivals([tuned_object("gpu-training", found)], [node("n1")], "gpu-training")
-    assert not tuned.rivals([tuned_object("t", found)], [], "gpu-training")
+    assert bool(manifest.rivals([tuned_object("t", found)], [node("n1")], "gpu-training")) is wins
+    assert not manifest.rivals([tuned_object("gpu-training", found)], [node("n1")], "gpu-training")
+    assert not manifest.rivals([tuned_object("t", found)], [], "gpu-training")

@@ -9,7 +9,7 @@ from unit.engine import FakeClock
 from unit.tuning.builders import conditions, node, profile, rule, tuned_object, tuning
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import judge
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tuned import judge
 
 OWN: t.Final = "gpu-training"
 WANTED: t.Final = judge.Wanted(tuning(profile="accelerator"), "text")

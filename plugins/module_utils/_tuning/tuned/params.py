@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.input import Problems
-from .._core.ownership import pool_label
-from .._frame.argspec import BusyParams, LockParams, StateParams
-from . import check, schema
-from .entries import FACTS, tuning
-from .options import Tuning
+from ..._core.input import Problems
+from ..._core.ownership import pool_label
+from ..._frame.argspec import BusyParams, LockParams, StateParams
+from .. import schema
+from ..entries import tuning
+from ..options import Tuning
+from . import check
 
 
 class PoolTuningParams(t.TypedDict):
@@ -22,7 +23,8 @@ class PoolTuningParams(t.TypedDict):
     name: str
     node_selector: dict[str, t.Any] | None
     tuning: dict[str, t.Any] | None
-    architecture: t.Literal["amd64", "arm64"]
+    architecture: t.Literal["amd64", "arm64"] | None
+    instance_type: str | None
     vcpus: int | None
     memory_gib: int | None
     numa_nodes: int | None
@@ -47,9 +49,8 @@ def read(pools: t.Sequence[PoolTuningParams]) -> list[Tuning]:
         given = schema.read(one["tuning"] or {}, f"{path}.tuning", problems)
         if problems.at(path):
             continue
-        facts = {key: one[key] for key in FACTS}
         label = {str(key): str(value) for key, value in (one["node_selector"] or {}).items()}
-        read_in = tuning(one["name"], label or pool_label(one["name"]), given, f"{path}.tuning", facts)
+        read_in = tuning(one["name"], label or pool_label(one["name"]), given, f"{path}.tuning", one)
         check.check(read_in, problems)
         found.append(read_in)
     problems.raise_if_any()

@@ -10,16 +10,19 @@ import configparser
 import difflib
 import re
 import typing as t
+from dataclasses import replace
 
-from .._core.input import Problems
+from ..._core.input import Problems
+from ..._core.objects import KubeObject
+from ..._nodes.labels import labels
+from ..entries import left_out
+from ..options import PLANNED, Tuning
+from ..profiles.shipped import SHIPPED, near
 from . import profile
-from .entries import left_out
-from .options import PLANNED, Tuning
-from .profiles.shipped import SHIPPED, near
 
 _WRONG: t.Final = "POOL-TUNING"
 # Plugins of TuneD 2.20 that a Tuned object may use: its sections, or their key `type`.
-_PLUGINS: t.Final = (
+PLUGINS: t.Final = (
     *("audio", "bootloader", "cpu", "disk", "eeepc_she", "irqbalance", "modules", "mounts", "net", "rtentsk"),
     *(
         "scheduler",
@@ -53,6 +56,7 @@ _OTHERS: t.Final = {
     **dict.fromkeys(("isolcpus", "nohz_full", "rcu_nocbs", "systemd.cpu_affinity"), "isolate"),
     **dict.fromkeys(("root", "rootflags", "ostree", "boot", "rw", "ro", "ignition.platform.id", "init"), ""),
 }
+_ARCHITECTURE: t.Final = "kubernetes.io/arch"
 _ONLY_ON: t.Final = {"intel_iommu": "amd64", "amd_iommu": "amd64", "iommu": "amd64"}
 
 
@@ -63,6 +67,15 @@ def check(tuning: Tuning, problems: Problems) -> None:
     _sysctls(tuning, problems)
     _arguments(tuning, problems)
     _reboot(tuning, problems)
+
+
+def check_nodes(tuning: Tuning, nodes: t.Iterable[KubeObject], problems: Problems) -> None:
+    """Add a problem if the pool has nodes of another architecture than its profile is for."""
+    found = {labels(one).get(_ARCHITECTURE, "") for one in nodes} - {""}
+    for architecture in sorted(found):
+        of_nodes = replace(tuning, architecture=architecture)
+        _profile(of_nodes, problems)
+        _arguments(of_nodes, problems)
 
 
 def remark(tuning: Tuning) -> str:
@@ -82,16 +95,19 @@ def _profile(tuning: Tuning, problems: Problems) -> None:
     if shipped and tuning.data:
         message = f"{name} is a profile of this collection, so it has its own text."
         problems.add("POOL-CONFLICT", path, message, "Remove data, or give the profile another name.")
-    elif shipped and tuning.architecture not in shipped.architectures:
-        fits = [one.name for one in SHIPPED.values() if tuning.architecture in one.architectures]
+    elif shipped and tuning.architecture and tuning.architecture not in shipped.architectures:
         message = f"{name} is for {' and '.join(shipped.architectures)}, the nodes are {tuning.architecture}."
-        problems.add(_WRONG, path, message, f"Set one of {', '.join(fits)}.")
+        problems.add(_WRONG, path, message, f"Set one of {', '.join(_fitting(tuning.architecture))}.")
     elif name and not shipped and not tuning.data:
         close = near(name)
         did = f"Did you mean {close}? " if close else ""
         message = f"{name} is no profile of this collection, and data is not set."
         remedy = f"{did}Set one of {', '.join(SHIPPED)}, or give the text of the profile in data."
         problems.add(_WRONG, path, message, remedy)
+
+
+def _fitting(architecture: str) -> list[str]:
+    return [one.name for one in SHIPPED.values() if architecture in one.architectures]
 
 
 def _data(tuning: Tuning, problems: Problems) -> None:
@@ -119,11 +135,11 @@ def _plugin(section: str, plugin: str, path: str, problems: Problems) -> None:
     elif plugin == "script":
         message = f"{where} runs a script beside the profile, and a Tuned object has only the text."
         problems.add(_WRONG, path, message, "Remove the section.")
-    elif plugin not in (*_PLUGINS, *_NO_PLUGINS):
-        close = difflib.get_close_matches(plugin, _PLUGINS, n=1)
+    elif plugin not in (*PLUGINS, *_NO_PLUGINS):
+        close = difflib.get_close_matches(plugin, PLUGINS, n=1)
         did = f"Did you mean {close[0]}? " if close else ""
         problems.add(
-            _WRONG, path, f"{where} names no plugin of TuneD.", f"{did}Set one of {', '.join(_PLUGINS)}."
+            _WRONG, path, f"{where} names no plugin of TuneD.", f"{did}Set one of {', '.join(PLUGINS)}."
         )
 
 
@@ -158,7 +174,7 @@ def _arguments(tuning: Tuning, problems: Problems) -> None:
             option = _OTHERS[name]
             message = f"{name} belongs to {option or 'the platform'}."
             problems.add(_WRONG, path, message, f"Set {option} instead." if option else "Remove it.")
-        elif _ONLY_ON.get(name, tuning.architecture) != tuning.architecture:
+        elif tuning.architecture and _ONLY_ON.get(name, tuning.architecture) != tuning.architecture:
             message = f"{name} is an argument of {_ONLY_ON[name]}, the nodes are {tuning.architecture}."
             problems.add(_WRONG, path, message, "Write iommu.passthrough=1, or remove it.")
         elif one in tuning.kernel_arguments[:index]:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.errors import AcceleratorError
-from .._core.objects import KubeObject, named
-from .._core.ownership import owned, selector
-from .._kube.client import Api, Query
-from .._kube.kinds import known
-from . import check, judge, params as options, tuned
+from ..._core.errors import AcceleratorError
+from ..._core.input import Problems
+from ..._core.objects import KubeObject, named
+from ..._core.ownership import owned, selector
+from ..._kube.client import Api, Query
+from ..._kube.kinds import known
+from ..options import Tuning
+from . import check, judge, manifest, params as options
 from .judge import Wanted
-from .options import Tuning
 from .params import NodeTuningParams
 
 TUNED: t.Final = known("Tuned")
@@ -31,9 +32,13 @@ def present(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
     tunings = options.read(params["pools"])
     if not tunings:
         return {"pools": []}
-    tuneds = api.list(TUNED, tuned.NAMESPACE)
-    before = api.list(PROFILE, tuned.NAMESPACE)
+    tuneds = api.list(TUNED, manifest.NAMESPACE)
+    before = api.list(PROFILE, manifest.NAMESPACE)
     nodes = {one.name: api.list(NODE, labels=selector(one.label)) for one in tunings}
+    problems = Problems()
+    for one in tunings:
+        check.check_nodes(one, nodes[one.name], problems)
+    problems.raise_if_any()
     for one in tunings:
         _refuse_others(one, tuneds, nodes[one.name])
     for remark in filter(None, map(check.remark, tunings)):
@@ -48,47 +53,49 @@ def present(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
 
 def absent(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
     """Delete the tuning of the pools that this collection made, and wait until no node has their profiles."""
-    names = [tuned.title(one["name"]) for one in params["pools"]]
-    deleted = [name for name in names if api.delete(TUNED, name, tuned.NAMESPACE)]
+    names = [manifest.title(one["name"]) for one in params["pools"]]
+    deleted = [name for name in names if api.delete(TUNED, name, manifest.NAMESPACE)]
     if deleted:
         api.wait(
-            {"profiles": Query(PROFILE, tuned.NAMESPACE)},
+            {"profiles": Query(PROFILE, manifest.NAMESPACE)},
             lambda seen: judge.gone(seen["profiles"], deleted),
             "the nodes' own profiles",
             on_timeout_code="TUNE-LEFT",
         )
-    return {"pools": [{"name": one["name"], "profile": tuned.title(one["name"])} for one in params["pools"]]}
+    return {
+        "pools": [{"name": one["name"], "profile": manifest.title(one["name"])} for one in params["pools"]]
+    }
 
 
 def _refuse_others(one: Tuning, tuneds: t.Sequence[KubeObject], nodes: t.Sequence[KubeObject]) -> None:
     """Raise AcceleratorError if the pool's object is foreign, or loses against another one."""
-    own = tuned.title(one.name)
+    own = manifest.title(one.name)
     live = named(tuneds, own)
     if live and not owned(live):
         message = f"Tuned {own} exists, and this collection did not make it. Nothing was changed."
-        remedy = f"Run `oc delete tuned {own} -n {tuned.NAMESPACE}`, or give the pool another name."
+        remedy = f"Run `oc delete tuned {own} -n {manifest.NAMESPACE}`, or give the pool another name."
         raise AcceleratorError("TUNE-FOREIGN", message, remedy)
-    if lines := tuned.rivals(tuneds, nodes, own):
+    if lines := manifest.rivals(tuneds, nodes, own):
         message = (
             f"{one.path}: the nodes of pool {one.name} would keep another profile than {own}, which has "
-            f"priority {tuned.PRIORITY}: {'; '.join(lines)}. Nothing was changed."
+            f"priority {manifest.PRIORITY}: {'; '.join(lines)}. Nothing was changed."
         )
         remedy = (
-            f"Set a priority above {tuned.PRIORITY} in that Tuned object, or remove `tuning` of the pool."
+            f"Set a priority above {manifest.PRIORITY} in that Tuned object, or remove `tuning` of the pool."
         )
         raise AcceleratorError("TUNE-RIVAL", message, remedy, lines)
 
 
 def _applied(api: Api, one: Tuning, tuneds: t.Sequence[KubeObject]) -> Wanted:
-    manifest = tuned.build(one)
-    api.apply(manifest, live=named(tuneds, tuned.title(one.name)) or None)
-    return Wanted(one, manifest["spec"]["profile"][0]["data"])
+    wanted = manifest.build(one)
+    api.apply(wanted, live=named(tuneds, manifest.title(one.name)) or None)
+    return Wanted(one, wanted["spec"]["profile"][0]["data"])
 
 
 def _wait(api: Api, wanted: t.Sequence[Wanted], grace: int) -> dict[str, list[KubeObject]]:
     queries = {
-        "tuneds": Query(TUNED, tuned.NAMESPACE),
-        "profiles": Query(PROFILE, tuned.NAMESPACE),
+        "tuneds": Query(TUNED, manifest.NAMESPACE),
+        "profiles": Query(PROFILE, manifest.NAMESPACE),
         **{one.query: Query(NODE, labels=selector(one.tuning.label)) for one in wanted},
     }
     verdict = judge.Judge(wanted, grace, api.clock)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.objects import KubeObject, name
-from .._core.ownership import pool_label
-from .._nodes.labels import labels
+from ..._core.objects import KubeObject, name
+from ..._core.ownership import pool_label
+from ..._nodes.labels import labels
+from ..options import Tuning
 from . import profile
-from .options import Tuning
 
 NAMESPACE: t.Final = "openshift-cluster-node-tuning-operator"
 DEFERRED: t.Final = "tuned.openshift.io/deferred"

@@ -8,7 +8,7 @@ import pytest
 from unit.tuning.builders import tuning
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problem, Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import check
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tuned import check
 
 MAIN: t.Final = "[main]\ninclude=openshift-node\n"
 
@@ -24,6 +24,7 @@ def problems(**given: t.Any) -> list[Problem]:
     [
         {"profile": "accelerator"},
         {"profile": "training"},
+        {"profile": "grace"},
         {"profile": "grace", "architecture": "arm64"},
         {"profile": "ours", "data": f"{MAIN}[disk_ssd]\ntype=disk\nreadahead=>4096\n[variables]\na=b\n"},
         {"data": "[main]\ninclude=-provider-x,openshift\n"},
@@ -40,7 +41,7 @@ def test_what_is_right(given: dict[str, t.Any]) -> None:
     [
         ({"profile": "trainning"}, "profile", "Did you mean training?"),
         ({"profile": "ours"}, "profile", "or give the text of the profile in data"),
-        ({"profile": "grace"}, "profile", "grace is for arm64, the nodes are amd64"),
+        ({"profile": "grace", "architecture": "amd64"}, "profile", "grace is for arm64, the nodes are amd64"),
         (
             {"profile": "training", "architecture": "arm64"},
             "profile",

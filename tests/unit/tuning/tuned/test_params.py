@@ -6,7 +6,7 @@ import pytest
 from unit.tuning.builders import params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.params import read
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tuned.params import read
 
 TUNING = {"profile": "accelerator"}
 

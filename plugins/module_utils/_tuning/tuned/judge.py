@@ -9,17 +9,17 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
-from .._core import conditions
-from .._core.objects import KubeObject, Snapshot, name, named, number_of
-from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
-from . import tuned
-from .options import Tuning
+from ..._core import conditions
+from ..._core.objects import KubeObject, Snapshot, name, named, number_of
+from ..._core.readiness import Grace, Readiness, failed, pending, ready, worst
+from ..options import Tuning
+from . import manifest
 
 # The operand reloads TuneD several times, and rules of other objects are evaluated again after each change.
 PASSING: t.Final = ("TUNE-DEGRADED", "TUNE-OTHER-PROFILE")
 _DEFERRED: t.Final = "Deferred"
 _OVERRIDDEN: t.Final = "TunedSysctlOverride"
-_PODS: t.Final = f"Run `oc get pods -n {tuned.NAMESPACE} -o wide`: a pod of TuneD runs on each node."
+_PODS: t.Final = f"Run `oc get pods -n {manifest.NAMESPACE} -o wide`: a pod of TuneD runs on each node."
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Wanted:
     @property
     def profile(self) -> str:
         """Return the name of the profile."""
-        return tuned.title(self.tuning.name)
+        return manifest.title(self.tuning.name)
 
     @property
     def query(self) -> str:
@@ -71,7 +71,7 @@ def judge_node(wanted: Wanted, node: KubeObject, profiles: t.Sequence[KubeObject
         )
     chosen = ((live.get("spec") or {}).get("config") or {}).get("tunedProfile", "")
     if chosen != own:
-        remedy = f"Run `oc get tuned -n {tuned.NAMESPACE}` for the rule that chooses {chosen or 'it'}."
+        remedy = f"Run `oc get tuned -n {manifest.NAMESPACE}` for the rule that chooses {chosen or 'it'}."
         message = f"{where}: the operator chooses profile {chosen or 'none'}, not {own}"
         return pending(where, message, code="TUNE-OTHER-PROFILE", remedy=remedy)
     if not _has_text(live, own, wanted.data) or not _is_observed(live):
