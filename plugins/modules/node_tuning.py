@@ -16,8 +16,11 @@ description:
     nodes, and to nodes that come later, without a reboot.
   - The profile is one that the collection ships, the text of a profile of your own, sysctls, or a shipped
     profile with sysctls. It builds on OpenShift's profile C(openshift-node).
-  - For each pool the module makes one object C(Tuned) with the name C(gpu-<pool>) and the priority 19, so it
-    wins against OpenShift's own rules (30 and 40) and against a PerformanceProfile (20).
+  - For each pool the module makes one object C(Tuned) with the name C(gpu-<pool>) and the priority 21, so it
+    wins against OpenShift's own rules (30 and 40). Over a PerformanceProfile (20) of the pool it has 19, and
+    builds on the profile of that.
+  - Kernel arguments, isolated CPUs, huge pages and the topology of pods reboot nodes. The module rolls them out
+    through one MachineConfigPool for each pool, all changes at once, and only with C(reboot=planned).
   - Before the first write the module refuses what TuneD, the kernel or the machines would not take, and a
     C(Tuned) object of others that would win on one of the nodes.
   - Waits until the C(Profile) of each node is the pool's, current, applied and not degraded.
@@ -55,9 +58,9 @@ options:
             of your own profile, whose text is C(data).
           - C(sysctl) has names and values, which replace those of the profile.
           - With C(defer=true) the profile takes effect when a node restarts.
-          - C(kernel_arguments), C(isolate), C(huge_pages) and C(topology) reboot nodes. They are refused
-            (C(POOL-NOT-YET)).
-          - C(reboot) is V(never) or V(planned).
+          - C(kernel_arguments), C(isolate), C(huge_pages) and C(topology) reboot nodes.
+          - With C(reboot) V(never), the default, the task refuses to reboot nodes and lists them. V(planned)
+            lets them reboot, and adds what the profile advises.
         type: dict
       architecture:
         description: Architecture of the nodes, if it is known.
@@ -137,6 +140,8 @@ pools:
   description:
     - Each pool with the name of its profile. With O(state=present) also its nodes, whether all of them run
       the profile, and in C(replaces) the profiles that nodes had before the task, each with its nodes.
+    - C(reboots) has the nodes that reboot, in their order, C(machine_config_pool) the pool that they are in,
+      and C(new_machines) says whether new machines boot straight into it.
     - C(message) of a node says what it waits for. C(deferred) is true for a node that takes the profile when
       it restarts.
   returned: success
@@ -153,6 +158,20 @@ pools:
           deferred: false
           message: "node gpu-1: profile gpu-training is applied"
       replaces: {openshift-node: [gpu-1]}
+      reboots: []
+      machine_config_pool: ""
+      new_machines: ""
+rebooted:
+  description: The nodes that reboot, of all pools. In check mode those that would reboot.
+  returned: success
+  type: list
+  elements: str
+  sample: []
+ends:
+  description: What the reboots end (O(on_busy)), with nodes and pods, as in a failure with C(REBOOT-BUSY).
+  returned: success
+  type: list
+  elements: dict
 duration:
   description: Seconds that the task took.
   returned: always

@@ -70,9 +70,24 @@ node_tuning tuned
   -            list,watch                           Node
   tuning       list,watch                           Profile
   tuning       get,list,watch,create,patch          Tuned
+  -            list                                 MachineConfigPool
+node_tuning reboots
+  -            get,list,watch,create,patch,delete   MachineConfigPool
+  -            get,list,watch,create,patch,delete   MachineConfig KubeletConfig PerformanceProfile
+  -            list,watch                           Pod PodDisruptionBudget
+  machines     get,create,patch,delete              Secret
+  machines     list,patch                           MachineSet
 node_tuning absent
   tuning       list,watch                           Profile
   tuning       get,delete                           Tuned
+  -            list                                 MachineConfigPool
+node_tuning reboots absent
+  -            get,list,watch,patch,delete          MachineConfigPool
+  -            get,list,delete                      MachineConfig KubeletConfig PerformanceProfile
+  -            list,watch                           Node Pod
+  -            list                                 PodDisruptionBudget
+  machines     get,delete                           Secret
+  machines     list,patch                           MachineSet
 node_feature_discovery
   -            list                                 Deployment ClusterExtension
   -            list,watch                           NodeFeatureDiscovery Node
@@ -256,6 +271,8 @@ def details_of(pools: t.Iterable[KubeObject], backend: str, approve_csrs: bool) 
             found |= {"gpu_node_pool autoscale", "gpu_node_pool autoscale absent"}
         if pool.get("tuning"):
             found.add("node_tuning tuned")
+        if (pool.get("tuning") or {}).get("reboot") == "planned":
+            found |= {"node_tuning reboots", "node_tuning reboots absent"}
         for key in ("quota", "priority"):
             if pool.get(key):
                 found |= {f"gpu_policy {key}", f"gpu_policy {key} absent"}

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Node tuning in the sandbox: Profiles switch by a label, and a MachineConfig reboots the nodes of its pool."""
+"""Node tuning in the sandbox: Profiles switch by a label, a MachineConfig reboots the nodes of its pool."""
 
 from __future__ import annotations
 

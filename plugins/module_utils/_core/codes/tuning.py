@@ -50,9 +50,9 @@ TUNING: t.Final = (
     ),
     Code(
         "TUNE-RIVAL",
-        "A Tuned object of others would win on nodes of the pool: its rule has the priority 19 or a lower "
+        "A Tuned object of others would win on nodes of the pool: its rule has the priority 21 or a lower "
         "number. Nothing was changed.",
-        "Set a priority above 19 in that Tuned object, or remove `tuning` of the pool.",
+        "Set a priority above 21 in that Tuned object, or remove `tuning` of the pool.",
     ),
     Code(
         "TUNE-SYSCTL",

@@ -15,8 +15,9 @@ from dataclasses import replace
 from ..._core.input import Problems
 from ..._core.objects import KubeObject
 from ..._nodes.labels import labels
+from .. import topology
 from ..entries import left_out
-from ..options import PLANNED, Tuning
+from ..options import Tuning
 from ..profiles.shipped import SHIPPED, near
 from . import profile
 
@@ -66,7 +67,7 @@ def check(tuning: Tuning, problems: Problems) -> None:
     _data(tuning, problems)
     _sysctls(tuning, problems)
     _arguments(tuning, problems)
-    _reboot(tuning, problems)
+    topology.check(tuning, problems)
 
 
 def check_nodes(tuning: Tuning, nodes: t.Iterable[KubeObject], problems: Problems) -> None:
@@ -179,17 +180,3 @@ def _arguments(tuning: Tuning, problems: Problems) -> None:
             problems.add(_WRONG, path, message, "Write iommu.passthrough=1, or remove it.")
         elif one in tuning.kernel_arguments[:index]:
             problems.add("POOL-DUPLICATE", path, f"{one} is listed twice.", "Remove one.")
-
-
-def _reboot(tuning: Tuning, problems: Problems) -> None:
-    """Refuse what reboots nodes."""
-    asked = {
-        "kernel_arguments": tuning.kernel_arguments,
-        "isolate": tuning.isolate,
-        "huge_pages": tuning.huge_pages,
-        "topology": tuning.topology,
-    }
-    for key, value in asked.items():
-        if value:
-            remedy = f"Remove {key}." if tuning.reboot != PLANNED else f"Remove {key} and reboot."
-            problems.add("POOL-NOT-YET", f"{tuning.path}.{key}", "is not supported by this release.", remedy)

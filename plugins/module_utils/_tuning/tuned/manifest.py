@@ -11,13 +11,16 @@ import typing as t
 from ..._core.objects import KubeObject, name
 from ..._core.ownership import pool_label
 from ..._nodes.labels import labels
+from .. import machine_config
 from ..options import Tuning
 from . import profile
 
 NAMESPACE: t.Final = "openshift-cluster-node-tuning-operator"
 DEFERRED: t.Final = "tuned.openshift.io/deferred"
-# The lowest number wins. The operator's own rules have 30 and 40, a PerformanceProfile's Tuned has 20.
-PRIORITY: t.Final = 19
+# The lowest number wins. The operator's own rules have 30 and 40. The Tuned that a PerformanceProfile makes
+# has 20: it wins until the pool's profile includes its profile.
+PRIORITY: t.Final = 21
+_OVER: t.Final = 19
 
 
 def title(pool: str) -> str:
@@ -25,8 +28,11 @@ def title(pool: str) -> str:
     return f"gpu-{pool}"
 
 
-def build(tuning: Tuning, include: str = profile.NODE) -> KubeObject:
-    """Return the Tuned object of a pool. include: the profile that the pool's profile builds on."""
+def build(tuning: Tuning, parent: str = "") -> KubeObject:
+    """Return the Tuned object of a pool. parent: the profile that a PerformanceProfile makes for the pool.
+
+    With a parent the rule goes by MachineConfigPool: the parent's kernel arguments need that.
+    """
     own = title(tuning.name)
     metadata: KubeObject = {"name": own, "namespace": NAMESPACE, "labels": pool_label(tuning.name)}
     if tuning.defer:
@@ -36,10 +42,16 @@ def build(tuning: Tuning, include: str = profile.NODE) -> KubeObject:
         "kind": "Tuned",
         "metadata": metadata,
         "spec": {
-            "profile": [{"name": own, "data": profile.text(tuning, include)}],
-            "recommend": [{"profile": own, "priority": PRIORITY, "match": _match(tuning.label)}],
+            "profile": [{"name": own, "data": profile.text(tuning, parent)}],
+            "recommend": [_rule(tuning, own, parent)],
         },
     }
+
+
+def goes_by_pool(obj: KubeObject | None) -> bool:
+    """Return True if the object chooses nodes by their MachineConfigPool."""
+    rules = ((obj or {}).get("spec") or {}).get("recommend") or []
+    return any("machineConfigLabels" in one for one in rules)
 
 
 def rivals(tuneds: t.Iterable[KubeObject], nodes: t.Sequence[KubeObject], own: str) -> list[str]:
@@ -60,6 +72,13 @@ def rivals(tuneds: t.Iterable[KubeObject], nodes: t.Sequence[KubeObject], own: s
                     f"{', '.join(hit[:5])}"
                 )
     return found
+
+
+def _rule(tuning: Tuning, own: str, parent: str) -> KubeObject:
+    if parent:
+        labels_of_pool = machine_config.role_label(tuning.name)
+        return {"profile": own, "priority": _OVER, "machineConfigLabels": labels_of_pool}
+    return {"profile": own, "priority": PRIORITY, "match": _match(tuning.label)}
 
 
 def _match(wanted: t.Mapping[str, str]) -> list[KubeObject]:

@@ -18,14 +18,19 @@ NODE: t.Final = "openshift-node"
 Sections = dict[str, dict[str, str]]
 
 
-def text(tuning: Tuning, include: str = NODE) -> str:
-    """Return the text of the pool's profile. include: the profile that it builds on."""
-    own = parse(tuning.data) if tuning.data else {}
+def text(tuning: Tuning, parent: str = "") -> str:
+    """Return the text of the pool's profile. parent: a profile that it includes in place of openshift-node.
+
+    A text of the user's own that needs neither a sysctl nor the parent stays as it is.
+    """
+    if tuning.data and not tuning.sysctl and not parent:
+        return tuning.data
     if tuning.data:
-        sections = _with(own, {"sysctl": dict(tuning.sysctl)} if tuning.sysctl else {})
-        return tuning.data if not tuning.sysctl else _written(sections)
+        own = _with(parse(tuning.data), {"sysctl": dict(tuning.sysctl)} if tuning.sysctl else {})
+        named = ",".join([*([parent] if parent else []), *includes(own)])
+        return _written({**own, "main": {**own.get("main", {}), "include": named}})
     about = f"profile {tuning.profile}" if tuning.profile else "settings of its own"
-    main = {"summary": f"GPU pool {tuning.name}: {about}", "include": include}
+    main = {"summary": f"GPU pool {tuning.name}: {about}", "include": parent or NODE}
     return _written({"main": main, **settings(tuning)})
 
 

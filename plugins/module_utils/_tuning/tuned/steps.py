@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ..._core.errors import AcceleratorError
+from ..._core.errors import AcceleratorError, KindNotServedError
 from ..._core.input import Problems
 from ..._core.objects import KubeObject, named
-from ..._core.ownership import owned, selector
+from ..._core.ownership import MANAGED_BY, owned, selector
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
+from .. import machine_config, rollout_steps
 from ..options import Tuning
 from . import check, judge, manifest, params as options
 from .judge import Wanted
@@ -27,34 +28,40 @@ NODE: t.Final = known("Node")
 def present(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
     """Tune the nodes of all pools, and return for each pool its profile, its nodes, and what it replaced.
 
-    Raises AcceleratorError before the first write if another object would win against the pool's.
+    Nodes that have to reboot do so first. Raises AcceleratorError before the first write if another object
+    would win against the pool's, or if nodes may not reboot.
     """
     tunings = options.read(params["pools"])
     if not tunings:
-        return {"pools": []}
+        return {"pools": [], "rebooted": [], "ends": []}
     tuneds = api.list(TUNED, manifest.NAMESPACE)
     before = api.list(PROFILE, manifest.NAMESPACE)
     nodes = {one.name: api.list(NODE, labels=selector(one.label)) for one in tunings}
-    problems = Problems()
-    for one in tunings:
-        check.check_nodes(one, nodes[one.name], problems)
-    problems.raise_if_any()
-    for one in tunings:
-        _refuse_others(one, tuneds, nodes[one.name])
+    _check(tunings, tuneds, nodes)
     for remark in filter(None, map(check.remark, tunings)):
         api.warn(remark)
-    wanted = [_applied(api, one, tuneds) for one in tunings]
+    objects = {one.name: manifest.build(one, _parent(api, one)) for one in tunings}
+    rolled = _rolled(api, tunings, objects, tuneds, params["on_busy"])
+    wanted = [_applied(api, one, objects[one.name], tuneds) for one in tunings]
     seen = _wait(api, wanted, params["grace"])
     found = [judge.summarize(one, seen[one.query], seen["profiles"]) for one in wanted]
     for one in found:
         one["replaces"] = _replaced(one["profile"], nodes[one["name"]], before)
-    return {"pools": found}
+        one["reboots"] = rolled.get(one["name"], {}).get("reboots", [])
+        one["machine_config_pool"] = rolled.get(one["name"], {}).get("machine_config_pool", "")
+        one["new_machines"] = rolled.get(one["name"], {}).get("new_machines", "")
+    return {"pools": found, **_ended(rolled.values())}
 
 
 def absent(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
-    """Delete the tuning of the pools that this collection made, and wait until no node has their profiles."""
-    names = [manifest.title(one["name"]) for one in params["pools"]]
-    deleted = [name for name in names if api.delete(TUNED, name, manifest.NAMESPACE)]
+    """Delete the tuning of the pools that this collection made, and wait until no node has their profiles.
+
+    Nodes that rebooted for it go back to the MachineConfigPool worker first, and reboot for that.
+    """
+    names = [one["name"] for one in params["pools"]]
+    rolled = rollout_steps.remove(api, names, params["on_busy"]) if _has_pools(api) else []
+    titles = [manifest.title(one) for one in names]
+    deleted = [title for title in titles if api.delete(TUNED, title, manifest.NAMESPACE)]
     if deleted:
         api.wait(
             {"profiles": Query(PROFILE, manifest.NAMESPACE)},
@@ -62,9 +69,70 @@ def absent(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
             "the nodes' own profiles",
             on_timeout_code="TUNE-LEFT",
         )
-    return {
-        "pools": [{"name": one["name"], "profile": manifest.title(one["name"])} for one in params["pools"]]
-    }
+    pools = [{"name": one, "profile": title} for one, title in zip(names, titles, strict=True)]
+    return {"pools": pools, **_ended(rolled)}
+
+
+def _rolled(
+    api: Api,
+    tunings: t.Sequence[Tuning],
+    objects: t.Mapping[str, KubeObject],
+    tuneds: t.Sequence[KubeObject],
+    on_busy: str,
+) -> dict[str, dict[str, t.Any]]:
+    """Roll out what reboots nodes, if there is anything, and return the results by pool."""
+    if not any(one.reboots for one in tunings) and not _has_pools(api):
+        return {}
+    leaving = [
+        one
+        for one in tunings
+        if manifest.goes_by_pool(named(tuneds, manifest.title(one.name)))
+        and not manifest.goes_by_pool(objects[one.name])
+    ]
+    if leaving:
+        # The profile that these include goes with the rollout, and kernel arguments come from both.
+        rollout_steps.ask(api, tunings, on_busy)
+        for one in leaving:
+            _applied(api, one, objects[one.name], tuneds)
+    return {one["name"]: one for one in rollout_steps.ensure(api, tunings, on_busy)}
+
+
+def _parent(api: Api, one: Tuning) -> str:
+    """Return the profile that the pool's PerformanceProfile makes, or ""."""
+    if one.isolate is None:
+        return ""
+    return machine_config.tuned_parent(one, api.served(known("PerformanceProfile")))
+
+
+def _has_pools(api: Api) -> bool:
+    """Return True if this collection has made a MachineConfigPool in the cluster."""
+    try:
+        return bool(api.list(known("MachineConfigPool"), labels=selector(MANAGED_BY)))
+    except KindNotServedError:
+        return False
+
+
+def _ended(rolled: t.Iterable[dict[str, t.Any]]) -> dict[str, t.Any]:
+    """Return the nodes that reboot, in their order, and the pods that end."""
+    reboots, ends = list[str](), list[dict[str, t.Any]]()
+    for one in rolled:
+        reboots += one["reboots"]
+        ends += [end for end in one["ends"] if end not in ends]
+    return {"rebooted": reboots, "ends": ends}
+
+
+def _check(
+    tunings: t.Sequence[Tuning],
+    tuneds: t.Sequence[KubeObject],
+    nodes: t.Mapping[str, t.Sequence[KubeObject]],
+) -> None:
+    """Raise AcceleratorError if a profile does not fit the nodes, or if another object is in the way."""
+    problems = Problems()
+    for one in tunings:
+        check.check_nodes(one, nodes[one.name], problems)
+    problems.raise_if_any()
+    for one in tunings:
+        _refuse_others(one, tuneds, nodes[one.name])
 
 
 def _refuse_others(one: Tuning, tuneds: t.Sequence[KubeObject], nodes: t.Sequence[KubeObject]) -> None:
@@ -86,8 +154,7 @@ def _refuse_others(one: Tuning, tuneds: t.Sequence[KubeObject], nodes: t.Sequenc
         raise AcceleratorError("TUNE-RIVAL", message, remedy, lines)
 
 
-def _applied(api: Api, one: Tuning, tuneds: t.Sequence[KubeObject]) -> Wanted:
-    wanted = manifest.build(one)
+def _applied(api: Api, one: Tuning, wanted: KubeObject, tuneds: t.Sequence[KubeObject]) -> Wanted:
     api.apply(wanted, live=named(tuneds, manifest.title(one.name)) or None)
     return Wanted(one, wanted["spec"]["profile"][0]["data"])
 

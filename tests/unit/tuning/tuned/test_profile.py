@@ -53,6 +53,12 @@ def test_sysctls_go_into_a_text_of_the_users_own() -> None:
     }
 
 
+def test_a_text_of_the_users_own_includes_the_parent_too() -> None:
+    found = profile.parse(profile.text(tuning(profile="ours", data=OWN), "parent"))
+    assert found["main"] == {"include": "parent,openshift-node"}
+    assert found["vm"] == {"transparent_hugepages": "always"}
+
+
 @pytest.mark.parametrize(
     ("include", "names"),
     [("openshift-node", ["openshift-node"]), ("a, -b;c", ["a", "-b", "c"]), ("", [])],
