@@ -19,8 +19,8 @@ description:
   - For each pool the module makes one object C(Tuned) with the name C(gpu-<pool>) and the priority 21, so it
     wins against OpenShift's own rules (30 and 40). Over a PerformanceProfile (20) of the pool it has 19, and
     builds on the profile of that.
-  - Kernel arguments, isolated CPUs, huge pages and the topology of pods reboot nodes. The module rolls them out
-    through one MachineConfigPool for each pool, all changes at once, and only with C(reboot=planned).
+  - Kernel arguments, isolated CPUs, huge pages and the topology of pods reboot nodes. The module rolls them
+    out through one MachineConfigPool for each pool, all changes at once, and only with C(reboot=planned).
   - Before the first write the module refuses what TuneD, the kernel or the machines would not take, and a
     C(Tuned) object of others that would win on one of the nodes.
   - Waits until the C(Profile) of each node is the pool's, current, applied and not degraded.

@@ -117,19 +117,27 @@ class World:
         return answered
 
     def objects(self, plural: str) -> list[KubeObject]:
-        return [one for key, one in self.server.objects.items() if key[1] == plural]
+        return objects(self.server, plural)
 
     def operate(self) -> None:
-        """Give each node the Profile that the Tuned objects choose."""
-        for one in self.objects("nodes"):
-            rules = [
-                (entry["priority"], entry["profile"], obj)
-                for obj in self.objects("tuneds")
-                for entry in obj["spec"]["recommend"]
-                if manifest._selects(entry, one)
-            ]
-            _priority, wanted, obj = min(rules, key=lambda found: found[0])
-            texts = {entry["name"]: entry["data"] for entry in obj["spec"]["profile"]}
-            made = profile(one["metadata"]["name"], wanted, data=texts.get(wanted, ""))
-            made["status"] |= self.status
-            self.server.put(made)
+        operate(self.server, self.status)
+
+
+def objects(server: FakeServer, plural: str) -> list[KubeObject]:
+    return [one for key, one in server.objects.items() if key[1] == plural]
+
+
+def operate(server: FakeServer, status: t.Mapping[str, t.Any]) -> None:
+    """Give each node the Profile that the Tuned objects choose."""
+    for one in objects(server, "nodes"):
+        rules = [
+            (entry["priority"], entry["profile"], obj)
+            for obj in objects(server, "tuneds")
+            for entry in obj["spec"]["recommend"]
+            if manifest._selects(entry, one)
+        ]
+        _priority, wanted, obj = min(rules, key=lambda found: found[0])
+        texts = {entry["name"]: entry["data"] for entry in obj["spec"]["profile"]}
+        made = profile(one["metadata"]["name"], wanted, data=texts.get(wanted, ""))
+        made["status"] |= status
+        server.put(made)
