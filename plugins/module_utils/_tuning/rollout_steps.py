@@ -215,7 +215,8 @@ def _change(api: Api, cluster: Cluster, tuning: Tuning) -> Change:
     live = cluster.pool(tuning.name)
     changed = [one for one in wanted if _differs(api, one, cluster.named(one["kind"], name(one)))]
     is_changed = _differs(api, machine_config.pool(tuning), live)
-    return Change(tuning, wanted, changed, gone, live, is_changed)
+    is_empty = not cluster.nodes_of(tuning.label)
+    return Change(tuning, wanted, changed, gone, live, is_changed, is_empty)
 
 
 def _differs(api: Api, wanted: KubeObject, live: KubeObject | None) -> bool:

@@ -39,7 +39,7 @@ class Change:
     """What a run writes for one pool.
 
     wanted: the objects with its settings. changed: those that differ from the live ones. gone: live objects
-    of ours that the pool does not need any more. live: the MachineConfigPool.
+    of ours that the pool does not need any more. live: the MachineConfigPool. is_empty: the pool has no node.
     """
 
     tuning: Tuning
@@ -48,6 +48,16 @@ class Change:
     gone: list[KubeObject] = field(default_factory=list)
     live: KubeObject | None = None
     is_pool_changed: bool = False
+    is_empty: bool = False
+
+    @property
+    def sources(self) -> list[str]:
+        """Return the MachineConfigs that the pool's configuration has to have before nodes reboot.
+
+        A PerformanceProfile makes none without a node: TuneD on a node has to tell its kernel arguments.
+        """
+        has_profile = any(one["kind"] == "PerformanceProfile" for one in self.wanted)
+        return [] if self.is_empty and has_profile else rendered.sources(self.tuning.name, self.wanted)
 
     @property
     def title(self) -> str:
@@ -144,7 +154,7 @@ def _wait_rendered(api: Api, changes: t.Sequence[Change]) -> None:
             "take up one object after the other."
         )
         return
-    own = {one.title: rendered.sources(one.tuning.name, one.wanted) for one in changes}
+    own = {one.title: one.sources for one in changes}
     names = {kind: [name(m) for one in changes for m in one.wanted if m["kind"] == kind] for kind in KINDS}
     judge = pool_judge.Rendered(
         own,

@@ -27,29 +27,29 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.opt
 )
 
 Data = dict[str, t.Any]
-SCENARIO: t.Final = "gpu-nodes"
+SCENARIO: t.Final = "node-tuning"
 GROUP: t.Final = "machineconfiguration.openshift.io/v1"
-POOL: t.Final = "gpu-inference"
-SELECTOR: t.Final = "accelerators.openshift/pool=inference"
-NODES: t.Final = {"t4-0", "t4-1"}
+POOL: t.Final = "gpu-training"
+SELECTOR: t.Final = "accelerators.openshift/pool=training"
+NODES: t.Final = {"gpu-0", "gpu-1"}
 
 pytestmark = pytest.mark.story("a pool is tuned, changed and given back")
 
 
 def tuning(**more: t.Any) -> Tuning:
-    """Return the tuning of the two nodes with a T4: all that reboots nodes at once."""
+    """Return the tuning of the two nodes of pool training: all that reboots nodes at once."""
     given: Data = {
-        "name": "inference",
-        "label": {"accelerators.openshift/pool": "inference"},
+        "name": "training",
+        "label": {"accelerators.openshift/pool": "training"},
         "path": "gpu_pools[0].tuning",
         "kernel_arguments": ("iommu=pt",),
         "isolate": Isolation(),
         "topology": "single-numa-node",
-        "huge_pages": (HugePages("1G", 2),),
+        "huge_pages": (HugePages("1G", 4),),
         "reboot": PLANNED,
-        "instance_type": "g4dn.xlarge",
-        "vcpus": 4,
-        "memory_gib": 16,
+        "instance_type": "p5.48xlarge",
+        "vcpus": 192,
+        "memory_gib": 2048,
     }
     return Tuning(**given | more)
 
@@ -124,7 +124,7 @@ def test_never_refuses_before_any_write(cluster: Cluster) -> None:
     with pytest.raises(AcceleratorError) as caught:
         rollout_steps.ensure(task, [tuning(reboot=NEVER)], "drain")
     assert caught.value.code == "REBOOT-NEVER"
-    assert "t4-0, t4-1" in caught.value.message
+    assert "gpu-0, gpu-1" in caught.value.message
     assert task.changes == []
     assert POOL not in pools(cluster)
 
@@ -137,14 +137,17 @@ def test_check_mode_names_every_node_and_object(cluster: Cluster) -> None:
     assert POOL not in pools(cluster)
 
 
-@pytest.mark.parametrize("writes", [1, 2])
-def test_a_killed_run_leaves_a_paused_pool_and_no_reboot(cluster: Cluster, writes: int) -> None:
+@pytest.mark.parametrize("last_write", ["pause", "settings"])
+def test_a_killed_run_leaves_a_paused_pool_and_no_reboot(cluster: Cluster, last_write: str) -> None:
+    """The second run finds the pool paused, writes the settings, and ends before it unpauses the pool."""
     before = boots(cluster)
     task = api(cluster)
-    task.guard = Killing(writes)
+    task.guard = Killing(writes=1)
     with pytest.raises(Killed):
         rollout_steps.ensure(task, [tuning()], "fail")
     assert pools(cluster)[POOL]["spec"]["paused"] is True
+    profiles = cluster.client.list("performance.openshift.io/v2", "performanceprofiles")
+    assert bool(profiles) is (last_write == "settings")
     assert boots(cluster) == before
 
 
@@ -158,9 +161,9 @@ def test_the_next_run_is_one_rollout_of_the_pools_nodes(cluster: Cluster) -> Non
     for name in NODES:
         node = must_get(cluster.client, "v1", "nodes", name)
         assert not node["spec"].get("unschedulable")
-        assert node["status"]["allocatable"]["hugepages-1Gi"] in ("2Gi", "2048Mi")
-        # One core with both threads is reserved.
-        assert node["status"]["allocatable"]["cpu"] in ("2", "2000m")
+        assert node["status"]["allocatable"]["hugepages-1Gi"] in ("4Gi", "4096Mi")
+        # Two cores of each of two NUMA nodes are reserved, with both threads.
+        assert node["status"]["allocatable"]["cpu"] in ("184", "184000m")
 
 
 def test_a_second_run_writes_nothing(cluster: Cluster) -> None:
@@ -172,7 +175,7 @@ def test_a_second_run_writes_nothing(cluster: Cluster) -> None:
 
 def test_another_setting_asks_for_busy_nodes_first(cluster: Cluster) -> None:
     other = tuning(kernel_arguments=("iommu=pt", "pci=realloc=off"))
-    cluster.client.apply(gpu_pod("busy", "t4-1"))
+    cluster.client.apply(gpu_pod("busy", "gpu-1"))
     try:
         task = api(cluster)
         with pytest.raises(AcceleratorError) as caught:
@@ -190,7 +193,7 @@ def test_a_pool_of_others_for_the_same_nodes_is_found(cluster: Cluster) -> None:
         "kind": "MachineConfigPool",
         "metadata": {"name": "theirs"},
         "spec": {
-            "nodeSelector": {"matchLabels": {"accelerators.openshift/pool": "inference"}},
+            "nodeSelector": {"matchLabels": {"accelerators.openshift/pool": "training"}},
             "machineConfigSelector": {"matchLabels": {"machineconfiguration.openshift.io/role": "theirs"}},
         },
     }
@@ -205,13 +208,14 @@ def test_a_pool_of_others_for_the_same_nodes_is_found(cluster: Cluster) -> None:
 
 def test_a_removal_gives_everything_back(cluster: Cluster) -> None:
     with watched(cluster) as seen:
-        (found,) = rollout_steps.remove(api(cluster), ["inference"], "fail")
+        (found,) = rollout_steps.remove(api(cluster), ["training"], "fail")
     assert set(found["reboots"]) == NODES
     assert rebooted(seen) == dict.fromkeys(NODES, 1)
     assert set(pools(cluster)) == {"master", "worker"}
+    assert cluster.client.list("performance.openshift.io/v2", "performanceprofiles") == []
     assert cluster.client.list(GROUP, "kubeletconfigs") == []
     own = [one["metadata"]["name"] for one in cluster.client.list(GROUP, "machineconfigs")]
-    assert [one for one in own if "gpu-inference" in one and not one.startswith("rendered-")] == []
+    assert [one for one in own if POOL in one and not one.startswith("rendered-")] == []
     for node in cluster.client.list("v1", "nodes", labels=SELECTOR):
         assert not node["spec"].get("unschedulable")
         assert "hugepages-1Gi" not in node["status"]["allocatable"]

@@ -155,6 +155,8 @@ class Operator:
                 self._generation(one)
         for one in self.all("KubeletConfig") if self.renders else []:
             self._kubelet(one)
+        for one in self.all("PerformanceProfile") if self.renders else []:
+            self._profile(one)
         for one in self.all("MachineConfigPool") if self.renders else []:
             self._render(one)
         for one in self.all("Node") if self.rolls else []:
@@ -182,6 +184,17 @@ class Operator:
         status = {"observedGeneration": one["metadata"]["generation"]}
         self._set_status(one, {**status, "conditions": [{"type": "Success", "status": "True"}]})
 
+    def _profile(self, one: KubeObject) -> None:
+        """Make the MachineConfigs of a PerformanceProfile; TuneD on a node tells its kernel arguments."""
+        name, selector = str(one["metadata"]["name"]), {"matchLabels": one["spec"]["nodeSelector"]}
+        if not any(selects(selector, found["metadata"]["labels"]) for found in self.all("Node")):
+            return
+        arguments = one["spec"].get("additionalKernelArgs", [])
+        for made in (f"50-performance-{name}", f"99-{name}-generated-kubelet"):
+            wanted = config(made, name, *(arguments if made.startswith("50") else []))
+            if (self.find("MachineConfig", made) or {}).get("spec") != wanted["spec"]:
+                self.server.put(wanted)
+
     def _sources(self, pool: KubeObject) -> list[KubeObject]:
         (rule,) = pool["spec"]["machineConfigSelector"]["matchExpressions"]
         return [
@@ -192,10 +205,13 @@ class Operator:
         ]
 
     def _has_owner(self, one: KubeObject) -> bool:
-        """A generated MachineConfig goes with its KubeletConfig."""
+        """Return whether the MachineConfig stays: a generated one goes with what it was made for."""
         name = str(one["metadata"]["name"])
         head, generated, _rest = name.partition("-generated-kubelet")
-        return not generated or self.find("KubeletConfig", head.removeprefix("99-")) is not None
+        owners = ("KubeletConfig", "PerformanceProfile")
+        if name.startswith("50-performance-"):
+            return self.find("PerformanceProfile", name.removeprefix("50-performance-")) is not None
+        return not generated or any(self.find(kind, head.removeprefix("99-")) for kind in owners)
 
     def _render(self, pool: KubeObject) -> None:
         parts = self._sources(pool)
