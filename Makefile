@@ -64,7 +64,7 @@ demo: setup ## a pool of GPU nodes on the sandbox, from nothing to validated; SC
 
 # What make test leaves to make test-all: tests that carry the mark `long`.
 CHOICE := -m 'not long'
-ON_SANDBOX := tests/integration tests/contract tests/faults tests/packaging
+ON_SANDBOX := tests/integration tests/contract tests/faults tests/packaging tests/tuned
 STARTED := $(shell date +%s)
 
 test: gates ## what continuous integration runs: every gate, the tests but for the long ones (half an hour on two cores)

@@ -29,12 +29,12 @@ options:
   playbook:
     description: Name of the playbook of this collection.
     type: str
-    choices: [enable_gpus, remove_gpus, resize_pool, replace_node, remove_pool]
+    choices: [enable_gpus, remove_gpus, resize_pool, replace_node, remove_pool, tune_nodes]
     required: true
   pools:
     description:
       - Pools, as RV(accelerators.openshift.gpu_plan#module:plan.pools) returns them.
-      - Quotas, priorities, health checks and the autoscaler need rights of their own.
+      - Tuning, quotas, priorities, health checks and the autoscaler need rights of their own.
     type: list
     elements: dict
     default: []
@@ -138,7 +138,14 @@ SPEC = ArgumentSpec(
     options={
         "playbook": {
             "type": "str",
-            "choices": ["enable_gpus", "remove_gpus", "resize_pool", "replace_node", "remove_pool"],
+            "choices": [
+                "enable_gpus",
+                "remove_gpus",
+                "resize_pool",
+                "replace_node",
+                "remove_pool",
+                "tune_nodes",
+            ],
             "required": True,
         },
         "pools": {"type": "list", "elements": "dict", "default": []},

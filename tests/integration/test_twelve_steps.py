@@ -31,6 +31,7 @@ SRIOV = {"name": "sriov-network-operator", "namespace": "it-{way}-sriov", "chann
 QUOTA = {"namespace": "it-{way}-quota", "create_namespace": True}
 POOL = {"name": "it-{way}-pool", "instance_type": "g4dn.xlarge", "zones": ["us-east-2a"], "replicas": 1}
 
+TUNED = {"name": "it-{way}-tuned"}
 SCALED = {
     "name": "it-{way}-scaled",
     "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
@@ -64,6 +65,12 @@ CASES = [
         modify=POOL | {"replicas": 2},
         delete={"name": "it-{way}-pool", "state": "absent"},
         varies=frozenset({"diff", "foreseen"}),  # they name the drained nodes
+    ),
+    Case(
+        "node_tuning",
+        create={"pools": [TUNED | {"tuning": {"profile": "accelerator"}}]},
+        modify={"pools": [TUNED | {"tuning": {"profile": "accelerator", "sysctl": {"vm.swappiness": 1}}}]},
+        delete={"pools": [TUNED], "state": "absent"},
     ),
     Case(
         "gpu_autoscaler",

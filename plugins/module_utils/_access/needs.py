@@ -13,9 +13,12 @@ from .._kube.kinds import known
 
 # A place of the table that stands for the whole cluster.
 CLUSTER: t.Final = ""
+# Namespace of the node tuning operator.
+TUNING: t.Final = "openshift-cluster-node-tuning-operator"
 # What each playbook does. A role that the user leaves out by a tag is not asked about.
 _CREATE: t.Final = (
     "gpu_node_pool",
+    "node_tuning",
     "node_feature_discovery",
     "nvidia_network_operator",
     "gpu_operator",
@@ -27,7 +30,8 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "remove_gpus": ("lease", "plan", *(f"{one} absent" for one in _CREATE)),
     "resize_pool": ("lease", "plan", "gpu_node_pool"),
     "replace_node": ("lease", "gpu_node_pool"),
-    "remove_pool": ("lease", "gpu_node_pool absent"),
+    "remove_pool": ("lease", "gpu_node_pool absent", "node_tuning absent"),
+    "tune_nodes": ("lease", "plan", "node_tuning"),
 }
 # Below a part: place (- is the whole cluster), verbs, kinds. A dry run needs the verbs of the write. An apply
 # that creates needs create and patch. Kinds outside the table of kinds are plural.group.
@@ -62,6 +66,28 @@ gpu_node_pool absent
   -            create                               Pod/eviction
 gpu_node_pool autoscale absent
   -            get,patch,delete                     ClusterAutoscaler
+node_tuning tuned
+  -            list,watch                           Node
+  tuning       list,watch                           Profile
+  tuning       get,list,watch,create,patch          Tuned
+  -            list                                 MachineConfigPool
+node_tuning reboots
+  -            get,list,watch,create,patch,delete   MachineConfigPool
+  -            get,list,watch,create,patch,delete   MachineConfig KubeletConfig PerformanceProfile
+  -            list,watch                           Pod PodDisruptionBudget
+  machines     get,create,patch,delete              Secret
+  machines     list,patch                           MachineSet
+node_tuning absent
+  tuning       list,watch                           Profile
+  tuning       get,delete                           Tuned
+  -            list                                 MachineConfigPool
+node_tuning reboots absent
+  -            get,list,watch,patch,delete          MachineConfigPool
+  -            get,list,delete                      MachineConfig KubeletConfig PerformanceProfile
+  -            list,watch                           Node Pod
+  -            list                                 PodDisruptionBudget
+  machines     get,delete                           Secret
+  machines     list,patch                           MachineSet
 node_feature_discovery
   -            list                                 Deployment ClusterExtension
   -            list,watch                           NodeFeatureDiscovery Node
@@ -243,6 +269,10 @@ def details_of(pools: t.Iterable[KubeObject], backend: str, approve_csrs: bool) 
             found.add("gpu_node_pool health")
         if pool.get("autoscale"):
             found |= {"gpu_node_pool autoscale", "gpu_node_pool autoscale absent"}
+        if pool.get("tuning"):
+            found.add("node_tuning tuned")
+        if (pool.get("tuning") or {}).get("reboot") == "planned":
+            found |= {"node_tuning reboots", "node_tuning reboots absent"}
         for key in ("quota", "priority"):
             if pool.get(key):
                 found |= {f"gpu_policy {key}", f"gpu_policy {key} absent"}

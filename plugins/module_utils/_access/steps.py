@@ -20,7 +20,9 @@ from .needs import Need
 class AccessReviewParams(LockParams, WaitParams):
     """The options of access_review. skip: tags of roles that do not run; only: tags of those that run."""
 
-    playbook: t.Literal["enable_gpus", "remove_gpus", "resize_pool", "replace_node", "remove_pool"]
+    playbook: t.Literal[
+        "enable_gpus", "remove_gpus", "resize_pool", "replace_node", "remove_pool", "tune_nodes"
+    ]
     pools: list[dict[str, t.Any]]
     backend: str
     nic: bool
@@ -67,12 +69,15 @@ def _wanted(params: AccessReviewParams) -> list[Need]:
         left_out.add("nvidia_network_operator")
     if params["playbook"].endswith("_gpus") and not any(pool.get("candidates") for pool in pools):
         left_out.add("gpu_node_pool")
+    if params["playbook"] == "remove_gpus" and not any(pool.get("tuning") for pool in pools):
+        left_out.add("node_tuning")
     quotas = [one["namespace"] for pool in pools for one in pool.get("quota") or []]
     places = {
         "default": ["default"],
         "openshift": ["openshift"],
         "marketplace": [params["source_namespace"]],
         "machines": [params["machine_namespace"]],
+        "tuning": [needs.TUNING],
         "nfd": [params["nfd_namespace"]],
         "gpu": [params["gpu_namespace"]],
         "nic": [params["nic_namespace"]],

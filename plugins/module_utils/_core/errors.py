@@ -18,6 +18,7 @@ LAYERS: t.Final = {
     "API": "api",
     "MACH": "machine",
     "NODE": "node",
+    "TUNE": "tuning",
     "NFD": "nfd",
     "OLM": "olm",
     "GPU": "gpu",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from .._catalogue.instance_types import BUILT_IN, Catalogue, InstanceType
 from .._core.input import Problems, read_map
 from .._core.ownership import pool_label
+from .._tuning import schema as tuning
 from . import autoscale as pool_autoscale, health, names, platform_options, rules
 from .candidates import check_alike, check_attached, describe_all, resolve
 from .markets import read_markets
@@ -140,6 +141,7 @@ def _read(raw: t.Any, path: str, problems: Problems) -> Description:
         ]
     read_markets(pool, path, problems)
     health.read(pool, path, problems)
+    tuning.read_pool(pool, path, problems)
     return pool
 
 
@@ -181,7 +183,7 @@ def make(pool: Description) -> Pool:
         labels=pool.get("labels") or {},
         accelerator=pool.get("accelerator") or first.accelerator,
         disk=pool.get("disk") or {},
-        tuning=pool.get("tuning") or "",
+        tuning=pool.get("tuning") or {},
         sharing=pool.get("sharing") or {},
         expected=existing["expected"] if existing else first.expected,
         node_selector=existing["node_selector"] if existing else pool_label(pool["name"]),

@@ -199,7 +199,7 @@ class Pool:
     labels: t.Mapping[str, str] = field(default_factory=dict)
     accelerator: str = ""
     disk: t.Mapping[str, t.Any] = field(default_factory=dict)
-    tuning: str = ""
+    tuning: t.Mapping[str, t.Any] = field(default_factory=dict)
     sharing: t.Mapping[str, t.Any] = field(default_factory=dict)
     expected: t.Mapping[str, int] = field(default_factory=dict)
     node_selector: t.Mapping[str, str] = field(default_factory=dict)
@@ -230,7 +230,7 @@ class Pool:
             "labels": dict(self.labels),
             "accelerator": self.accelerator,
             "disk": dict(self.disk),
-            "tuning": self.tuning,
+            "tuning": dict(self.tuning),
             "sharing": dict(self.sharing),
             "expected": dict(self.expected),
             "node_selector": dict(self.node_selector),
@@ -282,7 +282,7 @@ def _read(raw: t.Mapping[str, t.Any]) -> Pool:
         labels=dict(raw["labels"]),
         accelerator=str(raw["accelerator"]),
         disk=dict(raw["disk"]),
-        tuning=str(raw["tuning"]),
+        tuning=dict(raw["tuning"]),
         sharing=dict(raw["sharing"]),
         expected={key: int(number) for key, number in raw["expected"].items()},
         node_selector=dict(raw["node_selector"]),

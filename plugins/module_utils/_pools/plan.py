@@ -13,7 +13,7 @@ from .._catalogue.instance_types import BUILT_IN, Catalogue
 from .._catalogue.well_known import GPU, INSTANCE_TYPE, NVIDIA_PCI, quota_key
 from .._core.input import Problems
 from .._nodes import taints
-from . import conflicts
+from . import conflicts, tuning
 from .draft import Description, Draft
 from .model import JsonObject, Pool
 
@@ -25,6 +25,8 @@ _EXAMPLE: t.Final = """Write a file such as
     replicas: 1
 and run the playbook with -e @FILE; examples/ has complete files."""
 _REQUESTS: t.Final = "requests."
+# A check of one described pool: its description, its path, and where to add problems.
+Rule = t.Callable[[Description, str, Problems], None]
 
 
 @dataclass(frozen=True)
@@ -42,25 +44,36 @@ class Plan:
 
 @dataclass
 class ListDraft(Draft):
-    """The draft of a list of pools. name: the user's name of the list. backend: of the driver stack."""
+    """The draft of a list of pools.
+
+    name: the user's name of the list. backend: of the driver stack. rules: further checks of each pool.
+    """
 
     name: str = "gpu_pools"
     backend: str | None = None
+    rules: t.Sequence[Rule] = ()
 
     def _check_together(self, described: dict[str, Description], problems: Problems) -> None:
         if self.backend == conflicts.DRA:
             for path, pool in described.items():
                 conflicts.check_claims(pool, path, problems)
         conflicts.check(list(described.values()), self.name, problems)
+        for path, pool in described.items():
+            for rule in self.rules:
+                rule(pool, path, problems)
 
 
 def draft(
-    pools: t.Any, name: str = "gpu_pools", catalogue: Catalogue = BUILT_IN, backend: str | None = None
+    pools: t.Any,
+    name: str = "gpu_pools",
+    catalogue: Catalogue = BUILT_IN,
+    backend: str | None = None,
+    rules: t.Sequence[Rule] = (),
 ) -> ListDraft:
     """Return the draft of a plan of all pools. Raises InputError if the pools are no list or an empty one.
 
     name: the user's name of the list, for paths. catalogue: of instance types. backend: of the driver
-    stack; None chooses it by the pools' drivers.
+    stack; None chooses it by the pools' drivers. rules: further checks of each pool.
     """
     problems = Problems()
     if not isinstance(pools, (list, tuple)) and pools:
@@ -74,7 +87,11 @@ def draft(
         problems.add("POOL-NONE", name, "is empty, so there is nothing to do.", _EXAMPLE.format(name=name))
     problems.raise_if_any()
     return ListDraft(
-        {f"{name}[{index}]": pool for index, pool in enumerate(pools)}, catalogue, name=name, backend=backend
+        {f"{name}[{index}]": pool for index, pool in enumerate(pools)},
+        catalogue,
+        name=name,
+        backend=backend,
+        rules=rules,
     )
 
 
@@ -109,6 +126,7 @@ def assemble(
         "priorities": priorities(pools),
         "validations": validations(driven, claims, incomplete),
         "expected_labels": expected_labels(driven, incomplete),
+        "tunings": tuning.inputs(pools),
     }
     return Plan(pools, found, tuple(f"{name}: {remark}" for remark in remarks))
 

@@ -14,7 +14,8 @@ from . import leftovers
 from .model import JsonObject
 
 Plan = t.Mapping[str, t.Any]
-# After a change of these objects, an operator of OpenShift reboots nodes. Other changes need no reboot; a
+# After a change of these objects, an operator of OpenShift reboots nodes. A Tuned object of ours never has
+# kernel arguments of its own. Other changes need no reboot; a
 # driver's pod reloads the driver.
 _REBOOTING: t.Final = (
     "MachineConfig",
@@ -23,7 +24,6 @@ _REBOOTING: t.Final = (
     "ContainerRuntimeConfig",
     "PerformanceProfile",
     "SriovNetworkNodePolicy",
-    "Tuned",
 )
 _HEADING: t.Final = ("POOL", "INSTANCE TYPE", "NODES (now/then)", "GPUS", "COST/HOUR")
 _VERBS: t.Final = {CREATE: "make", CHANGE: "change", DELETE: "remove", KEEP: "keep"}

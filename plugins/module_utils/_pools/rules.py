@@ -35,7 +35,6 @@ _MACHINES: t.Final = (
 
 # Options that are checked, but not supported.
 _UNSUPPORTED: t.Final = {
-    "tuning": "Remove it, and make the Tuned object with the module manifests.",
     "sharing": "Remove it: nodes offer whole GPUs.",
     "cdi": "Remove it: the operator's default applies.",
     "upgrade_policy": "Remove it: the operator's default applies.",

@@ -81,7 +81,7 @@ POOL: t.Final[dict[str, Field]] = {
         },
     ),
     **_PLATFORM,
-    "tuning": Field("text", fault=name_fault),
+    "tuning": Field("any"),
     "sharing": Field(
         "map",
         fields={

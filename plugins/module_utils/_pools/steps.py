@@ -15,7 +15,7 @@ from .._frame.argspec import WaitParams
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._platforms import infrastructure
-from . import account, autoscale, leftovers, machine_pools, plan as pool_plan
+from . import account, autoscale, leftovers, machine_pools, plan as pool_plan, tuning_rules
 from .draft import Draft, Place
 from .model import JsonObject
 
@@ -46,7 +46,13 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
     classes = (
         account.CLASSES if params["cost_classes"] is None else account.read_classes(params["cost_classes"])
     )
-    draft = pool_plan.draft(params["pools"], params["gpu_pools_name"], catalogue, params["backend"])
+    draft = pool_plan.draft(
+        params["pools"],
+        params["gpu_pools_name"],
+        catalogue,
+        params["backend"],
+        rules=(tuning_rules.check_pool,),
+    )
     place = Place(params["platform"], None, params["accelerator_limits"])
     if not place.cloud:
         draft.check(place)

@@ -50,6 +50,11 @@ def foresee(api: Api, pools: t.Sequence[Tuning]) -> list[Reboot]:
     return _prepared(api, pools).reboots
 
 
+def ask(api: Api, pools: t.Sequence[Tuning], on_busy: str) -> None:
+    """Raise AcceleratorError if `ensure` would refuse; with on_busy wait, wait as it does. Write nothing."""
+    _agreed(api, pools, on_busy)
+
+
 def ensure(api: Api, pools: t.Sequence[Tuning], on_busy: str) -> list[dict[str, t.Any]]:
     """Give the nodes of all pools their settings in one rollout, and return one result for each pool.
 
@@ -57,12 +62,17 @@ def ensure(api: Api, pools: t.Sequence[Tuning], on_busy: str) -> list[dict[str, 
     first write if a tuning contradicts the cluster, if nodes would reboot with `reboot: never`, or if pods
     with GPUs would end and on_busy is fail.
     """
+    work, ends = _agreed(api, pools, on_busy)
+    _execute(api, work, on_busy)
+    return [_result(api, work, one, ends) for one in pools]
+
+
+def _agreed(api: Api, pools: t.Sequence[Tuning], on_busy: str) -> tuple[Work, list[dict[str, t.Any]]]:
+    """Return the work that nothing speaks against, and the pods that it ends."""
     work = _prepared(api, pools)
     planned = {one.name for one in pools if one.reboot == PLANNED}
     rollout.refuse([one for one, _selector in work.asked if one.name not in planned])
-    ends = _ask(api, work, on_busy)
-    _execute(api, work, on_busy)
-    return [_result(api, work, one, ends) for one in pools]
+    return work, _ask(api, work, on_busy)
 
 
 def remove(api: Api, names: t.Sequence[str], on_busy: str) -> list[dict[str, t.Any]]:

@@ -17,6 +17,7 @@ PLACES: t.Final = {
     "openshift": ["openshift"],
     "marketplace": ["openshift-marketplace"],
     "machines": ["machines"],
+    "tuning": ["tuning"],
     "nfd": ["nfd"],
     "gpu": ["gpu"],
     "nic": ["nic"],
@@ -61,6 +62,7 @@ def test_removing_creates_nothing_but_the_lease() -> None:
         ({"quota": [{"namespace": "a", "gpus": 1}]}, "resourcequotas"),
         ({"priority": [{"name": "a", "value": 1}]}, "priorityclasses"),
         ({"autoscale": {"min": 0, "max": 1}}, "machineautoscalers"),
+        ({"tuning": {"profile": "training"}}, "tuneds"),
     ],
 )
 def test_what_a_pool_asks_for_decides_on_rights(pool: dict[str, t.Any], resource: str) -> None:

@@ -15,6 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 
 Data = dict[str, t.Any]
+TUNING: t.Final = "in namespace openshift-cluster-node-tuning-operator"
 
 
 class Authorizer:
@@ -88,6 +89,9 @@ def test_an_administrator_of_two_namespaces_has_no_right_in_the_whole_cluster() 
         "get, list, watch, patch nodes in the whole cluster",
         "list, watch pods in the whole cluster",
         "create pods/eviction in the whole cluster",
+        f"list, watch profiles.tuned.openshift.io {TUNING}",
+        f"get, delete tuneds.tuned.openshift.io {TUNING}",
+        "list machineconfigpools.machineconfiguration.openshift.io in the whole cluster",
     ]
 
 

@@ -34,6 +34,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._removal.st
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
     SpecialResourceParams,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tuned.params import (
+    NodeTuningParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.steps import (
     PreflightUpdateParams,
 )
@@ -51,6 +54,7 @@ PARAMS: dict[str, type] = {
     "gpu_workload": GpuWorkloadParams,
     "manifests": ManifestsParams,
     "nfd_labels": NfdLabelsParams,
+    "node_tuning": NodeTuningParams,
     "olm_operator": OlmOperatorParams,
     "preflight_update": PreflightUpdateParams,
     "special_resource": SpecialResourceParams,

@@ -179,6 +179,12 @@ POOL: t.Final = (
         "Set the taint's `effect` to NoSchedule.",
     ),
     Code(
+        "POOL-TUNING",
+        "TuneD, the kernel or the machines would not take a value of `tuning`: an unknown profile or one for "
+        "another architecture, a wrong sysctl or kernel argument, a text that TuneD cannot read.",
+        "Set in `tuning` of the pool what the message names.",
+    ),
+    Code(
         "POOL-TYPE",
         "A value has the wrong type: YAML read a boolean or a number, or found a mapping instead of a list. "
         "`-e gpu_pools=VALUE` always gives text.",

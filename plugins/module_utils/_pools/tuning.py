@@ -1,0 +1,42 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What node_tuning gets from the plan: the tuning of each pool, with the facts of its machines."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .model import Candidate, JsonObject, Pool
+
+
+def inputs(pools: t.Iterable[Pool]) -> list[JsonObject]:
+    """Return an entry for each pool that asks for tuning, as node_tuning's option C(pools) takes it."""
+    return [
+        {
+            "name": pool.name,
+            "node_selector": dict(pool.node_selector),
+            "tuning": dict(pool.tuning),
+            **facts(pool.candidates),
+        }
+        for pool in pools
+        if pool.tuning
+    ]
+
+
+def facts(candidates: t.Sequence[Candidate]) -> JsonObject:
+    """Return what is known of machines that can be of each of these types, without what is not known.
+
+    Memory is the least. A type or a number of CPUs that not all of them have is not known.
+    """
+    found: dict[str, set[t.Any]] = {
+        "architecture": {one.arch for one in candidates},
+        "instance_type": {one.instance_type.partition("+")[0] for one in candidates},
+        "vcpus": {one.vcpus for one in candidates},
+    }
+    known = {key: next(iter(values)) for key, values in found.items() if len(values) == 1 and all(values)}
+    memory = [one.memory_gib for one in candidates]
+    if memory and all(memory):
+        known["memory_gib"] = int(min(one for one in memory if one))
+    return known

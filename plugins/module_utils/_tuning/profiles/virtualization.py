@@ -1,0 +1,54 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The profile virtualization: for nodes that pass their GPUs through to virtual machines."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .accelerator import ACCELERATOR
+from .model import Argument, Profile, Setting
+
+_HOST: t.Final = "TuneD, profile virtual-host"
+_GUIDE: t.Final = "OpenShift Virtualization, preparing the host for GPU passthrough"
+
+VIRTUALIZATION: t.Final = Profile(
+    "virtualization",
+    "Pass GPUs through to virtual machines",
+    (
+        Setting(
+            "sysctl",
+            "vm.dirty_background_ratio",
+            "5",
+            "writing to disk begins early, so that guests do not stall",
+            "every node",
+            _HOST,
+        ),
+        Setting(
+            "cpu",
+            "force_latency",
+            "cstate.id_no_zero:3|70",
+            "keeps CPUs out of deep sleep states, so that guests wake quickly",
+            "every node",
+            _HOST,
+        ),
+    ),
+    base=ACCELERATOR,
+    architectures=("amd64",),
+    arguments=(
+        Argument(
+            "intel_iommu=on",
+            "turns the IOMMU on, without which VFIO takes no device",
+            "Intel CPUs; AMD CPUs ignore it, and their IOMMU is on",
+            _GUIDE,
+        ),
+        Argument(
+            "iommu=pt",
+            "devices that stay with the host skip the IOMMU",
+            "nodes with x86 CPUs",
+            _GUIDE,
+        ),
+    ),
+)

@@ -1,0 +1,100 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Read the option `tuning` of a pool: its keys, their types and their limits."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.input import Field, Problems, read_map
+from .._core.objects import name_fault
+from .options import NEVER, PLANNED
+
+# The option as JSON: only keys that the user set, in one form each.
+Given = dict[str, t.Any]
+TOPOLOGIES: t.Final = ("none", "best-effort", "restricted", "single-numa-node")
+_FIELDS: t.Final = {
+    "profile": Field("text", fault=name_fault),
+    "data": Field("text"),
+    "sysctl": Field("any"),
+    "defer": Field("flag"),
+    "kernel_arguments": Field("list", entry=Field("text")),
+    "isolate": Field("any"),
+    "huge_pages": Field("any"),
+    "topology": Field("text", choices=TOPOLOGIES),
+    "reboot": Field("text", choices=(NEVER, PLANNED)),
+}
+_ISOLATE: t.Final = {"reserved": Field("text", required=True), "isolated": Field("text")}
+_HUGE_PAGES: t.Final = {
+    "size": Field("text", required=True, choices=("2M", "1G")),
+    "count": Field("integer", required=True, low=1, high=4194304),
+    "numa_node": Field("integer", low=0, high=63),
+}
+
+
+def read(value: t.Any, path: str, problems: Problems) -> Given:
+    """Return the option with C(huge_pages) as a list, C(sysctl) as texts. Add a problem for what is wrong."""
+    if isinstance(value, str):
+        problems.add(
+            "POOL-TYPE", path, f"must be a mapping, not the text {value!r}.", f"Write {{profile: {value}}}."
+        )
+        return {}
+    found = {key: one for key, one in read_map(value, _FIELDS, path, problems).items() if one is not None}
+    if "sysctl" in found:
+        found["sysctl"] = _sysctl(found["sysctl"], f"{path}.sysctl", problems)
+    if "isolate" in found and not isinstance(found["isolate"], bool):
+        found["isolate"] = _isolate(found["isolate"], f"{path}.isolate", problems)
+    if "huge_pages" in found:
+        found["huge_pages"] = _huge_pages(found["huge_pages"], f"{path}.huge_pages", problems)
+    asked = found.keys() - {"defer", "reboot"}
+    if not asked and not problems.at(path):
+        keys = ", ".join(key for key in _FIELDS if key not in ("defer", "reboot"))
+        problems.add("POOL-REQUIRED", path, "asks for nothing.", f"Set one of {keys}, or remove tuning.")
+    return found
+
+
+def read_pool(pool: dict[str, t.Any], path: str, problems: Problems) -> None:
+    """Replace the pool's C(tuning) by what `read` makes of it."""
+    if "tuning" in pool:
+        pool["tuning"] = read(pool["tuning"], f"{path}.tuning", problems)
+
+
+def _sysctl(value: t.Any, path: str, problems: Problems) -> dict[str, str]:
+    """Return name to text. YAML reads a value such as 1 as a number, and a list is several numbers."""
+    if not isinstance(value, t.Mapping):
+        problems.add("POOL-TYPE", path, "must be a mapping.", "Write {net.core.rmem_max: 536870912}.")
+        return {}
+    found = {}
+    for name, one in value.items():
+        if isinstance(one, bool) or not isinstance(one, (str, int)):
+            message = f"must be a number or text, not {one!r}."
+            problems.add("POOL-TYPE", f"{path}.{name}", message, 'Put it in quotes: "4096 87380 268435456".')
+        else:
+            found[str(name)] = " ".join(str(one).split())
+    return found
+
+
+def _isolate(value: t.Any, path: str, problems: Problems) -> t.Any:
+    if isinstance(value, str) and value.lower() in ("true", "yes", "false", "no"):
+        return value.lower() in ("true", "yes")
+    if not isinstance(value, t.Mapping):
+        message = f"must be true, or a mapping of reserved and isolated, not {value!r}."
+        problems.add("POOL-TYPE", path, message, "Write true, or {reserved: 0-3, isolated: 4-95}.")
+        return {}
+    found = read_map(value, _ISOLATE, path, problems)
+    return {key: one for key, one in found.items() if one is not None}
+
+
+def _huge_pages(value: t.Any, path: str, problems: Problems) -> list[Given]:
+    entries = [value] if isinstance(value, t.Mapping) else value
+    if not isinstance(entries, (list, tuple)):
+        message = f"must be a mapping or a list of mappings, not {value!r}."
+        problems.add("POOL-TYPE", path, message, "Write {size: 1G, count: 16}.")
+        return []
+    read_in = [
+        read_map(one, _HUGE_PAGES, path if entries is not value else f"{path}[{index}]", problems)
+        for index, one in enumerate(entries)
+    ]
+    return [{key: number for key, number in one.items() if number is not None} for one in read_in]

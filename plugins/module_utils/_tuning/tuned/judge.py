@@ -1,0 +1,162 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Judge whether the nodes of a pool run its TuneD profile, by the Profile object of each node."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass
+
+from ..._core import conditions
+from ..._core.objects import KubeObject, Snapshot, name, named, number_of
+from ..._core.readiness import Grace, Readiness, failed, pending, ready, worst
+from ..options import Tuning
+from . import manifest
+
+# The operand reloads TuneD several times, and rules of other objects are evaluated again after each change.
+PASSING: t.Final = ("TUNE-DEGRADED", "TUNE-OTHER-PROFILE")
+_DEFERRED: t.Final = "Deferred"
+_OVERRIDDEN: t.Final = "TunedSysctlOverride"
+_PODS: t.Final = f"Run `oc get pods -n {manifest.NAMESPACE} -o wide`: a pod of TuneD runs on each node."
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the judge waits for. data: the text of the profile as the Tuned object has it."""
+
+    tuning: Tuning
+    data: str
+
+    @property
+    def profile(self) -> str:
+        """Return the name of the profile."""
+        return manifest.title(self.tuning.name)
+
+    @property
+    def query(self) -> str:
+        """Return the key of the pool's nodes in a snapshot."""
+        return f"nodes of {self.tuning.name}"
+
+
+class Judge:
+    """Judge all pools: each of their nodes has the pool's profile. grace: seconds that trouble may last."""
+
+    def __init__(self, wanted: t.Sequence[Wanted], grace: float, clock: t.Callable[[], float]) -> None:
+        self._wanted = wanted
+        self._grace = Grace(clock, grace, PASSING)
+
+    def __call__(self, snapshot: Snapshot) -> Readiness:
+        parts = [_judge_object(one, snapshot["tuneds"]) for one in self._wanted]
+        for one in self._wanted:
+            parts += [judge_node(one, node, snapshot["profiles"]) for node in snapshot[one.query]]
+        hardened = self._grace.harden(parts)
+        verdict = worst(hardened)
+        if verdict.is_ready:
+            count = sum(len(snapshot[one.query]) for one in self._wanted)
+            return ready("Applied", f"{number_of(count, 'node')} tuned")
+        lines = tuple(one.message for one in hardened if not one.is_ready)
+        return Readiness(
+            verdict.verdict, verdict.reason, verdict.message, verdict.code, verdict.remedy, lines
+        )
+
+
+def judge_node(wanted: Wanted, node: KubeObject, profiles: t.Sequence[KubeObject]) -> Readiness:
+    """Return ready if TuneD applied this text of the profile on the node, without an error."""
+    live, own, where = named(profiles, name(node)), wanted.profile, f"node {name(node)}"
+    if not live:
+        return pending(
+            where, f"{where}: the operator has made no Profile yet", code="TUNE-NO-PROFILE", remedy=_PODS
+        )
+    chosen = ((live.get("spec") or {}).get("config") or {}).get("tunedProfile", "")
+    if chosen != own:
+        remedy = f"Run `oc get tuned -n {manifest.NAMESPACE}` for the rule that chooses {chosen or 'it'}."
+        message = f"{where}: the operator chooses profile {chosen or 'none'}, not {own}"
+        return pending(where, message, code="TUNE-OTHER-PROFILE", remedy=remedy)
+    if not _has_text(live, own, wanted.data) or not _is_observed(live):
+        return pending(
+            where, f"{where}: TuneD has not yet read profile {own}", code="TUNE-NOT-APPLIED", remedy=_PODS
+        )
+    return _judge_status(where, own, live, wanted.tuning.defer)
+
+
+def _judge_status(where: str, own: str, live: KubeObject, defers: bool) -> Readiness:
+    degraded, applied = conditions.find(live, "Degraded"), conditions.find(live, "Applied")
+    if defers and applied.get("reason") == _DEFERRED:
+        return ready("Deferred", f"{where}: profile {own} takes effect with the next restart")
+    if degraded.get("status") == "True":
+        return _degraded(where, own, degraded)
+    active = (live.get("status") or {}).get("tunedProfile")
+    if active != own or applied.get("status") != "True":
+        message = f"{where}: profile {active or 'none'} is active, {own} is not applied yet"
+        return pending(where, message, code="TUNE-NOT-APPLIED", remedy=_PODS)
+    return ready("Applied", f"{where}: profile {own} is applied")
+
+
+def _degraded(where: str, own: str, found: KubeObject) -> Readiness:
+    text = _text(found)
+    message = f"{where}: profile {own} is degraded: {text}"
+    if found.get("reason") == _OVERRIDDEN:
+        remedy = "Remove that sysctl from `tuning` of the pool, or from the file that sets it on the node."
+        return failed(where, message, code="TUNE-SYSCTL", remedy=remedy)
+    remedy = "Correct or remove the setting that the message names in `tuning` of the pool."
+    return pending(where, message, code="TUNE-DEGRADED", remedy=remedy)
+
+
+def gone(profiles: t.Iterable[KubeObject], names: t.Collection[str]) -> Readiness:
+    """Return ready once no node has one of these profiles."""
+    left = [name(one) for one in profiles if _profiles_of(one) & set(names)]
+    if not left:
+        return ready("Gone", "no node has the profile")
+    return pending(
+        "Left",
+        f"{number_of(len(left), 'node')} still tuned: {', '.join(left[:5])}",
+        code="TUNE-LEFT",
+        remedy=_PODS,
+    )
+
+
+def summarize(wanted: Wanted, nodes: t.Iterable[KubeObject], profiles: t.Sequence[KubeObject]) -> KubeObject:
+    """Return the pool's part of the module's result."""
+    found = []
+    for node in nodes:
+        live, verdict = named(profiles, name(node)), judge_node(wanted, node, profiles)
+        active = (live.get("status") or {}).get("tunedProfile", "")
+        entry = {"name": name(node), "active": active, "ready": verdict.is_ready}
+        found.append({**entry, "deferred": verdict.reason == "Deferred", "message": verdict.message})
+    return {
+        "name": wanted.tuning.name,
+        "profile": wanted.profile,
+        "nodes": found,
+        "ready": all(one["ready"] for one in found),
+    }
+
+
+def _judge_object(wanted: Wanted, tuneds: t.Sequence[KubeObject]) -> Readiness:
+    valid = conditions.find(named(tuneds, wanted.profile), "Valid")
+    if valid.get("status") != "False":
+        return ready()
+    message = f"Tuned {wanted.profile} is not valid: {_text(valid)}"
+    remedy = "Correct `tuning` of the pool, or remove the other Tuned object that the message names."
+    return failed("Invalid", message, code="TUNE-INVALID", remedy=remedy)
+
+
+def _text(found: KubeObject) -> str:
+    return " ".join(str(found.get("message") or found.get("reason")).split())
+
+
+def _has_text(live: KubeObject, own: str, data: str) -> bool:
+    """Return False if the Profile has another text; releases before 4.17 have none in it."""
+    texts = [one["data"] for one in (live.get("spec") or {}).get("profile") or [] if one["name"] == own]
+    return not texts or data in texts
+
+
+def _is_observed(live: KubeObject) -> bool:
+    seen = (live.get("status") or {}).get("observedGeneration")
+    return seen is None or seen >= live["metadata"].get("generation", 0)
+
+
+def _profiles_of(live: KubeObject) -> set[str]:
+    spec, status = live.get("spec") or {}, live.get("status") or {}
+    return {str((spec.get("config") or {}).get("tunedProfile")), str(status.get("tunedProfile"))}

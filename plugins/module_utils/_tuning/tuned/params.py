@@ -1,0 +1,57 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Options of node_tuning: the pools that a task tunes, checked before the first request."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ..._core.input import Problems
+from ..._core.ownership import pool_label
+from ..._frame.argspec import BusyParams, LockParams, StateParams
+from .. import schema
+from ..entries import tuning
+from ..options import Tuning
+from . import check
+
+
+class PoolTuningParams(t.TypedDict):
+    """One pool of the option pools. tuning: not read when its tuning is removed."""
+
+    name: str
+    node_selector: dict[str, t.Any] | None
+    tuning: dict[str, t.Any] | None
+    architecture: t.Literal["amd64", "arm64"] | None
+    instance_type: str | None
+    vcpus: int | None
+    memory_gib: int | None
+    numa_nodes: int | None
+    threads_per_core: int | None
+
+
+class NodeTuningParams(StateParams, BusyParams, LockParams):
+    """The options of node_tuning. grace: seconds that a node may be degraded."""
+
+    pools: list[PoolTuningParams]
+    grace: int
+
+
+def read(pools: t.Sequence[PoolTuningParams]) -> list[Tuning]:
+    """Return the tuning of each pool. Raises InputError with every problem; sends no request."""
+    problems, found = Problems(), []
+    for index, one in enumerate(pools):
+        path = f"pools[{index}]"
+        if one["name"] in (other["name"] for other in pools[:index]):
+            message = f"{one['name']} is in the list twice."
+            problems.add("POOL-DUPLICATE", f"{path}.name", message, "Give each pool one entry.")
+        given = schema.read(one["tuning"] or {}, f"{path}.tuning", problems)
+        if problems.at(path):
+            continue
+        label = {str(key): str(value) for key, value in (one["node_selector"] or {}).items()}
+        read_in = tuning(one["name"], label or pool_label(one["name"]), given, f"{path}.tuning", one)
+        check.check(read_in, problems)
+        found.append(read_in)
+    problems.raise_if_any()
+    return found

@@ -1,0 +1,182 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Steps of node_tuning: give the nodes of each pool its TuneD profile, and wait until they run it."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ..._core.errors import AcceleratorError, KindNotServedError
+from ..._core.input import Problems
+from ..._core.objects import KubeObject, named
+from ..._core.ownership import MANAGED_BY, owned, selector
+from ..._kube.client import Api, Query
+from ..._kube.kinds import known
+from .. import machine_config, rollout_steps
+from ..options import Tuning
+from . import check, judge, manifest, params as options
+from .judge import Wanted
+from .params import NodeTuningParams
+
+TUNED: t.Final = known("Tuned")
+PROFILE: t.Final = known("Profile")
+NODE: t.Final = known("Node")
+
+
+def present(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
+    """Tune the nodes of all pools, and return for each pool its profile, its nodes, and what it replaced.
+
+    Nodes that have to reboot do so first. Raises AcceleratorError before the first write if another object
+    would win against the pool's, or if nodes may not reboot.
+    """
+    tunings = options.read(params["pools"])
+    if not tunings:
+        return {"pools": [], "rebooted": [], "ends": []}
+    tuneds = api.list(TUNED, manifest.NAMESPACE)
+    before = api.list(PROFILE, manifest.NAMESPACE)
+    nodes = {one.name: api.list(NODE, labels=selector(one.label)) for one in tunings}
+    _check(tunings, tuneds, nodes)
+    for remark in filter(None, map(check.remark, tunings)):
+        api.warn(remark)
+    objects = {one.name: manifest.build(one, _parent(api, one)) for one in tunings}
+    rolled = _rolled(api, tunings, objects, tuneds, params["on_busy"])
+    wanted = [_applied(api, one, objects[one.name], tuneds) for one in tunings]
+    seen = _wait(api, wanted, params["grace"])
+    found = [judge.summarize(one, seen[one.query], seen["profiles"]) for one in wanted]
+    for one in found:
+        one["replaces"] = _replaced(one["profile"], nodes[one["name"]], before)
+        one["reboots"] = rolled.get(one["name"], {}).get("reboots", [])
+        one["machine_config_pool"] = rolled.get(one["name"], {}).get("machine_config_pool", "")
+        one["new_machines"] = rolled.get(one["name"], {}).get("new_machines", "")
+    return {"pools": found, **_ended(rolled.values())}
+
+
+def absent(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
+    """Delete the tuning of the pools that this collection made, and wait until no node has their profiles.
+
+    Nodes that rebooted for it go back to the MachineConfigPool worker first, and reboot for that.
+    """
+    names = [one["name"] for one in params["pools"]]
+    rolled = rollout_steps.remove(api, names, params["on_busy"]) if _has_pools(api) else []
+    titles = [manifest.title(one) for one in names]
+    deleted = [title for title in titles if api.delete(TUNED, title, manifest.NAMESPACE)]
+    if deleted:
+        api.wait(
+            {"profiles": Query(PROFILE, manifest.NAMESPACE)},
+            lambda seen: judge.gone(seen["profiles"], deleted),
+            "the nodes' own profiles",
+            on_timeout_code="TUNE-LEFT",
+        )
+    pools = [{"name": one, "profile": title} for one, title in zip(names, titles, strict=True)]
+    return {"pools": pools, **_ended(rolled)}
+
+
+def _rolled(
+    api: Api,
+    tunings: t.Sequence[Tuning],
+    objects: t.Mapping[str, KubeObject],
+    tuneds: t.Sequence[KubeObject],
+    on_busy: str,
+) -> dict[str, dict[str, t.Any]]:
+    """Roll out what reboots nodes, if there is anything, and return the results by pool."""
+    if not any(one.reboots for one in tunings) and not _has_pools(api):
+        return {}
+    leaving = [
+        one
+        for one in tunings
+        if manifest.goes_by_pool(named(tuneds, manifest.title(one.name)))
+        and not manifest.goes_by_pool(objects[one.name])
+    ]
+    if leaving:
+        # The profile that these include goes with the rollout, and kernel arguments come from both.
+        rollout_steps.ask(api, tunings, on_busy)
+        for one in leaving:
+            _applied(api, one, objects[one.name], tuneds)
+    return {one["name"]: one for one in rollout_steps.ensure(api, tunings, on_busy)}
+
+
+def _parent(api: Api, one: Tuning) -> str:
+    """Return the profile that the pool's PerformanceProfile makes, or ""."""
+    if one.isolate is None:
+        return ""
+    return machine_config.tuned_parent(one, api.served(known("PerformanceProfile")))
+
+
+def _has_pools(api: Api) -> bool:
+    """Return True if this collection has made a MachineConfigPool in the cluster."""
+    try:
+        return bool(api.list(known("MachineConfigPool"), labels=selector(MANAGED_BY)))
+    except KindNotServedError:
+        return False
+
+
+def _ended(rolled: t.Iterable[dict[str, t.Any]]) -> dict[str, t.Any]:
+    """Return the nodes that reboot, in their order, and the pods that end."""
+    reboots, ends = list[str](), list[dict[str, t.Any]]()
+    for one in rolled:
+        reboots += one["reboots"]
+        ends += [end for end in one["ends"] if end not in ends]
+    return {"rebooted": reboots, "ends": ends}
+
+
+def _check(
+    tunings: t.Sequence[Tuning],
+    tuneds: t.Sequence[KubeObject],
+    nodes: t.Mapping[str, t.Sequence[KubeObject]],
+) -> None:
+    """Raise AcceleratorError if a profile does not fit the nodes, or if another object is in the way."""
+    problems = Problems()
+    for one in tunings:
+        check.check_nodes(one, nodes[one.name], problems)
+    problems.raise_if_any()
+    for one in tunings:
+        _refuse_others(one, tuneds, nodes[one.name])
+
+
+def _refuse_others(one: Tuning, tuneds: t.Sequence[KubeObject], nodes: t.Sequence[KubeObject]) -> None:
+    """Raise AcceleratorError if the pool's object is foreign, or loses against another one."""
+    own = manifest.title(one.name)
+    live = named(tuneds, own)
+    if live and not owned(live):
+        message = f"Tuned {own} exists, and this collection did not make it. Nothing was changed."
+        remedy = f"Run `oc delete tuned {own} -n {manifest.NAMESPACE}`, or give the pool another name."
+        raise AcceleratorError("TUNE-FOREIGN", message, remedy)
+    if lines := manifest.rivals(tuneds, nodes, own):
+        message = (
+            f"{one.path}: the nodes of pool {one.name} would keep another profile than {own}, which has "
+            f"priority {manifest.PRIORITY}: {'; '.join(lines)}. Nothing was changed."
+        )
+        remedy = (
+            f"Set a priority above {manifest.PRIORITY} in that Tuned object, or remove `tuning` of the pool."
+        )
+        raise AcceleratorError("TUNE-RIVAL", message, remedy, lines)
+
+
+def _applied(api: Api, one: Tuning, wanted: KubeObject, tuneds: t.Sequence[KubeObject]) -> Wanted:
+    api.apply(wanted, live=named(tuneds, manifest.title(one.name)) or None)
+    return Wanted(one, wanted["spec"]["profile"][0]["data"])
+
+
+def _wait(api: Api, wanted: t.Sequence[Wanted], grace: int) -> dict[str, list[KubeObject]]:
+    queries = {
+        "tuneds": Query(TUNED, manifest.NAMESPACE),
+        "profiles": Query(PROFILE, manifest.NAMESPACE),
+        **{one.query: Query(NODE, labels=selector(one.tuning.label)) for one in wanted},
+    }
+    verdict = judge.Judge(wanted, grace, api.clock)
+    return api.wait(queries, verdict, "tuning of the nodes", on_timeout_code="TUNE-NOT-APPLIED")
+
+
+def _replaced(
+    own: str, nodes: t.Sequence[KubeObject], before: t.Sequence[KubeObject]
+) -> dict[str, list[str]]:
+    """Return the profiles that nodes of the pool had before the task, each with its nodes."""
+    found: dict[str, list[str]] = {}
+    for node in nodes:
+        name = node["metadata"]["name"]
+        active = (named(before, name).get("status") or {}).get("tunedProfile", own)
+        if active != own:
+            found.setdefault(active, []).append(name)
+    return found
