@@ -115,15 +115,22 @@ def kubelets(directory: Path) -> t.Iterator[BenchCluster]:
         yield cluster
 
 
-@contextlib.contextmanager
-def whole(directory: Path) -> t.Iterator[BenchCluster]:
-    """The whole sandbox with its controllers and stand-ins, as `make demo` has it; gone afterwards."""
-    sandbox = Sandbox(directory)
-    try:
-        lifecycle.up(sandbox, "aws", fresh=True)
-        yield BenchCluster(sandbox)
-    finally:
-        lifecycle.down(sandbox)
-
-
 Cluster = t.Callable[[Path], contextlib.AbstractContextManager[BenchCluster]]
+
+
+def of_scenario(name: str) -> Cluster:
+    """The whole sandbox with its controllers and stand-ins, as `make demo` has it; gone afterwards."""
+
+    @contextlib.contextmanager
+    def running(directory: Path) -> t.Iterator[BenchCluster]:
+        sandbox = Sandbox(directory)
+        try:
+            lifecycle.up(sandbox, name, fresh=True)
+            yield BenchCluster(sandbox)
+        finally:
+            lifecycle.down(sandbox)
+
+    return running
+
+
+whole: t.Final = of_scenario("aws")

@@ -22,8 +22,10 @@ import bench_cluster
 import report
 import row_delay
 import row_enable
+import row_first_gpu
 import row_growth
 import row_playbook
+import row_quotas
 import row_requests
 import row_scale
 import row_task
@@ -45,7 +47,9 @@ PARTS: t.Final[dict[str, tuple[Rows, Cluster | None]]] = {
     "delay": (row_delay.rows, bench_cluster.plain),
     "wait": (row_wait.rows, bench_cluster.plain),
     "enable": (row_enable.rows, bench_cluster.whole),
+    "first_gpu": (row_first_gpu.rows, bench_cluster.of_scenario(row_first_gpu.SCENARIO)),
     "scale": (row_scale.rows, bench_cluster.kubelets),
+    "quotas": (row_quotas.rows, bench_cluster.installed),
     "pools": (row_growth.pools, bench_cluster.installed),
     "clusters": (row_growth.clusters, None),
 }

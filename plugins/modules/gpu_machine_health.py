@@ -109,6 +109,11 @@ duration:
   returned: always
   type: float
   sample: 0.2
+waited:
+  description: Seconds of these that the task waited for the cluster.
+  returned: when the task waited
+  type: float
+  sample: 3.5
 """
 
 import typing as t

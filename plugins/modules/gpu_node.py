@@ -105,6 +105,11 @@ duration:
   returned: always
   type: float
   sample: 187.2
+waited:
+  description: Seconds of these that the task waited for the cluster.
+  returned: when the task waited
+  type: float
+  sample: 3.5
 """
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (

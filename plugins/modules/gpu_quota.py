@@ -99,6 +99,12 @@ options:
     type: str
     choices: [report, take]
     default: report
+  nodes_exist:
+    description:
+      - Whether the nodes with these devices exist already. With V(false) the module does not warn of a limit
+        of a device that no node advertises, or of a DeviceClass that does not exist.
+    type: bool
+    default: true
   prove:
     description:
       - Whether to prove the quota. The module sends a dry run of a pod, or a claim, that requests more than
@@ -169,6 +175,11 @@ duration:
   returned: always
   type: float
   sample: 0.2
+waited:
+  description: Seconds of these that the task waited for the cluster.
+  returned: when the task waited
+  type: float
+  sample: 3.5
 """
 
 import typing as t
@@ -208,6 +219,7 @@ SPEC = ArgumentSpec(
         "create_namespace": {"type": "bool", "default": False},
         "namespaces": {"type": "list", "elements": "str"},
         **adoption.OPTION,
+        "nodes_exist": {"type": "bool", "default": True},
         "prove": {"type": "bool", "default": False},
     },
     mutually_exclusive=[["gpus", "hard"], *(["quotas", one] for one in ("namespace", "gpus", "hard"))],

@@ -40,7 +40,7 @@ options:
     type: str
     default: gpu-validation
   node_selector:
-    description: Labels that select the nodes. Required unless O(state=absent).
+    description: Labels that select the nodes. This or O(pools) is required unless O(state=absent).
     type: dict
   tolerations:
     description: Tolerations of the pods. They always tolerate C(nvidia.com/gpu:NoSchedule).
@@ -93,6 +93,21 @@ options:
     description: The least number of nodes that O(node_selector) must find.
     type: int
     default: 1
+  pools:
+    description:
+      - Several pools that are validated together, as
+        RV(accelerators.openshift.gpu_plan#module:plan.validations) returns them. The pods of all pools are
+        made before the module waits for any of them.
+      - Each entry has C(node_selector), and may have C(pool) (its name), C(expected) (as O(resources)),
+        C(tolerations), C(claims), C(benchmark), C(image) and C(min_nodes), which replace the option.
+      - A pool that fails keeps no other from being validated. The task then fails with the first pool's code
+        and has the others' codes as evidence.
+    type: list
+    elements: dict
+  max_nodes:
+    description: The number of nodes that are validated at the same time.
+    type: int
+    default: 200
   grace:
     description:
       - For how many seconds a pod may stay unschedulable, or its image unavailable, before the task fails.
@@ -115,6 +130,12 @@ EXAMPLES = r"""
     image: registry.example.com/nvidia/pytorch:24.12-py3
     force: true
 
+- name: Validate two pools together
+  accelerators.openshift.gpu_workload:
+    pools:
+      - {pool: a, node_selector: {accelerators.openshift/pool: a}, expected: {nvidia.com/gpu: 8}}
+      - {pool: b, node_selector: {accelerators.openshift/pool: b}, benchmark: matmul}
+
 - name: Validate a pool whose GPUs pods claim as devices
   accelerators.openshift.gpu_workload:
     node_selector: {accelerators.openshift/pool: training}
@@ -131,6 +152,7 @@ workload:
   description:
     - What ran and what was validated. C(due) lists the nodes that needed a validation and were free. A node
       that did not run keeps its earlier validation.
+    - With O(pools), C(nodes) has the nodes of all pools, each with the name of its C(pool).
     - C(busy) of a node is empty, or says who holds the devices of a node that was not validated.
   returned: success, or a failed validation
   type: dict
@@ -158,6 +180,11 @@ duration:
   returned: always
   type: float
   sample: 9.1
+waited:
+  description: Seconds of these that the task waited for the cluster.
+  returned: when the task waited
+  type: float
+  sample: 3.5
 """
 
 import typing as t
@@ -189,9 +216,12 @@ SPEC = ArgumentSpec(
         "force": {"type": "bool", "default": False},
         "strict": {"type": "bool", "default": False},
         "min_nodes": {"type": "int", "default": 1},
+        "pools": {"type": "list", "elements": "dict"},
+        "max_nodes": {"type": "int", "default": 200},
         "grace": {"type": "float", "default": 60},
     },
-    required_if=[["state", "present", ["node_selector"]]],
+    required_if=[["state", "present", ["node_selector", "pools"], True]],
+    mutually_exclusive=[["node_selector", "pools"]],
 ).merge(AUTH, STATE, WAIT)
 
 

@@ -82,6 +82,13 @@ options:
     type: str
     choices: [install, upgrade, never]
     default: install
+  until:
+    description:
+      - Which stage the task waits for. V(approved) ends as soon as the InstallPlan is approved, and lets the
+        operator install itself meanwhile; a later task with V(installed) waits for it.
+    type: str
+    choices: [approved, installed]
+    default: installed
   allow_csvs:
     description: Additional CSVs that an InstallPlan may contain. Shell patterns such as V(nfd.*) work.
     type: list
@@ -227,6 +234,11 @@ duration:
   returned: always
   type: float
   sample: 6.1
+waited:
+  description: Seconds of these that the task waited for the cluster.
+  returned: when the task waited
+  type: float
+  sample: 3.5
 """
 
 import typing as t
@@ -257,6 +269,7 @@ SPEC = ArgumentSpec(
         "source_namespace": {"type": "str", "default": "openshift-marketplace"},
         "install_mode": {"type": "str", "choices": ["OwnNamespace", "AllNamespaces"]},
         "approve": {"type": "str", "choices": ["install", "upgrade", "never"], "default": "install"},
+        "until": {"type": "str", "choices": ["approved", "installed"], "default": "installed"},
         "allow_csvs": {"type": "list", "elements": "str", "default": []},
         "adopt": {"type": "str", "choices": ["report", "take"], "default": "report"},
         "driver_change": {"type": "str", "choices": ["ask", "pin", "allow"], "default": "ask"},

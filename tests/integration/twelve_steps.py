@@ -31,6 +31,7 @@ VOLATILE = {
     "resourceVersion",
     "creationTimestamp",
     "proof",
+    "waited",
 }
 
 OTHER_WAY: t.Final = pytest.mark.long(

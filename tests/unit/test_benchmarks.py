@@ -12,7 +12,11 @@ from pathlib import Path
 import measure
 import pytest
 import report
+import row_first_gpu
+import yaml
 from measure import Sample
+
+from openshift_sandbox import scenario
 
 Data = dict[str, t.Any]
 RESULTS: t.Final[Data] = json.loads(report.RESULTS.read_text())
@@ -158,3 +162,10 @@ def test_a_program_is_not_charged_with_the_memory_of_the_harness(tmp_path: Path)
     assert 1 < sample.rss < 100
     with pytest.raises(measure.RunError, match="ended with 3"):
         measure.run([sys.executable, "-S", "-c", "raise SystemExit(3)"], os.environ, tmp_path / "output.log")
+
+
+def test_the_critical_path_is_that_of_the_slowest_pool_and_of_what_follows() -> None:
+    found = scenario.load(row_first_gpu.SCENARIO)
+    pools = yaml.safe_load(row_first_gpu.POOLS.read_text())["gpu_pools"]
+    assert row_first_gpu.critical_path(found, pools) == 80 + 30 + 5 + 5
+    assert row_first_gpu.critical_path(found, pools[1:]) == 40 + 30 + 5 + 5

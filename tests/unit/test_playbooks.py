@@ -179,6 +179,13 @@ def test_the_guide_has_the_types_and_defaults_of_the_modules(name: str) -> None:
         assert (row["type"], row["default"]) == (option["type"], expected), variable
 
 
+def test_no_tag_passes_over_a_pool_that_was_refused() -> None:
+    """The role goes on with the other pools, so the last task of the playbook has to fail the run."""
+    last = play("enable_gpus")["post_tasks"][-1]
+    assert last["ansible.builtin.assert"]["that"] == "__gpu_missing | length == 0"
+    assert last["tags"] == ["always"]
+
+
 def test_the_plan_becomes_inputs_of_roles_in_one_place() -> None:
     """role_inputs.yml sets a role's variable, or it names the wanted state; only the role has its default."""
     variables = role_variables(ROLES)
@@ -199,19 +206,22 @@ def test_every_preflight_of_a_role_runs_before_the_first_role() -> None:
         for task in play("enable_gpus")["pre_tasks"]
         if "ansible.builtin.import_role" in task
     ]
+    found = [one for one in found if one["tasks_from"].startswith("preflight")]
     asked = [(one["name"].rpartition(".")[2], one["tasks_from"]) for one in found]
     points = [(role, point) for role in ROLES for point in specs(role) if point.startswith("preflight")]
     assert sorted(asked) == sorted(points)
 
 
+def options_of(role: str, module: str, phase: str) -> list[Data]:
+    """The options of each task of a role's phase that runs the module."""
+    name = f"accelerators.openshift.{module}"
+    return [task[name] for task in read(ROOT / f"roles/{role}/tasks/{phase}.yml") if name in task]
+
+
 @pytest.mark.parametrize("role", [role for role in ROLES if "preflight" in specs(role)])
 def test_a_preflight_looks_where_the_later_step_does(role: str) -> None:
     """On a disconnected cluster catalogues have names of their own, which the user sets once for both."""
-
-    def operators(phase: str) -> list[Data]:
-        name = "accelerators.openshift.olm_operator"
-        return [task[name] for task in read(ROOT / f"roles/{role}/tasks/{phase}.yml") if name in task]
-
+    operators = functools.partial(options_of, role, "olm_operator")
     for asked, installed in zip(operators("preflight"), operators("present"), strict=True):
         assert {key: value for key, value in asked.items() if key != "wait"}.items() <= installed.items()
         assert asked.keys() >= {"name", "namespace", "channel", "csv", "source"}

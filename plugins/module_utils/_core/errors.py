@@ -22,6 +22,7 @@ LAYERS: t.Final = {
     "OLM": "olm",
     "GPU": "gpu",
     "NIC": "gpu",
+    "REBOOT": "tuning",
     "QUOTA": "quota",
     "UPDATE": "update",
     "WORK": "workload",
@@ -37,6 +38,7 @@ _ELSEWHERE: t.Final = {
     **dict.fromkeys(
         ("QUOTA-EMPTY", "QUOTA-KEY", "QUOTA-NAMESPACE", "QUOTA-PROOF", "QUOTA-QUANTITY"), "input"
     ),
+    **dict.fromkeys(("REBOOT-CPUS", "REBOOT-HUGE-PAGES", "REBOOT-TWO-POOLS"), "input"),
     # the pool is valid, but its live Machines contradict it
     **dict.fromkeys(("POOL-AUTOSCALED", "POOL-DRIFT", "POOL-SURGE"), "machine"),
     # the API server does not serve the kind

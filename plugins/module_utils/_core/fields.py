@@ -125,11 +125,27 @@ def conflicts(live: KubeObject, wanted: t.Mapping[str, t.Any]) -> list[Conflict]
 
     A list that keeps every live entry is no conflict: nothing of another manager gets lost.
     """
-    found = []
+    return [found for found, _operation in _of_others(live, wanted) if not _keeps(found)]
+
+
+def extended(live: KubeObject, wanted: t.Mapping[str, t.Any]) -> list[Conflict]:
+    """Return the lists that the wanted spec makes longer and that another manager applies.
+
+    It applies its own list again, and then our entries are gone.
+    """
+    found = _of_others(live, wanted)
+    return [one for one, operation in found if operation == "Apply" and _keeps(one)]
+
+
+def _keeps(found: Conflict) -> bool:
+    now, asked = found.live, found.asked
+    return isinstance(now, list) and isinstance(asked, list) and all(one in asked for one in now)
+
+
+def _of_others(live: KubeObject, wanted: t.Mapping[str, t.Any]) -> t.Iterator[tuple[Conflict, str]]:
+    """Yield each field that changes and that another manager set, with the operation that set it last."""
     entries = (live.get("metadata") or {}).get("managedFields") or []
     for path, now, asked in _differing(live.get("spec") or {}, wanted, ()):
-        if isinstance(now, list) and isinstance(asked, list) and all(one in asked for one in now):
-            continue
         owners = [
             one
             for one in entries
@@ -140,8 +156,8 @@ def conflicts(live: KubeObject, wanted: t.Mapping[str, t.Any]) -> list[Conflict]
         if owners:
             last = max(owners, key=lambda one: str(one.get("time") or ""))
             title = ".".join(("spec", *path))
-            found.append(Conflict(title, now, asked, str(last["manager"]), str(last.get("time") or "")))
-    return found
+            since = str(last.get("time") or "")
+            yield Conflict(title, now, asked, str(last["manager"]), since), str(last.get("operation") or "")
 
 
 def _differing(

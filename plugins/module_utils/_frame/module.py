@@ -143,10 +143,12 @@ def execute(
 
 
 def _written(api: Api | None, check_mode: bool, diff: bool) -> Result:
-    """Return the keys of a result about what the task wrote, or would write in check mode."""
+    """Return the keys of a result about what the task wrote, or would write, and how long it waited."""
     if api is None:
         return {"changed": False}
     found: Result = {"changed": bool(api.changes)}
+    if api.waited:
+        found["waited"] = round(api.waited, 3)
     if api.warnings:
         found["warnings"] = list(api.warnings)
     if diff and api.changes:

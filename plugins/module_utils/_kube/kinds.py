@@ -177,6 +177,8 @@ machineconfiguration.openshift.io/v1
   MachineConfigPool         machineconfigpools         - config
   MachineConfig             machineconfigs             - config
   KubeletConfig             kubeletconfigs             - config
+performance.openshift.io/v2
+  PerformanceProfile        performanceprofiles        - tuning
 operators.coreos.com/v1
   OperatorGroup             operatorgroups             n olm
 operators.coreos.com/v1alpha1

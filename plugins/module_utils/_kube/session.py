@@ -125,8 +125,8 @@ class Session:
 
     check_mode: writes become server-side dry runs. wait_wanted: the task's option wait.
     progress: shows one line at once. changes: writes, in order. kept: titles of objects that were as wanted.
-    seen: lists for the next wait. discovery: kinds outside the table. guard: whether the task may write.
-    run: what the task belongs to.
+    waited: seconds that waits have taken. seen: lists for the next wait. discovery: kinds outside the table.
+    guard: whether the task may write. run: what the task belongs to.
     """
 
     http: Http
@@ -136,6 +136,7 @@ class Session:
     changes: list[Change] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
+    waited: float = 0.0
     seen: ListCache = field(default_factory=ListCache)
     discovery: Discovery = field(default_factory=Discovery)
     guard: Guard = field(default_factory=Unguarded)

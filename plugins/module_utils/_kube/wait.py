@@ -60,11 +60,13 @@ def wait(
         return seen
     news: queue.SimpleQueue[News] = queue.SimpleQueue()
     watches = [Watch(session, key, query, news, lists[key]) for key, query in queries.items()]
+    started = session.clock()
     for watch in watches:
         watch.start()
     try:
         return loop.until_ready(seen, news)
     finally:
+        session.waited += session.clock() - started
         for watch in watches:
             watch.stop()
 

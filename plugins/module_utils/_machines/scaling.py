@@ -66,21 +66,43 @@ def respect(
     held: the pool's sets. live: the same and others, as the API server has them. on_scaled: KEEP or TAKE. If
     the pool has again as many machines as its last run asked for, the hand is no longer in the game.
     """
-    if search.prior and search.prior.partition("/")[2] == str(sum(one.replicas for one in held)):
-        return []
-    found = {name_of(one): scaled_by(one) for one in live}
+    live = list(live)
     wanted = {
         one.name: share.replicas for one in held for share in search.shares if _is_for(share, one, search)
     }
-    remarks = []
-    for one in held:
+    changed = [one for one in held if wanted.get(one.name, one.replicas) != one.replicas]
+    remarks = _reverted(changed, live, wanted) if on_scaled == TAKE else []
+    if search.prior and search.prior.partition("/")[2] == str(sum(one.replicas for one in held)):
+        return remarks
+    found = {name_of(one): scaled_by(one) for one in live}
+    for one in changed:
         scaling = found.get(one.name)
-        if scaling is None or wanted.get(one.name, one.replicas) == one.replicas:
+        if scaling is None:
             continue
         remarks.append(_remark(search, one, wanted[one.name], scaling, on_scaled))
         if on_scaled == KEEP:
             _pin(search, one)
     return remarks
+
+
+def _reverted(
+    changed: t.Iterable[Held], live: t.Iterable[KubeObject], wanted: t.Mapping[str, int]
+) -> list[str]:
+    """Return a warning for each set whose replicas another manager applies too: it applies them again."""
+    others = {
+        name_of(one): str(entry["manager"])
+        for one in live
+        for entry in one["metadata"].get("managedFields") or ()
+        if entry.get("operation") == "Apply"
+        and entry.get("manager") != MANAGER
+        and "f:replicas" in ((entry.get("fieldsV1") or {}).get("f:spec") or {})
+    }
+    return [
+        f"Field manager {others[one.name]} applies the replicas of machine set {one.name} too, and may scale "
+        f"it from {wanted[one.name]} to {one.replicas} again. Change the number there as well."
+        for one in changed
+        if one.name in others
+    ]
 
 
 def _is_for(share: Share, one: Held, search: Search) -> bool:

@@ -21,12 +21,15 @@ SHOWN: t.Final = 20
 # With more nodes than this, one query reads all pods instead of one query for each node.
 FEW: t.Final = 8
 _WAIT: t.Final = (
-    "Wait until they have ended, or set on_busy: drain (the task evicts them) "
-    "or on_busy: wait (the task waits for their end)."
+    "Wait until they have ended, or set gpu_on_busy: drain (module option on_busy; the task evicts them) "
+    "or gpu_on_busy: wait (the task waits for their end)."
 )
 
-_DATA: t.Final = "Save the data, then set delete_emptydir: true."
-_NOBODY: t.Final = "No controller would recreate them on another node: delete them, or set force: true."
+_DATA: t.Final = "Save the data, then set gpu_delete_emptydir: true (module option delete_emptydir)."
+_NOBODY: t.Final = (
+    "No controller would recreate them on another node: delete them, or set gpu_evict_unmanaged: true "
+    "(module option force)."
+)
 
 
 @dataclass(frozen=True)

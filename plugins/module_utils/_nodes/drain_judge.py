@@ -182,7 +182,8 @@ class Emptied:
             f"{number_of(len(came), 'pod')} with GPUs came to the nodes after this task had looked for such "
             f"pods, and on_busy: fail does not allow their eviction: {self._listed(came)}",
             code=NEW_WORK,
-            remedy="Wait until they have ended and run again, or set on_busy: drain or on_busy: wait.",
+            remedy="Wait until they have ended and run again, or set gpu_on_busy: drain or gpu_on_busy: wait "
+            "(module option on_busy).",
             details=tuple(sorted(map(self._line, came))),
         )
 

@@ -154,7 +154,8 @@ def _search(api: Api, name: str, source: str | None, source_namespace: str, is_n
         found = found or catalogue.choose(offered, name, source)
     catalogs = api.list(known("CatalogSource"), source_namespace) if found is None or is_new else []
     if found is None:
-        raise catalogue.missing(name, source, offered, catalogs, _hub(api))
+        seen = [*([first] if first else []), *offered]
+        raise catalogue.missing(name, source, seen, catalogs, _hub(api))
     if is_new:
         if source is None:
             catalogue.check_one_source(name, catalogue.sources(offered, name), catalogs)
@@ -187,8 +188,9 @@ def follow(
     }
     changes: list[KubeObject] = []
     ends: list[dict[str, t.Any]] = []
+    is_enough = params["until"] == "approved"
     while True:
-        seen = _wait(api, queries, ask, params["grace"], subscription)
+        seen = _wait(api, queries, ask, params["grace"], subscription, is_enough)
         plan = olm_subscription.plan_to_approve(seen, ask)
         if plan is not None:
             progress.check(seen, plan, ask)
@@ -199,7 +201,7 @@ def follow(
             )
         if plan is None and _ask_again(api, seen, ask):
             continue
-        if plan is None or api.check_mode or not api.wait_wanted:
+        if plan is None or is_enough or api.check_mode or not api.wait_wanted:
             seen = {**seen, "subscription": seen["subscription"] or [subscription]}
             return _result(api, seen, changes, ends)
 
@@ -210,9 +212,16 @@ def _wait(
     ask: olm_subscription.Ask,
     grace: float,
     subscription: KubeObject | None,
+    is_approval_enough: bool,
 ) -> Snapshot:
     """Wait for the operator. subscription: None if OLM was made to unpack the bundle again."""
-    judge = progress.Judge(ask, api.clock, grace=grace, stale=2.0 if subscription else 15.0)
+    judge = progress.Judge(
+        ask,
+        api.clock,
+        grace=grace,
+        stale=2.0 if subscription else 15.0,
+        is_approval_enough=is_approval_enough,
+    )
     try:
         return api.wait(queries, judge, f"operator {ask.package}", on_timeout_code="OLM-PENDING")
     except (NotReadyError, WaitTimeoutError) as exc:
@@ -225,7 +234,7 @@ def _wait(
             and subscription is not None
             and unpack.begin_again(api, subscription, ask.catalog[1])
         ):
-            return _wait(api, queries, ask, grace, None)
+            return _wait(api, queries, ask, grace, None, is_approval_enough)
         raise unpack.explained(api, exc, ask.catalog[1]) from exc
 
 

@@ -14,6 +14,7 @@ from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, Snapshot
 from .._frame.argspec import BusyParams, LockParams, StateParams
 from . import catalogue, csv as olm_csv, observed, plans
+from .settings import assignment
 
 INSTALL: t.Final = "install"
 UPGRADE: t.Final = "upgrade"
@@ -33,6 +34,7 @@ class OlmOperatorParams(BusyParams, LockParams, StateParams):
     source_namespace: str
     install_mode: t.Literal["OwnNamespace", "AllNamespaces"] | None
     approve: t.Literal["install", "upgrade", "never"]
+    until: t.Literal["approved", "installed"]
     allow_csvs: list[str]
     adopt: t.Literal["report", "take"]
     driver_change: t.Literal["ask", "pin", "allow"]
@@ -89,7 +91,7 @@ def ask(params: OlmOperatorParams, live: KubeObject | None, offer: KubeObject | 
         basis,
         channel=entry["name"],
         catalog=catalogue.catalog(offer),
-        path=catalogue.path_to(entry, params["csv"]),
+        path=catalogue.path_to(entry, params["csv"], params["name"]),
         head=str(entry.get("currentCSV") or ""),
         modes=catalogue.install_modes(entry),
         held=catalogue.path_to(entry, None),
@@ -155,7 +157,7 @@ def subscribed(subscriptions: t.Sequence[KubeObject], package: str, namespace: s
         raise AcceleratorError(
             "OLM-TWICE",
             message,
-            f"Set namespace: {other['namespace']}, or remove that Subscription.",
+            f"Set {assignment(package, 'namespace', other['namespace'])}, or remove that Subscription.",
         )
     return here[0] if here else None
 
@@ -182,7 +184,8 @@ def check_foreign(live: KubeObject, wanted: KubeObject) -> str:
         remedy = (
             f"Change it in {keeper}, or set these options to the live values."
             if keeper
-            else "Set adopt: take to change these fields, or set these options to the live values."
+            else f"Set {assignment(str(held.get('name')), 'adopt', 'take')} to change these fields, or set "
+            "these options to the live values."
         )
         raise AcceleratorError("OLM-NOT-OURS", message, remedy, wrong)
     by = f" {keeper} manages it." if keeper else ""

@@ -36,6 +36,7 @@ class GpuQuotaParams(StateParams):
     create_namespace: bool
     namespaces: list[str] | None
     adopt: t.Literal["report", "take"]
+    nodes_exist: bool
     prove: bool
 
 

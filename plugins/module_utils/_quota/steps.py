@@ -111,7 +111,8 @@ def _present(
         )["quotas"]
     now = applied if api.check_mode else resource_quota.named(seen, one.name) or applied
     # Nodes and classes are read only for limits that are new: thousands of nodes are many pages.
-    nodes, classes = (offered.nodes(limits), offered.classes(limits)) if is_changed else (None, None)
+    is_compared = is_changed and params["nodes_exist"]
+    nodes, classes = (offered.nodes(limits), offered.classes(limits)) if is_compared else (None, None)
     for text in resource_quota.doubts(one.name, limits, nodes, seen, classes):
         api.warn(text)
     facts = resource_quota.summarize(now, limits)
@@ -173,5 +174,8 @@ def prove(api: Api, live: KubeObject, limits: t.Mapping[str, str]) -> str:
 
 def _not_proven(api: Api, live: KubeObject, why: str) -> str:
     text = f"not proven: {why}"
-    api.warn(f"Quota {live['metadata']['namespace']}/{live['metadata']['name']} is {text}")
+    api.warn(
+        f"Quota {live['metadata']['namespace']}/{live['metadata']['name']} is set, and {text.rstrip('.')}. "
+        "To ask for no proof, set gpu_policy_prove: false (module option prove)."
+    )
     return text

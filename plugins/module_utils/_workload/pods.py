@@ -34,6 +34,8 @@ class GpuWorkloadParams(StateParams):
     force: bool
     strict: bool
     min_nodes: int
+    pools: list[dict[str, t.Any]] | None
+    max_nodes: int
     grace: float
 
 

@@ -11,14 +11,16 @@ import datetime
 import secrets
 import typing as t
 
-from .._core.errors import AcceleratorError, ForbiddenError
-from .._core.objects import KubeObject, number_of
+from .._core.errors import AcceleratorError, ApiError, ForbiddenError, WaitTimeoutError
+from .._core.objects import KubeObject, name, number_of
 from .._frame import lease, process
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 from .._nodes import dra
 from . import judge, obstacles, pods as workload_pods, runs
+from .judges import Judges
 from .pods import GpuWorkloadParams
+from .turns import Job
 
 POD: t.Final = known("Pod")
 CLAIM: t.Final = known("ResourceClaim")
@@ -73,34 +75,45 @@ def _requested(
     }
 
 
-def run(
-    api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject], left: t.Sequence[KubeObject] = ()
-) -> dict[str, list[judge.PodResult]]:
-    """Run the pods until they have ended, delete them, and return their results by the name of the node.
+def run(api: Api, jobs: t.Sequence[Job]) -> None:
+    """Run the pods of all jobs together until they have ended, delete them, and note their results.
 
-    left: pods of earlier runs, which are deleted first.
+    The turn of a job gets the results by the name of the node, or its error if there are several jobs. Raises
+    NotReadyError or WaitTimeoutError otherwise.
     """
+    first = jobs[0].turn.params
+    params = next((job.turn.params for job in jobs if job.turn.params["claims"]), first)
     namespace = params["namespace"]
-    clean(api, params, left)
     api.wait_wanted = True
     accounts = {"accounts": Query(known("ServiceAccount"), namespace, "default")}
     api.wait(accounts, judge.judge_account, "validation namespace")
     mark = workload_pods.Mark(secrets.token_hex(3), api.run.id, max(1, int(api.deadline.remaining())))
-    pods = workload_pods.pods(params, due, mark)
-    what = f"{number_of(len(pods), 'pod')} on {number_of(len(due), 'node')}"
+    each = [workload_pods.pods(job.turn.params, job.nodes, mark) for job in jobs]
+    pods = [pod for made in each for pod in made]
+    what = f"{number_of(len(pods), 'pod')} on {number_of(sum(len(job.nodes) for job in jobs), 'node')}"
     api.progress(f"validation: {what}; they end by themselves after {mark.seconds} s if this run is killed")
     with _cleaned(api, params, pods, mark):
-        for probe in workload_pods.probes(params, due, mark):
-            api.dry_run_create(probe)
+        for job in jobs:
+            for probe in workload_pods.probes(job.turn.params, job.nodes, mark):
+                api.dry_run_create(probe)
         if params["claims"]:
             api.create(workload_pods.template(params, mark.name))
         for pod in pods:
             api.create(pod)
         queries = {"pods": Query(POD, namespace, labels=f"{workload_pods.RUN_LABEL}={mark.name}")}
-        made = [str(pod["metadata"]["name"]) for pod in pods]
-        ended = api.wait(queries, judge.Judge(made, params["grace"], api.clock), "validation")["pods"]
-        logs = [api.log(namespace, pod["metadata"]["name"]) if judge.has_log(pod) else "" for pod in ended]
-        return judge.by_node(due, ended, logs, params["benchmark"])
+        names = [[str(pod["metadata"]["name"]) for pod in made] for made in each]
+        judges = Judges(names, params["grace"], api.clock)
+        try:
+            api.wait(queries, judges, "validation")
+        except WaitTimeoutError as exc:
+            if len(jobs) == 1:
+                raise
+            judges.give_up(exc)
+        for job, ended, error in zip(jobs, judges.ended, judges.errors, strict=True):
+            job.turn.error = error
+            if error is None:
+                logs = [api.log(namespace, name(pod)) if judge.has_log(pod) else "" for pod in ended]
+                job.turn.ran |= judge.by_node(job.nodes, ended, logs, job.turn.params["benchmark"])
 
 
 @contextlib.contextmanager
@@ -112,8 +125,8 @@ def _cleaned(
     try:
         try:
             yield
-        except ForbiddenError as exc:
-            raise obstacles.quota(exc, params["namespace"]) from exc
+        except ApiError as exc:
+            raise obstacles.refused(exc, params["namespace"]) from exc
     except AcceleratorError as exc:
         failure = exc
         raise

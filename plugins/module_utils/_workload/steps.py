@@ -6,18 +6,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import typing as t
 
-from .._core.errors import ForbiddenError
+from .._core.errors import ApiError, NotReadyError
 from .._core.objects import KubeObject
 from .._core.ownership import selector
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._kube.session import Change
 from .._nodes import dra
-from . import fingerprints, judge, namespace, obstacles, pods as workload_pods
+from . import fingerprints, judge, namespace, obstacles, pods as workload_pods, turns
 from .pods import GpuWorkloadParams
-from .run_steps import SLICE, look, run
+from .run_steps import SLICE, clean, look, run
+from .turns import Job, Turn
 
 NAMESPACE: t.Final = known("Namespace")
 # Part of the names of predicted pods: each run in check mode predicts the same ones.
@@ -29,50 +32,97 @@ MANY: t.Final = 20
 def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
     """Validate the nodes that changed since their last validation, and return the results of all nodes.
 
-    Raises NotReadyError if nodes or devices are missing, or if a validation failed.
+    A pool that fails keeps no other from being validated. Raises NotReadyError if nodes or devices are
+    missing, or if a validation failed; of several pools the first error, with the others as evidence.
     """
-    obstacles.check(params)
-    found = nodes(api, params)
-    if problem := obstacles.problem(found, params):
-        if not api.check_mode:
-            raise problem
-        api.warn(f"{problem.message} In check mode the earlier stages are only predicted.")
-        found = []
-    due = fingerprints.changed(found, params["benchmark"], _memory(api, params), params["force"])
-    if not due:
-        return {"workload": judge.summarize(found, due, {}, params)}
-    left, busy = look(api, params, due)
-    if warning := obstacles.check_busy(busy, len(due), params["strict"]):
-        api.warn(warning)
-    free = [node for node in due if node["metadata"]["name"] not in busy]
-    ran = _validate(api, params, free, left) if free else {}
-    facts = {"workload": judge.summarize(found, free, ran, params, busy)}
-    wrong = judge.complaints_by_node(free, ran)
-    good = [node for node in free if node["metadata"]["name"] not in wrong]
-    if good:
-        existing = api.list(known("Node"), metadata_only=True)
-        memory = _memory(api, params)  # another run may have validated other nodes meanwhile
-        for one in fingerprints.build(params, memory, good, existing):
-            api.apply(one, live=memory.maps.get(one["metadata"]["name"]))
-    if wrong:
-        raise judge.failure([part for parts in wrong.values() for part in parts], facts)
-    return facts
+    each = turns.begin(params)
+    for turn in each:
+        obstacles.check(turn.params)
+    memory = _memory(api, params) if each else fingerprints.Memory({}, {})
+    for turn in each:
+        with _noted(turn):
+            _look(api, turn, memory)
+    free = [turn for turn in each if turn.error is None and turn.free]
+    if free:
+        _validate(api, params, free)
+        _remember(api, [turn for turn in free if turn.error is None])
+    return turns.result(each, params)
+
+
+@contextlib.contextmanager
+def _noted(turn: Turn) -> t.Iterator[None]:
+    """Keep the error of a pool until the other pools have had their turn."""
+    try:
+        yield
+    except NotReadyError as exc:
+        turn.error = exc
 
 
 def _memory(api: Api, params: GpuWorkloadParams) -> fingerprints.Memory:
     return fingerprints.read(lambda name: api.get(known("ConfigMap"), name, params["namespace"]))
 
 
-def _validate(
-    api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject], left: t.Sequence[KubeObject]
-) -> dict[str, list[judge.PodResult]]:
+def _look(api: Api, turn: Turn, memory: fingerprints.Memory) -> None:
+    """Find the nodes of a pool, which of them are due, and who holds their devices."""
+    params = turn.params
+    turn.found = nodes(api, params)
+    if problem := obstacles.problem(turn.found, params):
+        if not api.check_mode:
+            raise problem
+        api.warn(f"{problem.message} In check mode the earlier stages are only predicted.")
+        turn.found = []
+    turn.due = fingerprints.changed(turn.found, params["benchmark"], memory, params["force"])
+    if not turn.due:
+        return
+    turn.left, turn.busy = look(api, params, turn.due)
+    if warning := obstacles.check_busy(turn.busy, len(turn.due), params["strict"]):
+        api.warn(warning)
+
+
+def _validate(api: Api, params: GpuWorkloadParams, free: t.Sequence[Turn]) -> None:
     place = api.get(NAMESPACE, params["namespace"])
     if place is None or namespace.is_made_for_validation(place):
         api.apply(namespace.build(params["namespace"]))
     if api.check_mode:
-        predict(api, params, due)
-        return {}
-    return run(api, params, due, left)
+        for turn in free:
+            predict(api, turn.params, turn.free)
+        return
+    for turn in free:
+        clean(api, turn.params, turn.left)
+    for batch in turns.batches(free, params["max_nodes"]):
+        _run([job for job in batch if job.turn.error is None], functools.partial(run, api))
+
+
+def _run(jobs: t.Sequence[Job], act: t.Callable[[t.Sequence[Job]], None]) -> None:
+    """Validate the nodes of the jobs together; one after the other if a quota does not take them all."""
+    try:
+        if jobs:
+            act(jobs)
+    except NotReadyError as exc:
+        if len(jobs) < 2 or exc.code != "QUOTA-TOO-SMALL":
+            for job in jobs:
+                job.turn.error = exc
+            return
+        for job in jobs:
+            with _noted(job.turn):
+                act([job])
+
+
+def _remember(api: Api, each: t.Sequence[Turn]) -> None:
+    """Store the fingerprints of the nodes that passed, and note what is wrong with the others."""
+    existing: list[KubeObject] = []
+    for turn in each:
+        wrong = judge.complaints_by_node(turn.free, turn.ran)
+        good = [node for node in turn.free if node["metadata"]["name"] not in wrong]
+        if good:
+            existing = existing or api.list(known("Node"), metadata_only=True)
+            # Another run may have validated other nodes meanwhile.
+            memory = _memory(api, turn.params)
+            for one in fingerprints.build(turn.params, memory, good, existing):
+                api.apply(one, live=memory.maps.get(one["metadata"]["name"]))
+        if wrong:
+            parts = [part for found in wrong.values() for part in found]
+            turn.error = judge.failure(parts, {"workload": turn.facts()})
 
 
 def nodes(api: Api, params: GpuWorkloadParams) -> list[KubeObject]:
@@ -99,8 +149,8 @@ def predict(api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]) ->
             return
         for pod in made:
             api.create(pod)
-    except ForbiddenError as exc:
-        raise obstacles.quota(exc, params["namespace"]) from exc
+    except ApiError as exc:
+        raise obstacles.refused(exc, params["namespace"]) from exc
 
 
 def _predict_sum(

@@ -54,6 +54,8 @@ def bundle(package: Package, version: str, scenario: Scenario) -> Data:
     catalogues do.
     """
     csv = package.csv(version, failing=_hits(scenario.trouble("csv_failed", package=package.name), version))
+    if seconds := scenario.delay("operator_start", 0.0):
+        _slow_start(csv, seconds)
     properties = [_property("olm.package", {"packageName": package.name, "version": version})]
     crds = package.crds_of(version)
     for crd in crds:
@@ -81,6 +83,13 @@ def bundle(package: Package, version: str, scenario: Scenario) -> Data:
         "properties": properties,
         "relatedImages": csv["spec"]["relatedImages"],
     }
+
+
+def _slow_start(csv: Data, seconds: float) -> None:
+    """Let the pods of the operator become ready only after so many seconds. KWOK reads the annotations."""
+    wait = {f"pod-ready.stage.kwok.x-k8s.io/{key}": f"{seconds:g}s" for key in ("delay", "jitter-delay")}
+    for one in csv["spec"]["install"]["spec"]["deployments"]:
+        one["spec"]["template"]["metadata"]["annotations"] = wait
 
 
 def write(directory: Path, found: list[Package], scenario: Scenario) -> dict[str, Path]:

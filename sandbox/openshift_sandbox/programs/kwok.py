@@ -65,7 +65,8 @@ def brisk(stage: Stage, step: float, jitter: float) -> Stage:
     name, spec = stage["metadata"]["name"], dict(stage["spec"])
     if spec["resourceRef"]["kind"] == "Pod":
         # Upstream's pod-delete takes the whole grace period: updating two nodes in turn would take a minute.
-        kept = {} if name == "pod-delete" else {"durationFrom": spec["delay"]["durationFrom"]}
+        own = () if name == "pod-delete" else ("durationFrom", "jitterDurationFrom")
+        kept = {key: spec["delay"][key] for key in own if key in spec["delay"]}
         # KWOK draws the delay between the duration and the "jitter" duration, which is its upper end.
         spec["delay"] = {
             "durationMilliseconds": int(step * 1000),

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import typing as t
 
 from openshift_sandbox.seed import more_sets
@@ -36,6 +37,7 @@ READABLE: t.Final = (
         "nfd.openshift.io",
         "nfd.k8s-sigs.io",
         "nvidia.com",
+        "performance.openshift.io",
         "tuned.openshift.io",
     ),
     *("monitoring.coreos.com", "security.openshift.io", "autoscaling.openshift.io", "certificates.k8s.io"),
@@ -48,8 +50,24 @@ def secrets(cluster: Object) -> list[Object]:
         *(platform_of(cluster).CREDENTIALS, "master-user-data", "worker-user-data"),
         *more_sets.secrets(cluster),
     )
-    template = {"apiVersion": "v1", "kind": "Secret", "stringData": {"userData": "{}"}}
-    return [template | {"metadata": {"name": name, "namespace": MACHINE_NAMESPACE}} for name in names]
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": name, "namespace": MACHINE_NAMESPACE},
+            "stringData": {"userData": user_data(cluster, name)},
+        }
+        for name in names
+    ]
+
+
+def user_data(cluster: Object, secret: str) -> str:
+    """Return the Ignition of a role: it names the configuration that a new machine fetches. Or `{}`."""
+    role, separator, _rest = secret.partition("-user-data")
+    if not separator or role not in {"master", "worker"}:
+        return "{}"
+    source = f"https://api-int.{cluster['base_domain']}:22623/config/{role}"
+    return json.dumps({"ignition": {"config": {"merge": [{"source": source}]}, "version": "3.2.0"}})
 
 
 def restricted_role() -> list[Object]:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.seed import access, image_mirrors, more_sets
+from openshift_sandbox.seed import access, image_mirrors, more_sets, pools
 from openshift_sandbox.seed.nodes import MACHINE_NAMESPACE, Object, rendered
 from openshift_sandbox.seed.platforms.registry import platform as platform_of
+from openshift_sandbox.seed.pools import INSTALLED, as_expected
 
 CONFIG: t.Final = "config.openshift.io/v1"
-INSTALLED: t.Final = "2026-08-20T08:00:00Z"
 REGISTRY: t.Final = "image-registry.openshift-image-registry.svc:5000"
 NAMESPACES: t.Final = (
     "openshift",
@@ -53,8 +53,8 @@ def objects(cluster: Object) -> list[Object]:
             "OperatorHub", {"disableAllDefaultSources": True} if cluster.get("mirrored_catalogs") else {}, {}
         ),
         *(cluster_operator(cluster, name) for name in OPERATORS),
-        *(machine_config(cluster, pool) for pool in counts(cluster)),
-        *(machine_config_pool(cluster, pool, count) for pool, count in counts(cluster).items()),
+        *(one for pool in counts(cluster) for one in pools.machine_configs(cluster, pool)),
+        *(pools.machine_config_pool(cluster, pool, count) for pool, count in counts(cluster).items()),
         driver_toolkit(cluster),
         *image_mirrors.objects(cluster),
         *access.secrets(cluster),
@@ -131,7 +131,7 @@ def cluster_version(cluster: Object) -> Object:
             else {}
         ),
         "capabilities": {"enabledCapabilities": capabilities, "knownCapabilities": capabilities},
-        "conditions": [_condition(*one) for one in conditions],
+        "conditions": [as_expected(*one) for one in conditions],
     }
     spec = {"channel": cluster["channel"], "clusterID": "5f2c1c1e-7a53-4d0b-9c55-2f7e0a9b6c11"}
     return _config("ClusterVersion", spec, status, name="version")
@@ -155,69 +155,20 @@ def conditional_update(cluster: Object, one: Object) -> Object:
         "url": f"https://access.redhat.com/{name}",
         "matchingRules": [{"type": "Always"}],
     }
-    condition = _condition("Recommended", "False", message) | {"reason": name}
+    condition = as_expected("Recommended", "False", message) | {"reason": name}
     return {"release": update(cluster, one["version"]), "risks": [risk], "conditions": [condition]}
 
 
 def cluster_operator(cluster: Object, name: str) -> Object:
     """Return a ClusterOperator that is Available."""
     states = {"Available": "True", "Progressing": "False", "Degraded": "False", "Upgradeable": "True"}
-    conditions = [_condition(kind, value, "") for kind, value in states.items()]
+    conditions = [as_expected(kind, value, "") for kind, value in states.items()]
     return _config(
         "ClusterOperator",
         {},
         {"conditions": conditions, "versions": [{"name": "operator", "version": str(cluster["version"])}]},
         name=name,
     )
-
-
-def machine_config(cluster: Object, pool: str) -> Object:
-    """Return the rendered MachineConfig of a pool."""
-    return {
-        "apiVersion": "machineconfiguration.openshift.io/v1",
-        "kind": "MachineConfig",
-        "metadata": {"name": rendered(cluster, pool)},
-        "spec": {"config": {"ignition": {"version": "3.5.0"}}, "kernelType": "default"},
-    }
-
-
-def machine_config_pool(cluster: Object, pool: str, count: int) -> Object:
-    """Return a MachineConfigPool whose nodes are all up to date."""
-    configuration = {"name": rendered(cluster, pool)}
-    conditions = [
-        ("Updated", "True"),
-        ("Updating", "False"),
-        ("Degraded", "False"),
-        ("NodeDegraded", "False"),
-        ("RenderDegraded", "False"),
-    ]
-    numbers = {
-        "machineCount": count,
-        "readyMachineCount": count,
-        "updatedMachineCount": count,
-        "unavailableMachineCount": 0,
-        "degradedMachineCount": 0,
-    }
-    return {
-        "apiVersion": "machineconfiguration.openshift.io/v1",
-        "kind": "MachineConfigPool",
-        "metadata": {
-            "name": pool,
-            "labels": {f"pools.operator.machineconfiguration.openshift.io/{pool}": ""},
-        },
-        "spec": {
-            "configuration": configuration,
-            "machineConfigSelector": {"matchLabels": {"machineconfiguration.openshift.io/role": pool}},
-            "nodeSelector": {"matchLabels": {f"node-role.kubernetes.io/{pool}": ""}},
-            "paused": False,
-        },
-        "status": numbers
-        | {
-            "observedGeneration": 1,
-            "configuration": configuration,
-            "conditions": [_condition(*one, "") for one in conditions],
-        },
-    }
 
 
 def termination_handler() -> Object:
@@ -274,13 +225,3 @@ def _image(cluster: Object, repository: str, tag: str) -> str:
 
 def _config(kind: str, spec: Object, status: Object, name: str = "cluster") -> Object:
     return {"apiVersion": CONFIG, "kind": kind, "metadata": {"name": name}, "spec": spec, "status": status}
-
-
-def _condition(kind: str, status: str, message: str) -> Object:
-    return {
-        "type": kind,
-        "status": status,
-        "reason": "AsExpected",
-        "message": message,
-        "lastTransitionTime": INSTALLED,
-    }

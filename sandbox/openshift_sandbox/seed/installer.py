@@ -16,6 +16,7 @@ from openshift_sandbox.seed import (
     more_sets,
     names as seed_names,
     special_resources,
+    tuning,
     upstream_nfd as seed_upstream_nfd,
 )
 from openshift_sandbox.seed.nodes import CONTROL_PLANE_TAINT, Object, machine, machine_set, node_manifest
@@ -48,13 +49,27 @@ def seed(client: Client, scenario: Scenario) -> None:
     sets = _put_all(client, machine_sets(cluster)) if has_machine_api(cluster) else []
     by_name = {one["metadata"]["name"]: one for one in sets}
     pairs = [*machines(cluster, by_name), *more_sets.members(cluster, by_name)]
-    _put_all(client, [*(node for node, _machine in pairs), *other_nodes(cluster)])
+    nodes = [*other_nodes(cluster), *(node for node, _machine in pairs)]
+    if tuning.GROUP in cluster.get("absent_groups", []):
+        _put_all(client, nodes)
+    else:
+        _put_all(client, [tuned(cluster, node) for node in nodes])
+        [default] = _put_all(client, [tuning.default_tuned()])
+        _put_all(client, tuning.profiles(cluster, nodes, default))
     upstream_nfd = seed_upstream_nfd.objects(cluster)
     _put_all(client, upstream_nfd[:1])
     _put_all(client, upstream_nfd[1:])
     _put_all(client, special_resources.objects(cluster))
     if has_machine_api(cluster):
         _put_all(client, [*(one for _node, one in pairs), seed_cluster.termination_handler()])
+
+
+def tuned(cluster: Object, node: Object) -> Object:
+    """Return a Node with the annotations of its TuneD daemon; Windows has none."""
+    if not tuning.is_linux(node):
+        return node
+    annotations = node["metadata"]["annotations"] | tuning.node_annotations(cluster)
+    return node | {"metadata": node["metadata"] | {"annotations": annotations}}
 
 
 def has_machine_api(cluster: Object) -> bool:

@@ -17,6 +17,7 @@ ORDER: t.Final = (
     "clouds",
     "machine_api",
     "machine_config",
+    "node_tuning",
     "autoscaler",
     "nfd",
     "gpu_operator",

@@ -11,11 +11,16 @@ from __future__ import annotations
 import typing as t
 
 from integration.matrix.situations import SITUATIONS
-from integration.matrix.world import ACTIONS
+from integration.matrix.world import ACTIONS, NIC_IMAGES
 from integration.playbook import ROOT
 
+Cells = dict[tuple[str, str], str]
+
 PAGE: t.Final = ROOT / "docs/destructive.md"
-MARK: t.Final = "<!-- matrix -->"
+MARK, WRITES = "<!-- matrix -->", "<!-- writes -->"
+ROWS: t.Final = [*reversed(ACTIONS), NIC_IMAGES]
+# Situations whose cells do not follow one another: each begins with what the situation found.
+AFRESH: t.Final = {"a budget keeps the pods"}
 # These run in every `make test`: each action, each situation, and what ends people's work.
 SHORT: t.Final = {
     ("remove_gpus", "GPU pods run"),
@@ -31,6 +36,8 @@ SHORT: t.Final = {
     ("enable_gpus, driver options changed", "GPU pods run"),
     ("enable_gpus, driver options changed", "Argo CD owns a field"),
 }
+# Cells that cannot be.
+WORDS: t.Final = {(NIC_IMAGES, "scaled by hand"): "the nodes of this row have no machine set"}
 
 
 class Outcome(t.NamedTuple):
@@ -45,26 +52,51 @@ class Outcome(t.NamedTuple):
         return f"{'stops' if self.wrote else 'refuses'}: `{self.code}`"
 
 
-def read() -> dict[tuple[str, str], str]:
+def kinds_written(written: t.Iterable[str]) -> set[str]:
+    """Return what the audit log has about writes, without the group of each resource."""
+    return {one.partition(".")[0] for one in written}
+
+
+def read() -> Cells:
     """Return the text of each cell of the page."""
-    head, _rule, *rows = PAGE.read_text().partition(MARK)[2].strip().splitlines()
-    names = [one.strip() for one in head.strip("|").split("|")][1:]
-    cells: dict[tuple[str, str], str] = {}
-    for row in rows:
-        if not row.startswith("|"):
+    names, *rows = _table(MARK)
+    return {
+        (row[0], situation): text for row in rows for situation, text in zip(names[1:], row[1:], strict=True)
+    }
+
+
+def read_writes() -> dict[str, set[str]]:
+    """Return what each playbook may write, as the page says it."""
+    _head, *rows = _table(WRITES)
+    return {name: set(filter(None, text.split(", "))) for name, text in rows}
+
+
+def record(action: str, situations: t.Iterable[str], seen: str, written: set[str]) -> None:
+    """Write one cell, for each of the situations, and what was written."""
+    found = read() | {(action, one): seen for one in situations} | WORDS
+    head = ["", *SITUATIONS]
+    _write(MARK, [head, *([row, *(found.get((row, one), "") for one in SITUATIONS)] for row in ROWS)])
+    writes = read_writes()
+    writes[action] = writes.get(action, set()) | written
+    _write(WRITES, [["", "writes"], *([row, ", ".join(sorted(writes.get(row, ())))] for row in ROWS)])
+
+
+def _table(mark: str) -> list[list[str]]:
+    """Return the rows of the table behind a mark, the first one with the names of the columns."""
+    rows: list[list[str]] = []
+    for line in PAGE.read_text().partition(mark)[2].strip().splitlines():
+        if not line.startswith("|"):
             break
-        name, *texts = [one.strip() for one in row.strip("|").split("|")]
-        cells |= {(name, situation): text for situation, text in zip(names, texts, strict=True)}
-    return cells
+        rows.append([one.strip() for one in line.strip("|").split("|")])
+    head, _rule, *rest = rows
+    return [head, *rest]
 
 
-def write(cells: t.Mapping[tuple[str, str], str]) -> None:
-    """Write the table into the page."""
-    before, mark, after = PAGE.read_text().partition(MARK)
-    rest = "\n".join(line for line in after.splitlines() if not line.startswith("|")).strip()
-    rows = [
-        f"| {action} | " + " | ".join(cells.get((action, one), "") for one in SITUATIONS) + " |"
-        for action in ACTIONS
-    ]
-    head = ["| | " + " | ".join(SITUATIONS) + " |", "|---" * (len(SITUATIONS) + 1) + "|"]
-    PAGE.write_text(f"{before}{mark}\n\n" + "\n".join([*head, *rows]) + f"\n\n{rest}\n")
+def _write(mark: str, rows: t.Sequence[t.Sequence[str]]) -> None:
+    before, mark, after = PAGE.read_text().partition(mark)
+    lines = after.strip().splitlines()
+    while lines and lines[0].startswith("|"):
+        lines.pop(0)
+    head, *rest = [f"| {' | '.join(row)} |" for row in rows]
+    table = "\n".join([head, "|---" * len(rows[0]) + "|", *rest])
+    PAGE.write_text(f"{before}{mark}\n\n{table}\n\n{chr(10).join(lines).strip()}".rstrip() + "\n")

@@ -1,14 +1,21 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The matrix's own sandbox, and the option that writes what happens into docs/destructive.md."""
+"""The option that writes what happens into docs/destructive.md, and a stage for each file of the matrix."""
 
 from __future__ import annotations
 
+import os
 import typing as t
+from pathlib import Path
 
 import pytest
-from cluster import Cluster, running
+from cluster import running
+from integration.matrix.snapshot import Snapshot
+from integration.matrix.stage import Stage
+from integration.matrix.world import World
+from integration.troubles.demo import Demo
+from integration.wire import Audit
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -16,7 +23,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="module")
-def cluster(request: pytest.FixtureRequest) -> t.Iterator[Cluster]:
-    """Yield a sandbox of its own: the pool and the stack stay from cell to cell, and nothing removes them."""
-    with running(request.module.SCENARIO) as found:
-        yield found
+def stage(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, program: Path
+) -> t.Iterator[Stage]:
+    """Yield a stage whose cluster has what `enable_gpus` makes of the file's WORLD."""
+    if os.environ.get("KUBECONFIG"):
+        pytest.skip("needs a cluster of its own, whose state it resets")
+    with running(request.module.SCENARIO) as cluster:
+        sandbox, folder = cluster.needs_sandbox(), tmp_path_factory.mktemp("matrix")
+        demo = Demo(folder, cluster.kubeconfig, program)
+        world = World(cluster, demo, Audit(sandbox.audit_log, cluster.client), **request.module.WORLD)
+        enabled = world.enable()
+        assert enabled.rc == 0, enabled.output[-3000:]
+        snapshot = Snapshot(sandbox, folder)
+        file, is_recorded = request.module, bool(request.config.getoption("--record"))
+        yield Stage(world, snapshot, file.SITUATIONS, file.UNDO, file.IS_RESET, is_recorded)

@@ -1,50 +1,55 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The situations in which a destructive action is tried: each is brought about, and taken away again."""
+"""The situations in which a destructive action is tried. Each can be brought about again when it is there."""
 
 from __future__ import annotations
 
-import contextlib
 import typing as t
 
 from integration.killed import kill_playbook
-from integration.matrix.world import World, uid_of
+from integration.matrix.world import MACHINE_SETS, POLICIES, World, uid_of
 from integration.patience import until
 from integration.troubles.demo import POOLS
 from integration.troubles.other_run import LEASE, hold
 
+from openshift_sandbox.client import Client
+
 Data = dict[str, t.Any]
-Situation = t.Callable[[World], contextlib.AbstractContextManager[None]]
+Situation = t.Callable[[World], object]
 
 SPACE: t.Final = "matrix"
-SETS: t.Final = ("machine.openshift.io/v1beta1", "machinesets")
+FOREIGN: t.Final = "policy-of-another-team"
 SECOND: t.Final[Data] = {
-    **POOLS[0],
+    **{key: value for key, value in POOLS[0].items() if key not in ("quota", "priority")},
     "name": "other",
     "replicas": 1,
-    "quota": [],
-    "priority": [],
+    "taints": [{"key": "nvidia.com/gpu", "value": "other", "effect": "NoSchedule"}],
+}
+# A drain that a budget stops ends soon; an operator has to have the time for its own part.
+SOON: t.Final[Data] = {
+    "gpu_on_busy": "drain",
+    "gpu_wait_timeout": 8,
+    "gpu_node_pool_wait_timeout": 8,
+    "gpu_operator_wait_timeout": 40,
+    "nvidia_network_operator_wait_timeout": 15,
 }
 
 
-@contextlib.contextmanager
-def idle(_world: World) -> t.Iterator[None]:
-    yield
+def idle(world: World) -> None:
+    """Bring about nothing."""
 
 
-@contextlib.contextmanager
-def gpu_pods(world: World) -> t.Iterator[None]:
-    """Run a Deployment of one GPU pod for each node of the pool."""
+def gpu_pods(world: World) -> None:
+    """Run a Deployment of one pod with devices for each node."""
     client, labels = world.cluster.client, {"app": "trainer"}
     client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
+    container = {"name": "main", "image": "example.com/train", "resources": {"limits": world.devices}}
     spec: Data = {
-        "nodeSelector": {"accelerators.openshift/pool": "demo"},
+        "nodeSelector": world.where,
         "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
         "terminationGracePeriodSeconds": 0,
-        "containers": [
-            {"name": "main", "image": "example.com/train", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
-        ],
+        "containers": [container],
     }
     template = {"metadata": {"labels": labels}, "spec": spec}
     deployment = {"replicas": 2, "selector": {"matchLabels": labels}, "template": template}
@@ -52,124 +57,98 @@ def gpu_pods(world: World) -> t.Iterator[None]:
     client.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": place, "spec": deployment})
 
     def pods() -> list[Data]:
-        return [
-            one
-            for one in client.list("v1", "pods", SPACE, "app=trainer")
-            if one.get("status", {}).get("phase") == "Running"
-        ]
+        found = client.list("v1", "pods", SPACE, "app=trainer")
+        return [one for one in found if one.get("status", {}).get("phase") == "Running"]
 
-    until(lambda: len(pods()) == 2, "two pods with GPUs")
-    try:
-        yield
-    finally:
-        client.delete("apps/v1", "deployments", "trainer", SPACE)
-        until(lambda: not client.list("v1", "pods", SPACE, "app=trainer"), "the pods gone")
+    until(lambda: len(pods()) == 2, "two pods with devices")
 
 
-@contextlib.contextmanager
-def budget(world: World) -> t.Iterator[None]:
-    """Let a disruption budget keep GPU pods whose eviction the user allows."""
-    client, place = world.cluster.client, {"name": "trainer", "namespace": SPACE}
-    spec = {"minAvailable": 2, "selector": {"matchLabels": {"app": "trainer"}}}
-    with gpu_pods(world):
-        client.apply(
-            {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": place, "spec": spec}
-        )
-        world.more |= {"gpu_on_busy": "drain", "gpu_wait_timeout": 20, "gpu_node_pool_wait_timeout": 20}
-        try:
-            yield
-        finally:
-            world.more = {}
-            client.delete("policy/v1", "poddisruptionbudgets", "trainer", SPACE)
-
-
-@contextlib.contextmanager
-def second_file(world: World) -> t.Iterator[None]:
-    """Let another file describe another pool of the same cluster."""
-    assert world.enable(gpu_pools=[SECOND]).rc == 0
-    try:
-        yield
-    finally:
-        done = world.demo.playbook("remove_pool", gpu_pool="other", gpu_on_busy="drain")
-        assert done.rc == 0, done.output[-2000:]
-
-
-@contextlib.contextmanager
-def foreign_policy(world: World) -> t.Iterator[None]:
-    """Let somebody make a second ClusterPolicy."""
-    client = world.cluster.client
-    spec = world.cluster.client.list("nvidia.com/v1", "clusterpolicies")[0]["spec"]
-    metadata = {"name": "policy-of-another-team"}
-    client.create(
-        {"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "metadata": metadata, "spec": spec}
+def budget(world: World) -> None:
+    """Let a disruption budget keep pods whose eviction the user allows."""
+    gpu_pods(world)
+    client, place = world.cluster.client, ("policy/v1", "poddisruptionbudgets", "trainer", SPACE)
+    client.apply(
+        {
+            "apiVersion": place[0],
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": "trainer", "namespace": SPACE},
+            "spec": {"minAvailable": 2, "selector": {"matchLabels": {"app": "trainer"}}},
+        }
     )
-    try:
-        yield
-    finally:
-        client.delete("nvidia.com/v1", "clusterpolicies", "policy-of-another-team")
+    until(
+        lambda: (client.get(*place) or {}).get("status", {}).get("currentHealthy") == 2,
+        "a budget that counts its pods",
+    )
+    world.more = {**SOON}
 
 
-@contextlib.contextmanager
-def network_operator(world: World) -> t.Iterator[None]:
-    """Let somebody install the network operator, which needs the labels of NFD."""
-    client, space = world.cluster.client, "nvidia-network-operator"
-    place = {"name": "nvidia-network-operator", "namespace": space}
+def second_file(world: World) -> None:
+    """Let another file describe another pool of the same cluster."""
+    if not world.machine_sets("other"):
+        run = world.enable(gpu_pools=[SECOND])
+        assert run.rc == 0, run.output[-3000:]
+
+
+def foreign_policy(world: World) -> None:
+    """Let another team make a second ClusterPolicy."""
+    client, name = world.cluster.client, FOREIGN
+    if client.get(*POLICIES, name) is None:
+        spec = client.list(*POLICIES)[0]["spec"]
+        client.create(
+            {"apiVersion": POLICIES[0], "kind": "ClusterPolicy", "metadata": {"name": name}, "spec": spec}
+        )
+
+
+def network_operator(world: World) -> None:
+    """Let another team request the network operator, which needs the labels of NFD."""
+    name = "nvidia-network-operator"
+    subscribe(world.cluster.client, name)
+
+
+def subscribe(client: Client, name: str) -> None:
     spec = {
-        "name": "nvidia-network-operator",
+        "name": name,
         "channel": "stable",
         "source": "certified-operators",
         "sourceNamespace": "openshift-marketplace",
         "installPlanApproval": "Manual",
     }
-    client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}})
+    client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     client.apply(
         {
             "apiVersion": "operators.coreos.com/v1alpha1",
             "kind": "Subscription",
-            "metadata": place,
+            "metadata": {"name": name, "namespace": name},
             "spec": spec,
         }
     )
-    try:
-        yield
-    finally:
-        client.delete("operators.coreos.com/v1alpha1", "subscriptions", place["name"], space)
-        client.delete("v1", "namespaces", space)
-        until(lambda: client.get("v1", "namespaces", space) is None, "the namespace gone")
 
 
-@contextlib.contextmanager
-def scaled_by_hand(world: World) -> t.Iterator[None]:
+def scaled_by_hand(world: World) -> None:
     """Let somebody scale a machine set with `oc scale`: one machine more in the first zone."""
-    client = world.cluster.client.acting("kubectl/v1.36")
-    name = world.cluster.client.list(*SETS, "openshift-machine-api", "accelerators.openshift/pool=demo")[0][
-        "metadata"
-    ]["name"]
-    path = f"/apis/{SETS[0]}/namespaces/openshift-machine-api/{SETS[1]}/{name}/scale"
-    client.checked(
+    before = len(world.nodes)
+    if before > 2:
+        return
+    chosen = world.machine_sets()[0]
+    path = (
+        f"/apis/{MACHINE_SETS[0]}/namespaces/{MACHINE_SETS[2]}/machinesets/{chosen['metadata']['name']}/scale"
+    )
+    world.cluster.client.acting("kubectl/v1.36").checked(
         "PATCH",
         path,
-        {"spec": {"replicas": 2}},
+        {"spec": {"replicas": chosen["spec"]["replicas"] + 1}},
         "application/merge-patch+json",
         {"fieldManager": "kubectl-scale"},
     )
-    until(lambda: len(world.nodes) == 3, "the third node")
-    yield
+    until(lambda: len(world.nodes) == before + 1, "another node")
 
 
-@contextlib.contextmanager
-def lease_held(world: World) -> t.Iterator[None]:
-    """Let a run on another machine hold the lease; it renewed it a moment ago."""
-    client = world.cluster.client
-    hold(client, ago=0)
-    try:
-        yield
-    finally:
-        client.delete(*LEASE)
+def lease_held(world: World) -> None:
+    """Let a run on another machine hold the lease, for longer than a run on a busy machine needs to look."""
+    hold(world.cluster.client, ago=-90)
 
 
-@contextlib.contextmanager
-def killed_before(world: World) -> t.Iterator[None]:
+def killed_before(world: World) -> None:
     """Kill a replacement of the first node after its cordon."""
     start = world.audit.position()
     kill_playbook(
@@ -180,26 +159,52 @@ def killed_before(world: World) -> t.Iterator[None]:
         gpu_machine_uid=uid_of(world, world.nodes[0]),
         gpu_on_busy="drain",
     )
-    yield
 
 
-@contextlib.contextmanager
-def argo_cd(world: World) -> t.Iterator[None]:
-    """Let Argo CD set an option of the driver to the value that it has."""
-    client = world.cluster.client.acting("argocd-controller")
-    name = world.cluster.client.list("nvidia.com/v1", "clusterpolicies")[0]["metadata"]["name"]
-    mine: Data = {
-        "apiVersion": "nvidia.com/v1",
-        "kind": "ClusterPolicy",
-        "metadata": {"name": name},
-        "spec": {"driver": {"rdma": {"enabled": False}}},
-    }
-    path = f"/apis/nvidia.com/v1/clusterpolicies/{name}"
-    query = {"fieldManager": "argocd-controller", "force": "true"}
-    client.checked("PATCH", path, mine, "application/apply-patch+yaml", query)
-    yield
+def argo_cd(world: World) -> None:
+    """Let Argo CD own what the actions change, with the values that are there."""
+    policy = world.cluster.client.list(*POLICIES)[0]
+    daemon_sets = {"tolerations": policy["spec"].get("daemonsets", {}).get("tolerations", [])}
+    owned_by_argo(
+        world.cluster.client,
+        POLICIES[1],
+        policy,
+        {"driver": {"rdma": {"enabled": False}}, "daemonsets": daemon_sets},
+    )
+    for one in world.machine_sets():
+        disks = one["spec"]["template"]["spec"]["providerSpec"]["value"]["blockDevices"]
+        template = {"spec": {"providerSpec": {"value": {"blockDevices": disks}}}}
+        spec = {"replicas": one["spec"]["replicas"], "template": template}
+        owned_by_argo(world.cluster.client, MACHINE_SETS[1], one, spec)
 
 
+def owned_by_argo(client: Client, plural: str, live: Data, spec: Data) -> None:
+    """Apply a part of an object's spec as Argo CD does."""
+    metadata = {key: live["metadata"][key] for key in ("name", "namespace") if key in live["metadata"]}
+    mine = {"apiVersion": live["apiVersion"], "kind": live["kind"], "metadata": metadata, "spec": spec}
+    space = f"namespaces/{metadata['namespace']}/" if "namespace" in metadata else ""
+    client.acting("argocd-controller").checked(
+        "PATCH",
+        f"/apis/{live['apiVersion']}/{space}{plural}/{metadata['name']}",
+        mine,
+        "application/apply-patch+yaml",
+        {"fieldManager": "argocd-controller", "force": "true"},
+    )
+
+
+def delete_pods(world: World) -> None:
+    client = world.cluster.client
+    client.delete("apps/v1", "deployments", "trainer", SPACE)
+    until(lambda: not client.list("v1", "pods", SPACE, "app=trainer"), "the pods gone")
+
+
+# Situations that leave nothing behind; after another one the cluster gets its first state back.
+UNDO: t.Final[dict[str, Situation]] = {
+    "idle": idle,
+    "GPU pods run": delete_pods,
+    "a foreign ClusterPolicy": lambda world: world.cluster.client.delete(*POLICIES, FOREIGN),
+    "another run holds the lease": lambda world: world.cluster.client.delete(*LEASE),
+}
 SITUATIONS: t.Final[dict[str, Situation]] = {
     "idle": idle,
     "GPU pods run": gpu_pods,

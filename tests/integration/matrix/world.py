@@ -18,29 +18,78 @@ Data = dict[str, t.Any]
 
 # The release that the cluster has, and the next one: the same driver, another driver manager.
 CHANNEL, RELEASE, NEXT = "v26.3", "gpu-operator-certified.v26.3.0", "gpu-operator-certified.v26.3.3"
-TOLERATED: t.Final = {"key": "team", "value": "b", "effect": "NoSchedule"}
+SUBSCRIPTION: t.Final = (
+    "operators.coreos.com/v1alpha1",
+    "subscriptions",
+    "gpu-operator-certified",
+    "nvidia-gpu-operator",
+)
+MACHINES: t.Final = ("machine.openshift.io/v1beta1", "machines", "openshift-machine-api")
+MACHINE_SETS: t.Final = ("machine.openshift.io/v1beta1", "machinesets", "openshift-machine-api")
+POLICIES: t.Final = ("nvidia.com/v1", "clusterpolicies")
+DEMO: t.Final = {"accelerators.openshift/pool": "demo"}
+# No cell is about a timeout but those with a budget, and a busy machine is slow.
+PATIENT: t.Final[Data] = {
+    "gpu_operator_grace": 20,
+    "gpu_node_pool_capacity_timeout": 20,
+    **{
+        f"{role}_wait_timeout": 400
+        for role in ("gpu_node_pool", "node_feature_discovery", "gpu_operator", "gpu_validation")
+    },
+}
+# A pool without a node whose taint the operands have to tolerate.
+TAINTED: t.Final[Data] = {
+    **{key: value for key, value in POOLS[0].items() if key not in ("quota", "priority")},
+    "name": "second",
+    "replicas": 0,
+    "taints": [{"key": "team", "value": "b", "effect": "NoSchedule"}],
+}
 
 
 @dataclasses.dataclass
 class World:
-    """The cluster of the matrix. more: extra vars that a situation adds to each run."""
+    """The cluster of a matrix file.
+
+    pools: what enable_gpus.yml gets. given: variables of each run. where: the labels of the nodes with the
+    pods of a situation. devices: what such a pod asks for. more: variables that a situation adds to the run.
+    """
 
     cluster: Cluster
     demo: Demo
     audit: Audit
+    pools: list[Data] = dataclasses.field(default_factory=lambda: POOLS)
+    given: Data = dataclasses.field(default_factory=dict)
+    where: dict[str, str] = dataclasses.field(default_factory=lambda: DEMO)
+    devices: dict[str, str] = dataclasses.field(default_factory=lambda: {"nvidia.com/gpu": "1"})
     more: Data = dataclasses.field(default_factory=dict)
 
     @property
     def nodes(self) -> list[str]:
-        found = self.cluster.client.list("v1", "nodes", labels="accelerators.openshift/pool=demo")
-        return sorted(one["metadata"]["name"] for one in found)
+        labels = ",".join(f"{key}={value}" for key, value in self.where.items())
+        return sorted(
+            one["metadata"]["name"] for one in self.cluster.client.list("v1", "nodes", labels=labels)
+        )
+
+    @property
+    def release(self) -> str:
+        """The GPU operator's CSV."""
+        found = self.cluster.client.get(*SUBSCRIPTION) or {}
+        return str(found.get("status", {}).get("installedCSV") or RELEASE)
+
+    def machine_sets(self, pool: str = "demo") -> list[Data]:
+        return self.cluster.client.list(*MACHINE_SETS, f"accelerators.openshift/pool={pool}")
+
+    def asked(self, **more: t.Any) -> Data:
+        """Return the variables of enable_gpus.yml."""
+        asked = {"gpu_pools": self.pools, "gpu_operator_channel": CHANNEL, "gpu_operator_csv": self.release}
+        return {**asked, **PATIENT, **self.given, **more}
 
     def enable(self, **more: t.Any) -> Run:
-        return self.demo.enable(**{"gpu_operator_channel": CHANNEL, "gpu_operator_csv": RELEASE, **more})
+        return self.demo.enable(**self.asked(**more))
 
 
 def remove_gpus(world: World) -> Run:
-    return world.demo.remove(**world.more)
+    return world.demo.remove(**{**PATIENT, **world.more})
 
 
 def remove_pool(world: World) -> Run:
@@ -53,7 +102,7 @@ def resize_down(world: World) -> Run:
 
 def uid_of(world: World, node: str) -> str:
     """Return the uid of the node's Machine. A test's machines are young, so a playbook asks for it."""
-    machines = world.cluster.client.list("machine.openshift.io/v1beta1", "machines", "openshift-machine-api")
+    machines = world.cluster.client.list(*MACHINES)
     found = [one for one in machines if ((one.get("status") or {}).get("nodeRef") or {}).get("name") == node]
     return str(found[0]["metadata"]["uid"])
 
@@ -75,24 +124,30 @@ def upgrade_operator(world: World) -> Run:
 
 
 def tolerate(world: World) -> Run:
-    pools = [POOLS[0], {**POOLS[0], "name": "second", "replicas": 1, "taints": [TOLERATED]}]
-    return world.enable(gpu_pools=pools, **world.more)
+    run = world.enable(gpu_pools=[POOLS[0], TAINTED], **world.more)
+    for one in world.machine_sets("second"):
+        world.cluster.client.delete(*MACHINE_SETS[:2], one["metadata"]["name"], MACHINE_SETS[2])
+    return run
 
 
 def change_driver(world: World) -> Run:
     return world.enable(gpu_operator_spec={"driver": {"rdma": {"enabled": True}}}, **world.more)
 
 
+# The order in which a situation sees them: each leaves what the next one needs.
 ACTIONS: t.Final[dict[str, t.Callable[[World], Run]]] = {
-    "remove_gpus": remove_gpus,
-    "remove_pool": remove_pool,
-    "resize_pool to one node": resize_down,
-    "replace_node": replace_node,
-    "enable_gpus, machines replaced": replace_all,
-    "enable_gpus, operator upgraded": upgrade_operator,
-    "enable_gpus, a taint of a second pool": tolerate,
     "enable_gpus, driver options changed": change_driver,
+    "enable_gpus, a taint of a second pool": tolerate,
+    "enable_gpus, operator upgraded": upgrade_operator,
+    "enable_gpus, machines replaced": replace_all,
+    "replace_node": replace_node,
+    "resize_pool to one node": resize_down,
+    "remove_pool": remove_pool,
+    "remove_gpus": remove_gpus,
 }
+NIC_IMAGES: t.Final = "enable_gpus, NIC images changed"
+# What an earlier action took away, this one needs.
+NEEDS_ALL: t.Final = {"remove_gpus"}
 
 
 def code_of(run: Run) -> str:

@@ -66,14 +66,17 @@ def test_twenty_seconds_without_api(cluster: Cluster, demo: Demo, whole: Run) ->
     assert len(policies(cluster)) == 1
     assert client.list("v1", "pods", "gpu-validation") == []
     assert sorted(task.name.rpartition(" : ")[2] for task in whole.tasks if task.changed) == [
-        "present | Bring the GPU stack to every node of the pools",
+        "approve | Approve the operator's InstallPlan",
+        "approve | Approve the operator's InstallPlan",
+        "install | Ask the operator for the GPU stack",
+        "install | Create the instance",
         "present | Cap the GPUs of namespaces",
-        "present | Create the instance, expect the labels of GPUs",
         "present | Create the priority classes",
-        "present | Install the operator",
-        "present | Install the operator",
         "present | Run a CUDA program on every node of the pools",
         "present | Wait until every machine is a ready node",
+        "request | Ask OLM for the operator",
+        "request | Ask OLM for the operator",
+        "request | Ask for the machines of all pools",
     ]
 
 

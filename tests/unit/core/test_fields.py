@@ -95,6 +95,17 @@ def test_what_keeps_every_entry_of_theirs_is_no_conflict() -> None:
     ]
 
 
+def test_a_list_that_another_manager_applies_is_named_when_it_grows() -> None:
+    there = patched(live(manifest({})), {"tolerations": [{"key": "theirs"}]}, "argocd-controller")
+    longer = {"tolerations": [{"key": "theirs"}, {"key": "ours"}]}
+    assert fields.extended(there, longer) == [], "who patches a list once does not write it again"
+    there["metadata"]["managedFields"][-1]["operation"] = "Apply"
+    (found,) = fields.extended(there, longer)
+    assert (found.path, found.manager) == ("spec.tolerations", "argocd-controller")
+    assert fields.extended(there, {"tolerations": [{"key": "theirs"}]}) == []
+    assert fields.extended(there, {"tolerations": [{"key": "ours"}]}) == []
+
+
 @pytest.mark.parametrize("manager", ["accelerators.openshift", "before-first-apply"])
 def test_our_own_writes_and_fields_of_nobody_are_no_conflict(manager: str) -> None:
     there = patched(live(manifest({})), {"mig": {"strategy": "mixed"}}, manager)

@@ -51,9 +51,20 @@ def test_a_line_a_node_in_columns() -> None:
 
 
 def test_the_seconds_of_a_stage_are_those_of_all_its_results() -> None:
-    assert table(
-        POOLS, NODES, seconds={"nodes": NODES, "stack": [{"duration": 2.5}, {}], "skipped": {"skipped": True}}
-    )[-1] == ("seconds - nodes 3.0, stack 2.5, skipped 0.0")
+    waits = {"results": [{**one, "waited": 1.0} for one in NODES["results"]]}
+    stack = [{"duration": 2.5, "waited": 2.25}, {}, {"duration": 0.5}]
+    stages = {"nodes": waits, "stack": stack, "skipped": {"skipped": True}}
+    assert table(POOLS, NODES, seconds=stages)[-2:] == [
+        "seconds - nodes 2.0, stack 2.2",
+        "seconds - waited 4.2 for the cluster, own work 1.8",
+    ]
+
+
+def test_a_run_that_waited_for_nothing_has_one_line_of_seconds() -> None:
+    lines = table(POOLS, NODES, seconds={"nodes": NODES})
+    assert [line for line in lines if line.startswith("seconds")] == [
+        "seconds - waited 0.0 for the cluster, own work 3.0"
+    ]
 
 
 def test_without_results_only_the_heading() -> None:

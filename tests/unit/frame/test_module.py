@@ -139,3 +139,12 @@ def test_a_misspelt_option_is_named_with_its_nearest() -> None:
         "Unsupported parameters for (gpu_quota) module: gpsu (did you mean gpus?)."
     )
     assert module.complaint("gpu_quota", ["gpus"], [], ["gpus is missing"])["msg"] == "gpus is missing"
+
+
+def test_a_result_has_the_seconds_of_its_waits_if_it_waited(server: FakeServer) -> None:
+    def ensure(api: Api, _params: t.Any) -> dict[str, t.Any]:
+        api.waited += 2.5
+        return {}
+
+    assert run(ensure)["waited"] == 2.5
+    assert "waited" not in run(lambda _api, _params: {})

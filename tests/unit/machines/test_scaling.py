@@ -112,3 +112,12 @@ def test_a_scaling_while_the_task_works_is_named() -> None:
     (live, _other) = pool_of_two((2, 1), [writer("kubectl")])
     assert "from 1 to 2 with `oc scale`" in scaling.changed_meanwhile(read, live)
     assert scaling.changed_meanwhile(live, live) == ""
+
+
+def test_a_number_that_another_manager_applies_too_is_taken_with_a_warning() -> None:
+    live = pool_of_two((1, 1), [writer(OURS), writer("argocd-controller", operation="Apply")])
+    _search, (warning,) = respected(live, "take", replicas=4)
+    assert "argocd-controller applies the replicas of machine set demo-x7k2p-t4-us-east-2a too" in warning
+    assert "from 2 to 1 again" in warning
+    assert respected(live, "take")[1] == []
+    assert respected(live, "keep", replicas=4)[1] == []

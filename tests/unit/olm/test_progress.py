@@ -171,7 +171,8 @@ def test_the_resolvers_text_is_given_word_for_word() -> None:
 def test_the_way_that_exists_is_told() -> None:
     verdict = progress.judge(seen(at(V1, V3), [plan("RequiresApproval", V3)], [csv(V1, "Succeeded")]), PAST)
     assert f"{V1} -> {V3}" in verdict.message
-    assert "set channel to v1" in verdict.remedy
+    assert f"Set node_feature_discovery_csv: {V3} (module option csv)" in verdict.remedy
+    assert "set node_feature_discovery_channel (module option channel) to v1" in verdict.remedy
 
 
 def test_that_there_is_no_way_is_believed_after_a_while() -> None:
@@ -247,3 +248,11 @@ def test_unmet_requirements_are_evidence() -> None:
     )
     judged = progress.judge(seen(at("", V2), [plan("Complete", V2, approved=True)], [broken]), ASK)
     assert judged.details == ("ServiceAccount nfd: NotPresent (Service account does not exist)",)
+
+
+def test_an_approved_plan_is_enough_for_a_task_that_does_not_wait_for_the_operator() -> None:
+    judges = [progress.Judge(ASK, lambda: 0.0, is_approval_enough=enough) for enough in (False, True)]
+    waiting = seen(at("", V2), [WAITING])
+    approved = seen(at("", V2), [plan("Installing", V2, approved=True)])
+    assert [judge(waiting).reason for judge in judges] == ["Approve", "Approve"]
+    assert [judge(approved).verdict for judge in judges] == ["pending", "ready"]

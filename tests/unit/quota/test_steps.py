@@ -33,6 +33,7 @@ def params(*namespaces: str, gpus: int = 1, **given: t.Any) -> GpuQuotaParams:
         "claims": False,
         "create_namespace": False,
         "adopt": "report",
+        "nodes_exist": True,
         "prove": False,
         "quotas": [
             {"namespace": one, "name": "gpu-quota", "gpus": gpus, "claims": False, "hard": None}
@@ -198,7 +199,9 @@ def test_any_other_answer_than_that_of_the_quota_proves_nothing_and_fails_nothin
     api = world.api()
     (found,) = steps.present(api, params("team-a", prove=True))["quotas"]
     assert found["proof"].startswith("not proven: ")
-    assert any(one.startswith("Quota team-a/gpu-quota is not proven: ") for one in api.warnings)
+    (warning,) = [one for one in api.warnings if "proven" in one]
+    assert warning.startswith("Quota team-a/gpu-quota is set, and not proven: ")
+    assert warning.endswith("To ask for no proof, set gpu_policy_prove: false (module option prove).")
 
 
 def test_a_quota_that_the_server_does_not_enforce_fails() -> None:
@@ -229,3 +232,15 @@ def test_one_quota_returns_as_before_and_a_list_is_removed_in_one_task() -> None
     found = steps.absent(world.api(), params("team-a", "team-b", state="absent"))
     assert [quota["namespace"] for quota in found["quotas"]] == ["team-a", "team-b"]
     assert not any(key[1] == "resourcequotas" for key in world.server.objects)
+
+
+@pytest.mark.parametrize("nodes_exist", [True, False])
+def test_a_device_that_no_node_has_is_a_warning_only_if_the_nodes_exist(nodes_exist: bool) -> None:
+    world = World("team-a")
+    wanted = {"namespace": "team-a", "name": "q", "gpus": None, "claims": False}
+    quota = {**wanted, "hard": {"requests.nvidia.com/mig-1g.5gb": "2"}}
+    api = world.api()
+    steps.present(api, params(quotas=[quota], nodes_exist=nodes_exist))
+    warned = any("No node advertises nvidia.com/mig-1g.5gb" in text for text in api.warnings)
+    assert warned == nodes_exist
+    assert any("/nodes" in path for _method, path, *_more in world.server.requests) == nodes_exist

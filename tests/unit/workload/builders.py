@@ -28,6 +28,8 @@ def params(**given: t.Any) -> GpuWorkloadParams:
         "force": False,
         "strict": False,
         "min_nodes": 1,
+        "pools": None,
+        "max_nodes": 200,
         "grace": 60,
     }
     return t.cast(GpuWorkloadParams, plain | given)

@@ -20,8 +20,7 @@ NODE: t.Final = (
     Code(
         "NODE-BUSY",
         "Pods use GPUs on nodes that would be drained or removed. Nothing was changed.",
-        "Wait until the pods have ended, or set `gpu_node_pool_on_busy` (module option `on_busy`) to drain "
-        "or wait.",
+        "Wait until the pods have ended, or set `gpu_on_busy` (module option `on_busy`) to drain or wait.",
     ),
     Code(
         "NODE-DRAIN",
@@ -31,7 +30,7 @@ NODE: t.Final = (
     Code(
         "NODE-EMPTYDIR",
         "Pods that would be evicted keep data in an emptyDir. Nothing was changed.",
-        "Save the data, then set `gpu_node_pool_delete_emptydir: true` (module option `delete_emptydir`).",
+        "Save the data, then set `gpu_delete_emptydir: true` (module option `delete_emptydir`).",
     ),
     Code(
         "NODE-EVICTION",
@@ -44,8 +43,7 @@ NODE: t.Final = (
         "NODE-NEW-WORK",
         "Pods with GPUs came to a node after the check for such pods, and `on_busy: fail` keeps them. The "
         "node is schedulable again.",
-        "Run again when they have ended, or set `gpu_node_pool_on_busy` (module option `on_busy`) to drain "
-        "or wait.",
+        "Run again when they have ended, or set `gpu_on_busy` (module option `on_busy`) to drain or wait.",
     ),
     Code(
         "NODE-NOT-OURS",
@@ -73,7 +71,7 @@ NODE: t.Final = (
     Code(
         "NODE-UNMANAGED",
         "Pods that would be evicted have no controller that makes them again. Nothing was changed.",
-        "Delete the pods, or set `gpu_node_pool_evict_unmanaged: true` (module option `force`).",
+        "Delete the pods, or set `gpu_evict_unmanaged: true` (module option `force`).",
     ),
     Code(
         "NODE-YOUNG",

@@ -23,6 +23,7 @@ from . import (
     olm,
     pool,
     quota,
+    reboot,
     update,
     workload,
 )
@@ -44,6 +45,7 @@ SECTIONS: t.Final[tuple[tuple[str, tuple[Code, ...]], ...]] = (
     ("GPU stack: driver", gpu_driver.DRIVER),
     ("GPU stack: claims, kernel modules and custom resources", gpu_kmm.MODULES),
     ("NIC stack", nic.NIC),
+    ("Tuning that reboots nodes", reboot.REBOOT),
     ("Quotas", quota.QUOTA),
     ("Validation", workload.WORKLOAD),
     ("Before an update", update.UPDATE),

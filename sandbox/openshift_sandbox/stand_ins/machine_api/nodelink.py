@@ -14,6 +14,7 @@ import typing as t
 from openshift_sandbox.seed.nodes import node_manifest
 from openshift_sandbox.stand_ins.clouds.registry import cloud_of
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.machine_api import first_boot
 from openshift_sandbox.stand_ins.machine_api.certificate_requests import CLIENT, approved, requested
 from openshift_sandbox.stand_ins.machine_api.machines import phase_of, slowness
 
@@ -21,7 +22,7 @@ MACHINE: t.Final = "machine.openshift.io/machine"
 
 
 class Nodelink(Reconciler):
-    kinds = ("CertificateSigningRequest", "Infrastructure", "Machine", "Node")
+    kinds = ("CertificateSigningRequest", "Infrastructure", "Machine", "Node", *first_boot.KINDS)
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         nodes = {
@@ -42,7 +43,7 @@ class Nodelink(Reconciler):
         cloud = cloud_of(cluster)
         if cloud is None or cloud.lost(cluster, machine) or not cloud.boots(machine):
             return False
-        if cluster.trouble("node_never_joins", **place(machine)):
+        if cluster.trouble("node_never_joins", **place(machine)) or not first_boot.served(cluster, machine):
             return False
         if not cluster.due(machine["metadata"]["uid"], "node_joins", 0.7, slowness(cluster, machine)):
             return False
@@ -87,7 +88,7 @@ def joining_node(cluster: Cluster, machine: Object) -> Object:
     cloud = cloud_of(cluster)
     assert cloud is not None, "somebody made the instance"
     instance = cloud.describe(cluster, machine)
-    return node_manifest(
+    node = node_manifest(
         cluster.scenario.cluster,
         name=instance.node_name,
         instance_type_name=instance.wanted.instance_type,
@@ -97,6 +98,7 @@ def joining_node(cluster: Cluster, machine: Object) -> Object:
         labels=cloud.node_labels(instance),
         description=instance.wanted.description,
     )
+    return first_boot.configured(cluster, machine, node)
 
 
 def handed_over(machine: Object, node: Object) -> Object:

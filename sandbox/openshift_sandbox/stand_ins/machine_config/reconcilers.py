@@ -10,9 +10,13 @@ import typing as t
 from openshift_sandbox.stand_ins.core.loop import Reconciler
 from openshift_sandbox.stand_ins.machine_config.boot_images import BootImages
 from openshift_sandbox.stand_ins.machine_config.daemon import MachineConfigDaemon
+from openshift_sandbox.stand_ins.machine_config.kubelet_configs import KubeletConfigs
 from openshift_sandbox.stand_ins.machine_config.pools import MachineConfigPools
+from openshift_sandbox.stand_ins.machine_config.render import RenderController
 
 RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (
+    KubeletConfigs,
+    RenderController,
     MachineConfigPools,
     MachineConfigDaemon,
     BootImages,

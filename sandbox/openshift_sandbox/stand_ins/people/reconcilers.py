@@ -8,11 +8,14 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.people.budgets import ForeignBudgets
 from openshift_sandbox.stand_ins.people.edits import ForeignEdits
+from openshift_sandbox.stand_ins.people.machine_configs import ForeignMachineConfigs, ForeignPools
 from openshift_sandbox.stand_ins.people.operators import ForeignOperators
 from openshift_sandbox.stand_ins.people.quotas import ForeignQuotas
 from openshift_sandbox.stand_ins.people.scales import ForeignScales
 from openshift_sandbox.stand_ins.people.taints import ForeignTaints
+from openshift_sandbox.stand_ins.people.tuneds import ForeignTuneds
 
 RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (
     ForeignTaints,
@@ -20,4 +23,8 @@ RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (
     ForeignQuotas,
     ForeignScales,
     ForeignOperators,
+    ForeignBudgets,
+    ForeignPools,
+    ForeignMachineConfigs,
+    ForeignTuneds,
 )

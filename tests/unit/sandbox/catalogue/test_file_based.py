@@ -12,6 +12,7 @@ import pytest
 from unit.sandbox.catalogue.builders import CALM, PACKAGES, Data, bundle, crds, csv_of, values
 
 from openshift_sandbox.catalogue import file_based, packages
+from openshift_sandbox.programs import kwok
 from openshift_sandbox.scenario import Scenario
 
 
@@ -53,3 +54,26 @@ def test_written_catalogues_lose_what_is_no_longer_carried(tmp_path: Path) -> No
     less = Scenario("x", troubles=[{"type": "package_missing", "package": "nfd"}])
     file_based.write(tmp_path, packages.load(crds, less), less)
     assert {path.stem for folder in folders.values() for path in folder.iterdir()} == set(PACKAGES) - {"nfd"}
+
+
+@pytest.mark.parametrize(("delays", "said"), [({}, None), ({"operator_start": 20.0}, "20s")])
+def test_an_operator_that_starts_slowly_has_pods_that_become_ready_late(
+    delays: dict[str, float], said: str | None
+) -> None:
+    scenario = Scenario("slow", delays=delays)
+    (package,) = [one for one in packages.load(crds, scenario) if one.name == "nfd"]
+    csv = csv_of(file_based.bundle(package, package.versions[0], scenario))
+    (deployment,) = csv["spec"]["install"]["spec"]["deployments"]
+    notes = deployment["spec"]["template"]["metadata"].get("annotations") or {}
+    for key in ("delay", "jitter-delay"):
+        assert notes.get(f"pod-ready.stage.kwok.x-k8s.io/{key}") == said
+
+
+def test_a_pod_may_say_itself_how_long_a_step_takes_but_not_its_end() -> None:
+    own = {"durationFrom": {"expressionFrom": ".a"}, "jitterDurationFrom": {"expressionFrom": ".b"}}
+    for name, kept in (("pod-ready", True), ("pod-delete", False)):
+        delay = {"durationMilliseconds": 1000, "jitterDurationMilliseconds": 5000, **own}
+        spec = {"resourceRef": {"kind": "Pod"}, "selector": {"matchExpressions": []}, "delay": delay}
+        found = kwok.brisk({"metadata": {"name": name}, "spec": spec}, 0.2, 0.3)["spec"]["delay"]
+        assert (own.items() <= found.items()) == kept
+        assert (found["durationMilliseconds"], found["jitterDurationMilliseconds"]) == (200, 500)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as t
 
 CONFIGURATION = "rendered-worker-0123"
+HEALTHY = {"NodeDegraded": "False", "RenderDegraded": "False", "Degraded": "False"}
 Data = dict[str, t.Any]
 
 

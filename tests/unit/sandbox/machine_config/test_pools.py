@@ -6,7 +6,7 @@ import typing as t
 
 import pytest
 from unit.sandbox.fake_api import World
-from unit.sandbox.machine_config.builders import CONFIGURATION, Data, node, numbers, pool, states
+from unit.sandbox.machine_config.builders import CONFIGURATION, HEALTHY, Data, node, numbers, pool, states
 
 from openshift_sandbox.stand_ins.machine_config.pools import MachineConfigPools
 
@@ -23,7 +23,7 @@ class TestPools:
     def test_a_pool_whose_nodes_are_all_right(self) -> None:
         status = counted(pool(), node("a"), node("b"), node("m", "master"))
         assert numbers(status) == (2, 2, 2, 0, 0)
-        assert states(status) == {"Updated": "True", "Updating": "False"}
+        assert states(status) == {"Updated": "True", "Updating": "False"} | HEALTHY
         assert (status["observedGeneration"], status["configuration"]) == (1, {"name": CONFIGURATION})
 
     @pytest.mark.parametrize(
@@ -39,7 +39,8 @@ class TestPools:
     def test_one_that_is_not(self, bad: Data, expected: tuple[int, ...]) -> None:
         status = counted(pool(), node("a"), bad)
         assert numbers(status) == expected
-        assert states(status) == {"Updated": "False", "Updating": "True"}
+        degraded = {"NodeDegraded": "True", "Degraded": "True"} if expected[4] else {}
+        assert states(status) == {"Updated": "False", "Updating": "True"} | HEALTHY | degraded
 
     def test_a_custom_pool_takes_its_nodes_from_the_workers(self) -> None:
         objects = (pool(), pool("gpu"), node("a"), node("b", "worker", "gpu"))

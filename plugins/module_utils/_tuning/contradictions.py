@@ -1,0 +1,220 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Contradictions between the wanted tuning and the cluster, found before the first write."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass, field
+
+from .._core.adoption import keeper
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject, name, named
+from .._core.ownership import owned
+from .._core.quantity import parse
+from .._nodes.labels import labels
+from .._nodes.taints import matches
+from . import machine_config
+from .options import Tuning
+from .rollout import is_paused_by_us
+from .selectors import selects
+
+_WORKER_NODE: t.Final = "node-role.kubernetes.io/worker"
+# Labels that every node of a GPU pool has: a pool without nodes is judged by them.
+_GPU_NODE: t.Final = {_WORKER_NODE: "", "node-role.kubernetes.io/gpu": ""}
+_CONTROL_PLANE: t.Final = ("master", "arbiter")
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What a task sees before it writes.
+
+    served: the cluster serves PerformanceProfiles. configs: the MachineConfigs with the names of ours.
+    """
+
+    pools: list[KubeObject]
+    kubelets: list[KubeObject]
+    profiles: list[KubeObject]
+    configs: list[KubeObject]
+    nodes: list[KubeObject]
+    served: bool = False
+
+    def nodes_of(self, label: t.Mapping[str, str]) -> list[KubeObject]:
+        """Return the nodes with these labels, by name."""
+        return sorted((one for one in self.nodes if matches(label, labels(one))), key=name)
+
+    def pool(self, pool: str) -> KubeObject | None:
+        """Return the MachineConfigPool of a GPU pool, or None."""
+        return named(self.pools, machine_config.pool_name(pool)) or None
+
+    def named(self, kind: str, wanted: str) -> KubeObject | None:
+        """Return the object of this kind and name, or None."""
+        lists = {
+            "MachineConfigPool": self.pools,
+            "KubeletConfig": self.kubelets,
+            "PerformanceProfile": self.profiles,
+            "MachineConfig": self.configs,
+        }
+        return named(lists[kind], wanted) or None
+
+
+class Trouble(t.NamedTuple):
+    """One contradiction."""
+
+    code: str
+    message: str
+    remedy: str
+
+
+@dataclass
+class Found:
+    """The contradictions of one task."""
+
+    troubles: list[Trouble] = field(default_factory=list)
+
+    def add(self, code: str, message: str, remedy: str) -> None:
+        """Add a contradiction unless it is there already."""
+        trouble = Trouble(code, message, remedy)
+        if trouble not in self.troubles:
+            self.troubles.append(trouble)
+
+    def raise_if_any(self) -> None:
+        """Raise AcceleratorError with the code and remedy of the first, and all messages."""
+        if self.troubles:
+            first = self.troubles[0]
+            text = " ".join(one.message for one in self.troubles)
+            lines = [f"{one.code}: {one.message}" for one in self.troubles]
+            raise AcceleratorError(first.code, f"{text} Nothing was changed.", first.remedy, lines)
+
+
+def check(cluster: Cluster, tunings: t.Sequence[Tuning]) -> None:
+    """Raise AcceleratorError if a tuning contradicts another one or the cluster."""
+    found = Found()
+    _two_pools(cluster, tunings, found)
+    for tuning in tunings:
+        _foreign_objects(cluster, tuning, found)
+        _other_pools(cluster, tuning, found)
+        _other_kubelets(cluster, tuning, found)
+        _cpus(cluster, tuning, found)
+    check_paused(cluster, [one.name for one in tunings], found)
+    found.raise_if_any()
+
+
+def check_paused(cluster: Cluster, names: t.Iterable[str], found: Found) -> None:
+    """Add pools that others paused: their nodes would keep the old configuration, or get only a part."""
+    titles = [machine_config.WORKER, *map(machine_config.pool_name, names)]
+    for title in titles:
+        pool = cluster.named("MachineConfigPool", title)
+        if pool and (pool.get("spec") or {}).get("paused") and not is_paused_by_us(pool):
+            found.add(
+                "REBOOT-PAUSED",
+                f"MachineConfigPool {title} is paused by {_pauser(pool)}, so nodes get no configuration.",
+                f"Run `{machine_config.unpause_command(title)}` when that work is done.",
+            )
+
+
+def _pauser(pool: KubeObject) -> str:
+    """Return the field manager that set `paused`, or what else manages the pool."""
+    for entry in pool["metadata"].get("managedFields") or []:
+        if "f:paused" in ((entry.get("fieldsV1") or {}).get("f:spec") or {}):
+            return str(entry.get("manager"))
+    return keeper(pool)
+
+
+def _two_pools(cluster: Cluster, tunings: t.Sequence[Tuning], found: Found) -> None:
+    for index, one in enumerate(tunings):
+        for other in tunings[:index]:
+            both = [name(node) for node in cluster.nodes_of(one.label) if matches(other.label, labels(node))]
+            if both:
+                found.add(
+                    "REBOOT-TWO-POOLS",
+                    f"{one.path}: pools {other.name} and {one.name} both select {', '.join(both[:5])}, and a "
+                    "node takes the configuration of one MachineConfigPool.",
+                    "Give the pools node_selectors of which each node matches one.",
+                )
+
+
+def _foreign_objects(cluster: Cluster, tuning: Tuning, found: Found) -> None:
+    title = machine_config.pool_name(tuning.name)
+    names = {"MachineConfig": machine_config.kernel_name(tuning.name)}
+    for kind in ("MachineConfigPool", "KubeletConfig", "PerformanceProfile", "MachineConfig"):
+        live = cluster.named(kind, names.get(kind, title))
+        if live and not owned(live):
+            found.add(
+                "REBOOT-FOREIGN",
+                f"{tuning.path}: {kind} {name(live)} exists, and this collection did not make it.",
+                f"Delete or rename it (`oc get {kind.lower()} {name(live)} -o yaml`), or rename the pool.",
+            )
+
+
+def _other_pools(cluster: Cluster, tuning: Tuning, found: Found) -> None:
+    own = machine_config.pool_name(tuning.name)
+    marks = [(name(node), labels(node)) for node in cluster.nodes_of(tuning.label)]
+    marks = marks or [("its future nodes", {**_GPU_NODE, **tuning.label})]
+    for pool in cluster.pools:
+        title = name(pool)
+        if title in (own, machine_config.WORKER):
+            continue
+        hit = [node for node, have in marks if selects(pool["spec"].get("nodeSelector"), have)]
+        if not hit:
+            continue
+        if title in _CONTROL_PLANE:
+            found.add(
+                "REBOOT-CONTROL-PLANE",
+                f"{tuning.path}: {', '.join(hit[:5])} belong to MachineConfigPool {title}, whose nodes take "
+                "no configuration of another pool.",
+                "Remove from tuning what reboots nodes, or use nodes that are only workers.",
+            )
+        else:
+            found.add(
+                "REBOOT-FOREIGN-POOL",
+                f"{tuning.path}: MachineConfigPool {title} selects {', '.join(hit[:5])} too, and a node with "
+                "two such pools gets no configuration at all.",
+                f"Change spec.nodeSelector of MachineConfigPool {title}, or the labels of the pool's nodes.",
+            )
+
+
+def _other_kubelets(cluster: Cluster, tuning: Tuning, found: Found) -> None:
+    """Find a KubeletConfig or PerformanceProfile of others for the pool: only one of both would win."""
+    if tuning.isolate is None and not tuning.topology:
+        return
+    own = machine_config.pool(tuning)
+    have, title = labels(own), name(own)
+    for kind, objects in (("KubeletConfig", cluster.kubelets), ("PerformanceProfile", cluster.profiles)):
+        for one in objects:
+            spec = one.get("spec") or {}
+            given = spec.get("machineConfigPoolSelector")
+            selector = {"matchLabels": given or {}} if kind == "PerformanceProfile" else given
+            chosen = {"matchLabels": spec.get("nodeSelector")} if kind == "PerformanceProfile" else None
+            hit = any(selects(chosen, labels(node)) for node in cluster.nodes_of(tuning.label))
+            if owned(one) or not (hit or selects(selector, have)) or _is_made(one, cluster):
+                continue
+            found.add(
+                "REBOOT-KUBELET-TWICE",
+                f"{tuning.path}: {kind} {name(one)} is for the nodes of MachineConfigPool {title} too, and a "
+                "pool takes the kubelet settings of one object.",
+                f"Delete {kind} {name(one)}, or remove isolate and topology from tuning of the pool.",
+            )
+
+
+def _is_made(config: KubeObject, cluster: Cluster) -> bool:
+    """Return True for a KubeletConfig that the controller made for a PerformanceProfile of ours."""
+    ours = {name(one) for one in cluster.profiles if owned(one)}
+    return name(config) in {f"performance-{one}" for one in ours}
+
+
+def _cpus(cluster: Cluster, tuning: Tuning, found: Found) -> None:
+    """Find nodes with another number of CPUs than the one by which CPUs are reserved."""
+    if tuning.isolate is None or not tuning.vcpus:
+        return
+    for node in cluster.nodes_of(tuning.label):
+        have = ((node.get("status") or {}).get("capacity") or {}).get("cpu")
+        if have is not None and parse(have) != tuning.vcpus:
+            found.add(
+                "REBOOT-CPUS",
+                f"{tuning.path}.isolate: node {name(node)} has {have} CPUs, and the pool's machines should "
+                f"have {tuning.vcpus}.",
+                "Write reserved and isolated for the CPUs that the node has, and correct the instance type.",
+            )

@@ -1,0 +1,44 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Pods that keep the machine-config operator from draining a node."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.objects import KubeObject, name
+from .._nodes import drain, node as node_facts
+from .._nodes.labels import labels
+from .pool_judge import CURRENT, DESIRED, annotation
+from .selectors import selects
+
+REMEDY: t.Final = (
+    "Run `oc get pdb -A`, and let the application run elsewhere too (`oc scale`); the operator tries again "
+    "by itself."
+)
+
+
+def is_draining(node: KubeObject) -> bool:
+    """Return True if the operator has cordoned the node to give it another configuration."""
+    under_way = annotation(node, CURRENT) != annotation(node, DESIRED)
+    return under_way and node_facts.is_cordoned(node) and node_facts.is_ready(node)
+
+
+def blocked(pods: t.Iterable[KubeObject], budgets: t.Sequence[KubeObject]) -> list[str]:
+    """Return a line for each pod that a PodDisruptionBudget keeps from being evicted now."""
+    lines = []
+    for pod in pods:
+        for one in budgets:
+            is_near = one["metadata"].get("namespace") == pod["metadata"].get("namespace")
+            status = one.get("status") or {}
+            if not is_near or status.get("disruptionsAllowed"):
+                continue
+            if selects(one["spec"].get("selector"), labels(pod)):
+                healthy = f"{status.get('currentHealthy', 0)} of {status.get('desiredHealthy', 0)}"
+                lines.append(
+                    f"pod {drain.name(pod)} on {drain.node_of(pod)}: PodDisruptionBudget {name(one)} allows "
+                    f"no disruption ({healthy} needed pods are healthy)"
+                )
+    return lines

@@ -1,0 +1,295 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Verdicts about the machine-config operator's objects: is a pool rolled out, is a configuration accepted."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass, field
+
+from .._core import conditions
+from .._core.objects import KubeObject, Snapshot, name, named, number_of
+from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
+from .._nodes import node as node_facts
+from . import machine_config
+
+POOLS: t.Final = "pools"
+NODES: t.Final = "nodes"
+KUBELETS: t.Final = "kubelets"
+PROFILES: t.Final = "profiles"
+CURRENT: t.Final = f"{machine_config.GROUP}/currentConfig"
+DESIRED: t.Final = f"{machine_config.GROUP}/desiredConfig"
+STATE: t.Final = f"{machine_config.GROUP}/state"
+_REASON: t.Final = f"{machine_config.GROUP}/reason"
+_GIVEN_UP: t.Final = ("Degraded", "Unreconcilable")
+DEGRADED: t.Final = "REBOOT-DEGRADED"
+DRAIN: t.Final = "REBOOT-DRAIN"
+RENDER: t.Final = "REBOOT-RENDER"
+PAUSED: t.Final = "REBOOT-PAUSED"
+# The operator tries again by itself, so these troubles fail a task only after a while.
+PASSING: t.Final = (DEGRADED, DRAIN, RENDER)
+_DAEMON: t.Final = (
+    "Run `oc get pods -n openshift-machine-config-operator -o wide -l k8s-app=machine-config-daemon`, and "
+    "`oc logs -n openshift-machine-config-operator -c machine-config-daemon POD` for the pod of the node."
+)
+
+
+def annotation(obj: KubeObject, key: str) -> str:
+    """Return the annotation, or an empty text."""
+    return str((obj["metadata"].get("annotations") or {}).get(key) or "")
+
+
+def target(pool: KubeObject) -> str:
+    """Return the name of the configuration that the pool's nodes are to have; empty before it is rendered."""
+    return str(((pool.get("spec") or {}).get("configuration") or {}).get("name") or "")
+
+
+def is_at(node: KubeObject, config: str) -> bool:
+    """Return True if the node runs this configuration, and is not on its way to another one."""
+    found = [annotation(node, key) for key in (CURRENT, DESIRED, STATE)]
+    return bool(config) and found == [config, config, "Done"]
+
+
+def judge_pool(pool: KubeObject | None, title: str, nodes: t.Sequence[KubeObject]) -> Readiness:
+    """Return ready if the pool is rolled out by every rule, and each of its nodes runs its configuration.
+
+    title: the name of the MachineConfigPool. nodes: those that its selector matches. A degraded node is
+    named with its reason.
+    """
+    if not pool:
+        return pending("Missing", f"MachineConfigPool {title} does not exist yet")
+    if troubles := _troubles(pool, nodes):
+        return worst(troubles)
+    if (pool.get("spec") or {}).get("paused"):
+        return failed(
+            "Paused",
+            f"MachineConfigPool {title} is paused, so its nodes do not get their configuration.",
+            code=PAUSED,
+            remedy=f"Run `{machine_config.unpause_command(title)}`.",
+        )
+    lacking = [*_lacks(pool, len(nodes)), *(one for one in map(_line(pool), nodes) if one)]
+    if not lacking:
+        return ready("Updated", f"{title}: {number_of(len(nodes), 'node')} with {target(pool)}")
+    return pending(
+        "Updating",
+        f"MachineConfigPool {title}: {'; '.join(lacking[:4])}",
+        code="REBOOT-PENDING",
+        remedy=f"Run `oc describe machineconfigpool {title}`; raise wait_timeout if the nodes boot slowly.",
+        details=tuple(f"{title}: {one}" for one in lacking),
+    )
+
+
+def _lacks(pool: KubeObject, nodes: int) -> t.Iterator[str]:
+    """Yield what of the full rule the pool does not fulfil: a condition alone may be older than the spec."""
+    status, spec = pool.get("status") or {}, pool.get("spec") or {}
+    if int(status.get("observedGeneration") or 0) < int(pool["metadata"].get("generation") or 0):
+        yield "the operator has not seen the last change"
+    counted = int(status.get("machineCount") or 0)
+    if counted != nodes:
+        yield f"{counted} of {number_of(nodes, 'node')} counted"
+    updated = int(status.get("updatedMachineCount") or 0)
+    if updated != counted:
+        yield f"{updated} of {number_of(counted, 'node')} updated"
+    if not target(pool):
+        yield "no configuration is rendered yet"
+    elif ((status.get("configuration") or {}).get("name")) != ((spec.get("configuration") or {}).get("name")):
+        yield f"{target(pool)} is not rolled out"
+    if not conditions.is_true(pool, "Updated") or conditions.is_true(pool, "Updating"):
+        yield "not Updated"
+
+
+def _line(pool: KubeObject) -> t.Callable[[KubeObject], str]:
+    """Return a function that says what a node waits for; an empty text if it is done."""
+    config = target(pool)
+
+    def line(node: KubeObject) -> str:
+        title = name(node)
+        if is_at(node, config):
+            doing = "" if node_facts.is_ready(node) else node_facts.why_not_ready(node)
+            doing = doing or ("cordoned" if node_facts.is_cordoned(node) else "")
+            return f"{title}: {doing}" if doing else ""
+        if annotation(node, DESIRED) != config:
+            is_kept = node_facts.is_cordoned(node)
+            return f"{title}: waits for its turn" + (" until it is uncordoned" if is_kept else "")
+        if not node_facts.is_ready(node):
+            return f"{title}: reboots ({node_facts.why_not_ready(node)})"
+        return (
+            f"{title}: {'drains' if node_facts.is_cordoned(node) else 'begins'} ({annotation(node, STATE)})"
+        )
+
+    return line
+
+
+def _troubles(pool: KubeObject, nodes: t.Iterable[KubeObject]) -> list[Readiness]:
+    """Return a pending verdict for each degraded node, and one for a pool that cannot be rendered."""
+    title = name(pool)
+    found = [_degraded(title, one) for one in nodes if annotation(one, STATE) in _GIVEN_UP]
+    condition = conditions.find(pool, "RenderDegraded")
+    if condition.get("status") == "True":
+        text = condition.get("message") or condition.get("reason") or "it gives no reason"
+        found.append(
+            pending(
+                f"RenderDegraded:{title}",
+                f"The configuration of MachineConfigPool {title} cannot be rendered: {text}.",
+                code=RENDER,
+                remedy="Correct the MachineConfig or KubeletConfig that the text names.",
+                details=(f"{title}: {text}",),
+            )
+        )
+    condition = conditions.find(pool, "NodeDegraded")
+    if not found and (condition.get("status") == "True" or conditions.is_true(pool, "Degraded")):
+        condition = condition or conditions.find(pool, "Degraded")
+        text = condition.get("message") or condition.get("reason") or "it gives no reason"
+        found.append(_trouble(title, f"MachineConfigPool {title}", text))
+    return found
+
+
+def _degraded(title: str, node: KubeObject) -> Readiness:
+    text = annotation(node, _REASON) or f"it is {annotation(node, STATE)} and gives no reason"
+    return _trouble(title, f"Node {name(node)}", text)
+
+
+def _trouble(title: str, what: str, text: str) -> Readiness:
+    is_drain = "failed to drain" in text
+    return pending(
+        f"Degraded:{what}",
+        f"{what} is degraded in the rollout of {title}: {text}.",
+        code=DRAIN if is_drain else DEGRADED,
+        remedy="Run `oc get pdb -A`, and let the application run elsewhere too." if is_drain else _DAEMON,
+        details=(f"{what}: {text}",),
+    )
+
+
+def judge_kubelet_config(config: KubeObject | None, title: str) -> Readiness:
+    """Return whether the operator took the KubeletConfig; OpenShift has two spellings of that.
+
+    Up to 4.22 the last condition is Success, or Failure with status False. Later it is Accepted.
+    """
+    if not config:
+        return pending("Missing", f"KubeletConfig {title} does not exist yet")
+    status = config.get("status") or {}
+    seen = status.get("observedGeneration")
+    found = (status.get("conditions") or [{}])[-1]
+    if not found or (seen is not None and int(seen) < int(config["metadata"].get("generation") or 0)):
+        return pending("Unseen", f"KubeletConfig {title}: the operator has not seen the last change")
+    kind, is_true = found.get("type"), found.get("status") == "True"
+    if kind in ("Success", "Accepted") and is_true:
+        return ready(str(kind), f"KubeletConfig {title} is accepted")
+    text = found.get("message") or found.get("reason") or "it gives no reason"
+    return failed(
+        str(kind),
+        f"The machine-config operator refuses KubeletConfig {title}: {text}.",
+        code="REBOOT-KUBELET-REFUSED",
+        remedy="Correct isolate or topology of the pool's tuning.",
+        details=(f"KubeletConfig {title}: {text}",),
+    )
+
+
+def judge_profile(profile: KubeObject | None, title: str) -> Readiness:
+    """Return failed for a degraded PerformanceProfile, pending for one that no controller has seen."""
+    if not profile:
+        return pending("Missing", f"PerformanceProfile {title} does not exist yet")
+    condition = conditions.find(profile, "Degraded")
+    if condition.get("status") == "True" and condition.get("reason") != "MCPDegraded":
+        text = f"{condition.get('reason') or 'Degraded'}: {condition.get('message') or 'no message'}"
+        return failed(
+            str(condition.get("reason")),
+            f"PerformanceProfile {title} is degraded: {text}.",
+            code="REBOOT-PROFILE",
+            remedy=f"Run `oc describe performanceprofile {title}`, and correct the pool's tuning.",
+            details=(f"PerformanceProfile {title}: {text}",),
+        )
+    return ready("Seen", f"PerformanceProfile {title} is not degraded")
+
+
+def judge_returned(worker: KubeObject | None, nodes: t.Sequence[KubeObject]) -> Readiness:
+    """Return ready if each of these nodes runs the configuration of the pool worker."""
+    if not worker:
+        return pending("Missing", "MachineConfigPool worker does not exist")
+    if troubles := _troubles(worker, nodes):
+        return worst(troubles)
+    lines = [one for one in map(_line(worker), nodes) if one]
+    if not lines:
+        return ready("Returned", f"{number_of(len(nodes), 'node')} with {target(worker)}")
+    return pending(
+        "Returning",
+        f"MachineConfigPool worker takes nodes back: {'; '.join(lines[:4])}",
+        code="REBOOT-PENDING",
+        remedy="Run `oc describe machineconfigpool worker`; raise wait_timeout if the nodes boot slowly.",
+        details=tuple(lines),
+    )
+
+
+@dataclass
+class Rolled:
+    """Judge rollouts: ready when every pool is done, and every released node is back in the pool worker.
+
+    titles: the MachineConfigPools. released: those that have given up their nodes. The snapshot has the nodes
+    of each under `NODES` and its name. grace: makes lasting troubles failed.
+    """
+
+    titles: t.Collection[str]
+    released: t.Collection[str]
+    grace: Grace
+
+    def __call__(self, snapshot: Snapshot) -> Readiness:
+        pools = snapshot[POOLS]
+        found = [
+            judge_pool(named(pools, title) or None, title, snapshot[f"{NODES}{title}"])
+            for title in self.titles
+        ]
+        found += [
+            judge_returned(named(pools, machine_config.WORKER) or None, snapshot[f"{NODES}{title}"])
+            for title in self.released
+        ]
+        return worst(self.grace.harden(found))
+
+
+@dataclass
+class Rendered:
+    """Judge what comes before a rollout: every object is accepted, and a source of the pool's configuration.
+
+    sources: MachineConfigPool to the MachineConfigs that its configuration has to have. kubelets, profiles:
+    names of the KubeletConfigs and PerformanceProfiles. stale: MachineConfigPool to a configuration that is
+    too old.
+    """
+
+    sources: t.Mapping[str, t.Collection[str]]
+    kubelets: t.Collection[str]
+    profiles: t.Collection[str]
+    grace: Grace
+    stale: dict[str, str] = field(default_factory=dict)
+
+    def __call__(self, snapshot: Snapshot) -> Readiness:
+        found = [
+            judge_kubelet_config(named(snapshot.get(KUBELETS, ()), one) or None, one) for one in self.kubelets
+        ]
+        found += [judge_profile(named(snapshot.get(PROFILES, ()), one) or None, one) for one in self.profiles]
+        found += [
+            self._pool(named(snapshot[POOLS], title) or None, title, wanted)
+            for title, wanted in self.sources.items()
+        ]
+        return worst(self.grace.harden(found))
+
+    def _pool(self, pool: KubeObject | None, title: str, wanted: t.Iterable[str]) -> Readiness:
+        if not pool:
+            return pending("Missing", f"MachineConfigPool {title} does not exist yet")
+        if troubles := _troubles(pool, ()):
+            render = [one for one in troubles if one.code == RENDER]
+            if render:
+                return worst(render)
+        have = source_names(pool)
+        lacking = [one for one in wanted if not any(name.startswith(one) for name in have)]
+        if lacking or not target(pool):
+            what = ", ".join(lacking) or "a configuration"
+            return pending("Rendering", f"{title}: {what} is not rendered yet", details=(f"{title}: {what}",))
+        if self.stale.get(title) == target(pool):
+            return pending("Rendering", f"{title}: {target(pool)} does not have the last change yet")
+        return ready("Rendered", f"{title}: {target(pool)}")
+
+
+def source_names(pool: KubeObject) -> list[str]:
+    """Return the names of the MachineConfigs in the pool's configuration."""
+    return [str(one.get("name")) for one in (pool["spec"].get("configuration") or {}).get("source") or []]

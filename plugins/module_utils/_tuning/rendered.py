@@ -1,0 +1,53 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The rendered configuration of a pool: which MachineConfigs it has to have, and whether it is up to date."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.objects import KubeObject
+from . import machine_config
+
+
+def sources(pool: str, wanted: t.Iterable[KubeObject]) -> list[str]:
+    """Return the MachineConfigs that the wanted objects bring into the pool's rendered configuration."""
+    name, kinds = machine_config.pool_name(pool), {one["kind"] for one in wanted}
+    found = [machine_config.kernel_name(pool)] if "MachineConfig" in kinds else []
+    if "PerformanceProfile" in kinds:
+        found.append(f"50-performance-{name}")
+    if kinds & {"KubeletConfig", "PerformanceProfile"}:
+        found.append(f"99-{name}-generated-kubelet")
+    return found
+
+
+def is_rendered(rendered: KubeObject, parts: t.Sequence[KubeObject], own: t.Collection[str]) -> bool:
+    """Return True if the rendered MachineConfig has what its sources have now.
+
+    parts: all its sources. own: names of those whose files and units are compared too.
+    """
+    spec = rendered.get("spec") or {}
+    have = set(spec.get("kernelArguments") or [])
+    want = {one for part in parts for one in (part.get("spec") or {}).get("kernelArguments") or []}
+    if have != want:
+        return False
+    contents = _contents(rendered)
+    return all(
+        contents.get(key) == text
+        for part in parts
+        if part["metadata"]["name"] in own
+        for key, text in _contents(part).items()
+    )
+
+
+def _contents(config: KubeObject) -> dict[tuple[str, str], str]:
+    """Return files and units of a MachineConfig with their contents."""
+    ignition = (config.get("spec") or {}).get("config") or {}
+    files = (ignition.get("storage") or {}).get("files") or []
+    units = (ignition.get("systemd") or {}).get("units") or []
+    return {
+        **{("file", one["path"]): str((one.get("contents") or {}).get("source") or "") for one in files},
+        **{("unit", one["name"]): str(one.get("contents") or "") for one in units},
+    }

@@ -1,0 +1,279 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Roll out what reboots nodes: foresee it, ask for it, write it as one rollout, and give nodes back."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass, field
+
+from .._core import diff
+from .._core.errors import KindNotServedError
+from .._core.input import Problems
+from .._core.objects import KubeObject, name
+from .._core.ownership import owned, pool_of, selector
+from .._impact import consent
+from .._kube.client import Api
+from .._kube.kinds import known
+from .._nodes import drain
+from . import contradictions, machine_config, rollout, rollout_writes, topology, user_data_steps
+from .contradictions import Cluster, Found
+from .options import PLANNED, Tuning
+from .rollout import Reboot
+from .rollout_writes import Change, Release
+
+BUSY: t.Final = "REBOOT-BUSY"
+# Seconds that a node may be degraded: the operator tries again by itself.
+GRACE: t.Final = 120.0
+_BACK: t.Final = "its nodes go back to the pool worker"
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a run does. asked: the pools whose nodes the coming writes make reboot, with their reboots.
+
+    reboots: these, and those of rollouts that are under way. left: pools that an earlier run left paused.
+    """
+
+    cluster: Cluster
+    changes: list[Change] = field(default_factory=list)
+    releases: list[Release] = field(default_factory=list)
+    asked: list[tuple[Reboot, str]] = field(default_factory=list)
+    reboots: list[Reboot] = field(default_factory=list)
+    left: list[KubeObject] = field(default_factory=list)
+
+
+def foresee(api: Api, pools: t.Sequence[Tuning]) -> list[Reboot]:
+    """Return the nodes that reboot, by pool. Write nothing. Raises AcceleratorError for contradictions."""
+    return _prepared(api, pools).reboots
+
+
+def ensure(api: Api, pools: t.Sequence[Tuning], on_busy: str) -> list[dict[str, t.Any]]:
+    """Give the nodes of all pools their settings in one rollout, and return one result for each pool.
+
+    A pool that asks for nothing that reboots nodes gives its nodes back. Raises AcceleratorError before the
+    first write if a tuning contradicts the cluster, if nodes would reboot with `reboot: never`, or if pods
+    with GPUs would end and on_busy is fail.
+    """
+    work = _prepared(api, pools)
+    planned = {one.name for one in pools if one.reboot == PLANNED}
+    rollout.refuse([one for one, _selector in work.asked if one.name not in planned])
+    ends = _ask(api, work, on_busy)
+    _execute(api, work, on_busy)
+    return [_result(api, work, one, ends) for one in pools]
+
+
+def remove(api: Api, names: t.Sequence[str], on_busy: str) -> list[dict[str, t.Any]]:
+    """Give the nodes of these pools back to the pool worker in one rollout, and delete what is ours.
+
+    Raises AcceleratorError before the first write if pods with GPUs would end and on_busy is fail.
+    """
+    try:
+        cluster = _read(api, names)
+    except KindNotServedError:
+        return []
+    releases = _releases(cluster, names)
+    work = _work(api, cluster, [], releases, _coming_back(cluster, releases, {}))
+    ends = _ask(api, work, on_busy)
+    _execute(api, work, on_busy)
+    return [{**_common(work, one.name, [], ends), "machine_config_pool": one.title} for one in work.releases]
+
+
+class _Coming(t.NamedTuple):
+    """Nodes that reboot. live: the MachineConfigPool whose maxUnavailable counts. label: of the pool's nodes.
+
+    is_asked: what the run writes makes them reboot, and no earlier run was allowed to do that.
+    """
+
+    name: str
+    path: str
+    because: str
+    nodes: list[KubeObject]
+    live: KubeObject | None
+    label: t.Mapping[str, str]
+    is_asked: bool
+
+
+def _prepared(api: Api, pools: t.Sequence[Tuning]) -> Work:
+    """Read the cluster, and return what a run would do. Raises AcceleratorError if it cannot do it."""
+    problems = Problems()
+    for one in pools:
+        topology.check(one, problems)
+    problems.raise_if_any()
+    wanted = [one for one in pools if one.reboots]
+    try:
+        cluster = _read(api, [one.name for one in pools], [one.label for one in wanted])
+    except KindNotServedError:
+        if wanted:
+            raise
+        return Work(Cluster([], [], [], [], []))
+    contradictions.check(cluster, wanted)
+    changes = [_change(api, cluster, one) for one in wanted]
+    releases = _releases(cluster, [one.name for one in pools if not one.reboots])
+    paths = {one.name: one.path for one in pools}
+    coming = [_coming(cluster, one) for one in changes] + _coming_back(cluster, releases, paths)
+    return _work(api, cluster, changes, releases, coming)
+
+
+def _work(
+    api: Api,
+    cluster: Cluster,
+    changes: list[Change],
+    releases: list[Release],
+    coming: t.Sequence[_Coming],
+) -> Work:
+    """Return the work with its reboots; the pods are read once for all pools."""
+    coming = [one for one in coming if one.nodes]
+    pods = _pods(api, [node for one in coming for node in one.nodes])
+    reboots = [rollout.reboot(one.name, one.path, one.because, one.nodes, one.live, pods) for one in coming]
+    asked = [
+        (reboot, selector(one.label)) for reboot, one in zip(reboots, coming, strict=True) if one.is_asked
+    ]
+    left = [one for one in cluster.pools if owned(one) and rollout.is_paused_by_us(one)]
+    return Work(cluster, changes, releases, asked, reboots, left)
+
+
+def _coming(cluster: Cluster, change: Change) -> _Coming:
+    """Return the nodes that reboot: all of them if a setting changes, else those that are still behind."""
+    tuning, live = change.tuning, change.live
+    nodes = cluster.nodes_of(tuning.label)
+    if not change.settings:
+        nodes = rollout.behind(nodes, live)
+    begins = bool(change.because) or rollout.is_paused_by_us(live)
+    because = change.because or "of a rollout that an earlier run began"
+    is_asked = begins and not rollout.has_consent(live)
+    return _Coming(tuning.name, tuning.path, because, nodes, live, tuning.label, is_asked)
+
+
+def _releases(cluster: Cluster, names: t.Iterable[str]) -> list[Release]:
+    """Return the pools that give their nodes back; those without a MachineConfigPool of ours have none."""
+    return [Release(one, live) for one in names if (live := cluster.pool(one)) is not None and owned(live)]
+
+
+def _coming_back(
+    cluster: Cluster, releases: t.Iterable[Release], paths: t.Mapping[str, str]
+) -> list[_Coming]:
+    """Return the nodes that reboot on their way back. Raises REBOOT-PAUSED if the pool worker is paused."""
+    worker = cluster.named("MachineConfigPool", machine_config.WORKER)
+    found = []
+    for one in releases:
+        label = machine_config.node_label(one.live)
+        nodes = rollout.behind(cluster.nodes_of(label), worker) if label else []
+        is_asked = not machine_config.is_released(one.live)
+        path = paths.get(one.name, one.name)
+        found.append(_Coming(one.name, path, _BACK, nodes, worker, label, is_asked))
+    if any(one.nodes for one in found):
+        troubles = Found()
+        contradictions.check_paused(cluster, [], troubles)
+        troubles.raise_if_any()
+    return found
+
+
+def _read(api: Api, names: t.Sequence[str], labels: t.Iterable[t.Mapping[str, str]] = ()) -> Cluster:
+    """Return what the cluster has. Raises KindNotServedError without the machine-config operator.
+
+    names: GPU pools whose MachineConfigs are read too; a list of all would have every rendered one. labels:
+    of nodes to read, beside those of these pools.
+    """
+    pools = api.list(rollout_writes.POOL)
+    kinds = rollout_writes.KINDS
+    served = api.served(kinds["PerformanceProfile"])
+    configs = [api.get(rollout_writes.CONFIG, machine_config.kernel_name(one)) for one in names]
+    live = [machine_config.node_label(one) for one in pools if owned(one) and pool_of(one) in names]
+    selectors = dict.fromkeys(selector(one) for one in [*labels, *live] if one)
+    nodes = {name(one): one for found in selectors for one in api.list(known("Node"), labels=found)}
+    return Cluster(
+        pools,
+        api.list(kinds["KubeletConfig"]),
+        api.list(kinds["PerformanceProfile"]) if served else [],
+        [one for one in configs if one is not None],
+        list(nodes.values()),
+        served,
+    )
+
+
+def _change(api: Api, cluster: Cluster, tuning: Tuning) -> Change:
+    wanted = machine_config.manifests(tuning, cluster.served)
+    keys = {(one["kind"], name(one)) for one in wanted}
+    gone = [
+        one
+        for one in (*cluster.configs, *cluster.kubelets, *cluster.profiles)
+        if owned(one) and pool_of(one) == tuning.name and (one["kind"], name(one)) not in keys
+    ]
+    live = cluster.pool(tuning.name)
+    changed = [one for one in wanted if _differs(api, one, cluster.named(one["kind"], name(one)))]
+    is_changed = _differs(api, machine_config.pool(tuning), live)
+    is_empty = not cluster.nodes_of(tuning.label)
+    return Change(tuning, wanted, changed, gone, live, is_changed, is_empty)
+
+
+def _differs(api: Api, wanted: KubeObject, live: KubeObject | None) -> bool:
+    return live is None or not diff.same(api.dry_run_apply(wanted, live), live)
+
+
+def _pods(api: Api, nodes: t.Sequence[KubeObject]) -> list[KubeObject]:
+    """Return the pods with devices on these nodes."""
+    names = {name(one) for one in nodes}
+
+    def working(pod: KubeObject) -> KubeObject | None:
+        return pod if drain.node_of(pod) in names and drain.busy([pod]) else None
+
+    return api.list(known("Pod"), keep=working) if names else []
+
+
+def _ask(api: Api, work: Work, on_busy: str) -> list[dict[str, t.Any]]:
+    questions = [rollout.question(reboot, labels) for reboot, labels in work.asked]
+    return consent.ask(api, questions, on_busy, BUSY)
+
+
+def _execute(api: Api, work: Work, on_busy: str) -> None:
+    titles = {one.title for one in work.changes} | {one.title for one in work.releases}
+    for title in rollout_writes.unpause_left(api, [one for one in work.left if name(one) not in titles]):
+        api.warn(f"MachineConfigPool {title} is unpaused: a run that ended too early left it paused.")
+    for one in work.releases:
+        user_data_steps.restore(api, one.name)
+    rollout_writes.release(api, [one for one in work.releases if not machine_config.is_released(one.live)])
+    rollout_writes.write(api, work.changes, on_busy)
+    labels = {one.title: machine_config.node_label(one.live) for one in work.releases}
+    released = {title: label for title, label in labels.items() if label}
+    rollout_writes.wait_rolled(api, work.changes, released, GRACE)
+    if api.wait_wanted or api.check_mode:
+        for one in work.releases:
+            _delete(api, work.cluster, one)
+
+
+def _delete(api: Api, cluster: Cluster, release: Release) -> None:
+    """Delete the objects of a pool without nodes; its MachineConfigPool is the last, so a run can resume."""
+    for one in (*cluster.profiles, *cluster.kubelets, *cluster.configs):
+        if owned(one) and pool_of(one) == release.name:
+            api.delete(rollout_writes.KINDS[one["kind"]], name(one))
+    user_data_steps.remove(api, release.name)
+    api.delete(rollout_writes.POOL, release.title)
+
+
+def _result(api: Api, work: Work, tuning: Tuning, ends: t.Sequence[dict[str, t.Any]]) -> dict[str, t.Any]:
+    nodes = [name(one) for one in work.cluster.nodes_of(tuning.label)]
+    found = _common(work, tuning.name, nodes, ends)
+    if not tuning.reboots:
+        return {**found, "machine_config_pool": "", "ready": True}
+    return {
+        **found,
+        "machine_config_pool": machine_config.pool_name(tuning.name),
+        "ready": api.wait_wanted and not api.check_mode,
+        "new_machines": user_data_steps.ensure(api, tuning.name) if api.wait_wanted else "",
+    }
+
+
+def _common(
+    work: Work, pool: str, nodes: t.Sequence[str], ends: t.Sequence[dict[str, t.Any]]
+) -> dict[str, t.Any]:
+    """Return the keys of every result: nodes, those that reboot in their order, and the pods that end."""
+    reboots = [node for one in work.reboots if one.name == pool for node in one.nodes]
+    return {
+        "name": pool,
+        "nodes": list(nodes),
+        "reboots": reboots,
+        "ends": [one for one in ends if set(one["nodes"]) & {*nodes, *reboots}],
+    }

@@ -1,0 +1,240 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Write the objects of GPU pools so that all changes of a run are one rollout, and wait for it.
+
+While the objects are written, the MachineConfigPools are paused. Each run unpauses what it paused, and what a
+run before it left paused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+from dataclasses import dataclass, field
+
+from .._core.errors import AcceleratorError, NotReadyError, WaitTimeoutError
+from .._core.objects import KubeObject, name, named
+from .._core.ownership import selector
+from .._core.readiness import Grace
+from .._kube.client import Api, Query
+from .._kube.kinds import known
+from .._nodes import drain
+from . import evictions, machine_config, pool_judge, rendered, rollout
+from .options import Tuning
+from .pool_judge import KUBELETS, NODES, POOLS, PROFILES
+
+POOL: t.Final = known("MachineConfigPool")
+CONFIG: t.Final = known("MachineConfig")
+KINDS: t.Final = {
+    "MachineConfig": CONFIG,
+    "KubeletConfig": known("KubeletConfig"),
+    "PerformanceProfile": known("PerformanceProfile"),
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a run writes for one pool.
+
+    wanted: the objects with its settings. changed: those that differ from the live ones. gone: live objects
+    of ours that the pool does not need any more. live: the MachineConfigPool. is_empty: the pool has no node.
+    """
+
+    tuning: Tuning
+    wanted: list[KubeObject]
+    changed: list[KubeObject] = field(default_factory=list)
+    gone: list[KubeObject] = field(default_factory=list)
+    live: KubeObject | None = None
+    is_pool_changed: bool = False
+    is_empty: bool = False
+
+    @property
+    def sources(self) -> list[str]:
+        """Return the MachineConfigs that the pool's configuration has to have before nodes reboot.
+
+        A PerformanceProfile makes none without a node: TuneD on a node has to tell its kernel arguments.
+        """
+        has_profile = any(one["kind"] == "PerformanceProfile" for one in self.wanted)
+        return [] if self.is_empty and has_profile else rendered.sources(self.tuning.name, self.wanted)
+
+    @property
+    def title(self) -> str:
+        """Return the name of the MachineConfigPool."""
+        return machine_config.pool_name(self.tuning.name)
+
+    @property
+    def is_needed(self) -> bool:
+        """Return True if the run writes something for the pool."""
+        return bool(self.changed or self.gone or self.is_pool_changed)
+
+    @property
+    def settings(self) -> bool:
+        """Return True if the run changes a setting of the nodes."""
+        return bool(self.changed or self.gone)
+
+    @property
+    def is_rendered_first(self) -> bool:
+        """Return True if the pool is paused until its configuration has all that was written."""
+        return self.settings or rollout.is_paused_by_us(self.live)
+
+    @property
+    def because(self) -> str:
+        """Return why nodes reboot, as a clause; empty if the run changes nothing for them."""
+        objects = [f"{one['kind']} {name(one)}" for one in self.changed]
+        objects += [f"the removed {one['kind']} {name(one)}" for one in self.gone]
+        if not objects and (not self.live or machine_config.has_other_nodes(self.live, self.tuning.label)):
+            objects = [f"MachineConfigPool {self.title}"]
+        return f"of {', '.join(objects)}" if objects else ""
+
+
+@dataclass(frozen=True)
+class Release:
+    """A pool that gives its nodes back to the pool worker. live: its MachineConfigPool."""
+
+    name: str
+    live: KubeObject
+
+    @property
+    def title(self) -> str:
+        """Return the name of the MachineConfigPool."""
+        return machine_config.pool_name(self.name)
+
+
+def write(api: Api, changes: t.Sequence[Change], on_busy: str) -> None:
+    """Write all changes while the pools are paused, and unpause them when their configuration has them all.
+
+    Raises NotReadyError if the operator refuses an object; the pools are not paused then either.
+    """
+    needed = [one for one in changes if one.is_needed]
+    mark = rollout.recorded(on_busy, api.run.id)
+    for one in needed:
+        if one.settings:
+            api.apply(machine_config.pool(one.tuning, mark), force_conflicts=True, live=one.live)
+    try:
+        for one in needed:
+            for manifest in one.changed:
+                api.apply(manifest)
+            for old in one.gone:
+                api.delete(KINDS[old["kind"]], name(old))
+        _wait_rendered(api, [one for one in needed if one.is_rendered_first])
+    except BaseException as exc:
+        with contextlib.suppress(AcceleratorError):
+            unpause(api, needed)
+        if isinstance(exc, (NotReadyError, WaitTimeoutError)):
+            titles = ", ".join(one.title for one in needed)
+            exc.message += f" MachineConfigPool {titles} is not paused, and rolls out what is valid."
+        raise
+    unpause(api, needed)
+
+
+def unpause(api: Api, changes: t.Iterable[Change]) -> None:
+    """Write the pools as they are outside a rollout."""
+    for one in changes:
+        api.apply(machine_config.pool(one.tuning), force_conflicts=True)
+
+
+def unpause_left(api: Api, pools: t.Iterable[KubeObject]) -> list[str]:
+    """Unpause the pools that earlier runs left paused, and return their names."""
+    left = [one for one in pools if rollout.is_paused_by_us(one)]
+    for one in left:
+        body = {"metadata": {"annotations": {machine_config.ROLLOUT: None}}, "spec": {"paused": False}}
+        api.merge_patch(POOL, name(one), None, body)
+    return [name(one) for one in left]
+
+
+def _wait_rendered(api: Api, changes: t.Sequence[Change]) -> None:
+    """Wait until the configuration of each pool has all that was written, so that nodes reboot once."""
+    if api.check_mode or not changes:
+        return
+    if not api.wait_wanted:
+        api.warn(
+            "The task does not wait (wait: false), so the nodes may reboot more than once: the operator may "
+            "take up one object after the other."
+        )
+        return
+    own = {one.title: one.sources for one in changes}
+    names = {kind: [name(m) for one in changes for m in one.wanted if m["kind"] == kind] for kind in KINDS}
+    judge = pool_judge.Rendered(
+        own,
+        names["KubeletConfig"],
+        names["PerformanceProfile"],
+        Grace(api.clock, 60.0, pool_judge.PASSING),
+    )
+    queries = {POOLS: Query(POOL)}
+    if names["KubeletConfig"]:
+        queries[KUBELETS] = Query(KINDS["KubeletConfig"])
+    if names["PerformanceProfile"]:
+        queries[PROFILES] = Query(KINDS["PerformanceProfile"])
+    started = api.clock()
+    while True:
+        seen = api.wait(
+            queries, judge, "configuration of the pools", on_timeout_code=pool_judge.RENDER, since=started
+        )
+        pools = {title: named(seen[POOLS], title) for title in own}
+        judge.stale = {
+            title: pool_judge.target(pool)
+            for title, pool in pools.items()
+            if not _is_whole(api, pool, own[title])
+        }
+        if not judge.stale:
+            return
+
+
+def _is_whole(api: Api, pool: KubeObject, own: t.Sequence[str]) -> bool:
+    """Return True if the rendered configuration has what its sources have now."""
+    whole = api.get(CONFIG, pool_judge.target(pool))
+    names = pool_judge.source_names(pool)
+    parts = [one for one in (api.get(CONFIG, source) for source in names) if one is not None]
+    mine = [one for one in names if one.startswith(tuple(own))] if own else []
+    return whole is not None and rendered.is_rendered(whole, parts, mine)
+
+
+def release(api: Api, releases: t.Sequence[Release]) -> None:
+    """Take the nodes out of the pools; the operator gives them the configuration of the pool worker."""
+    for one in releases:
+        api.apply(machine_config.released_pool(one.name, machine_config.node_label(one.live)), live=one.live)
+
+
+def wait_rolled(
+    api: Api, changes: t.Sequence[Change], released: t.Mapping[str, t.Mapping[str, str]], grace: float
+) -> None:
+    """Wait until each pool is rolled out, and each released pool's nodes are back in the pool worker.
+
+    released: MachineConfigPool to the labels of the nodes. Raises NotReadyError or WaitTimeoutError; for a
+    node that cannot be drained the error names the pods and their PodDisruptionBudgets.
+    """
+    labels = {one.title: one.tuning.label for one in changes} | dict(released)
+    if not labels:
+        return
+    node = known("Node")
+    queries = {POOLS: Query(POOL)}
+    queries |= {f"{NODES}{title}": Query(node, labels=selector(label)) for title, label in labels.items()}
+    judge = pool_judge.Rolled(
+        [one.title for one in changes], list(released), Grace(api.clock, grace, pool_judge.PASSING)
+    )
+    try:
+        api.wait(queries, judge, "rollout of the pools", on_timeout_code="REBOOT-PENDING")
+    except (NotReadyError, WaitTimeoutError) as exc:
+        with contextlib.suppress(AcceleratorError):
+            _explain(api, exc, queries)
+        raise
+
+
+def _explain(api: Api, exc: AcceleratorError, queries: t.Mapping[str, Query]) -> None:
+    """Add to the error which pods the operator cannot evict from nodes that it drains."""
+    nodes = {
+        name(one): one
+        for key, query in queries.items()
+        if key != POOLS
+        for one in api.list(query.kind, labels=query.labels)
+    }
+    going = sorted(title for title, one in nodes.items() if evictions.is_draining(one))
+    pods = [pod for title in going for pod in api.list(known("Pod"), fields=drain.on(title))]
+    left = drain.leaving(pods)
+    lines = evictions.blocked(left, api.list(known("PodDisruptionBudget")) if left else [])
+    if lines:
+        exc.code, exc.remedy = pool_judge.DRAIN, evictions.REMEDY
+        exc.message += f" The operator cannot evict: {'; '.join(lines[:5])}."
+        exc.evidence += lines

@@ -1,0 +1,253 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""CPUs and memory of a machine: which CPUs to reserve for the system, and whether settings fit it."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+from dataclasses import dataclass
+
+from .._core.input import Problems
+from .options import HugePages, Isolation, Tuning
+
+_LIST: t.Final = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
+# NUMA nodes and threads of a core of instance types with more than _ONE_NODE CPUs.
+# The NCCL topology files of aws-ofi-nccl and azhpc-images say so of p4d, g5 and Azure's types. The others
+# have two sockets (Grace: two chips), and their vendors publish no such file.
+_KNOWN: t.Final[dict[str, tuple[int, int]]] = {
+    **dict.fromkeys(("p4d.24xlarge", "p4de.24xlarge", "g5.48xlarge", "g6.48xlarge", "g6e.48xlarge"), (2, 2)),
+    **dict.fromkeys(("p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge"), (2, 2)),
+    **dict.fromkeys(("p6-b200.48xlarge", "p6-b300.48xlarge", "g7e.48xlarge", "g4dn.metal"), (2, 2)),
+    **dict.fromkeys(("a2-highgpu-8g", "a2-ultragpu-8g", "a3-highgpu-8g", "a3-megagpu-8g"), (2, 2)),
+    "p6e-gb200.36xlarge": (2, 1),
+    **dict.fromkeys(("Standard_ND96asr_v4", "Standard_ND96amsr_A100_v4", "Standard_NC96ads_A100_v4"), (4, 1)),
+    **dict.fromkeys(("Standard_ND96isr_H100_v5", "Standard_ND96isr_H200_v5"), (2, 1)),
+    "Standard_NC48ads_A100_v4": (2, 1),
+    "Standard_NC24ads_A100_v4": (1, 1),
+}
+# Machines of AWS and Google Cloud with at most this many CPUs are on one NUMA node.
+_ONE_NODE: t.Final = 48
+_AWS_OR_GCP: t.Final = re.compile(r"[a-z]+\d[a-z0-9-]*\.\d*[a-z]+|[agn]\d-[a-z]+-[a-z0-9]+(\+.*)?")
+# A NUMA node with at least this many CPUs gives the system two cores instead of one.
+_LARGE: t.Final = 24
+# The least memory that huge pages leave to the system and to pods without huge pages, in GiB.
+LEAST_LEFT: t.Final = 4
+_GIB: t.Final = {"2M": 1 / 512, "1G": 1.0}
+
+
+@dataclass(frozen=True)
+class Topology:
+    """The CPUs of a machine. adjacent: the threads of a core have neighbouring numbers."""
+
+    cpus: int
+    numa_nodes: int
+    threads: int
+    adjacent: bool = False
+
+    def cores(self, numa_node: int) -> list[tuple[int, ...]]:
+        """Return the cores of a NUMA node, each as the numbers of its threads."""
+        number = self.cpus // self.threads
+        first, last = (number * one // self.numa_nodes for one in (numa_node, numa_node + 1))
+        if self.adjacent:
+            return [
+                tuple(range(core * self.threads, (core + 1) * self.threads)) for core in range(first, last)
+            ]
+        return [
+            tuple(core + number * thread for thread in range(self.threads)) for core in range(first, last)
+        ]
+
+
+def of(tuning: Tuning) -> Topology | None:
+    """Return the topology of the pool's machines, or None if it is unknown."""
+    nodes, threads = tuning.numa_nodes, tuning.threads_per_core
+    if not (nodes and threads):
+        known = _known(tuning.instance_type, tuning.vcpus, tuning.architecture)
+        nodes, threads = nodes or known[0], threads or known[1]
+    if not (nodes and threads and tuning.vcpus) or tuning.vcpus % (nodes * threads):
+        return None
+    return Topology(tuning.vcpus, nodes, threads, tuning.instance_type.startswith("Standard_"))
+
+
+def _known(instance_type: str, cpus: int, architecture: str) -> tuple[int, int]:
+    if instance_type in _KNOWN:
+        return _KNOWN[instance_type]
+    if _AWS_OR_GCP.fullmatch(instance_type) and 0 < cpus <= _ONE_NODE:
+        return 1, 1 if architecture == "arm64" or cpus % 2 else 2
+    return 0, 0
+
+
+def computed(topology: Topology) -> Isolation:
+    """Return the first cores of each NUMA node, with all their threads, as reserved; the rest as isolated."""
+    reserved: set[int] = set()
+    for node in range(topology.numa_nodes):
+        cores = topology.cores(node)
+        many = 2 if len(cores) * topology.threads >= _LARGE else 1
+        reserved |= {cpu for core in cores[:many] for cpu in core}
+    return Isolation(written(reserved), written(set(range(topology.cpus)) - reserved))
+
+
+def isolation(tuning: Tuning) -> Isolation | None:
+    """Return the CPUs to reserve and to isolate; None without isolate, and if they cannot be computed."""
+    given = tuning.isolate
+    if given is None:
+        return None
+    if not given.reserved:
+        found = of(tuning)
+        return computed(found) if found and not given.isolated else None
+    if given.isolated:
+        return Isolation(written(parse(given.reserved)), written(parse(given.isolated)))
+    if not tuning.vcpus:
+        return None
+    rest = set(range(tuning.vcpus)) - parse(given.reserved)
+    return Isolation(written(parse(given.reserved)), written(rest))
+
+
+def parse(text: str) -> set[int]:
+    """Return the CPUs of a list such as C(0-3,8). Raises ValueError if the text is not a list."""
+    if not _LIST.fullmatch(text):
+        raise ValueError(f"{text!r} is not a list of CPUs")
+    found: set[int] = set()
+    for part in text.split(","):
+        first, _dash, last = part.partition("-")
+        if int(last or first) < int(first):
+            raise ValueError(f"{part} ends before it begins")
+        found |= set(range(int(first), int(last or first) + 1))
+    return found
+
+
+def written(cpus: t.Collection[int]) -> str:
+    """Return the CPUs as the shortest list, such as C(0-3,8)."""
+    parts: list[list[int]] = []
+    for cpu in sorted(cpus):
+        if parts and parts[-1][1] == cpu - 1:
+            parts[-1][1] = cpu
+        else:
+            parts.append([cpu, cpu])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in parts)
+
+
+def check(tuning: Tuning, problems: Problems) -> None:
+    """Add a problem for each setting that the machine cannot have, with the path of the option."""
+    if tuning.isolate is not None:
+        _check_isolation(tuning, tuning.isolate, problems)
+    _check_huge_pages(tuning, problems)
+
+
+def _check_isolation(tuning: Tuning, given: Isolation, problems: Problems) -> None:
+    path = f"{tuning.path}.isolate"
+    if not given.reserved and not given.isolated:
+        _check_computed(tuning, path, problems)
+        return
+    if not given.reserved:
+        problems.add(
+            "REBOOT-CPUS",
+            f"{path}.reserved",
+            "is missing: with isolated CPUs the kubelet needs reserved ones for the system.",
+            "Set reserved to CPUs of each NUMA node, or write isolate: true.",
+        )
+    lists = _lists(given, path, problems)
+    for key, cpus in lists.items():
+        if tuning.vcpus and max(cpus) >= tuning.vcpus:
+            problems.add(
+                "REBOOT-CPUS",
+                f"{path}.{key}",
+                f"CPU {max(cpus)} does not exist: {_machine(tuning)} has the CPUs 0-{tuning.vcpus - 1}.",
+                f"Use CPUs of 0-{tuning.vcpus - 1}.",
+            )
+    if len(lists) < len([one for one in (given.reserved, given.isolated) if one]) or not given.reserved:
+        return
+    _check_split(tuning, given, lists, path, problems)
+
+
+def _check_split(
+    tuning: Tuning, given: Isolation, lists: t.Mapping[str, set[int]], path: str, problems: Problems
+) -> None:
+    """Check that both lists together are the CPUs of the machine, each of them once."""
+    both = lists["reserved"] & lists.get("isolated", set())
+    if both:
+        text = f"CPUs {written(both)} are reserved and isolated."
+        problems.add("REBOOT-CPUS", path, text, "Put each CPU into one of the lists.")
+    if not given.isolated and not tuning.vcpus:
+        text = "is missing, and the number of CPUs of the machines is not known."
+        problems.add("REBOOT-CPUS", f"{path}.isolated", text, "Set isolated to all other CPUs.")
+    everything = set(range(tuning.vcpus))
+    isolated = lists.get("isolated", everything - lists["reserved"])
+    if everything and not isolated:
+        text = f"reserves all {tuning.vcpus} CPUs, so no pod could run."
+        problems.add("REBOOT-CPUS", f"{path}.reserved", text, "Reserve fewer CPUs.")
+    left = everything - lists["reserved"] - isolated
+    if left:
+        text = f"CPUs {written(left)} are neither reserved nor isolated."
+        problems.add("REBOOT-CPUS", path, text, "Put each CPU into one of the lists.")
+
+
+def _check_computed(tuning: Tuning, path: str, problems: Problems) -> None:
+    found = of(tuning)
+    if found is None:
+        problems.add(
+            "REBOOT-CPUS",
+            path,
+            f"the CPUs to reserve cannot be computed: the NUMA nodes of {_machine(tuning)} are not known.",
+            'Write {reserved: "0-3", isolated: "4-95"} with the CPUs that `lscpu -e` lists on such a node.',
+        )
+    elif not computed(found).isolated:
+        problems.add(
+            "REBOOT-CPUS",
+            path,
+            f"{_machine(tuning)} has {found.cpus} CPUs, and all of them would be reserved for the system.",
+            "Remove isolate, or use an instance type with more CPUs.",
+        )
+
+
+def _lists(given: Isolation, path: str, problems: Problems) -> dict[str, set[int]]:
+    found = {}
+    for key, text in (("reserved", given.reserved), ("isolated", given.isolated)):
+        try:
+            if text:
+                found[key] = parse(text)
+        except ValueError as exc:
+            problems.add("REBOOT-CPUS", f"{path}.{key}", f"{exc}.", 'Write it as "0-3,48-51".')
+    return found
+
+
+def _check_huge_pages(tuning: Tuning, problems: Problems) -> None:
+    path = f"{tuning.path}.huge_pages"
+    topology = of(tuning)
+    numa_nodes = tuning.numa_nodes or (topology.numa_nodes if topology else 0)
+    for one in tuning.huge_pages:
+        if one.numa_node is not None and numa_nodes and one.numa_node >= numa_nodes:
+            problems.add(
+                "REBOOT-HUGE-PAGES",
+                path,
+                f"NUMA node {one.numa_node} does not exist: {_machine(tuning)} has {numa_nodes}.",
+                f"Use a numa_node of 0 to {numa_nodes - 1}.",
+            )
+    if not tuning.memory_gib:
+        return
+    _check_memory(tuning, tuning.huge_pages, tuning.memory_gib, path, "", problems)
+    for node in range(numa_nodes):
+        here = [one for one in tuning.huge_pages if one.numa_node == node]
+        where = f" on NUMA node {node}"
+        _check_memory(tuning, here, tuning.memory_gib / numa_nodes, path, where, problems)
+
+
+def _check_memory(
+    tuning: Tuning, pages: t.Sequence[HugePages], memory: float, path: str, where: str, problems: Problems
+) -> None:
+    wanted = sum(one.count * _GIB[one.size] for one in pages)
+    most = memory - (0 if where else LEAST_LEFT)
+    if pages and wanted > most:
+        problems.add(
+            "REBOOT-HUGE-PAGES",
+            path,
+            f"the pages need {wanted:.10g} GiB{where}; {_machine(tuning)} has {memory:.10g} GiB{where}"
+            + ("." if where else f", of which {LEAST_LEFT} stay for the system."),
+            f"Use pages of at most {max(most, 0):.10g} GiB in all{where}.",
+        )
+
+
+def _machine(tuning: Tuning) -> str:
+    return tuning.instance_type or f"a machine of pool {tuning.name}"

@@ -1,0 +1,19 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The reconcilers that stand in for the node tuning operator, in the order of the loop."""
+
+from __future__ import annotations
+
+import typing as t
+
+from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.node_tuning.operand import TunedDaemons
+from openshift_sandbox.stand_ins.node_tuning.operator import NodeTuningOperator
+from openshift_sandbox.stand_ins.node_tuning.performance import PerformanceProfiles
+
+RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (
+    NodeTuningOperator,
+    PerformanceProfiles,
+    TunedDaemons,
+)

@@ -1,0 +1,126 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The first run on an empty cluster: it asks for everything first, and a slow pool holds no other."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import threading
+import typing as t
+
+import pytest
+from cluster import Cluster
+from integration.patience import SECONDS, until
+from integration.playbook import Run
+from integration.troubles.demo import POOL, POOLS, Data, Demo
+from integration.wire import Audit, received
+
+from openshift_sandbox import audit as requests, faults
+
+SLOW: t.Final[Data] = {
+    "name": "slow",
+    "candidates": [{"instance_type": "g4dn.2xlarge", "zones": ["us-east-2c"]}],
+    "replicas": 1,
+    "taints": [{"key": "nvidia.com/gpu", "value": "slow", "effect": "NoSchedule"}],
+}
+# The order in which a run first writes each kind.
+ORDER: t.Final = [
+    "machinesets.machine.openshift.io",
+    "subscriptions.operators.coreos.com",
+    "installplans.operators.coreos.com",
+    "nodefeaturediscoveries.nfd.openshift.io",
+    "clusterpolicies.nvidia.com",
+    "resourcequotas",
+    "priorityclasses.scheduling.k8s.io",
+    "pods",
+]
+Write = requests.Request
+
+
+class Slow:
+    """A machine that is no node before the other pool has its GPUs. since: when it was let go."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster, self._sandbox = cluster, cluster.needs_sandbox()
+        self._trouble = {"instance_type": "g4dn.2xlarge"}
+        self._thread = threading.Thread(target=self._let_go)
+        self.since: datetime.datetime | None = None
+
+    def __enter__(self) -> Slow:
+        faults.add(self._sandbox, "node_never_joins", self._trouble)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_how: object) -> None:
+        self._thread.join()
+
+    def _let_go(self) -> None:
+        try:
+            until(self._is_enabled, "GPUs on the nodes of the fast pool", 5 * SECONDS, pause=0.5)
+            self.since = datetime.datetime.now(datetime.UTC)
+        finally:
+            faults.clear(self._sandbox, "node_never_joins", self._trouble)
+
+    def _is_enabled(self) -> bool:
+        nodes = self._cluster.client.list("v1", "nodes", labels=POOL)
+        offered = [node["status"].get("allocatable", {}).get("nvidia.com/gpu") for node in nodes]
+        return offered == ["1", "1"]
+
+
+@pytest.fixture(scope="module")
+def slow(cluster: Cluster) -> Slow:
+    return Slow(cluster)
+
+
+@pytest.fixture(scope="module")
+def run(demo: Demo, slow: Slow) -> t.Iterator[Run]:
+    """Run with the slow pool first in the list. It has no node before the other pool has its GPUs."""
+    with slow:
+        found = demo.enable(gpu_pools=[SLOW, *POOLS], gpu_node_pool_wait_timeout=400)
+    assert slow.since, "the run held the fast pool until the slow one had its node"
+    assert found.rc == 0, found.output
+    yield found
+    assert demo.remove(gpu_pools=[SLOW, *POOLS]).rc == 0
+
+
+@pytest.fixture(scope="module")
+def writes(run: Run, audit: Audit) -> list[Write]:
+    return [one for one in requests.writes(audit.of(*run.tasks)) if not one.resource.startswith("leases")]
+
+
+def first(writes: list[Write], resource: str) -> datetime.datetime:
+    return min(received(one) for one in writes if one.resource == resource)
+
+
+def test_everything_is_asked_for_in_the_order_of_its_time(writes: list[Write]) -> None:
+    assert sorted(ORDER, key=lambda resource: first(writes, resource)) == ORDER
+
+
+def test_all_but_the_validation_was_asked_for_before_the_slow_machine_was_a_node(
+    slow: Slow, writes: list[Write]
+) -> None:
+    assert slow.since
+    before = {one.resource for one in writes if received(one) < slow.since}
+    assert before >= set(ORDER) - {"pods"}
+    assert first(writes, "pods") > slow.since
+
+
+def test_the_pods_of_both_pools_are_made_before_the_first_is_deleted(writes: list[Write]) -> None:
+    verbs = [one.verb for one in writes if one.resource == "pods"]
+    assert [verb for verb, _same in itertools.groupby(verbs)] == ["create", "delete"]
+    assert verbs.count("create") == 3
+
+
+def test_the_last_table_says_where_the_time_went(run: Run) -> None:
+    (table,) = [task["msg"] for task in run.tasks if task.name == "Show the pools" and not task.skipped]
+    assert table[-2].startswith("seconds - machines ")
+    assert " for the cluster, own work " in table[-1]
+
+
+def test_the_second_run_writes_nothing(demo: Demo, audit: Audit, run: Run) -> None:
+    again = demo.enable(gpu_pools=[SLOW, *POOLS])
+    assert (again.rc, again.changed) == (0, 0), again.output
+    assert audit.writes(*again.tasks) == []
+    assert [task.name for task in again.tasks if "request | Ask" in task.name and not task.skipped] == []
