@@ -110,7 +110,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_machine_health": (46, 256),
     "gpu_machineset": (117, 674),
     "gpu_node": (67, 368),
-    "gpu_plan": (87, 476),
+    "gpu_plan": (87, 475),
     "gpu_quota": (52, 270),
     "gpu_removal": (67, 346),
     "gpu_workload": (68, 343),
