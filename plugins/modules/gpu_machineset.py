@@ -69,14 +69,13 @@ options:
       - With fewer nodes the task fails, and the pool keeps what it got. O(state=absent) gives it back.
     type: int
   mixed:
-    description:
-      - Whether the pool may have several instance types, each from its own candidate.
+    description: Whether the pool may have several instance types, each from its own candidate.
     type: bool
     default: false
   reselect:
     description:
-      - Whether a pool that was complete once may move to another candidate when its own has no capacity.
-      - The new nodes are ready before the old ones are drained and removed.
+      - Whether a pool that was complete once may move to another candidate when its own has no capacity. The
+        new nodes are ready before the old ones are drained and removed.
     type: bool
     default: false
   on_scaled:
@@ -98,8 +97,8 @@ options:
     default: []
   accelerator:
     description:
-      - Value of the label C(cluster-api/accelerator), by which the autoscaler counts GPU nodes.
-      - The default is C(nvidia-) and the GPU's model.
+      - Value of the label C(cluster-api/accelerator), by which the autoscaler counts GPU nodes. The default
+        is C(nvidia-) and the GPU's model.
     type: str
   disk:
     description:

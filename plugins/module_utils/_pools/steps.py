@@ -15,7 +15,7 @@ from .._frame.argspec import WaitParams
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._platforms import infrastructure
-from . import account, autoscale, leftovers, machine_pools, plan as pool_plan, tuning_rules
+from . import account, autoscale, leftovers, machine_pools, plan as pool_plan, tuning
 from .draft import Draft, Place
 from .model import JsonObject
 
@@ -51,7 +51,7 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
         params["gpu_pools_name"],
         catalogue,
         params["backend"],
-        rules=(tuning_rules.check_pool,),
+        rules=(tuning.check_pool,),
     )
     place = Place(params["platform"], None, params["accelerator_limits"])
     if not place.cloud:
