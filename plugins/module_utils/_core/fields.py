@@ -120,14 +120,20 @@ def _without_stale(live: t.Any, fields: t.Mapping[str, t.Any], wanted: t.Any) ->
     return found
 
 
-def conflicts(live: KubeObject, wanted: t.Mapping[str, t.Any]) -> list[Conflict]:
+def conflicts(
+    live: KubeObject, wanted: t.Mapping[str, t.Any], under: tuple[str, ...] = ("spec",)
+) -> list[Conflict]:
     """Return the fields of the wanted spec that another manager set to another value.
 
     A list that keeps every live entry is no conflict: nothing of another manager gets lost.
+    under: the path of the wanted map in the object; () is the object itself.
     """
     found = []
     entries = (live.get("metadata") or {}).get("managedFields") or []
-    for path, now, asked in _differing(live.get("spec") or {}, wanted, ()):
+    now_there: t.Any = live
+    for key in under:
+        now_there = now_there.get(key) or {}
+    for path, now, asked in _differing(now_there, wanted, under):
         if isinstance(now, list) and isinstance(asked, list) and all(one in asked for one in now):
             continue
         owners = [
@@ -135,11 +141,11 @@ def conflicts(live: KubeObject, wanted: t.Mapping[str, t.Any]) -> list[Conflict]
             for one in entries
             if one.get("manager") not in (MANAGER, _NOBODY, None)
             and not one.get("subresource")
-            and _owns(one.get("fieldsV1") or {}, ("spec", *path))
+            and _owns(one.get("fieldsV1") or {}, path)
         ]
         if owners:
             last = max(owners, key=lambda one: str(one.get("time") or ""))
-            title = ".".join(("spec", *path))
+            title = ".".join(path)
             found.append(Conflict(title, now, asked, str(last["manager"]), str(last.get("time") or "")))
     return found
 

@@ -147,6 +147,12 @@ POOL: t.Final = (
         "Remove the option that the message names from `gpu_pools`.",
     ),
     Code(
+        "POOL-PRIORITY",
+        "A priority class exists with another value or preemption policy, which never change, or another "
+        "field manager set its description.",
+        "Set the live values in `priority` of the pool, or give the class another name there.",
+    ),
+    Code(
         "POOL-PROVIDER-FIELD",
         "`provider_spec_patch` has a field that this platform's machines do not have.",
         "Correct or remove the field in `provider_spec_patch`.",
