@@ -101,7 +101,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "access_review": (40, 229),
     "gpu_autoscaler": (105, 589),
     "gpu_machine_health": (46, 256),
-    "gpu_machineset": (117, 674),
+    "gpu_machineset": (119, 688),
     "gpu_node": (67, 368),
     "gpu_plan": (87, 481),
     "gpu_quota": (52, 271),
