@@ -109,8 +109,8 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_workload": (66, 333),
     "manifests": (39, 222),
     "nfd_labels": (58, 318),
-    "olm_operator": (64, 359),
-    "preflight_update": (74, 393),
+    "olm_operator": (65, 361),
+    "preflight_update": (75, 395),
     "special_resource": (137, 755),
 }
 CLIENTS = {"kubernetes", "openshift"}

@@ -155,6 +155,12 @@ OLM: t.Final = (
         "Set `source` to one of them.",
     ),
     Code(
+        "OLM-SUPPORT",
+        "This release of the operator needs a newer release of OpenShift than the cluster runs.",
+        "Set `gpu_operator_channel` or `gpu_operator_csv` (module options `channel`, `csv`) to a release of "
+        "the operator that supports the cluster's release.",
+    ),
+    Code(
         "OLM-TWICE",
         "The package has two Subscriptions, or one in another namespace.",
         "Set `namespace` to the one that the message names, or run `oc delete subscription NAME -n "
