@@ -103,14 +103,14 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_machine_health": (46, 256),
     "gpu_machineset": (119, 688),
     "gpu_node": (67, 368),
-    "gpu_plan": (87, 481),
+    "gpu_plan": (87, 482),
     "gpu_quota": (52, 271),
     "gpu_removal": (65, 340),
     "gpu_workload": (66, 333),
     "manifests": (39, 222),
-    "nfd_labels": (58, 318),
+    "nfd_labels": (58, 319),
     "olm_operator": (65, 361),
-    "preflight_update": (75, 395),
+    "preflight_update": (75, 396),
     "special_resource": (137, 755),
 }
 CLIENTS = {"kubernetes", "openshift"}

@@ -177,9 +177,9 @@ DRIVER: t.Final = (
     ),
     Code(
         "GPU-UPG-RUNNING",
-        "A driver upgrade is still running on a node. The operator needs about two minutes a node; the "
+        "A driver upgrade is still running on a node. The operator needs 2 to 10 minutes a node; the "
         "message says how many nodes are left.",
-        "Run the same task again, which waits for the rest, or raise `gpu_operator_wait_timeout`; `oc get "
+        "Run the same task again, which waits for the rest, or raise `gpu_operator_node_timeout`; `oc get "
         "pods -A --field-selector spec.nodeName=NODE` finds pods that hold a GPU.",
     ),
 )
