@@ -93,12 +93,12 @@ DRIVER: t.Final = (
     Code(
         "GPU-NVD-DISABLED",
         "A ClusterPolicy that the collection did not make disables NVIDIADriver objects.",
-        "Set `gpu_operator_adopt: take`, or switch them on where the policy is kept.",
+        "Set `gpu_operator_adopt: take`, or switch them on with the tool that manages the policy.",
     ),
     Code(
         "GPU-NVD-EMPTY",
-        "An NVIDIADriver has no DaemonSet for a node that it owns, whatever its state, for longer than "
-        "`grace`.",
+        "An NVIDIADriver has no DaemonSet for a node that it owns for longer than `grace`; its state "
+        "does not count.",
         "Run `oc logs -n nvidia-gpu-operator deployment/gpu-operator`, and check that the node has the "
         "label VERSION_ID.major.",
     ),

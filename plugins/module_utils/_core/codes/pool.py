@@ -87,8 +87,8 @@ POOL: t.Final = (
     ),
     Code(
         "POOL-GPUS",
-        "The number of GPUs does not fit the machine: the machine takes no attached GPUs, needs some, or "
-        "does not take that number.",
+        "The number of GPUs does not fit the machine: the machine takes no attached GPUs, needs "
+        "attached GPUs, or does not take that number.",
         "Correct `gcp.gpus` or `nutanix.gpus` as the message says.",
     ),
     Code(
@@ -207,7 +207,7 @@ POOL: t.Final = (
     ),
     Code(
         "POOL-ZONE",
-        'The platform does not write zones like this, or has none (on Azure a zone is a number: `"1"`).',
+        'The platform writes zones in another form, or it has no zones (on Azure a zone is a number: `"1"`).',
         "Correct `zones` in the candidate.",
     ),
 )
