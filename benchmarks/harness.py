@@ -24,6 +24,7 @@ import row_delay
 import row_enable
 import row_growth
 import row_playbook
+import row_quotas
 import row_requests
 import row_scale
 import row_task
@@ -46,6 +47,7 @@ PARTS: t.Final[dict[str, tuple[Rows, Cluster | None]]] = {
     "wait": (row_wait.rows, bench_cluster.plain),
     "enable": (row_enable.rows, bench_cluster.whole),
     "scale": (row_scale.rows, bench_cluster.kubelets),
+    "quotas": (row_quotas.rows, bench_cluster.installed),
     "pools": (row_growth.pools, bench_cluster.installed),
     "clusters": (row_growth.clusters, None),
 }

@@ -13,11 +13,14 @@ import pytest
 
 if t.TYPE_CHECKING:
     from cluster import Cluster
+    from leftovers import Leftovers
 
 # How many tests of the long set this run leaves out, counted by the reason in their mark.
 LEFT: t.Final = pytest.StashKey[dict[str, int]]()
 # The key under which a pytest-xdist worker passes LEFT to the process that reports.
 HANDED: t.Final = "left to make test-all"
+# What test files leave on the sandbox that they share; set once it runs.
+SHARED: t.Final[pytest.StashKey[Leftovers]] = pytest.StashKey()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -75,9 +78,26 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 @pytest.fixture(scope="session")
-def cluster() -> t.Iterator[Cluster]:
-    # Unit tests also run where the sandbox's packages are not installed, so this import is not at the top.
+def cluster(pytestconfig: pytest.Config) -> t.Iterator[Cluster]:
+    # Unit tests also run where the sandbox's packages are not installed, so these imports are not at the top.
     from cluster import running
+    from leftovers import Leftovers
 
     with running() as cluster:
+        if cluster.sandbox:
+            pytestconfig.stash[SHARED] = Leftovers(cluster.client)
         yield cluster
+        if cluster.sandbox:
+            del pytestconfig.stash[SHARED]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _nothing_is_left(request: pytest.FixtureRequest) -> t.Iterator[None]:
+    """Fail the last test of a file that leaves something on the shared sandbox, and remove it.
+
+    This fixture is set up first in a file, so it ends after the file's other fixtures.
+    """
+    yield
+    shared = request.config.stash.get(SHARED, None)
+    if shared and (left := shared.sweep()):
+        pytest.fail(f"{request.path.name} leaves on the sandbox: {', '.join(map(str, left))}", pytrace=False)

@@ -44,7 +44,7 @@ def _kill(playbook: Playbook, when: t.Callable[[], t.Any], arguments: list[str])
         start_new_session=True,
     )
     try:
-        until(when, "the moment in which ansible-playbook is killed")
+        until(lambda: run.poll() is not None or when(), "the moment in which ansible-playbook is killed")
         assert run.poll() is None, "ansible-playbook had ended before"
     finally:
         # Its workers are not in this group: each has a session of its own.

@@ -15,6 +15,16 @@ from integration.wire import Audit
 GPU = "requests.nvidia.com/gpu"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _quotas(cluster: Cluster) -> t.Iterator[None]:
+    """Delete the quotas of this file's namespaces, also those of others."""
+    yield
+    for one in cluster.client.list("v1", "resourcequotas"):
+        name, namespace = one["metadata"]["name"], one["metadata"]["namespace"]
+        if namespace.startswith("it-"):
+            cluster.client.delete("v1", "resourcequotas", name, namespace)
+
+
 def pod(name: str, gpus: int) -> dict[str, t.Any]:
     amounts = {"nvidia.com/gpu": str(gpus)}
     container = {

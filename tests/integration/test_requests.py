@@ -160,6 +160,7 @@ def test_the_second_run_writes_nothing(
     assert not second.changed
     lists = [one.uri for one in audit.of(second) if one.verb == "list"]
     assert len(lists) == len(set(lists)), "the same list was read twice within a task"
+    assert not playbook.module("gpu_quota", namespace=SPACE, state="absent").failed
 
 
 @pytest.fixture(scope="module")

@@ -68,6 +68,8 @@ CASES = [
     Case(
         "gpu_autoscaler",
         before=[task("gpu_machineset", pool=SCALED | {"autoscale": {"min": 0, "max": 2}})],
+        # Left there, the pool would be among the other_pools of gpu_machineset the other way.
+        after=[task("gpu_machineset", name=SCALED["name"], state="absent")],
         create={"pools": [SCALED | {"autoscale": {"min": 0, "max": 2}}]},
         modify={"pools": [SCALED | {"autoscale": {"min": 0, "max": 4}}]},
         delete={"pools": [SCALED], "state": "absent"},

@@ -43,7 +43,8 @@ class Case:
     """A module's options for each act.
 
     A `{way}` in a text becomes the way to run the module, so that the two ways use different objects.
-    varies: results that differ between two runs.
+    before, after: tasks that make what the steps need, and take it away. varies: results that differ between
+    two runs.
     """
 
     module: str
@@ -51,6 +52,7 @@ class Case:
     modify: Data
     delete: Data
     before: list[Data] = field(default_factory=list)
+    after: list[Data] = field(default_factory=list)
     varies: frozenset[str] = frozenset()
 
 
@@ -91,7 +93,7 @@ def run_steps(case: Case, playbook: Playbook, in_process: bool) -> list[TaskResu
         "name": "tell",
         "ansible.builtin.debug": {"msg": [f"{{{{ step_{index} }}}}" for index in range(len(tasks))]},
     }
-    run = playbook.tasks(*named(way, [*case.before, *tasks, tell]), in_process=in_process)
+    run = playbook.tasks(*named(way, [*case.before, *tasks, tell, *case.after]), in_process=in_process)
     assert run.rc == 0, run.output[-4000:]
     done = run.tasks[len(case.before) :]
     return [replace(task, result=result) for task, result in zip(done, done[len(tasks)]["msg"], strict=False)]
@@ -129,9 +131,11 @@ class Walks:
         """Assert that both ways to run the module return the same."""
         for here, there in zip(self.of(case, True), self.of(case, False), strict=True):
             ignored = VOLATILE | case.varies
-            assert comparable(here.result, "in", ignored) == comparable(there.result, "out", ignored), (
-                here.name
+            inside, outside = (
+                comparable(task.result, way, ignored) for task, way in ((here, "in"), (there, "out"))
             )
+            differing = [key for key in inside | outside if inside.get(key) != outside.get(key)]
+            assert not differing, [(here.name, key, inside.get(key), outside.get(key)) for key in differing]
 
 
 def comparable(value: t.Any, way: str, ignored: t.AbstractSet[str]) -> t.Any:

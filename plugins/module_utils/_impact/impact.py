@@ -39,10 +39,15 @@ class Ending:
     devices: tuple[str, ...]
 
     @property
+    def title(self) -> str:
+        """Return namespace/name of the pod."""
+        return f"{self.namespace}/{self.pod}"
+
+    @property
     def line(self) -> str:
         """Return node, pod, controller and devices as one line."""
         by = f" of {self.owner}" if self.owner else ""
-        return f"{self.node}: pod {self.namespace}/{self.pod}{by}: {', '.join(self.devices)}"
+        return f"{self.node}: pod {self.title}{by}: {', '.join(self.devices)}"
 
 
 @dataclass(frozen=True)
@@ -163,7 +168,7 @@ def lines(impacts: t.Iterable[Impact]) -> list[str]:
 def refusal(impacts: t.Sequence[Impact], code: str) -> AcceleratorError:
     """Return the failure of `on_busy: fail`: it names nodes and pods, and its facts have the key `ends`."""
     pods = list(dict.fromkeys(one for impact in impacts for one in impact.endings))
-    named = [f"{one.namespace}/{one.pod} on {one.node}" for one in pods]
+    named = [f"{one.title} on {one.node}" for one in pods]
     shown = ", ".join(named[:10]) + (f" and {len(named) - 10} more" if len(named) > 10 else "")
     message = f"{'. '.join(one.line for one in impacts)}. The pods: {shown}. Nothing was changed."
     return AcceleratorError(code, message, REMEDY, lines(impacts), facts={"ends": as_result(impacts)})

@@ -221,7 +221,7 @@ def error(status: int, body: t.Any, method: str, path: str, verb: str, resource:
             **facts,
         )
     if 400 <= status < 500 and (webhook := refusals.denied_by(text)):
-        message = f"{resource} {where} was refused: {text}"
+        message = f"The request to {verb} {resource} {where} was refused: {text}"
         remedy = f"Change what the message names: the admission webhook {webhook} refused the object."
         return (ForbiddenError if status == 403 else ApiError)("API-REFUSED", message, remedy, **facts)
     if status == 403:

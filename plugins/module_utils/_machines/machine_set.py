@@ -230,15 +230,16 @@ def judge(machine_set: t.Mapping[str, t.Any]) -> Readiness:
 
 
 def summarize(
-    live: t.Mapping[str, t.Any], wanted: t.Mapping[str, t.Any], zone: str, instance_type: str
+    live: t.Mapping[str, t.Any], wanted: t.Mapping[str, t.Any], zone: str, instance_type: str, ready: int
 ) -> KubeObject:
-    """Return the set as modules return it, with the wanted replicas, since check mode writes none."""
-    status = live.get("status") or {}
+    """Return the set as modules return it, with the wanted replicas, since check mode writes none.
+
+    ready: how many of its Machines are Ready Nodes. The set's own status.readyReplicas comes later.
+    """
     return {
         "name": name_of(wanted),
         "zone": zone,
         "instance_type": instance_type,
         "replicas": replicas_of(wanted if "replicas" in wanted["spec"] else live or wanted),
-        # The API omits zeros.
-        "ready_replicas": status.get("readyReplicas", 0),
+        "ready_replicas": ready,
     }

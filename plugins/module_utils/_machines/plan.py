@@ -238,7 +238,7 @@ def too_many(
 def platform_of(infrastructure: Infrastructure) -> Platform:
     """Return the platform. Raise MachineError if its Machine API makes no machines."""
     if infrastructure.obstacle:
-        raise no_machine_api(infrastructure.obstacle, infrastructure.instead)
+        raise MachineError("MACH-NO-API", infrastructure.refusal, infrastructure.instead)
     platform = platforms.PLATFORMS.get(infrastructure.platform, platforms.OTHER)
     return platforms.on(platform, infrastructure.failure_domains)
 

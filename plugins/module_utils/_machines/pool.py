@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import collections
 import typing as t
 from dataclasses import dataclass, field
 
@@ -268,6 +269,10 @@ def facts(snapshot: Snapshot, plan: MachinePlan) -> dict[str, t.Any]:
     names = {machine_facts.node_name(machine) for machine in machines}
     nodes = [node for node in snapshot.get("nodes", ()) if node_facts.name(node) in names]
     live = {machine_set.name_of(one): one for one in snapshot.get("machine_sets", ())}
+    ready_nodes = {node_facts.name(node) for node in nodes if node_facts.is_ready(node)}
+    ready_in = collections.Counter(
+        machine_facts.set_name(one) for one in machines if machine_facts.node_name(one) in ready_nodes
+    )
     expected = {
         machine_facts.node_name(machine): plan.shares[machine_facts.set_name(machine)].candidate.expected
         for machine in machines
@@ -279,6 +284,7 @@ def facts(snapshot: Snapshot, plan: MachinePlan) -> dict[str, t.Any]:
                 manifest,
                 plan.shares[name].zone,
                 plan.shares[name].candidate.instance_type,
+                ready_in[name],
             )
             for name, manifest in plan.manifests.items()
         ],

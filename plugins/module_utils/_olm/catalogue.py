@@ -13,6 +13,7 @@ import typing as t
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject
 from .observed import USABLE
+from .settings import assignment, variable
 
 # The catalogues of every OpenShift cluster, unless OperatorHub disables them.
 DEFAULT_SOURCES: t.Final = (
@@ -47,7 +48,8 @@ def check_one_source(name: str, found: t.Sequence[str], catalogs: t.Sequence[Kub
         }
         evidence = [f"CatalogSource {one}: priority {priorities.get(one, 0)}" for one in found]
         message = f"Package {name} comes from {len(found)} catalogues: {', '.join(found)}."
-        raise AcceleratorError("OLM-SOURCES", message, f"Set source to one of {', '.join(found)}.", evidence)
+        remedy = f"Set {variable(name, 'source')} to one of {', '.join(found)}."
+        raise AcceleratorError("OLM-SOURCES", message, remedy, evidence)
 
 
 def disabled(hub: KubeObject | None, source: str) -> str:
@@ -76,7 +78,8 @@ def missing(
     unwell = {key: state for key, state in wanted.items() if state not in USABLE}
     evidence = [f"CatalogSource {key}: {state}" for key, state in sorted(states.items())]
     if source and source not in states:
-        return _no_source(source, sorted(states), disabled(hub, source), evidence)
+        remedy = _with_source(name, sources(offered, name), sorted(states))
+        return _no_source(source, sorted(states), disabled(hub, source), remedy, evidence)
     if unwell or not states:
         which = (
             ", ".join(f"{key} ({state or 'no state yet'})" for key, state in sorted(unwell.items()) if key)
@@ -95,20 +98,32 @@ def missing(
         f"{hint} A mirrored catalogue must contain the package: "
         "oc get packagemanifests -n openshift-marketplace."
     )
+    if others := [one for one in sources(offered, name) if one != source]:
+        remedy = _with_source(name, others, sorted(states))
     return AcceleratorError("OLM-NO-PACKAGE", message, remedy, evidence)
 
 
-def _no_source(source: str, existing: list[str], why: str, evidence: list[str]) -> AcceleratorError:
+def _with_source(name: str, having: t.Sequence[str], existing: t.Sequence[str]) -> str:
+    """Return which catalogue to name. having: those with the package; existing: all of the cluster."""
+    if len(having) == 1:
+        return f"Set {assignment(name, 'source', having[0])}, which has package {name}."
+    if having:
+        return f"Set {variable(name, 'source')} to one of {', '.join(having)}, which have package {name}."
+    which = f" {' or '.join(existing)}" if existing else ""
+    return f"Mirror package {name} into a catalogue{which}, and set {variable(name, 'source')} to it."
+
+
+def _no_source(
+    source: str, existing: list[str], why: str, remedy: str, evidence: list[str]
+) -> AcceleratorError:
     """Return the failure of a catalogue that does not exist. why: how OperatorHub disables it, or empty."""
     if why:
         message = (
             f"CatalogSource {source} is one of OpenShift's own and is switched off: "
             f"in OperatorHub cluster, spec.{why}."
         )
-        remedy = "Set source to the mirrored catalogue that replaces it, or enable it there."
     else:
         message = f"There is no CatalogSource {source}; there are: {', '.join(existing) or 'none'}."
-        remedy = "Set source to an existing one, or enable it in OperatorHub cluster."
     return AcceleratorError("OLM-CATALOG", message, remedy, evidence)
 
 
@@ -161,7 +176,8 @@ def channel(manifest: KubeObject, wanted: str) -> KubeObject:
     raise AcceleratorError(
         "OLM-NO-CHANNEL",
         message,
-        f"Set channel to one of them; the default is {status.get('defaultChannel')}.",
+        f"Set {variable(package_name(manifest), 'channel')} to one of them; "
+        f"the default is {status.get('defaultChannel')}.",
     )
 
 
@@ -176,7 +192,7 @@ def csvs(entry: KubeObject) -> dict[str, str]:
     return found
 
 
-def path_to(entry: KubeObject, csv: str | None) -> frozenset[str]:
+def path_to(entry: KubeObject, csv: str | None, package: str = "") -> frozenset[str]:
     """Return the CSVs that an upgrade may pass: up to `csv`, or all of the channel. Raise OLM-NO-CSV."""
     found = csvs(entry)
     if not csv:
@@ -184,7 +200,8 @@ def path_to(entry: KubeObject, csv: str | None) -> frozenset[str]:
     if csv not in found:
         listed = ", ".join(sorted(found, key=lambda one: order(found[one])))
         message = f"Channel {entry['name']} has no CSV {csv}; it has: {listed}."
-        raise AcceleratorError("OLM-NO-CSV", message, "Set csv to one of them, or set another channel.")
+        remedy = f"Set {variable(package, 'csv')} to one of them, or set another channel."
+        raise AcceleratorError("OLM-NO-CSV", message, remedy)
     return frozenset(one for one, version in found.items() if order(version) <= order(found[csv]))
 
 

@@ -25,6 +25,7 @@ from .._kube.kinds import known
 from .._nodes import drain
 from . import busy, csv as olm_csv, observed, plans
 from .helm_values import PACKAGE
+from .settings import assignment
 from .subscription import OlmOperatorParams
 
 PIN: t.Final = "pin"
@@ -190,7 +191,8 @@ def check_pin(change: Change, ours: t.Callable[[KubeObject], bool], take: bool) 
             "so the driver was not pinned there, and nothing was approved."
         )
         remedy = (
-            f"Set adopt: take to let this module set it, or set spec.driver there: {triple(change.image)}."
+            f"Set {assignment(PACKAGE, 'adopt', 'take')} to let this module set it, or set spec.driver "
+            f"there: {triple(change.image)}."
         )
         raise AcceleratorError(
             "OLM-DRIVER-PIN",

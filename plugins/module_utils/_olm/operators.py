@@ -163,7 +163,8 @@ def _search(api: Api, name: str, source: str | None, source_namespace: str, is_n
         found = found or catalogue.choose(offered, name, source)
     catalogs = api.list(known("CatalogSource"), source_namespace) if found is None or is_new else []
     if found is None:
-        raise catalogue.missing(name, source, offered, catalogs, _hub(api))
+        seen = [*([first] if first else []), *offered]
+        raise catalogue.missing(name, source, seen, catalogs, _hub(api))
     if is_new:
         if source is None:
             catalogue.check_one_source(name, catalogue.sources(offered, name), catalogs)

@@ -15,6 +15,7 @@ from .._core.objects import KubeObject, Snapshot
 from .._core.ownership import owned
 from .._core.readiness import PENDING, Readiness, failed, pending, ready
 from . import catalogue, csv as olm_csv, observed, plans, subscription as olm_subscription
+from .settings import assignment, variable
 
 
 class Judge:
@@ -111,9 +112,11 @@ def _beyond(seen: Snapshot, plan: KubeObject, ask: olm_subscription.Ask) -> Read
         f"{way}: channel {ask.channel} leads past {ask.csv}, and OLM takes the furthest step. "
         f"InstallPlan {plan['metadata']['name']} was not approved."
     )
-    other = f"set channel to {' or '.join(ask.leading)}" if ask.leading else "use another channel"
+    channel = variable(ask.package, "channel")
+    other = f"set {channel} to {' or '.join(ask.leading)}" if ask.leading else f"set another {channel}"
     remedy = (
-        f"Ask for csv: {past[-1]}, or {other}, or remove the operator (state: absent) and install {ask.csv}."
+        f"Set {assignment(ask.package, 'csv', past[-1])}, or {other}, or remove the operator "
+        f"(state: absent) and install {ask.csv}."
     )
     return failed("PastTarget", text, code="OLM-NO-PATH", remedy=remedy, details=tuple(plans.names(plan)))
 
@@ -217,7 +220,10 @@ def _off_target(installed: str, ask: olm_subscription.Ask, at_latest: bool) -> R
     """Return the state of an operator that works, but in another version than the wanted one."""
     newer = _is_newer(installed, ask.target)
     if newer and ask.csv:
-        remedy = f"Set csv: {installed}, or remove the operator (state: absent) and install {ask.csv}."
+        remedy = (
+            f"Set {assignment(ask.package, 'csv', installed)}, or remove the operator (state: absent) "
+            f"and install {ask.csv}."
+        )
         return failed(
             "Newer",
             f"CSV {installed} is installed and newer than {ask.csv}; OLM does not downgrade.",
@@ -227,7 +233,7 @@ def _off_target(installed: str, ask: olm_subscription.Ask, at_latest: bool) -> R
     if newer:
         return ready("Newer", f"CSV {installed} is newer than the channel's head")
     if ask.approve != olm_subscription.UPGRADE:
-        remedy = "Set approve: upgrade to let the operator be upgraded."
+        remedy = f"Set {assignment(ask.package, 'approve', 'upgrade')} to let the operator be upgraded."
         return failed(
             "Older",
             f"CSV {installed} is installed; {ask.csv} was asked for.",

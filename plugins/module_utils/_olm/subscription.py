@@ -14,6 +14,7 @@ from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, Snapshot
 from .._frame.argspec import BusyParams, LockParams, StateParams
 from . import catalogue, csv as olm_csv, observed, plans
+from .settings import assignment
 
 INSTALL: t.Final = "install"
 UPGRADE: t.Final = "upgrade"
@@ -89,7 +90,7 @@ def ask(params: OlmOperatorParams, live: KubeObject | None, offer: KubeObject | 
         basis,
         channel=entry["name"],
         catalog=catalogue.catalog(offer),
-        path=catalogue.path_to(entry, params["csv"]),
+        path=catalogue.path_to(entry, params["csv"], params["name"]),
         head=str(entry.get("currentCSV") or ""),
         modes=catalogue.install_modes(entry),
         held=catalogue.path_to(entry, None),
@@ -155,7 +156,7 @@ def subscribed(subscriptions: t.Sequence[KubeObject], package: str, namespace: s
         raise AcceleratorError(
             "OLM-TWICE",
             message,
-            f"Set namespace: {other['namespace']}, or remove that Subscription.",
+            f"Set {assignment(package, 'namespace', other['namespace'])}, or remove that Subscription.",
         )
     return here[0] if here else None
 
@@ -182,7 +183,8 @@ def check_foreign(live: KubeObject, wanted: KubeObject) -> str:
         remedy = (
             f"Change it in {keeper}, or set these options to the live values."
             if keeper
-            else "Set adopt: take to change these fields, or set these options to the live values."
+            else f"Set {assignment(str(held.get('name')), 'adopt', 'take')} to change these fields, or set "
+            "these options to the live values."
         )
         raise AcceleratorError("OLM-NOT-OURS", message, remedy, wrong)
     by = f" {keeper} manages it." if keeper else ""

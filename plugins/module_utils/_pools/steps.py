@@ -16,7 +16,7 @@ from .._frame.argspec import WaitParams
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._platforms import infrastructure
-from . import account, autoscale, leftovers, plan as pool_plan
+from . import account, autoscale, leftovers, machine_pools, plan as pool_plan
 from .draft import Draft, Place
 from .model import JsonObject
 
@@ -92,8 +92,10 @@ def _place(api: Api, draft: Draft, place: Place) -> Place:
         # A customer lacks the rights too, and to grant them would not help: so this comes before rights.
         raise AcceleratorError(
             "MACH-NO-API",
-            f"This cluster has no Machine API to make nodes with: {cluster.obstacle}.",
-            cluster.instead,
+            cluster.refusal,
+            machine_pools.instead(
+                next(pool for pool in draft.pools(place) if not pool.existing), cluster.managed
+            ),
         )
     limits = place.accelerator_limits
     if limits is None and draft.is_scaled:

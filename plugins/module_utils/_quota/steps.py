@@ -185,5 +185,8 @@ def prove(api: Api, live: KubeObject, limits: t.Mapping[str, str]) -> str:
 
 def _not_proven(api: Api, live: KubeObject, why: str) -> str:
     text = f"not proven: {why}"
-    api.warn(f"Quota {live['metadata']['namespace']}/{live['metadata']['name']} is {text}")
+    api.warn(
+        f"Quota {live['metadata']['namespace']}/{live['metadata']['name']} is set, and {text.rstrip('.')}. "
+        "To ask for no proof, set gpu_policy_prove: false (module option prove)."
+    )
     return text

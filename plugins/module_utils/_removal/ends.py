@@ -12,6 +12,7 @@ from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, number_of
 from .._core.ownership import owned
 from .._core.readiness import Readiness, pending, ready
+from .._impact.impact import Ending, Impact, endings
 from .._nodes import drain
 from .._nodes.drain import Rules
 from .needs import Stay
@@ -33,46 +34,59 @@ class Loss(t.NamedTuple):
     by: str
 
 
-class End(t.NamedTuple):
-    """A pod with devices that would end."""
-
-    pod: KubeObject
-    loss: Loss
-
-    def as_result(self) -> dict[str, t.Any]:
-        """Return the pod as the module returns it."""
-        return {
-            "node": drain.node_of(self.pod),
-            "namespace": self.pod["metadata"]["namespace"],
-            "pod": self.pod["metadata"]["name"],
-            "owner": drain.owner(self.pod),
-            "why": self.loss.why,
-            "by": self.loss.by,
-        }
-
-    @property
-    def line(self) -> str:
-        """Return the pod as a line of the table."""
-        owner = f" of {drain.owner(self.pod)}" if drain.owner(self.pod) else ""
-        return f"{drain.name(self.pod)}{owner} on {drain.node_of(self.pod)}: {self.loss.why}, {self.loss.by}"
-
-
-def ending(pods: t.Iterable[KubeObject], losses: t.Mapping[str, Loss]) -> list[End]:
-    """Return the pods with devices on nodes that lose something.
+def ending(pods: t.Iterable[KubeObject], losses: t.Mapping[str, Loss]) -> list[Impact]:
+    """Return what the removal ends on nodes that lose something, one impact for each loss that ends pods.
 
     Validation pods of this collection do not count: the run removes them first.
     """
-    busy = [pod for pod in drain.busy(pods) if drain.node_of(pod) in losses and not owned(pod)]
-    return [End(pod, losses[drain.node_of(pod)]) for pod in sorted(busy, key=drain.name)]
+    present = [pod for pod in pods if not owned(pod)]
+    nodes: dict[Loss, list[str]] = {}
+    for node, loss in losses.items():
+        nodes.setdefault(loss, []).append(node)
+    found = [
+        Impact(loss.why, loss.by, tuple(sorted(names)), tuple(endings(present, set(names))), is_certain=True)
+        for loss, names in nodes.items()
+    ]
+    return [one for one in found if one.endings]
+
+
+def as_result(impacts: t.Iterable[Impact]) -> list[dict[str, t.Any]]:
+    """Return the pods as the module returns them."""
+    return [
+        {
+            "node": pod.node,
+            "namespace": pod.namespace,
+            "pod": pod.pod,
+            "owner": pod.owner,
+            "why": impact.cause,
+            "by": impact.by,
+        }
+        for pod, impact in _each(impacts)
+    ]
+
+
+def lines(impacts: t.Iterable[Impact]) -> list[str]:
+    """Return each pod as a line of the table."""
+    return [
+        f"{pod.title}{f' of {pod.owner}' if pod.owner else ''} on {pod.node}: {impact.cause}, {impact.by}"
+        for pod, impact in _each(impacts)
+    ]
+
+
+def _each(impacts: t.Iterable[Impact]) -> list[tuple[Ending, Impact]]:
+    """Return the pods of all impacts, each with its impact, by namespace and name."""
+    found = [(pod, impact) for impact in impacts for pod in impact.endings]
+    return sorted(found, key=lambda one: one[0].title)
 
 
 def refusal(
-    ends: t.Sequence[End], pods: t.Iterable[KubeObject], rules: Rules, what: str
+    impacts: t.Sequence[Impact], pods: t.Iterable[KubeObject], rules: Rules, what: str
 ) -> AcceleratorError | None:
     """Return the failure that names pods which may not end, or None. pods: those on nodes to drain."""
+    ends = [pod for pod, _impact in _each(impacts)]
     if ends and rules.on_busy == "fail":
-        shown = [f"{drain.name(one.pod)} on {drain.node_of(one.pod)}" for one in ends[:_SHOWN]]
-        spaces = {one.pod["metadata"]["namespace"] for one in ends}
+        shown = [f"{one.title} on {one.node}" for one in ends[:_SHOWN]]
+        spaces = {one.namespace for one in ends}
         message = (
             f"{what} would end {number_of(len(ends), 'pod')} with GPUs of "
             f"{number_of(len(spaces), 'namespace')}: {', '.join(shown)}{', …' if ends[_SHOWN:] else ''}. "
@@ -89,7 +103,7 @@ def idle(losses: t.Mapping[str, Loss]) -> t.Callable[[t.Mapping[str, t.Sequence[
     """Return a judge that is ready once no pod with devices runs on the nodes."""
 
     def judge(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
-        left = ending((pod for pods in snapshot.values() for pod in pods), losses)
+        left = lines(ending((pod for pods in snapshot.values() for pod in pods), losses))
         if not left:
             return ready("Idle", "no pod with GPUs is left")
         return pending(
@@ -97,16 +111,16 @@ def idle(losses: t.Mapping[str, Loss]) -> t.Callable[[t.Mapping[str, t.Sequence[
             f"the removal waits for {number_of(len(left), 'pod')} with GPUs",
             code="NODE-BUSY",
             remedy=_REMEDIES["NODE-BUSY"],
-            details=tuple(one.line for one in left),
+            details=tuple(left),
         )
 
     return judge
 
 
-def table(removes: t.Iterable[str], stays: t.Iterable[Stay], ends: t.Iterable[End]) -> list[str]:
+def table(removes: t.Iterable[str], stays: t.Iterable[Stay], impacts: t.Iterable[Impact]) -> list[str]:
     """Return the lines for people: what goes, what stays and for whom, which pods end."""
     return [
         *(f"remove  {one}" for one in removes),
         *(f"keep    {one.what}, needed by {', '.join(one.needed_by)}" for one in stays),
-        *(f"end     {one.line}" for one in ends),
+        *(f"end     {one}" for one in lines(impacts)),
     ]

@@ -13,6 +13,7 @@ from .._core.errors import KindNotServedError
 from .._core.objects import KubeObject, name, number_of
 from .._core.ownership import POOL, owned, pool_of
 from .._frame.argspec import WaitParams
+from .._impact.impact import Impact
 from .._kube.client import Api
 from .._kube.kinds import Kind, known
 from .._nfd import features as nfd_features, groups, rules as nfd_rules
@@ -21,7 +22,7 @@ from .._nodes.drain import Rules
 from .._olm import csv as olm_csv
 from . import cluster as removal_cluster, ends as removal_ends, needs
 from .cluster import GPU, NETWORK, NFD, STACKS, TITLES, Cluster, GoingPool
-from .ends import BY_DRAIN, BY_STACK, End, Loss
+from .ends import BY_DRAIN, BY_STACK, Loss
 from .needs import ALL, Request, Stay
 
 Part = t.Literal["gpu_operator", "nvidia_network_operator", "node_feature_discovery"]
@@ -107,11 +108,11 @@ def _removes(
     return found
 
 
-def _facts(removes: list[str], stays: list[Stay], ends: list[End]) -> dict[str, t.Any]:
+def _facts(removes: list[str], stays: list[Stay], ends: list[Impact]) -> dict[str, t.Any]:
     return {
         "removes": removes,
         "stays": [one.as_result() for one in stays],
-        "ends": [one.as_result() for one in ends],
+        "ends": removal_ends.as_result(ends),
         "table": removal_ends.table(removes, stays, ends),
     }
 

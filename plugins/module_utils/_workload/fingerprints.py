@@ -65,12 +65,17 @@ def build(
 ) -> list[KubeObject]:
     """Return the ConfigMaps of all fingerprints, in the order in which they are written.
 
-    Nodes that are gone leave them; nodes of other pools stay in them. The ConfigMap that says how many there
-    are is written last.
+    existing: metadata of the nodes after the validation: the label of the driver can come during it. Nodes
+    that are gone leave the ConfigMaps; nodes of other pools stay in them. The ConfigMap that says how many
+    there are is written last.
     """
-    names = {node["metadata"]["name"] for node in existing}
-    data = {name: value for name, value in memory.data.items() if name in names}
-    data |= {node["metadata"]["name"]: fingerprint(node, params["benchmark"]) for node in validated}
+    now = {node["metadata"]["name"]: node["metadata"] for node in existing}
+    data = {name: value for name, value in memory.data.items() if name in now}
+    data |= {
+        name: fingerprint({**node, "metadata": now.get(name, node["metadata"])}, params["benchmark"])
+        for node in validated
+        for name in [node["metadata"]["name"]]
+    }
     parts = _parts(memory.maps.get(NAME) or {})
     while max(map(_size, shared := _share(data, parts))) > LARGEST:
         parts *= 2

@@ -9,7 +9,8 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.well_known import GPU
-from .._core.errors import ForbiddenError, InputError, NotReadyError
+from .._core import refusals
+from .._core.errors import ApiError, InputError, NotReadyError
 from .._core.objects import KubeObject, number_of
 from .._core.ownership import owned
 from .._nodes import devices
@@ -82,14 +83,21 @@ def check_busy(busy: t.Mapping[str, str], due: int, strict: bool) -> str:
     )
 
 
-def quota(error: ForbiddenError, namespace: str) -> ForbiddenError | NotReadyError:
-    """Return the error for a quota that is too small, with the API's text; any other error unchanged."""
+def refused(error: ApiError, namespace: str) -> ApiError | NotReadyError:
+    """Return the error for a pod that is refused by a quota or a webhook; any other error unchanged."""
+    if webhook := refusals.denied_by(error.message):
+        error.remedy = (
+            "Set validate.image of the pool in gpu_pools (module option image) to an image that the webhook "
+            f"{webhook} allows, or exempt namespace {namespace} there."
+        )
+        return error
     if "exceeded quota" not in error.message:
         return error
     return NotReadyError(
         "QUOTA-TOO-SMALL",
         f"A quota in namespace {namespace} is smaller than the validation needs: {error.message}",
-        f"Raise the quota in namespace {namespace}, or validate in another one (option namespace).",
+        f"Raise the quota in namespace {namespace}, or set gpu_validation_namespace (module option "
+        "namespace).",
         evidence=error.evidence,
     )
 

@@ -11,7 +11,7 @@ import datetime
 import secrets
 import typing as t
 
-from .._core.errors import AcceleratorError, ForbiddenError
+from .._core.errors import AcceleratorError, ApiError, ForbiddenError
 from .._core.objects import KubeObject, number_of
 from .._frame import lease, process
 from .._kube.client import Api, Query
@@ -112,8 +112,8 @@ def _cleaned(
     try:
         try:
             yield
-        except ForbiddenError as exc:
-            raise obstacles.quota(exc, params["namespace"]) from exc
+        except ApiError as exc:
+            raise obstacles.refused(exc, params["namespace"]) from exc
     except AcceleratorError as exc:
         failure = exc
         raise

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.errors import ForbiddenError
+from .._core.errors import ApiError
 from .._core.objects import KubeObject, number_of
 from .._core.ownership import selector
 from .._kube.client import Api
@@ -99,8 +99,8 @@ def predict(api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]) ->
             return
         for pod in made:
             api.create(pod)
-    except ForbiddenError as exc:
-        raise obstacles.quota(exc, params["namespace"]) from exc
+    except ApiError as exc:
+        raise obstacles.refused(exc, params["namespace"]) from exc
 
 
 def _predict_sum(

@@ -23,7 +23,7 @@ WITHOUT_DRY_RUN: t.Final = "pod-labels"
 IMAGE_PULLS: t.Final = "image-pulls.sandbox.openshift"
 ENGINES: t.Final = {"gatekeeper": GATEKEEPER, "kyverno": KYVERNO}
 PLURALS: t.Final = ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
-READY_SECONDS: t.Final = 30.0
+READY_SECONDS: t.Final = 60.0
 
 
 def wanted(scenario: Scenario) -> set[str]:

@@ -21,7 +21,7 @@ FAMILY: t.Final = "olm"
 NAMESPACE: t.Final = "openshift-operator-lifecycle-manager"
 GLOBAL_NAMESPACE: t.Final = "openshift-operators"
 GROUP: t.Final = "operators.coreos.com"
-READY_SECONDS: t.Final = 30.0
+READY_SECONDS: t.Final = 60.0
 UNPACK_SECONDS: t.Final = 600.0  # OLM's own default
 
 

@@ -12,7 +12,7 @@ import typing as t
 
 from openshift_sandbox.sandbox import Sandbox, SandboxError
 
-READY_SECONDS: t.Final = 20.0
+READY_SECONDS: t.Final = 60.0  # a busy machine; a server that died is noticed at once
 
 
 def wait_ready(sandbox: Sandbox, name: str, without: str) -> None:

@@ -1,9 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""MachineSets that somebody added to the installer's: another architecture, or Windows.
+"""MachineSets that somebody added to the installer's: another architecture, Windows, or GPUs.
 
-An entry of `more_machine_sets` is {name, zone, instance_type, replicas, image_id, os}.
+An entry of `more_machine_sets` is {name, zone, instance_type, replicas, image_id, os, labels}.
 """
 
 from __future__ import annotations
@@ -84,6 +84,7 @@ def _member(cluster: Object, one: Object, name: str, number: int, owner: Object)
     )
     made = machine(cluster, name, "worker", zone, kind, node, owner)
     made["spec"] |= {"providerSpec": {"value": _provider_spec(cluster, one)}}
+    node["metadata"]["labels"] |= one.get("labels", {})
     if not _is_windows(one):
         return node, made
     made["metadata"]["labels"][OS_ID] = WINDOWS

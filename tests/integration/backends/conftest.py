@@ -9,9 +9,8 @@ import typing as t
 
 import pytest
 from cluster import Cluster
-from integration.backends.kmm_cards import ABSENT, LABEL, SELECTOR, SPACE, options
+from integration.backends.kmm_cards import ABSENT, KMM, KMM_ABSENT, LABEL, SELECTOR, options
 from integration.playbook import Playbook
-from integration.twelve_steps import task
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +19,7 @@ def cards(cluster: Cluster, playbook: Playbook) -> t.Iterator[list[str]]:
     cluster.needs_sandbox()
     planned = playbook.module("special_resource", check=True, **options())
     assert (planned.failed, planned.changed) == (False, True), planned.result
-    run = playbook.tasks(task("olm_operator", name="kernel-module-management", namespace=SPACE))
+    run = playbook.tasks(KMM)
     assert run.rc == 0, run.output[-3000:]
     nodes = sorted(
         node["metadata"]["name"]
@@ -33,3 +32,4 @@ def cards(cluster: Cluster, playbook: Playbook) -> t.Iterator[list[str]]:
     for name in nodes:
         cluster.client.patch("v1", "nodes", name, None, {"metadata": {"labels": {LABEL: None}}})
     assert not gone.failed, gone.result
+    assert playbook.tasks(KMM_ABSENT).rc == 0

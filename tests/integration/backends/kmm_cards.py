@@ -9,12 +9,15 @@ import contextlib
 import typing as t
 
 from cluster import Cluster, must_get
+from integration.twelve_steps import task
 
 from openshift_sandbox import faults
 
 Data = dict[str, t.Any]
 SPACE: t.Final = "openshift-kmm"
 LABEL: t.Final = "it-card"
+KMM: t.Final = task("olm_operator", name="kernel-module-management", namespace=SPACE)
+KMM_ABSENT: t.Final = task("olm_operator", name="kernel-module-management", namespace=SPACE, state="absent")
 MODULES: t.Final = ("kmm.sigs.x-k8s.io/v1beta1", "modules")
 VERSION: t.Final = f"kmm.node.kubernetes.io/version-module.{SPACE}.card"
 SELECTOR: t.Final = {LABEL: "true"}

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 from cluster import Cluster, must_get
+from integration.backends.kmm_cards import KMM, KMM_ABSENT
 from integration.killed import kill
 from integration.patience import until
 from integration.playbook import Playbook
-from integration.twelve_steps import OTHER_WAY, Case, Walks, task
+from integration.twelve_steps import OTHER_WAY, Case, Walks
 from integration.wire import Audit
 
 from openshift_sandbox import faults
@@ -85,6 +86,7 @@ def specials(cluster: Cluster, playbook: Playbook) -> t.Iterator[None]:
         "apiextensions.k8s.io/v1", "customresourcedefinitions", "specialresources.sro.openshift.io"
     )
     cluster.client.delete("v1", "namespaces", SPACE)
+    assert playbook.tasks(KMM_ABSENT).rc == 0
 
 
 STEPS: t.Final = Case(
@@ -136,10 +138,7 @@ def look_at_one(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
 
 def plan_the_migration(playbook: Playbook, audit: Audit) -> None:
     """Install KMM and ask for the steps of the migration; assert that nothing is written."""
-    assert (
-        playbook.tasks(task("olm_operator", name="kernel-module-management", namespace="openshift-kmm")).rc
-        == 0
-    )
+    assert playbook.tasks(KMM).rc == 0
     asked = playbook.module("special_resource", **migration())
     found = asked["special_resource"]
     assert (found["state"], asked.changed, audit.writes(asked)) == ("waiting", False, [])

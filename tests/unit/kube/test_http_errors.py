@@ -143,7 +143,7 @@ def test_the_webhook_that_refuses_is_named() -> None:
     server.faults = [status(403, "Forbidden", DENIED)]
     with pytest.raises(ForbiddenError) as caught:
         api_on(server).get(CONFIG_MAP, "b", "x")
-    assert caught.value.message == f'configmaps "b" in namespace x was refused: {DENIED}'
+    assert caught.value.message == f'The request to get configmaps "b" in namespace x was refused: {DENIED}'
     assert "the admission webhook vmodule.kb.io refused the object" in caught.value.remedy
 
 

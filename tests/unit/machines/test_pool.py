@@ -175,7 +175,7 @@ def test_facts() -> None:
             "zone": "us-east-2a",
             "instance_type": "g4dn.xlarge",
             "replicas": 1,
-            "ready_replicas": 0,
+            "ready_replicas": 1,
         }
     ]
     assert facts["nodes"] == [
@@ -214,8 +214,15 @@ def test_sets_that_are_given_back() -> None:
 
 def test_the_replicas_told_are_those_that_are_asked_for() -> None:
     """In check mode the live set has still the old number."""
-    (told,) = machine_pool.facts(snapshot([], [], readyReplicas=1), plan(3))["machine_sets"]
+    (told,) = machine_pool.facts(snapshot([machine("m", "n")], [node("n")]), plan(3))["machine_sets"]
     assert (told["replicas"], told["ready_replicas"]) == (3, 1)
+
+
+@pytest.mark.parametrize("told_by_the_set", [0, 2])
+def test_ready_replicas_are_counted_at_the_nodes(told_by_the_set: int) -> None:
+    """The set's own status comes later than its nodes, so a pool that is ready would have 0 of them."""
+    seen = snapshot([machine("m", "n")], [node("n")], readyReplicas=told_by_the_set)
+    assert machine_pool.facts(seen, plan())["machine_sets"][0]["ready_replicas"] == 1
 
 
 def going() -> Data:

@@ -48,7 +48,8 @@ READY = [catalog("redhat-operators", "READY"), catalog("certified-operators", "R
         ("nf", None, READY, "OLM-NO-PACKAGE", "Did you mean nfd?"),
         ("gpu-operator", None, READY, "OLM-NO-PACKAGE", "Did you mean gpu-operator-certified?"),
         ("nf", None, READY, "OLM-NO-PACKAGE", "certified-operators, redhat-operators"),
-        ("nfd", "certified-operators", READY, "OLM-NO-PACKAGE", "none with a similar name"),
+        ("kueue", "certified-operators", READY, "OLM-NO-PACKAGE", "none with a similar name"),
+        ("nfd", "certified-operators", READY, "OLM-NO-PACKAGE", "redhat-operators (module option source)"),
         (
             "nfd",
             "mirror",
@@ -74,6 +75,45 @@ def test_why_there_is_no_such_package(
     )
     assert error.code == code
     assert words in error.message + error.remedy
+
+
+@pytest.mark.parametrize(
+    ("source", "offered", "remedy"),
+    [
+        (
+            "redhat-operators",
+            [package(catalog="cs-index")],
+            "Set node_feature_discovery_source: cs-index (module option source), which has package nfd.",
+        ),
+        (
+            "cs-other",
+            [package(catalog="cs-index")],
+            "Set node_feature_discovery_source: cs-index (module option source), which has package nfd.",
+        ),
+        (
+            "redhat-operators",
+            [package(catalog="cs-index"), package(catalog="cs-old")],
+            "Set node_feature_discovery_source (module option source) to one of cs-index, cs-old, "
+            "which have package nfd.",
+        ),
+        (
+            "redhat-operators",
+            [],
+            "Mirror package nfd into a catalogue cs-index or cs-other, and set "
+            "node_feature_discovery_source (module option source) to it.",
+        ),
+    ],
+)
+def test_the_variable_and_the_mirror_that_has_the_package_are_named(
+    source: str, offered: list[Object], remedy: str
+) -> None:
+    there = [catalog("cs-index", "READY"), catalog("cs-other", "READY")]
+    assert catalogue.missing("nfd", source, offered, there).remedy == remedy
+
+
+def test_a_package_of_no_role_has_only_the_option() -> None:
+    error = catalogue.missing("x", "gone", [package("x", "mirror")], [catalog("mirror", "READY")])
+    assert error.remedy == "Set source: mirror, which has package x."
 
 
 def test_the_named_catalogue_decides() -> None:

@@ -171,7 +171,8 @@ def test_the_resolvers_text_is_given_word_for_word() -> None:
 def test_the_way_that_exists_is_told() -> None:
     verdict = progress.judge(seen(at(V1, V3), [plan("RequiresApproval", V3)], [csv(V1, "Succeeded")]), PAST)
     assert f"{V1} -> {V3}" in verdict.message
-    assert "set channel to v1" in verdict.remedy
+    assert f"Set node_feature_discovery_csv: {V3} (module option csv)" in verdict.remedy
+    assert "set node_feature_discovery_channel (module option channel) to v1" in verdict.remedy
 
 
 def test_that_there_is_no_way_is_believed_after_a_while() -> None:

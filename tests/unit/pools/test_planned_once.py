@@ -102,7 +102,8 @@ def test_a_cluster_of_red_hat_makes_no_machines_and_the_command_is_there_before_
     with pytest.raises(AcceleratorError) as caught:
         steps.plan(engine.api_on(server), t.cast(steps.GpuPlanParams, params))
     assert caught.value.code == "MACH-NO-API"
-    assert "rosa create machinepool" in caught.value.remedy
+    assert caught.value.message.startswith("This cluster lets no customer use its Machine API: Red Hat ")
+    assert caught.value.remedy.startswith("Run `rosa create machinepool --cluster NAME --name t4 ")
 
 
 def test_a_run_plans_each_pool_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -198,7 +198,9 @@ def test_any_other_answer_than_that_of_the_quota_proves_nothing_and_fails_nothin
     api = world.api()
     (found,) = steps.present(api, params("team-a", prove=True))["quotas"]
     assert found["proof"].startswith("not proven: ")
-    assert any(one.startswith("Quota team-a/gpu-quota is not proven: ") for one in api.warnings)
+    (warning,) = [one for one in api.warnings if "proven" in one]
+    assert warning.startswith("Quota team-a/gpu-quota is set, and not proven: ")
+    assert warning.endswith("To ask for no proof, set gpu_policy_prove: false (module option prove).")
 
 
 def test_a_quota_that_the_server_does_not_enforce_fails() -> None:

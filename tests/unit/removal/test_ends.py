@@ -36,7 +36,7 @@ def test_only_pods_with_devices_on_nodes_that_lose_something_end() -> None:
         pod("plugin", "n-1", ownerReferences=[DAEMON]),
         pod("validation", "n-1", labels=OURS),
     ]
-    assert [one.as_result() for one in ends.ending(pods, LOSSES)] == [
+    assert ends.as_result(ends.ending(pods, LOSSES)) == [
         {
             "node": "n-1",
             "namespace": "team-a",

@@ -28,6 +28,7 @@ WITH_THEIR_PACKAGE = {
     "_olm/group",
     "_olm/helm_values",
     "_olm/observed",
+    "_olm/settings",
     "_platforms/baremetal",
     "_platforms/ibm",
     "_platforms/nutanix",

@@ -99,19 +99,19 @@ STEPS = {
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
     "access_review": (40, 229),
-    "gpu_autoscaler": (105, 589),
+    "gpu_autoscaler": (105, 590),
     "gpu_machine_health": (46, 256),
-    "gpu_machineset": (119, 688),
+    "gpu_machineset": (119, 689),
     "gpu_node": (67, 368),
-    "gpu_plan": (87, 482),
+    "gpu_plan": (88, 484),
     "gpu_quota": (52, 271),
-    "gpu_removal": (65, 340),
+    "gpu_removal": (67, 346),
     "gpu_workload": (66, 333),
     "manifests": (39, 222),
     "nfd_labels": (58, 319),
-    "olm_operator": (65, 361),
-    "preflight_update": (75, 396),
-    "special_resource": (137, 755),
+    "olm_operator": (66, 364),
+    "preflight_update": (75, 397),
+    "special_resource": (137, 756),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import typing as t
 from pathlib import Path
@@ -30,6 +31,7 @@ OF_MODULES: t.Final = {
 }
 
 
+@functools.cache
 def role_options() -> set[str]:
     """Variables of roles that a user can set through enable_gpus.yml."""
     found: set[str] = set()
@@ -40,6 +42,7 @@ def role_options() -> set[str]:
     return found - set(computed)
 
 
+@functools.cache
 def of_the_guide() -> set[str]:
     section = (ROOT / "docs/guide.md").read_text().partition("## Variables of the playbooks")[2]
     return set(re.findall(r"^\| [^|]+ \| `(gpu_\w+)` \|", section.partition("\n## ")[0], re.MULTILINE))
@@ -48,7 +51,7 @@ def of_the_guide() -> set[str]:
 def names(remedy: str) -> set[str]:
     """Return the settings in backticks, without their values."""
     return {
-        found[1] for text in re.findall(r"`([^`]+)`", remedy) if (found := re.match(r"(\w+)(: \S+)?$", text))
+        found[1] for text in re.findall(r"`([^`]+)`", remedy) if (found := re.match(r"(\w+)(: .+)?$", text))
     }
 
 
@@ -76,3 +79,8 @@ def test_a_remedy_that_sends_the_user_to_look_has_a_command(code: str) -> None:
     remedy = CODES[code].remedy
     if re.match(r"(Look|Read|See|Check|Find)\b", remedy):
         assert re.search(r"`[^`]+`", remedy), remedy
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_no_remedy_is_without_a_command_or_a_setting(code: str) -> None:
+    assert re.search(r"`[^`]+`", CODES[code].remedy)

@@ -8,6 +8,7 @@ import pytest
 from unit.workload.builders import node, params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    ApiError,
     ForbiddenError,
     InputError,
 )
@@ -43,8 +44,18 @@ def test_nodes_that_cannot_be_validated(nodes: list[KubeObject], given: dict[str
 
 
 def test_a_quota_is_called_by_its_name() -> None:
-    found = obstacles.quota(ForbiddenError("API-REFUSED", QUOTA), "gpu-validation")
+    found = obstacles.refused(ForbiddenError("API-REFUSED", QUOTA), "gpu-validation")
     assert (found.code, found.layer) == ("QUOTA-TOO-SMALL", "quota")
     assert QUOTA in found.message
     other = ForbiddenError("API-FORBIDDEN", "no")
-    assert obstacles.quota(other, "gpu-validation") is other
+    assert obstacles.refused(other, "gpu-validation") is other
+
+
+@pytest.mark.parametrize("webhook", ["validation.gatekeeper.sh", "validate.kyverno.svc-fail"])
+def test_a_policy_engine_that_refuses_the_image_leads_to_the_option_of_the_image(webhook: str) -> None:
+    """Gatekeeper answers with HTTP 403, Kyverno with 400."""
+    text = f'admission webhook "{webhook}" denied the request: image of nvcr.io'
+    found = obstacles.refused(ApiError("API-REFUSED", text), "gpu-validation")
+    assert (found.code, found.message) == ("API-REFUSED", text)
+    assert "Set validate.image of the pool in gpu_pools (module option image)" in found.remedy
+    assert f"the webhook {webhook} allows, or exempt namespace gpu-validation there" in found.remedy

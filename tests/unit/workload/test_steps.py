@@ -10,6 +10,9 @@ from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer
 from unit.workload.builders import node, params
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    DRIVER_VERSION,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
@@ -87,6 +90,20 @@ def test_a_validation_deletes_its_pods_and_remembers_the_nodes() -> None:
     world = World()
     assert of(steps.present(world.api(), params()), "validated") == {"gpu-0": 1, "gpu-1": 1}
     assert world.pods() == []
+    assert steps.present(world.api(), params())["workload"]["due"] == []
+
+
+def test_a_driver_version_that_is_published_during_the_validation_does_not_cause_another() -> None:
+    """GPU feature discovery labels a node a moment after its pod is ready: maybe during the validation."""
+
+    def label(pod: dict[str, t.Any], key: tuple[str, str, str, str]) -> None:
+        world.succeed(pod, key)
+        for (_group, plural, *_place), one in world.server.objects.items():
+            if plural == "nodes":
+                one["metadata"].setdefault("labels", {})[DRIVER_VERSION] = "580.126.20"
+
+    world = World(label)
+    assert steps.present(world.api(), params())["workload"]["due"] == ["gpu-0", "gpu-1"]
     assert steps.present(world.api(), params())["workload"]["due"] == []
 
 

@@ -88,7 +88,8 @@ DRIVER: t.Final = (
         "GPU-NVD-BACK",
         "The task returns to the driver of the ClusterPolicy, but the operator would not replace the pods "
         "of NVIDIADriver objects.",
-        "Change what the message names, or run first with `backend: nvidiadriver` and `state: absent`.",
+        "Change what the message names, or run `ansible-playbook playbooks/remove_gpus.yml -e @FILE --tags "
+        "gpu_operator` first.",
     ),
     Code(
         "GPU-NVD-DISABLED",
@@ -119,13 +120,16 @@ DRIVER: t.Final = (
         "GPU-NVD-LEFT",
         "The ClusterPolicy disables NVIDIADriver objects, but a DaemonSet of one still holds a node for "
         "longer than `grace`.",
-        "Set `driver.use_nvidia_driver_crd: false` explicitly.",
+        "Set `gpu_operator_spec: {driver: {useNvidiaDriverCRD: false}}` (module option `spec`, or "
+        "`driver.use_nvidia_driver_crd: false`).",
     ),
     Code(
         "GPU-NVD-MODE",
         "NVIDIADriver objects install the drivers, and backend clusterpolicy would replace them with one "
         "driver for all nodes.",
-        "Set `gpu_backend: nvidiadriver`, or set `driver.use_nvidia_driver_crd: false` to go back.",
+        "Set `gpu_operator_spec: {driver: {useNvidiaDriverCRD: false}}` (module option `spec`, or "
+        "`driver.use_nvidia_driver_crd: false`) to go back, or keep pools with different drivers in "
+        "`gpu_pools` (module option `backend`: nvidiadriver).",
     ),
     Code(
         "GPU-NVD-NOTREADY",
@@ -145,7 +149,8 @@ DRIVER: t.Final = (
     Code(
         "GPU-NVD-RELEASE",
         "The GPU operator is older than 26.7, and would remove the old driver from all nodes at once.",
-        "Upgrade the operator with `gpu_operator_approve: upgrade`, or set `gpu_backend: clusterpolicy`.",
+        "Upgrade the operator with `gpu_operator_approve: upgrade`, or give all pools of `gpu_pools` the "
+        "same driver.",
     ),
     Code(
         "GPU-RDMA-ABI",

@@ -35,7 +35,7 @@ MODULES: t.Final = (
     Code(
         "GPU-DRA-RELEASE",
         "The cluster does not serve resource.k8s.io/v1.",
-        "Update to OpenShift 4.21 or later with `oc adm upgrade`, or set another `gpu_backend`.",
+        "Update to OpenShift 4.21 or later with `oc adm upgrade`, or leave out `gpu_backend`.",
     ),
     Code(
         "GPU-DRA-SLICES",

@@ -14,7 +14,8 @@ NFD: t.Final = (
     Code(
         "NFD-COMPARE",
         "`compare` does not name two sets of nodes, or one of them matches no node.",
-        "Correct `compare`; `oc get nodes --show-labels` shows what a set can match.",
+        "Correct `node_feature_discovery_compare` (module option `compare`); `oc get nodes --show-labels` "
+        "shows what a set can match.",
     ),
     Code(
         "NFD-CONFIG",
@@ -30,7 +31,8 @@ NFD: t.Final = (
     Code(
         "NFD-FEATURE",
         "An entry of `features` cannot become a NodeFeature.",
-        "Correct the entry of `features` that the message names.",
+        "Correct the entry of `node_feature_discovery_features` (module option `features`) that the message "
+        "names.",
     ),
     Code(
         "NFD-FILE",
@@ -74,7 +76,7 @@ NFD: t.Final = (
     Code(
         "NFD-RULE",
         "A rule has something that nfd-master ignores silently.",
-        "Correct the entry of `rules` that the message names.",
+        "Correct the entry of `node_feature_discovery_rules` (module option `rules`) that the message names.",
     ),
     Code(
         "NFD-TAINT",

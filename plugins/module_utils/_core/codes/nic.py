@@ -14,7 +14,8 @@ NIC: t.Final = (
     Code(
         "NIC-ALLOC",
         "A node offers another number of an RDMA or SR-IOV resource than expected, for longer than `grace`.",
-        "Correct the resource's selectors in `nic_cluster_policy`, so that they match the node's adapters.",
+        "Correct the resource's selectors in `nvidia_network_operator_nic_cluster_policy` (module option "
+        "`nic_cluster_policy`), so that they match the node's adapters.",
     ),
     Code(
         "NIC-BUSY",
@@ -32,7 +33,7 @@ NIC: t.Final = (
         "NIC-DRV-BUILD",
         "The NIC driver was not built.",
         "Run `oc logs POD -n nvidia-network-operator`; if the build is only slow, raise "
-        "`ofed_driver.startup_probe`.",
+        "`ofed_driver.startup_probe` in `nvidia_network_operator_nic_cluster_policy`.",
     ),
     Code(
         "NIC-DRV-CRASH",
@@ -43,7 +44,7 @@ NIC: t.Final = (
         "NIC-DRV-OUTDATED",
         "A NIC driver pod has an older revision than its DaemonSet, and nothing replaces it for longer than "
         "`grace`.",
-        "Set autoUpgrade in `ofed_driver.upgrade_policy`.",
+        "Set autoUpgrade in `ofed_driver.upgrade_policy` of `nvidia_network_operator_nic_cluster_policy`.",
     ),
     Code(
         "NIC-IGNORED",

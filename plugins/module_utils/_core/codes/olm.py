@@ -27,7 +27,8 @@ OLM: t.Final = (
     Code(
         "OLM-CATALOG",
         "The catalogue does not exist or is switched off, or it was not READY for the time of `grace`.",
-        "Run `oc get catalogsource,pods -n openshift-marketplace`, or set `source` to another catalogue.",
+        "Run `oc get catalogsource,pods -n openshift-marketplace`, or set `gpu_operator_source` or "
+        "`node_feature_discovery_source` (module option `source`) to another catalogue.",
     ),
     Code(
         "OLM-CLUSTER-OPERATOR",
@@ -84,7 +85,8 @@ OLM: t.Final = (
     Code(
         "OLM-GROUP",
         "The namespace has two OperatorGroups, or one that targets other namespaces.",
-        "Run `oc get operatorgroup -n NAMESPACE` and keep one that fits, or set `namespace` to another one.",
+        "Run `oc get operatorgroup -n NAMESPACE` and keep one that fits, or set `gpu_operator_namespace` or "
+        "`node_feature_discovery_namespace` (module option `namespace`) to another one.",
     ),
     Code(
         "OLM-IN-USE",
@@ -99,12 +101,14 @@ OLM: t.Final = (
     Code(
         "OLM-NO-CHANNEL",
         "The package does not have that channel. The message lists all channels.",
-        "Set `channel` to one of them.",
+        "Set `gpu_operator_channel` or `node_feature_discovery_channel` (module option `channel`) to one of "
+        "them.",
     ),
     Code(
         "OLM-NO-CSV",
         "The channel does not have that CSV. The message lists all CSVs.",
-        "Set `csv` to one of them, or set another `channel`.",
+        "Set `gpu_operator_csv` or `node_feature_discovery_csv` (module option `csv`) to one of them, or set "
+        "another channel.",
     ),
     Code(
         "OLM-NO-PACKAGE",
@@ -115,12 +119,14 @@ OLM: t.Final = (
     Code(
         "OLM-NO-PATH",
         "The channel leads past the CSV that the task asks for. The message gives the path that exists.",
-        "Set `csv` or `channel` to what the message names.",
+        "Set `gpu_operator_csv` (module option `csv`) or `gpu_operator_channel` (module option `channel`) to "
+        "what the message names.",
     ),
     Code(
         "OLM-NO-UPGRADE",
         "No InstallPlan leads from the installed CSV to the wanted one.",
-        "Set `channel` to one that has a path between the two.",
+        "Set `gpu_operator_channel` or `node_feature_discovery_channel` (module option `channel`) to one "
+        "that has a path between the two.",
     ),
     Code(
         "OLM-NOT-OURS",
@@ -146,13 +152,14 @@ OLM: t.Final = (
     Code(
         "OLM-RESOLVE",
         "OLM cannot resolve the Subscription. The message is OLM's own text.",
-        "Set another `channel`, install the missing dependency, or delete the second OperatorGroup, as the "
-        "text says.",
+        "Set `gpu_operator_channel` or `node_feature_discovery_channel` (module option `channel`), install "
+        "the missing dependency, or delete the second OperatorGroup, as the text says.",
     ),
     Code(
         "OLM-SOURCES",
         "Several catalogues have the package. The message lists all of them.",
-        "Set `source` to one of them.",
+        "Set `gpu_operator_source` or `node_feature_discovery_source` (module option `source`) to one of "
+        "them.",
     ),
     Code(
         "OLM-SUPPORT",
@@ -163,8 +170,9 @@ OLM: t.Final = (
     Code(
         "OLM-TWICE",
         "The package has two Subscriptions, or one in another namespace.",
-        "Set `namespace` to the one that the message names, or run `oc delete subscription NAME -n "
-        "NAMESPACE` for the wrong one.",
+        "Set `gpu_operator_namespace` or `node_feature_discovery_namespace` (module option `namespace`) to "
+        "the one that the message names, or run `oc delete subscription NAME -n NAMESPACE` for the wrong "
+        "one.",
     ),
     Code(
         "OLM-UNPACK",
@@ -180,6 +188,7 @@ OLM: t.Final = (
     Code(
         "OLM-VERSION",
         "Another version is installed than the CSV that the task asks for.",
-        "Set `approve: upgrade` to get a newer version; to get an older one, set `state: absent` first.",
+        "Set `gpu_operator_approve: upgrade` or `node_feature_discovery_approve: upgrade` (module option "
+        "`approve`) to get a newer version; to get an older one, remove the operator first.",
     ),
 )

@@ -57,7 +57,7 @@ POOL: t.Final = (
         "POOL-DRA",
         "The pool has an option that only a device plugin supports (sharing, autoscale, MIG resources, a "
         "quota of requests), and the backend is `dra`.",
-        "Remove the option from the pool, or set another `gpu_backend`.",
+        "Remove the option from the pool, or leave out `gpu_backend`.",
     ),
     Code(
         "POOL-DRIFT",

@@ -140,6 +140,20 @@ def find(api: Api, name: str, namespace: str) -> tuple[KubeObject | None, KubeOb
         return node, None
 
 
+def _not_ours(node: str, set_name: str, namespace: str) -> AcceleratorError:
+    """Return the failure for a node whose machine set is not ours; set_name: "" if it has none."""
+    if set_name:
+        what = f"this collection did not make its machine set {set_name}"
+        remedy = f"oc get machineset {set_name} -n {namespace} -o yaml --show-managed-fields"
+    else:
+        what, remedy = "it has no machine set that would make another machine", f"oc describe node {node}"
+    return AcceleratorError(
+        "NODE-NOT-OURS",
+        f"Node {node} was not replaced: {what}.",
+        f"Run `{remedy}` to find out which tool made it, and replace the node with that tool.",
+    )
+
+
 def replace(api: Api, node: str, machine: KubeObject | None, params: GpuNodeParams) -> list[str]:
     """Drain the node, delete its Machine, and wait for the new one. Return the names of new Machines.
 
@@ -148,16 +162,7 @@ def replace(api: Api, node: str, machine: KubeObject | None, params: GpuNodePara
     namespace, set_name = params["namespace"], machine_facts.set_name(machine) if machine else ""
     live = api.get(known("MachineSet"), set_name, namespace) if set_name else None
     if machine is None or live is None or not owned(live):
-        what = (
-            f"this collection did not make its machine set {set_name}"
-            if live
-            else "it has no machine set that would make another machine"
-        )
-        raise AcceleratorError(
-            "NODE-NOT-OURS",
-            f"Node {node} was not replaced: {what}.",
-            "Replace the node with the tool that made it.",
-        )
+        raise _not_ours(node, set_name if live else "", namespace)
     machine_facts.refuse_mirrors([machine])
     refuse_young(machine, node, params, time.time())
     drain_steps.check(api, {node} - {""}, Rules.of(params), _why(node, params))

@@ -20,6 +20,11 @@ from . import options
 from .default_spec import REQUIRED
 
 API_VERSION: t.Final = "nvidia.com/v1"
+# How the user of a playbook, and of the module, returns to the driver of the policy.
+GO_BACK: t.Final = (
+    "Set gpu_operator_spec: {driver: {useNvidiaDriverCRD: false}} "
+    "(module option driver.use_nvidia_driver_crd: false)"
+)
 _IMAGE: t.Final = ("version", "repository", "image")
 _REGISTRY: t.Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)*/?")
 
@@ -64,16 +69,25 @@ def refuse_second(policies: t.Iterable[KubeObject], title: str) -> None:
     raise NotReadyError("GPU-CP-IGNORED", message, remedy, [f"clusterpolicy/{one}" for one in names])
 
 
+def goes_back(params: StackParams) -> bool:
+    """Return whether the user wants the policy's own driver again, by the driver's option or by `spec`."""
+    of_spec = (params.get("spec") or {}).get("driver") or {}
+    asked = ((params.get("driver") or {}).get("use_nvidia_driver_crd"), of_spec.get("useNvidiaDriverCRD"))
+    return any(one is False for one in asked)
+
+
 def refuse_switch(params: StackParams, live: KubeObject | None, wanted: KubeObject) -> None:
     """Raise NotReadyError if this would end the use of NVIDIADriver objects and no option asks for that."""
     before, after = (((policy or {}).get("spec") or {}).get("driver") or {} for policy in (live, wanted))
-    is_asked = (params.get("driver") or {}).get("use_nvidia_driver_crd") is False
-    if before.get("useNvidiaDriverCRD") and not after.get("useNvidiaDriverCRD") and not is_asked:
+    if before.get("useNvidiaDriverCRD") and not after.get("useNvidiaDriverCRD") and not goes_back(params):
         message = (
             f"ClusterPolicy {params['name']} leaves drivers to NVIDIADriver objects; with backend "
             "clusterpolicy it would bring one driver to all nodes again."
         )
-        remedy = "Set backend to nvidiadriver, or set driver.use_nvidia_driver_crd: false to go back."
+        remedy = (
+            f"{GO_BACK} to go back, or keep pools with different drivers in gpu_pools (module option "
+            "backend: nvidiadriver)."
+        )
         raise NotReadyError("GPU-NVD-MODE", message, remedy)
 
 

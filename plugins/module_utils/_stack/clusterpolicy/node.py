@@ -22,7 +22,7 @@ from ..params import StackPool
 from ..pods import how_to_list, judge_pods
 from ..stages import Finding, on_node
 from ..upgrade import is_automatic, judge_upgrade
-from .manifest import effective_tolerations, reason, state
+from .manifest import GO_BACK, effective_tolerations, reason, state
 
 # Reasons of a `ready` ClusterPolicy while its operator knows no GPU node.
 BLIND: t.Final = ("NoGPUNodes", "NFDLabelsMissing")
@@ -155,10 +155,7 @@ def _judge_left(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> Fin
     if not names:
         return None
     what = f"the DaemonSet of NVIDIADriver {names[0]}, which is switched off, keeps the policy's driver away"
-    remedy = (
-        "Set driver.use_nvidia_driver_crd to false; special_resource then moves the nodes to the policy's "
-        "driver one by one."
-    )
+    remedy = f"{GO_BACK}; the nodes then move to the policy's driver one by one."
     return on_node(PENDING, node, "DriverLeft", what, "GPU-NVD-LEFT", remedy, stage=stages.DRIVER)
 
 

@@ -91,8 +91,8 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 
 
 def _returning(api: Api, params: StackParams, live: KubeObject | None) -> DriverReturn | None:
-    """Return the NVIDIADrivers to replace; None unless driver.use_nvidia_driver_crd is false."""
-    if (params.get("driver") or {}).get("use_nvidia_driver_crd") is not False:
+    """Return the NVIDIADrivers to replace; None unless the user wants the policy's own driver again."""
+    if not manifest.goes_back(params):
         return None
     from . import migration
 

@@ -34,7 +34,7 @@ _POLICY_ONLY: t.Final = ("enabled", "useNvidiaDriverCRD", "useOpenKernelModules"
 
 def check(params: StackParams) -> None:
     """Raise InputError for options that cannot work, before the first request."""
-    if (params.get("driver") or {}).get("use_nvidia_driver_crd") is False:
+    if policy_manifest.goes_back(params):
         message = "driver.use_nvidia_driver_crd is false, and NVIDIADriver objects would be disabled."
         raise InputError("INPUT-VALUE", message, "Remove it, or set backend to clusterpolicy.")
     for index, pool in enumerate(params["pools"]):
@@ -161,7 +161,10 @@ def refuse_release(csvs: t.Iterable[KubeObject]) -> None:
             "ClusterPolicy's driver "
             "from all nodes at once when NVIDIADriver objects take over."
         )
-        remedy = "Upgrade it first (olm_operator), or use backend clusterpolicy."
+        remedy = (
+            "Set gpu_operator_approve: upgrade (of olm_operator: approve), or give all pools of gpu_pools "
+            "the same driver (module option backend: clusterpolicy)."
+        )
         raise NotReadyError("GPU-NVD-RELEASE", message, remedy)
 
 

@@ -150,7 +150,7 @@ def ask_about_the_driver(cluster: Cluster, playbook: Playbook, audit: Audit, wor
         )
     assert past["code"] == "OLM-NO-PATH"
     assert f"{FIRST} -> {LAST}" in past["message"]
-    assert "set channel to v26.3" in past["remedy"]
+    assert "set gpu_operator_channel (module option channel) to v26.3" in past["remedy"]
     assert asked["code"] == asked_in_check_mode["code"] == "OLM-DRIVER-CHANGE"
     assert asked["driver_change"]["nodes"] == [{"name": worker, "driver": "580.126.20"}]
     assert f"default/train on {worker}" in asked["driver_change"]["pods"]

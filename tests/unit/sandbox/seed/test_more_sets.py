@@ -51,6 +51,17 @@ def test_its_machine_has_a_windows_node() -> None:
     assert seed_cluster.counts(WINDOWS)["worker"] == 3
 
 
+def test_the_nodes_of_a_machine_pool_have_its_labels() -> None:
+    rosa = scenario.load("rosa-classic").cluster
+    sets = {
+        one["metadata"]["name"]: one | {"metadata": one["metadata"] | {"uid": "u"}}
+        for one in more_sets.machine_sets(rosa)
+    }
+    ((node, machine),) = more_sets.members(rosa, sets)
+    assert node["metadata"]["labels"]["gpu-pool"] == "demo"
+    assert machine["status"]["nodeRef"]["name"] == node["metadata"]["name"]
+
+
 def test_by_name_arm_is_first_in_one_zone_and_x86_in_the_other() -> None:
     kinds = {zone: [value(one)["instanceType"] for one in in_zone(MIXED, zone)] for zone in MIXED["zones"]}
     assert kinds == {

@@ -231,6 +231,8 @@ def test_the_switch_back_is_asked_for_by_name() -> None:
         clusterpolicy_manifest.refuse_switch(params(), live, built)
     assert caught.value.code == "GPU-NVD-MODE"
     clusterpolicy_manifest.refuse_switch(params(driver={"use_nvidia_driver_crd": False}), live, built)
+    of_spec = {"driver": {"useNvidiaDriverCRD": False}}
+    clusterpolicy_manifest.refuse_switch(params(spec=of_spec), live, built)
     clusterpolicy_manifest.refuse_switch(params(), None, built)
 
 

@@ -153,6 +153,7 @@ def test_going_over_keeps_the_policys_driver() -> None:
     ("given", "path"),
     [
         ({"driver": {"use_nvidia_driver_crd": False}}, "driver.use_nvidia_driver_crd"),
+        ({"spec": {"driver": {"useNvidiaDriverCRD": False}}}, "driver.use_nvidia_driver_crd"),
         ({"nvidia_drivers": [entry("a", version="1")]}, "nvidia_drivers[0].version"),
         ({"nvidia_drivers": [entry("a"), entry("a")]}, "nvidia_drivers[0].name"),
         ({"nvidia_drivers": [entry("a"), entry("b")]}, "nvidia_drivers[1]"),

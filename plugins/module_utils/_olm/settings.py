@@ -1,0 +1,28 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The options of olm_operator as a remedy names them: the user of a playbook sets a role's variable."""
+
+from __future__ import annotations
+
+import typing as t
+
+# Package -> the role that installs it.
+_ROLES: t.Final = {
+    "gpu-operator-certified": "gpu_operator",
+    "nfd": "node_feature_discovery",
+    "nvidia-network-operator": "nvidia_network_operator",
+}
+
+
+def variable(package: str, option: str) -> str:
+    """Return the option's name in remedies: the role's variable if a role installs the package."""
+    role = _ROLES.get(package)
+    return f"{role}_{option} (module option {option})" if role else option
+
+
+def assignment(package: str, option: str, value: str) -> str:
+    """Return the option with its value, as it is written into a file of variables."""
+    role = _ROLES.get(package)
+    return f"{role}_{option}: {value} (module option {option})" if role else f"{option}: {value}"

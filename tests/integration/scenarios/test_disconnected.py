@@ -1,0 +1,62 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A disconnected cluster: mirrored catalogues have other names, and registries are behind mirror sets."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from integration.scenarios.place import Data, Place, setting
+from integration.troubles.demo import verdict
+
+SCENARIO: t.Final = "disconnected"
+pytestmark = [
+    pytest.mark.long("the whole chain: stack/test_registry_mirror.py and unit tests have its parts"),
+    pytest.mark.story("a user follows the remedies until the GPUs work"),
+]
+POOLS: t.Final[list[Data]] = [
+    {
+        "name": name,
+        "existing": {
+            "node_selector": {"accelerators.openshift/pool": name},
+            "expected": {"nvidia.com/gpu": gpus},
+        },
+        "quota": [{"namespace": f"team-{name}", "gpus": gpus}],
+    }
+    for name, gpus in (("inference", 1), ("training", 8))
+]
+REDHAT: t.Final = {"node_feature_discovery_source": "cs-redhat-operator-index-v4-22"}
+CERTIFIED: t.Final = {"gpu_operator_source": "cs-certified-operator-index-v4-22"}
+
+
+@pytest.mark.parametrize(("given", "told"), [({}, REDHAT), (REDHAT, CERTIFIED)])
+def test_the_remedy_names_the_variable_and_the_mirror_before_the_first_write(
+    place: Place, given: Data, told: Data
+) -> None:
+    run = place.run("enable_gpus", gpu_pools=POOLS, **given)
+    found = verdict(run, "OLM-CATALOG", "olm")
+    assert setting(found["remedy"]) == told
+    assert place.writes(run) == []
+
+
+def test_with_these_variables_the_whole_chain_runs(place: Place) -> None:
+    sources = REDHAT | CERTIFIED
+    run = place.done("enable_gpus", gpu_pools=POOLS, **sources)
+    made = place.client.list("operators.coreos.com/v1alpha1", "subscriptions")
+    assert {one["spec"]["source"] for one in made} == {*REDHAT.values(), *CERTIFIED.values()}
+    shown = next(task for task in run.tasks if task.name == "Show the pools")["msg"]
+    rows = [line.split() for line in shown if line.startswith(("inference ", "training "))]
+    assert [(row[0], row[3]) for row in rows] == [
+        ("inference", "1/1/1"),
+        ("inference", "1/1/1"),
+        ("training", "8/8/8"),
+    ]
+    again = place.done("enable_gpus", gpu_pools=POOLS, **sources)
+    assert (again.changed, place.writes(again)) == (0, [])
+
+
+def test_the_removal_needs_no_catalogue(place: Place) -> None:
+    place.done("remove_gpus", gpu_pools=POOLS)
+    assert place.client.list("operators.coreos.com/v1alpha1", "subscriptions") == []
