@@ -1,16 +1,10 @@
-"""The tuning of a pool: what the plan gives to node_tuning, and what the planner refuses."""
+"""The tuning of a pool: what the plan gives to node_tuning."""
 
 from __future__ import annotations
 
 import typing as t
 
-import pytest
 from unit.pool_builders import plan
-
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.draft import Place
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.tuning_rules import check_pool
 
 Data = dict[str, t.Any]
 
@@ -55,19 +49,3 @@ def test_what_candidates_do_not_share_is_not_known() -> None:
     (found,) = plan([pool("g4dn.xlarge", "g4dn.2xlarge", tuning={"profile": "accelerator"})])["tunings"]
     assert (found["architecture"], found["memory_gib"]) == ("amd64", 16)
     assert found.keys() & {"instance_type", "vcpus"} == set()
-
-
-@pytest.mark.parametrize(
-    ("described", "code", "path"),
-    [
-        (pool(tuning={"profile": "trainnig"}), "POOL-TUNING", "tuning.profile"),
-        (pool("g5g.xlarge", tuning={"profile": "training"}), "POOL-TUNING", "tuning.profile"),
-        (pool(tuning={"sysctl": {"swappiness": 1}}), "POOL-TUNING", "tuning.sysctl.swappiness"),
-        (pool(tuning={"defer": True}), "POOL-REQUIRED", "tuning"),
-    ],
-)
-def test_what_the_planner_refuses(described: Data, code: str, path: str) -> None:
-    with pytest.raises(InputError) as caught:
-        pool_plan.draft([described], rules=(check_pool,)).check(Place("aws"))
-    assert caught.value.code == code
-    assert caught.value.message.startswith(f"gpu_pools[0].{path}: ")
