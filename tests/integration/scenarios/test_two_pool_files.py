@@ -57,8 +57,9 @@ def test_the_removal_of_one_file_keeps_what_the_other_needs(place: Place) -> Non
     assert offered(place, "training") == ["4"]
     assert pods(place) < before
     assert quotas(place) & {"team-inference", "team-training"} == {"team-training"}
+    # Both files share the namespace of the validation, so the pool that stays is validated once more.
     again = place.done("enable_gpus", file=TRAINING)
-    assert (again.changed, place.writes(again)) == (0, [])
+    assert [one for one in place.writes(again) if "gpu-validation" not in one] == []
 
 
 def test_the_removal_of_the_last_file_takes_everything(place: Place) -> None:
