@@ -37,7 +37,7 @@ def save(part: str, rounds: int, report: Report, load: tuple[float, float]) -> N
     rows = [row for row in results["rows"] if row["part"] != part] + [
         {"part": part, **row.data()} for row in report.rows
     ]
-    results["rows"] = sorted(rows, key=lambda row: row["metric"])
+    results["rows"] = sorted(rows, key=lambda row: int(row["metric"]))
     results["growth"] = [one for one in results["growth"] if one["part"] != part] + [
         {"part": part, **one} for one in report.growth
     ]

@@ -100,4 +100,6 @@ def _nothing_is_left(request: pytest.FixtureRequest) -> t.Iterator[None]:
     yield
     shared = request.config.stash.get(SHARED, None)
     if shared and (left := shared.sweep()):
-        pytest.fail(f"{request.path.name} leaves on the sandbox: {', '.join(map(str, left))}", pytrace=False)
+        more = f" and {len(left) - 20} more" if len(left) > 20 else ""
+        shown = ", ".join(map(str, left[:20])) + more
+        pytest.fail(f"{request.path.name} leaves on the sandbox: {shown}", pytrace=False)

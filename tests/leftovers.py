@@ -69,23 +69,25 @@ class Leftovers:
         Raises TimeoutError if it cannot be removed.
         """
         left = self._after(grace)
-        if not left:
-            return []
         for version, plural, _labels in KINDS:
-            for one in (one for one in left if one.what == plural):
+            going = [one for one in left if one.what == plural]
+            for one in going:
                 self._client.delete(version, plural, one.name, one.place or None)
+            if stays := self._after(PATIENCE, going):
+                raise TimeoutError(f"cannot be removed from the sandbox: {', '.join(map(str, stays))}")
         for one in left:
             self._tidy(one)
-        if stays := self._after(PATIENCE):
-            raise TimeoutError(f"cannot be removed from the sandbox: {', '.join(map(str, stays))}")
         return left
 
-    def _after(self, seconds: float) -> list[Left]:
-        """Return what is left after so many seconds, at once if nothing is left."""
+    def _after(self, seconds: float, of: t.Collection[Left] | None = None) -> list[Left]:
+        """Return what is left after so many seconds, at once if nothing is left. of: only these."""
         deadline = time.monotonic() + seconds
-        while (left := self.names()) and time.monotonic() < deadline:
+        while (left := self._left(of)) and time.monotonic() < deadline:
             time.sleep(0.2)
         return left
+
+    def _left(self, of: t.Collection[Left] | None) -> list[Left]:
+        return [] if of == [] else [one for one in self.names() if of is None or one in of]
 
     def _look(self) -> set[Left]:
         found = {

@@ -14,6 +14,8 @@ description:
   - The modules of this collection fail with a stable code, a message and a remedy. Ansible prints them in the
     middle of its output.
   - This callback repeats them below the recap, where users see them.
+  - A task of a playbook, such as C(ansible.builtin.assert), fails the same way if its message begins with an
+    error code of this collection and a colon. The remedy is then that of the code.
   - If a driver stack does not become ready, the callback first shows the stages. They say which stage is the
     cause, since when, and which stages only wait for it.
 requirements:
@@ -22,11 +24,15 @@ author:
   - accelerators.openshift contributors (@accelerators-openshift)
 """
 
+import re
 import typing as t
 
 from ansible.plugins.callback import CallbackBase
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import shown
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.registry import CODES
+
+_CODED: t.Final = re.compile(r"([A-Z]+(?:-[A-Z0-9]+)+): (.*)", re.DOTALL)
 
 
 class CallbackModule(CallbackBase):  # type: ignore[misc]
@@ -50,7 +56,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         host = result.host if hasattr(result, "host") else result._host
         items = [item for item in facts.get("results", []) if isinstance(item, dict)]
         failed = [item for item in items if item.get("failed")] or [facts]
-        self._failures += [(host.get_name(), item) for item in failed if item.get("code")]
+        self._failures += [(host.get_name(), item) for item in map(_coded, failed) if item.get("code")]
 
     def v2_playbook_on_stats(self, stats: t.Any) -> None:
         """Display the stored failures: lines of the stack, code, message and remedy."""
@@ -62,3 +68,11 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
             if failure.get("remedy"):
                 remedy = shown.message(str(failure["remedy"]), shown.TEXT)
                 self._display.display(f"Remedy: {remedy}", color="red")
+
+
+def _coded(failure: dict[str, t.Any]) -> dict[str, t.Any]:
+    """Return the failure with code, message and remedy if only its text begins with a code."""
+    found = None if failure.get("code") else _CODED.match(str(failure.get("msg", "")))
+    if found is None or found[1] not in CODES:
+        return failure
+    return {**failure, "code": found[1], "message": found[2], "remedy": CODES[found[1]].remedy}

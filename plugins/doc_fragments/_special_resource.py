@@ -101,6 +101,13 @@ options:
     description: For how many seconds the stack must stay ready before the task succeeds.
     type: float
     default: 0
+  node_timeout:
+    description:
+      - Seconds by which O(wait_timeout) grows for each node whose driver an operator replaces. A node needs 2
+        to 10 minutes, and an operator takes one node after the other.
+      - A node adds its seconds when its turn comes. So a node that is stuck does not use up those of others.
+    type: int
+    default: 600
   grace:
     description:
       - For how many seconds a trouble that may pass by itself may last before the task fails. Examples are a

@@ -69,14 +69,13 @@ options:
       - With fewer nodes the task fails, and the pool keeps what it got. O(state=absent) gives it back.
     type: int
   mixed:
-    description:
-      - Whether the pool may have several instance types, each from its own candidate.
+    description: Whether the pool may have several instance types, each from its own candidate.
     type: bool
     default: false
   reselect:
     description:
-      - Whether a pool that was complete once may move to another candidate when its own has no capacity.
-      - The new nodes are ready before the old ones are drained and removed.
+      - Whether a pool that was complete once may move to another candidate when its own has no capacity. The
+        new nodes are ready before the old ones are drained and removed.
     type: bool
     default: false
   on_scaled:
@@ -87,6 +86,15 @@ options:
     type: str
     choices: [keep, take]
     default: keep
+  adopt:
+    description:
+      - What to do with a field of the pool's machine sets that another field manager set to another value.
+      - V(report) fails with C(API-CONFLICT) before anything is changed, and names the field, both values and
+        the manager. V(take) sets the field.
+      - It does not concern C(replicas) (O(on_scaled)) and boot images, which OpenShift updates.
+    type: str
+    choices: [report, take]
+    default: report
   labels:
     description: Additional labels of the nodes. The values are text.
     type: dict
@@ -96,10 +104,16 @@ options:
     type: list
     elements: dict
     default: []
+  node_role:
+    description:
+      - Whether the nodes get the label C(node-role.kubernetes.io/gpu), which C(oc get nodes) shows as a role.
+      - Set V(false) if a MachineConfigPool of the cluster selects nodes by this label.
+    type: bool
+    default: true
   accelerator:
     description:
-      - Value of the label C(cluster-api/accelerator), by which the autoscaler counts GPU nodes.
-      - The default is C(nvidia-) and the GPU's model.
+      - Value of the label C(cluster-api/accelerator), by which the autoscaler counts GPU nodes. The default
+        is C(nvidia-) and the GPU's model.
     type: str
   disk:
     description:
@@ -127,6 +141,7 @@ options:
       - The default in each zone is the first plain worker set by name. Not taken are sets of Windows
         machines, of another architecture, with GPUs, with taints, of another role such as infra, and sets
         that are being deleted. A warning names them.
+      - C(source_machine_set) inside O(pool) wins.
     type: list
     elements: str
     default: []

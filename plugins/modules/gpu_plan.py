@@ -31,6 +31,8 @@ options:
       - Optional are C(market) (C(on_demand), C(spot), C(capacity_block), or a mapping with C(type),
         C(max_price), C(reservation)), C(taints), C(labels), C(accelerator), C(disk) (C(size_gib), C(type),
         C(iops), C(throughput_mib)), C(quota), C(priority) and C(validate).
+      - C(source_machine_set) is a list of machine sets to copy from, one for each zone. With
+        C(node_role=false) the nodes do not get the label C(node-role.kubernetes.io/gpu).
       - For an instance type that is newer than the catalogue, add C(gpus) and C(gpu_model) to the candidate,
         and other known values - C(gpu_memory_gib), C(gpu_share), C(vendor), C(driver), C(vcpus),
         C(memory_gib), C(arch). Or describe it in O(catalogue).
@@ -70,6 +72,8 @@ options:
     description:
       - Whether to list quotas and priority classes that this collection made and that O(pools) does not ask
         for, in C(leftovers) of RV(plan). They stay.
+      - Also refuses a priority class that exists with another value or preemption policy, or whose
+        description another field manager set (C(POOL-PRIORITY)).
       - This needs two requests. An identity that may not list them gets an empty list.
     type: bool
     default: false

@@ -69,8 +69,11 @@ options:
     default: vectoradd
   image:
     description:
-      - Image with the program, for example from a mirror. The default is the benchmark's own image on
-        C(nvcr.io).
+      - Image with the program, by tag or by digest (C(HOST/PATH@sha256:...)). Nodes pull by digest from an
+        ImageDigestMirrorSet, and by tag from an ImageTagMirrorSet.
+      - The default is C(nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0-ubi8) for V(vectoradd) and
+        V(nvidia_smi), and C(nvcr.io/nvidia/pytorch:24.12-py3) for V(matmul). A disconnected cluster needs a
+        mirror of it.
     type: str
   hold:
     description:

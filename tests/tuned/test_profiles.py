@@ -43,7 +43,7 @@ def read(package: Path, folder: Path, **texts: str) -> dict[str, t.Any]:
     for name, text in texts.items():
         (folder / name).mkdir()
         (folder / name / "tuned.conf").write_text(text)
-    command = [sys.executable, READER, package, folder, *texts]
+    command = [sys.executable, *map(str, (READER, package, folder)), *texts]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     found: dict[str, t.Any] = json.loads(done.stdout)

@@ -81,3 +81,44 @@ def test_a_resized_pool_keeps_its_place_among_the_pools(number: int) -> None:
     variables = {**play["vars"], **task["vars"], **given}
     found = templated(task["accelerators.openshift.gpu_plan"]["pools"], variables)
     assert found == [pool | ({"replicas": "3"} if pool is pools[number] else {}) for pool in pools]
+
+
+@pytest.mark.parametrize(
+    ("of_pool", "of_role", "image"),
+    [
+        ("", "", None),
+        ("", "registry.example.com/cuda@sha256:abc", "registry.example.com/cuda@sha256:abc"),
+        ("pool", "role", "pool"),
+    ],
+)
+def test_the_image_of_a_validation_is_that_of_the_pool_or_of_the_role(
+    of_pool: str, of_role: str, image: str | None
+) -> None:
+    (task,) = read("roles/gpu_validation/tasks/present.yml")
+    option = task["accelerators.openshift.gpu_workload"]["image"]
+    given = {
+        "__gpu_validation_pool": {"image": of_pool},
+        "gpu_validation_image": of_role,
+        "omit": "OMITTED",
+    }
+    assert templated(option, given) == (image or "OMITTED")
+
+
+@pytest.mark.parametrize(
+    ("results", "written"),
+    [
+        ({}, []),
+        ({"gpu_node_pool_foreseen": {"skipped": True}, "gpu_policy_preflight_result": {"skipped": True}}, []),
+        ({"gpu_node_pool_foreseen": {"results": [{"foreseen": [{"action": "keep", "object": 1}]}]}}, []),
+        (
+            {"gpu_node_pool_foreseen": {"results": [{"foreseen": [{"action": "change", "object": 1}]}]}},
+            [1],
+        ),
+        ({"gpu_policy_preflight_result": {"foreseen": [{"action": "make", "object": 2}]}}, [2]),
+        ({"nvidia_network_operator_foreseen": {"foreseen": [{"action": "make", "object": 3}]}}, [3]),
+    ],
+)
+def test_what_the_first_checks_foresee(results: dict[str, t.Any], written: list[int]) -> None:
+    variables = read("playbooks/gpu_variables/vars/main/role_results.yml")
+    found = templated(variables["__gpu_foreseen"], {**variables, **results})
+    assert [one["object"] for one in found] == written

@@ -154,6 +154,7 @@ gpu_validation absent
   validation   get,list,delete                      Pod
 olm
   -            list                                 Subscription
+  -            get                                  ClusterVersion
   -            get,create,patch                     Namespace
   *            get,list,watch,create,patch          Subscription
   *            get,list,create,patch                OperatorGroup

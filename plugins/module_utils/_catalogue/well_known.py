@@ -17,6 +17,8 @@ GPU_REPLICAS: t.Final = f"{NVIDIA}gpu.replicas"
 DRIVER_VERSION: t.Final = f"{NVIDIA}cuda.driver-version.full"
 # The GPU operator writes the state of the driver's upgrade on a node into this label.
 DRIVER_UPGRADE: t.Final = f"{NVIDIA}gpu-driver-upgrade-state"
+# The same for the network operator and the NIC driver.
+NIC_DRIVER_UPGRADE: t.Final = f"{NVIDIA}ofed-driver-upgrade-state"
 # Prefixes of device resources, by vendor.
 VENDORS: t.Final = (NVIDIA, "amd.com/", "gpu.intel.com/")
 

@@ -120,12 +120,15 @@ def _without_stale(live: t.Any, fields: t.Mapping[str, t.Any], wanted: t.Any) ->
     return found
 
 
-def conflicts(live: KubeObject, wanted: t.Mapping[str, t.Any]) -> list[Conflict]:
+def conflicts(
+    live: KubeObject, wanted: t.Mapping[str, t.Any], under: tuple[str, ...] = ("spec",)
+) -> list[Conflict]:
     """Return the fields of the wanted spec that another manager set to another value.
 
     A list that keeps every live entry is no conflict: nothing of another manager gets lost.
+    under: the path of the wanted map in the object; () is the object itself.
     """
-    return [found for found, _operation in _of_others(live, wanted) if not _keeps(found)]
+    return [found for found, _operation in _of_others(live, wanted, under) if not _keeps(found)]
 
 
 def extended(live: KubeObject, wanted: t.Mapping[str, t.Any]) -> list[Conflict]:
@@ -133,7 +136,7 @@ def extended(live: KubeObject, wanted: t.Mapping[str, t.Any]) -> list[Conflict]:
 
     It applies its own list again, and then our entries are gone.
     """
-    found = _of_others(live, wanted)
+    found = _of_others(live, wanted, ("spec",))
     return [one for one, operation in found if operation == "Apply" and _keeps(one)]
 
 
@@ -142,22 +145,29 @@ def _keeps(found: Conflict) -> bool:
     return isinstance(now, list) and isinstance(asked, list) and all(one in asked for one in now)
 
 
-def _of_others(live: KubeObject, wanted: t.Mapping[str, t.Any]) -> t.Iterator[tuple[Conflict, str]]:
+def _of_others(
+    live: KubeObject, wanted: t.Mapping[str, t.Any], under: tuple[str, ...]
+) -> t.Iterator[tuple[Conflict, str]]:
     """Yield each field that changes and that another manager set, with the operation that set it last."""
     entries = (live.get("metadata") or {}).get("managedFields") or []
-    for path, now, asked in _differing(live.get("spec") or {}, wanted, ()):
+    now_there: t.Any = live
+    for key in under:
+        now_there = now_there.get(key) or {}
+    for path, now, asked in _differing(now_there, wanted, under):
         owners = [
             one
             for one in entries
             if one.get("manager") not in (MANAGER, _NOBODY, None)
             and not one.get("subresource")
-            and _owns(one.get("fieldsV1") or {}, ("spec", *path))
+            and _owns(one.get("fieldsV1") or {}, path)
         ]
         if owners:
             last = max(owners, key=lambda one: str(one.get("time") or ""))
-            title = ".".join(("spec", *path))
             since = str(last.get("time") or "")
-            yield Conflict(title, now, asked, str(last["manager"]), since), str(last.get("operation") or "")
+            yield (
+                Conflict(".".join(path), now, asked, str(last["manager"]), since),
+                str(last.get("operation") or ""),
+            )
 
 
 def _differing(

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import typing as t
 
+from . import fields
+from .errors import AcceleratorError
 from .objects import KubeObject
 
 # Names that begin so belong to Kubernetes; the API server refuses others of that kind.
 RESERVED: t.Final = "system-"
 _DEFAULT_POLICY: t.Final = "PreemptLowerPriority"
+# The role gpu_policy writes this text for a class without a description.
+_DEFAULT_DESCRIPTION: t.Final = "GPU work"
+_DESCRIBE: t.Final = "Set description: {} in priority of the pool."
 
 
 class Clash(t.NamedTuple):
@@ -27,7 +32,8 @@ def clashes(wanted: t.Iterable[t.Mapping[str, t.Any]], live: t.Iterable[KubeObje
     """Return the classes of the plan that the API server would refuse.
 
     wanted: the priorities of the plan, with name, value and preemption_policy. live: those of the cluster.
-    Value and preemptionPolicy of a class can never change.
+    Value and preemptionPolicy of a class can never change. A description that another manager set is a
+    conflict.
     """
     found, there = [], {str(one["metadata"]["name"]): one for one in live}
     for one in wanted:
@@ -38,13 +44,24 @@ def clashes(wanted: t.Iterable[t.Mapping[str, t.Any]], live: t.Iterable[KubeObje
             continue
         differs = _differences(one, other) if other else []
         if differs:
-            message = f"PriorityClass {name} exists with {', '.join(differs)}; these fields never change."
-            remedy = (
-                f"Ask for the live value in priority of the pool, or run `oc delete priorityclass {name}` "
-                "(running pods keep their priority)."
-            )
+            message = f"PriorityClass {name} exists with {', '.join(differs)}. These fields never change."
+            remedy = "Set these live values in priority of the pool, or give the class another name there."
             found.append(Clash(name, message, remedy))
+        elif other:
+            text = one.get("description") or _DEFAULT_DESCRIPTION
+            found += [
+                Clash(name, f"PriorityClass {name}: {conflict.line}.", _DESCRIBE.format(conflict.live))
+                for conflict in fields.conflicts(other, {"description": text}, under=())
+            ]
     return found
+
+
+def refuse(found: t.Sequence[Clash]) -> None:
+    """Raise AcceleratorError (POOL-PRIORITY) with each clash and the remedy of the first."""
+    if found:
+        lines = [one.message for one in found]
+        message = f"{' '.join(lines)} Nothing was changed."
+        raise AcceleratorError("POOL-PRIORITY", message, found[0].remedy, evidence=lines)
 
 
 def _differences(wanted: t.Mapping[str, t.Any], live: KubeObject) -> list[str]:

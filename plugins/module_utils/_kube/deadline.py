@@ -36,6 +36,10 @@ class Deadline:
         """Return the seconds that are left, never less than 0."""
         return max(0.0, self.seconds - self.elapsed())
 
+    def grow(self, seconds: float) -> None:
+        """Give the task so many seconds in all, if that is more than it has."""
+        self.seconds = max(self.seconds, float(seconds))
+
     @property
     def passed(self) -> bool:
         return self.remaining() <= 0.0

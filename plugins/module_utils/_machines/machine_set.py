@@ -54,7 +54,8 @@ def node_labels(pool: Pool, candidate: Candidate) -> dict[str, str]:
     """
     usual = pool.candidates[0].accelerator
     accelerator = candidate.accelerator if pool.accelerator == usual else pool.accelerator
-    return {**pool.labels, **pool_label(pool.name), ACCELERATOR: accelerator, NODE_ROLE: ""}
+    role = {NODE_ROLE: ""} if pool.node_role else {}
+    return {**pool.labels, **pool_label(pool.name), ACCELERATOR: accelerator, **role}
 
 
 def build(

@@ -105,9 +105,10 @@ def plan(
     wanted: dict[str, KubeObject] = {}
     named: dict[str, Share] = {}
     remarks: list[str] = []
+    sources = pool.source or params.get("source_machine_set") or ()
     for share in shares:
         name = _name(cluster.name, pool, share, have, {*named, *(one.name for one in have)})
-        source = _source(live, platform, share, params, existing.get(name))
+        source = _source(live, platform, share, sources, existing.get(name))
         provider, remark = _provider(
             platform, source.machine_set, pool, share, params.get("image") or "", is_new=name not in existing
         )
@@ -128,13 +129,16 @@ def _source(
     live: t.Sequence[KubeObject],
     platform: Platform,
     share: Share,
-    params: t.Mapping[str, t.Any],
+    named: t.Collection[str],
     own: KubeObject | None,
 ) -> source_set.Source:
-    """Return the share's own set, or else the set to copy a new one from. Raise MachineError."""
+    """Return the share's own set, or else the set to copy a new one from. Raise MachineError.
+
+    named: sets that the user names.
+    """
     if own:
         return source_set.Source(own, "")
-    named, candidate = params.get("source_machine_set") or (), share.candidate
+    candidate = share.candidate
     return source_set.find(live, platform, share.zone, candidate.arch, named, candidate.zones or ("",))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from .._core import adoption
 from .._core.errors import InputError
 from .._core.objects import name_fault
 from .._frame.argspec import ArgumentSpec, LockParams, StateParams
@@ -29,8 +30,10 @@ MACHINES: t.Final = ArgumentSpec(
         "mixed": {"type": "bool", "default": False},
         "reselect": {"type": "bool", "default": False},
         "on_scaled": {"type": "str", "choices": [KEEP, TAKE], "default": KEEP},
+        **adoption.OPTION,
         "labels": {"type": "dict", "default": {}},
         "taints": {"type": "list", "elements": "dict", "default": []},
+        "node_role": {"type": "bool", "default": True},
         "accelerator": {"type": "str"},
         "disk": {"type": "dict", "default": {}},
         "market": {"type": "raw", "default": "on_demand"},
@@ -51,6 +54,7 @@ _OF_A_POOL: t.Final = (
     "mixed",
     "labels",
     "taints",
+    "node_role",
     "accelerator",
     "disk",
     "market",
@@ -75,8 +79,10 @@ class GpuMachinesetParams(JoiningParams, ChangeParams, LockParams, StateParams):
     mixed: bool
     reselect: bool
     on_scaled: t.Literal["keep", "take"]
+    adopt: t.Literal["report", "take"]
     labels: dict[str, str]
     taints: list[dict[str, str]]
+    node_role: bool
     accelerator: str | None
     disk: dict[str, t.Any]
     market: str | dict[str, str]

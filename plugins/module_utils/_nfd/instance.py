@@ -49,6 +49,12 @@ def build(params: NfdLabelsParams, live: KubeObject | None) -> KubeObject:
     )
 
 
+def without_config(manifest: KubeObject) -> KubeObject:
+    """Return the manifest without the workers' configuration, which keeps what others wrote into it."""
+    spec = {key: value for key, value in manifest["spec"].items() if key != "workerConfig"}
+    return {**manifest, "spec": spec}
+
+
 def adopted(params: NfdLabelsParams, live: KubeObject) -> KubeObject:
     """Return the manifest with the fields to take over from the manager of the instance."""
     config = with_fields(_config(params, live), params["label_fields"])

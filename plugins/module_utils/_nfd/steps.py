@@ -11,6 +11,7 @@ import typing as t
 from .._core.errors import AcceleratorError, KindNotServedError, NotReadyError
 from .._core.objects import KubeObject
 from .._core.ownership import owned, selector
+from .._frame.adopt_or_apply import refuse_conflicts
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 from .._nodes import labels as node_labels
@@ -83,7 +84,9 @@ def _keep_instance(
         api.warn(text)
     name, namespace = live["metadata"]["name"], live["metadata"]["namespace"]
     if owned(live):
-        api.apply(instance.build({**params, "name": name}, live), force_conflicts=True, live=live)
+        wanted = instance.build({**params, "name": name}, live)
+        refuse_conflicts(live, instance.without_config(wanted), params["adopt"])
+        api.apply(wanted, force_conflicts=True, live=live)
     elif params["adopt"] == "take":
         api.apply(instance.adopted(params, live), force_conflicts=True, own=False, live=live)
     elif patch := instance.difference(params, live):

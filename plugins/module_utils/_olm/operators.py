@@ -6,10 +6,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import typing as t
 
-from .._core.errors import AcceleratorError, KindNotServedError, NotReadyError, WaitTimeoutError
+from .._core.errors import (
+    AcceleratorError,
+    ForbiddenError,
+    KindNotServedError,
+    NotReadyError,
+    WaitTimeoutError,
+)
 from .._core.objects import KubeObject, Snapshot
 from .._core.ownership import owned
 from .._core.readiness import Readiness, pending, ready
@@ -23,6 +30,7 @@ from . import (
     plans,
     progress,
     subscription as olm_subscription,
+    support,
 )
 from .helm_values import PACKAGE as GPU_OPERATOR
 from .subscription import UPGRADE, OlmOperatorParams
@@ -80,6 +88,7 @@ def _ask(
     )
     ask = olm_subscription.ask(params, live, offer)
     _warn(api, offer, ask)
+    _check_support(api, ask)
     if group:
         olm_group.check_supported(group, ask.modes, ask.package)
     return ask
@@ -167,6 +176,16 @@ def _warn(api: Api, offer: KubeObject, ask: olm_subscription.Ask) -> None:
     """Warn about deprecations before anything is installed."""
     for line in catalogue.deprecations(offer, catalogue.channel(offer, ask.channel), ask.csv or ask.head):
         api.warn(line)
+
+
+def _check_support(api: Api, ask: olm_subscription.Ask) -> None:
+    """Warn about a CSV that perhaps does not support the cluster's release, or refuse it (OLM-SUPPORT)."""
+    csv = ask.csv or ask.head
+    if not support.span(ask.package, csv.partition(".")[2]):
+        return
+    with contextlib.suppress(ForbiddenError, KindNotServedError):
+        if text := support.check(ask.package, csv, api.get(known("ClusterVersion"), "version")):
+            api.warn(text)
 
 
 def _hub(api: Api) -> KubeObject | None:

@@ -10,6 +10,7 @@ import re
 import typing as t
 
 from .._core.input import Field, Problems
+from .._core.objects import number_of
 from .._core.quantity import canonical
 from .platform import Paths, Reports, Wanted, known_fields, refuse_disk, refuse_markets
 
@@ -110,7 +111,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         problems.add(
             "POOL-GPUS",
             where,
-            f"lists {len(gpus)} GPUs, but the candidate has {wanted.kind.gpus}.",
+            f"lists {number_of(len(gpus), 'GPU')}, but the candidate has {wanted.kind.gpus}.",
             "Write one entry for each GPU.",
         )
     cpus, cores = wanted.options.get("cpus"), wanted.options.get("cores_per_socket")

@@ -193,4 +193,6 @@ def make(pool: Description) -> Pool:
         driver=driver or None,
         health=pool.get("health"),
         pre_drain_hook=bool(pool.get("pre_drain_hook")),
+        node_role=pool.get("node_role") is not False,
+        source=tuple(pool.get("source_machine_set") or ()),
     )

@@ -40,7 +40,8 @@ KEYS: t.Final = frozenset(
             "quota",
             "priority",
         ),
-        *("validate", "driver", "cdi", "health", "upgrade_policy", "pre_drain_hook", PATCH),
+        *("validate", "driver", "cdi", "health", "upgrade_policy", "pre_drain_hook", "node_role", PATCH),
+        "source_machine_set",
         *("aws", "azure", "gcp", "ibm", "baremetal", "vsphere", "openstack", "nutanix"),
     )
 )
@@ -184,7 +185,7 @@ class Pool:
 
     replicas: nodes at the start. min_replicas: nodes that are enough. expected: devices of a node of the
     first candidate. driver: the pool's own driver. health: options of the MachineHealthCheck; False means
-    no check, None means not set.
+    no check, None means not set. source: names of the machine sets to copy from.
     """
 
     name: str
@@ -209,6 +210,8 @@ class Pool:
     driver: t.Mapping[str, t.Any] | None = None
     health: t.Mapping[str, t.Any] | t.Literal[False] | None = None
     pre_drain_hook: bool = False
+    node_role: bool = True
+    source: tuple[str, ...] = ()
 
     @property
     def most_nodes(self) -> int:
@@ -240,6 +243,8 @@ class Pool:
             **({"driver": dict(self.driver)} if self.driver else {}),
             **({"health": self.health} if self.health is not None else {}),
             **({"pre_drain_hook": True} if self.pre_drain_hook else {}),
+            **({} if self.node_role else {"node_role": False}),
+            **({"source_machine_set": list(self.source)} if self.source else {}),
         }
 
     @classmethod
@@ -254,11 +259,8 @@ class Pool:
                 "Give a pool of gpu_plan's result unchanged, or describe the pool as an entry of gpu_pools.",
             ) from exc
         if pool.min_replicas > pool.replicas:
-            raise InputError(
-                "POOL-CONFLICT",
-                f"{path}.min_replicas: {pool.min_replicas} is more than the {pool.replicas} replicas.",
-                f"Set it to at most {pool.replicas}.",
-            )
+            what = f"{path}.min_replicas: {pool.min_replicas} is more than the {pool.replicas} replicas."
+            raise InputError("POOL-CONFLICT", what, f"Set it to at most {pool.replicas}.")
         return pool
 
 
@@ -292,4 +294,6 @@ def _read(raw: t.Mapping[str, t.Any]) -> Pool:
         driver=raw.get("driver"),
         health=raw.get("health"),
         pre_drain_hook=bool(raw.get("pre_drain_hook")),
+        node_role=bool(raw.get("node_role", True)),
+        source=tuple(raw.get("source_machine_set") or ()),
     )

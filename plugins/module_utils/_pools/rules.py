@@ -30,6 +30,8 @@ _MACHINES: t.Final = (
     "accelerator",
     "health",
     "pre_drain_hook",
+    "node_role",
+    "source_machine_set",
     "provider_spec_patch",
 )
 

@@ -61,6 +61,8 @@ POOL: t.Final[dict[str, Field]] = {
     "market": Field("any"),
     "mixed": Field("flag"),
     "pre_drain_hook": Field("flag"),
+    "node_role": Field("flag"),
+    "source_machine_set": Field("list", entry=Field("text", fault=name_fault)),
     "taints": Field(
         "list",
         fields={

@@ -9,13 +9,14 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.overrides import extended
+from .._core import priority_class
 from .._core.errors import AcceleratorError, ForbiddenError, KindNotServedError
 from .._core.ownership import MANAGED_BY, selector
 from .._frame.argspec import WaitParams
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._platforms import infrastructure
-from . import account, autoscale, leftovers, machine_pools, plan as pool_plan, tuning_rules
+from . import account, autoscale, leftovers, machine_pools, plan as pool_plan, tuning
 from .draft import Draft, Place
 from .model import JsonObject
 
@@ -51,7 +52,7 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
         params["gpu_pools_name"],
         catalogue,
         params["backend"],
-        rules=(tuning_rules.check_pool,),
+        rules=(tuning.check_pool,),
     )
     place = Place(params["platform"], None, params["accelerator_limits"])
     if not place.cloud:
@@ -66,19 +67,21 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
         "limits": account.limits(found.pools, place.cloud),
         "costs": costs,
         "cost": account.total_cost(costs, classes) if costs else None,
-        "leftovers": _leftovers(api, found.outputs) if params["leftovers"] else [],
+        "leftovers": _compared(api, found.outputs) if params["leftovers"] else [],
     }
 
 
-def _leftovers(api: Api, outputs: JsonObject) -> list[JsonObject]:
-    """Return our quotas and priority classes that the plan does not have; none if they may not be read."""
+def _compared(api: Api, outputs: JsonObject) -> list[JsonObject]:
+    """Return our quotas and priority classes that the plan does not have; none if they may not be read.
+
+    Raises AcceleratorError for a priority class of the plan that the API server would refuse.
+    """
     try:
-        quotas, priorities = (
-            api.list(known(kind), labels=selector(MANAGED_BY), metadata_only=True)
-            for kind in ("ResourceQuota", "PriorityClass")
-        )
+        quotas = api.list(known("ResourceQuota"), labels=selector(MANAGED_BY), metadata_only=True)
+        priorities = api.list(known("PriorityClass"))
     except ForbiddenError:
         return []
+    priority_class.refuse(priority_class.clashes(outputs["priorities"], priorities))
     return leftovers.of_policy(outputs, quotas, priorities)
 
 

@@ -2,12 +2,16 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What node_tuning gets from the plan: the tuning of each pool, with the facts of its machines."""
+"""The tuning of each pool, with the facts of its machines: what is checked, and what node_tuning gets."""
 
 from __future__ import annotations
 
 import typing as t
 
+from .._core.input import Problems
+from .._core.ownership import pool_label
+from .._tuning import entries
+from .._tuning.tuned import check
 from .model import Candidate, JsonObject, Pool
 
 
@@ -40,3 +44,13 @@ def facts(candidates: t.Sequence[Candidate]) -> JsonObject:
     if memory and all(memory):
         known["memory_gib"] = int(min(one for one in memory if one))
     return known
+
+
+def check_pool(pool: dict[str, t.Any], path: str, problems: Problems) -> None:
+    """Add what TuneD, the kernel or the machines would not take. pool: described, its candidates resolved."""
+    where = f"{path}.tuning"
+    if not pool.get("tuning") or problems.at(where):
+        return
+    label = (pool.get("existing") or {}).get("node_selector") or pool_label(pool.get("name") or "")
+    known = facts(pool.get("resolved") or [])
+    check.check(entries.tuning(pool.get("name") or "", label, pool["tuning"], where, known), problems)

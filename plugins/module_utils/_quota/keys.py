@@ -63,6 +63,11 @@ def is_device(name: str) -> bool:
     return _is_extended(name) or bool(counted_by(name))
 
 
+def device_of(name: str) -> str:
+    """Return the extended resource or the DeviceClass that a key of devices counts."""
+    return counted_by(name) or name.removeprefix(REQUESTS)
+
+
 def _check_key(name: str) -> None:
     """Raise InputError for a key that is not enforced: the API accepts any name with a slash."""
     path, bare = f"hard[{name}]", name.removeprefix(REQUESTS)

@@ -127,6 +127,36 @@ def stricter(name: str, limits: Limits, quotas: t.Iterable[KubeObject]) -> list[
     return found
 
 
+def counted(quotas: t.Iterable[KubeObject], limits: t.Iterable[str]) -> dict[str, str]:
+    """Return what the namespace uses of each key that one of its quotas without scopes counts."""
+    found: dict[str, str] = {}
+    for quota in quotas:
+        spec = quota.get("spec") or {}
+        if not spec.get("scopes") and not spec.get("scopeSelector"):
+            found |= (quota.get("status") or {}).get("used") or {}
+    return {key: found[key] for key in limits if key in found}
+
+
+def held(holding: t.Iterable[t.Mapping[str, t.Any]], limits: t.Iterable[str]) -> dict[str, str]:
+    """Return what the pods and claims use of each key of devices. holding: what `holders` returns."""
+    sums: dict[str, int] = {}
+    for one in holding:
+        for resource, amount in one["requests"].items():
+            sums[resource] = sums.get(resource, 0) + int(amount)
+    devices = {key: keys.device_of(key) for key in limits if keys.is_device(key)}
+    return {key: str(sums.get(device, 0)) for key, device in devices.items()}
+
+
+def overused(title: str, limits: Limits, used: Limits) -> list[str]:
+    """Return warnings about limits below what the namespace already uses."""
+    return [
+        f"Quota {title}: the namespace already uses {used[key]} of {key}, and the limit is {value}. "
+        "What runs stays; nothing new starts until the use is below the limit."
+        for key, value in limits.items()
+        if key in used and quantity.parse(used[key]) > quantity.parse(value)
+    ]
+
+
 def no_namespace(namespace: str) -> AcceleratorError:
     """Return the error for a namespace that does not exist."""
     message = f"Namespace {namespace} does not exist."

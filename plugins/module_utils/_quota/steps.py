@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
 from .._core.errors import AcceleratorError, ApiError, ForbiddenError
@@ -19,8 +20,6 @@ from .options import GpuQuotaParams, Wanted
 
 QUOTA: t.Final = known("ResourceQuota")
 NAMESPACE: t.Final = known("Namespace")
-# From so many namespaces on, one list of all quotas costs less than a list for each namespace.
-_MANY: t.Final = 5
 # Namespace -> its quotas.
 Live = dict[str, list[KubeObject]]
 
@@ -64,7 +63,7 @@ def _facts(params: GpuQuotaParams, found: list[dict[str, t.Any]]) -> dict[str, t
 def quotas(api: Api, namespaces: t.Sequence[str]) -> Live:
     """Return the quotas of the namespaces, with few requests."""
     found: Live = {namespace: [] for namespace in namespaces}
-    if len(namespaces) > _MANY:
+    if len(namespaces) > 1:
         try:
             seen = api.list(QUOTA, keep=lambda one: one if one["metadata"]["namespace"] in found else None)
         except ForbiddenError:
@@ -115,6 +114,8 @@ def _present(
     nodes, classes = (offered.nodes(limits), offered.classes(limits)) if is_compared else (None, None)
     for text in resource_quota.doubts(one.name, limits, nodes, seen, classes):
         api.warn(text)
+    for text in resource_quota.overused(one.title, limits, _used(api, one, limits, seen, is_changed)):
+        api.warn(text)
     facts = resource_quota.summarize(now, limits)
     facts["kept"] = [field.as_result() for field in kept]
     facts["holders"] = holders(api, one.namespace, limits) if resource_quota.is_used(facts) else []
@@ -137,6 +138,17 @@ def _applied(
     manifest = resource_quota.build(one.name, one.namespace, own)
     force = takes or (live is not None and others.is_nobodys(live))
     return api.apply(manifest, force_conflicts=force, live=live), valid
+
+
+def _used(
+    api: Api, one: Wanted, limits: t.Mapping[str, str], seen: list[KubeObject], is_changed: bool
+) -> dict[str, str]:
+    """Return what the namespace uses. In check mode pods and claims say it where no quota counts yet."""
+    used = resource_quota.counted(seen, limits)
+    if api.check_mode and is_changed and any(keys.is_device(key) and key not in used for key in limits):
+        with contextlib.suppress(ForbiddenError):
+            used = {**resource_quota.held(holders(api, one.namespace, limits), limits), **used}
+    return used
 
 
 def holders(api: Api, namespace: str, limits: t.Mapping[str, str]) -> list[dict[str, t.Any]]:

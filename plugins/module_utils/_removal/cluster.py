@@ -20,8 +20,8 @@ GPU: t.Final = "gpu_operator"
 NETWORK: t.Final = "nvidia_network_operator"
 NFD: t.Final = "node_feature_discovery"
 TITLES: t.Final = {
-    GPU: "the GPU operator and its stack",
-    NETWORK: "the NVIDIA network operator and its stack",
+    GPU: "the GPU operator with its stack",
+    NETWORK: "the NVIDIA network operator with its stack",
     NFD: "Node Feature Discovery",
 }
 # Kinds whose operands each operator brings.

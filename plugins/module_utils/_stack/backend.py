@@ -34,6 +34,7 @@ SHARED: t.Final[dict[str, t.Any]] = {
     **adoption.OPTION,
     "remove_labels": {"type": "bool", "default": False},
     "settle": {"type": "float", "default": 0},
+    "node_timeout": {"type": "int", "default": 600},
     "grace": {"type": "float"},
 }
 

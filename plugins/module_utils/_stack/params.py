@@ -69,6 +69,7 @@ class _Options(_ClusterPolicyOptions):
     adopt: t.Literal["report", "take"]
     remove_labels: bool
     settle: float
+    node_timeout: int
     nvidia_drivers: list[Values] | None
     gpu_cluster: Values | None
     nic_cluster_policy: Values | None

@@ -18,6 +18,7 @@ from .._nodes.labels import common_selector
 from .judge import StackJudge
 from .params import StackParams, StackPool
 from .stages import Finding
+from .upgrade import Budget
 
 # Seconds until the operator's status reflects a change.
 REACTION: t.Final = 5.0
@@ -89,11 +90,17 @@ def observe(
 ) -> dict[str, list[KubeObject]]:
     """Wait until the judge says ready, and return the last snapshot; warn of nodes outside the pools.
 
-    verdict: used in place of wait.judge. Raise NotReadyError or WaitTimeoutError with logs, events and the
-    state of OLM as evidence.
+    verdict: used in place of wait.judge. Each node whose driver an operator replaces makes the wait longer.
+    Raise NotReadyError or WaitTimeoutError with logs, events and the state of OLM as evidence.
     """
+    judge, budget = verdict or wait.judge, Budget(api.deadline.seconds, params["node_timeout"])
+
+    def judged(seen: Snapshot) -> t.Any:
+        api.deadline.grow(budget.seconds(seen["nodes"]))
+        return judge(seen)
+
     try:
-        snapshot = api.wait(wait.queries, verdict or wait.judge, wait.title, settle_seconds(api, params))
+        snapshot = api.wait(wait.queries, judged, wait.title, settle_seconds(api, params))
     except (NotReadyError, WaitTimeoutError) as exc:
         from . import diagnose
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
-from .._catalogue.well_known import DRIVER_UPGRADE
+from .._catalogue.well_known import DRIVER_UPGRADE, NIC_DRIVER_UPGRADE
 from .._core.objects import KubeObject, Snapshot, name
 from .._core.readiness import FAILED, PENDING
 from .._nodes.labels import labels
@@ -23,8 +23,8 @@ from .stages import Finding, on_node
 RUNNING: t.Final = "GPU-UPG-RUNNING"
 # A node with this label keeps its driver, whatever the policy says.
 SKIP: t.Final = "nvidia.com/gpu-driver-upgrade.skip"
-# Measured with GPU operator 26.7: the controller polls at this pace.
-_MINUTES: t.Final = 2
+# Minutes for one node: the controller looks every two minutes, and a driver that is built takes up to ten.
+_LEAST, _MOST = 2, 10
 _DONE: t.Final = ("", "upgrade-done")
 _FAILED: t.Final = "upgrade-failed"
 # States of a node that wait for pods of users.
@@ -119,16 +119,40 @@ def is_automatic(policy: KubeObject) -> bool:
     return bool(rules.get("autoUpgrade")) and not (spec.get("sandboxWorkloads") or {}).get("enabled")
 
 
+class Budget:
+    """The seconds of a wait while an operator replaces drivers node by node.
+
+    Each node whose upgrade has ended adds its share, and so does the one whose turn it is. So a long upgrade
+    goes on, and one that is stuck at a node fails after the share of that node.
+    """
+
+    def __init__(self, seconds: float, per_node: float) -> None:
+        """Take the seconds without an upgrade, and those of one node."""
+        self._seconds, self._per_node = seconds, per_node
+        self._begun: set[str] = set()
+
+    def seconds(self, nodes: t.Iterable[KubeObject]) -> float:
+        """Return the seconds that the whole wait may take. nodes: as they are now."""
+        running = {name(node) for node in nodes if _is_rolling(node)}
+        self._begun |= running
+        ended = len(self._begun - running)
+        return self._seconds + self._per_node * (ended + bool(running))
+
+
+def _is_rolling(node: KubeObject) -> bool:
+    """Return whether the GPU driver or the NIC driver of the node is being replaced."""
+    return is_running(node) or labels(node).get(NIC_DRIVER_UPGRADE, "") not in (*_DONE, _FAILED)
+
+
 def with_progress(findings: t.Sequence[Finding], total: int) -> list[Finding]:
     """Return the findings; those about running upgrades say how many nodes are left, and for how long.
 
     total: the nodes whose drivers are judged.
     """
     left = len({one.node for one in findings if one.code == RUNNING})
-    minutes = left * _MINUTES
     said = (
-        f"the upgrade is complete on {max(0, total - left)} of {total} nodes, and the operator needs about "
-        f"{_MINUTES} min a node, so about {minutes} min more (wait_timeout of at least {minutes * 60})"
+        f"the upgrade is complete on {max(0, total - left)} of {total} nodes, and the operator needs "
+        f"{_LEAST} to {_MOST} min a node, so {left * _LEAST} to {left * _MOST} min more"
     )
     return [
         replace(one, message=f"{one.message.removesuffix('.')}; {said}.") if one.code == RUNNING else one

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, number_of
 from .._nodes.system import KERNEL, as_label, suffixes_of_release
 from .._stack.drivers import toolkit
 from .._stack.drivers.image import MISSING, THERE, Answer, best, for_release
@@ -140,7 +140,8 @@ def checks(
         elif source == toolkit.BY_PACKAGES:
             found.append(_packages(nodes))
         elif source == toolkit.BY_HOST:
-            what = f"on {len(nodes)} nodes is part of the host, and the cluster builds none for a new kernel"
+            count = number_of(len(nodes), "node")
+            what = f"on {count} is part of the host, and the cluster builds none for a new kernel"
             remedy = "Ask the team that builds the nodes' image for a driver for the new kernel."
             found.append(Check("driver (host)", UNKNOWN, what, remedy, _CODE))
     return [*found, _today(matches)]
@@ -148,7 +149,8 @@ def checks(
 
 def _packages(nodes: t.Sequence[Match]) -> Check:
     what = (
-        f"on {len(nodes)} nodes is built with packages of the new kernel, which need entitlements or a mirror"
+        f"on {number_of(len(nodes), 'node')} is built with packages of the new kernel, "
+        "which need entitlements or a mirror"
     )
     remedy = "Set operator.use_ocp_driver_toolkit: true, which builds it without them."
     return Check("driver (packages)", WARNING, what, remedy, _CODE)
@@ -169,7 +171,7 @@ def _toolkit(nodes: t.Sequence[Match], streams: t.Iterable[KubeObject], target: 
     wanted = f"tag {target.rhcos}" if target.rhcos else "the tag of the release's RHCOS"
     what = (
         f"{wanted} comes with the release itself, before the first node restarts; "
-        f"{len(nodes)} nodes build for the new kernel then"
+        f"{number_of(len(nodes), 'node')} can build for the new kernel then"
     )
     remedy = (
         "With a mirror registry, check that it has the image: "
@@ -182,8 +184,8 @@ def _precompiled(nodes: t.Sequence[Match], target: Target, known: Answers) -> Ch
     name = "driver (precompiled)"
     if not target.kernel:
         what = (
-            f"{len(nodes)} nodes need an image for the kernel of {target.version}, "
-            "which the cluster does not know before the update"
+            f"on {number_of(len(nodes), 'node')} the driver needs an image for the kernel of "
+            f"{target.version}, which the cluster does not know before the update"
         )
         return Check(name, UNKNOWN, what, from_release(target), _CODE)
     if not suffixes_of_release(target.release, target.rhcos, ""):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Operators and releases of OpenShift: what the CSV says, and what the maker published up to a date."""
+"""Operators before an update of OpenShift: what the CSV says, and what the maker published up to a date."""
 
 from __future__ import annotations
 
@@ -12,20 +12,10 @@ import typing as t
 
 from .._core.objects import KubeObject
 from .._olm import csv as olm_csv
+from .._olm.support import AS_OF, span
 from .check import BLOCKING, OK, UNKNOWN, WARNING, Check
 from .release import Release, write
 
-# The day on which the makers' bundles and support pages said so; what came out later is not in here.
-AS_OF: t.Final = "2026-08-31"
-# Package -> release of the operator -> first and last release of OpenShift.
-SUPPORT: t.Final[dict[str, dict[Release, tuple[Release, Release]]]] = {
-    "gpu-operator-certified": {
-        (25, 10): ((4, 14), (4, 20)),
-        (26, 3): ((4, 14), (4, 22)),
-        (26, 7): ((4, 18), (4, 22)),
-    },
-    "nvidia-network-operator": {(26, 7): ((4, 17), (4, 20))},
-}
 _VERSION: t.Final = re.compile(r"(\d+)\.(\d+)")
 
 
@@ -68,15 +58,13 @@ def _check(csv: KubeObject, now: Release, target: Release) -> Check:
         where = f"`oc get csv -n {csv['metadata'].get('namespace')} {full} -o yaml`"
         what = f"is {olm_csv.phase(csv) or 'new'}: {said}"
         return Check(name, WARNING, what, f"Repair it before the update: {where}.", code)
-    version = _VERSION.match(olm_csv.version(csv))
-    spans = SUPPORT.get(full.partition(".v")[0], {})
-    span = spans.get((int(version[1]), int(version[2]))) if version else None
-    if span and not span[0] <= target <= span[1]:
-        first, last = map(write, span)
+    known = span(full.partition(".v")[0], olm_csv.version(csv))
+    if known and not known[0] <= target <= known[1]:
+        first, last = map(write, known)
         what = f"is supported on OpenShift {first} to {last} (as of {AS_OF}), not on {wanted}"
         remedy = "Update the operator first, or check whether its maker supports that release by now."
-        return Check(name, BLOCKING if target < span[0] else WARNING, what, remedy, code)
-    if span:
+        return Check(name, BLOCKING if target < known[0] else WARNING, what, remedy, code)
+    if known:
         return Check(name, OK, f"is supported on OpenShift {wanted} (as of {AS_OF})")
     if now == target:
         return Check(name, OK, f"stays as it is: {wanted} is the minor release that the cluster runs")

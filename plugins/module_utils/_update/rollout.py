@@ -32,7 +32,7 @@ def _pool(pool: KubeObject) -> Check | None:
     name, status, code = str(pool["metadata"]["name"]), pool.get("status") or {}, "UPDATE-POOL"
     title, count = f"machine config pool {name}", status.get("machineCount")
     if (pool.get("spec") or {}).get("paused"):
-        what = f"is paused: its {count} nodes keep their kernel, and the update of the nodes waits"
+        what = f"is paused: its nodes ({count}) keep their kernel, and the update of the nodes waits"
         remedy = f'`oc patch mcp {name} --type merge -p \'{{"spec":{{"paused":false}}}}\'`'
         return Check(title, BLOCKING, what, remedy, code)
     for kind in ("Degraded", "NodeDegraded"):
@@ -126,8 +126,8 @@ def workloads(pods: t.Iterable[KubeObject]) -> Check:
     if not lines:
         return Check(name, OK, "the update ends no pod that uses a GPU")
     what = (
-        f"{len(busy)} pods with GPUs end when their node is drained; {len(lost)} of the pods there have no "
-        f"owner that creates them again, {len(data)} with GPUs lose an emptyDir"
+        f"pods with GPUs that end when their node is drained: {len(busy)}; pods without an owner that "
+        f"creates them again: {len(lost)}; pods with GPUs that lose an emptyDir: {len(data)}"
     )
     remedy = "Let jobs end or save what they have; pause their queue during the update."
     return Check(name, WARNING, what, remedy, "UPDATE-PODS", lines)

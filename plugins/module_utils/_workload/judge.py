@@ -81,9 +81,10 @@ def _judge_pod(pod: KubeObject) -> Readiness:
     if found is None:
         return pending("Running", "", code="WORK-RUNNING")
     what = f"pod {name} on node {where}: {found.reason}{': ' + found.message if found.message else ''}"
-    code, remedy = "WORK-CONTAINER", "Set option image to an image that runs as an ordinary user."
+    code = "WORK-CONTAINER"
+    remedy = "Set gpu_validation_image (option image) to an image that runs as an ordinary user."
     if "Image" in found.reason:
-        code, remedy = "WORK-IMAGE", "Mirror the image, or set option image."
+        code, remedy = "WORK-IMAGE", "Mirror the image, or set gpu_validation_image (option image)."
     return pending(f"{found.reason}:{name}", what, code=code, remedy=remedy, details=(what,))
 
 

@@ -11,7 +11,7 @@ import functools
 import typing as t
 
 from .._core.errors import ApiError, NotReadyError
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, number_of
 from .._core.ownership import selector
 from .._kube.client import Api
 from .._kube.kinds import known
@@ -161,5 +161,7 @@ def _predict_sum(
         api.dry_run_create(pod)
     selected = selector(params["node_selector"] or {})
     after: KubeObject = {"pods": pods, "nodes": len(due), "selector": selected}
-    title = f"Pod {params['namespace']}: {pods} pods on {len(due)} nodes of {selected}"
+    title = (
+        f"Pod {params['namespace']}: {number_of(pods, 'pod')} on {number_of(len(due), 'node')} of {selected}"
+    )
     api.changes.append(Change(title, {}, after))

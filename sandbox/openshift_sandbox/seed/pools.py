@@ -39,20 +39,6 @@ def machine_config_pool(cluster: Object, pool: str, count: int) -> Object:
     """Return a MachineConfigPool whose nodes are all up to date."""
     listed = [MACHINE_CONFIG | {"name": one} for one in sources(pool)]
     configuration = {"name": rendered(cluster, pool), "source": listed}
-    conditions = [
-        ("Updated", "True"),
-        ("Updating", "False"),
-        ("Degraded", "False"),
-        ("NodeDegraded", "False"),
-        ("RenderDegraded", "False"),
-    ]
-    numbers = {
-        "machineCount": count,
-        "readyMachineCount": count,
-        "updatedMachineCount": count,
-        "unavailableMachineCount": 0,
-        "degradedMachineCount": 0,
-    }
     return {
         "apiVersion": "machineconfiguration.openshift.io/v1",
         "kind": "MachineConfigPool",
@@ -69,12 +55,26 @@ def machine_config_pool(cluster: Object, pool: str, count: int) -> Object:
             "nodeSelector": {"matchLabels": {f"node-role.kubernetes.io/{pool}": ""}},
             "paused": False,
         },
-        "status": numbers
-        | {
-            "observedGeneration": 1,
-            "configuration": configuration,
-            "conditions": [as_expected(*one, "") for one in conditions],
-        },
+        "status": _up_to_date(count) | {"observedGeneration": 1, "configuration": configuration},
+    }
+
+
+def _up_to_date(count: int) -> Object:
+    """Return the counts and conditions of a pool with so many nodes."""
+    conditions = [
+        ("Updated", "True"),
+        ("Updating", "False"),
+        ("Degraded", "False"),
+        ("NodeDegraded", "False"),
+        ("RenderDegraded", "False"),
+    ]
+    return {
+        "machineCount": count,
+        "readyMachineCount": count,
+        "updatedMachineCount": count,
+        "unavailableMachineCount": 0,
+        "degradedMachineCount": 0,
+        "conditions": [as_expected(*one, "") for one in conditions],
     }
 
 

@@ -17,7 +17,10 @@ Data = dict[str, t.Any]
 SPACE: t.Final = "openshift-kmm"
 LABEL: t.Final = "it-card"
 KMM: t.Final = task("olm_operator", name="kernel-module-management", namespace=SPACE)
-KMM_ABSENT: t.Final = task("olm_operator", name="kernel-module-management", namespace=SPACE, state="absent")
+# By force: KMM keeps a NodeModulesConfig for each node, also without a Module.
+KMM_ABSENT: t.Final = task(
+    "olm_operator", name="kernel-module-management", namespace=SPACE, state="absent", force=True
+)
 MODULES: t.Final = ("kmm.sigs.x-k8s.io/v1beta1", "modules")
 VERSION: t.Final = f"kmm.node.kubernetes.io/version-module.{SPACE}.card"
 SELECTOR: t.Final = {LABEL: "true"}

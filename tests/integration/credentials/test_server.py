@@ -148,7 +148,6 @@ def test_a_token_that_ends_before_the_task_may_is_a_warning(
     moment = datetime.datetime.fromisoformat(long.partition("The token expires at ")[2][:19] + "+00:00")
     assert abs((moment - before).total_seconds() - SHORTEST) < 60
     assert credentials["api_key"] not in run.output
-    assert playbook.module("gpu_quota", namespace=team, name="short", state="absent").changed
 
 
 def test_a_client_certificate_that_has_ended(cluster: Cluster, admin: Data) -> None:

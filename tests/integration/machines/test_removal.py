@@ -94,7 +94,7 @@ def test_with_consent_the_pool_goes_and_the_stack_stays_for_the_second_file(
     assert run.rc == 0, run.output[-3000:]
     assert cluster.client.get("v1", "pods", "busy", "default") is None
     assert left(cluster) == {"pools": ["second"], "policies": 1, "nfd": 1}
-    assert "The GPU operator and its stack stays. It is needed by pool second" in said(run)
+    assert "The GPU operator with its stack stays. It is needed by pool second" in said(run)
 
 
 def test_a_rule_of_others_keeps_nfd(cluster: Cluster, playbook: Playbook) -> None:

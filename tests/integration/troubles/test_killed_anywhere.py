@@ -13,7 +13,7 @@ import typing as t
 import pytest
 from cluster import Cluster
 from integration.killed import kill_playbook
-from integration.matrix.situations import SPACE, gpu_pods
+from integration.matrix.situations import SPACE, delete_pods, gpu_pods
 from integration.matrix.world import World, uid_of
 from integration.patience import until
 from integration.troubles.demo import MACHINES, POOL, POOLS, QUICK, Demo, gpu_nodes
@@ -161,8 +161,11 @@ def test_the_plan_is_right_in_between_and_enable_gpus_ends_what_it_began(
 def test_another_number_wins_after_resize_pool_was_killed_while_it_waited_for_pods(
     killer: Killer, cluster: Cluster, point: Point
 ) -> None:
-    with gpu_pods(killer.world):
+    gpu_pods(killer.world)
+    try:
         killer.kill("resize_pool", point, **SMALLER)
+    finally:
+        delete_pods(killer.world)
     # The pods have ended. A worker that had survived would take their node away now.
     killer.assert_silent("resize_pool was killed while it waited for pods, and wrote when they had ended")
     done = killer.demo.playbook("resize_pool", **{**SMALLER, "gpu_replicas": 2})

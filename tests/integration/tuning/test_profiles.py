@@ -70,8 +70,10 @@ def test_the_nodes_of_the_pool_run_its_profile(cluster: Cluster, playbook: Playb
 
 
 def test_a_second_run_writes_nothing(playbook: Playbook, audit: Audit) -> None:
+    since = audit.position()
     run = playbook.playbook("tune_nodes", gpu_pools=pools(profile="accelerator"))
     assert (run.rc, run.changed) == (0, 0), run.output
+    assert audit.written(since) == []
 
 
 def test_what_reboots_nodes_is_refused_with_their_names(cluster: Cluster, playbook: Playbook) -> None:

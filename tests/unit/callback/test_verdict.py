@@ -65,3 +65,15 @@ def test_the_stages_of_a_stack_come_before_its_verdict(
     one.v2_playbook_on_stats(None)
     assert shown[:3] == [f"cluster-a: {line}" for line in lines]
     assert shown[3:] == ["cluster-a: MACH-CAPACITY: no g4dn in us-east-2a", "Remedy: add a zone"]
+
+
+def test_a_task_without_a_module_of_ours_fails_with_a_code_too(
+    callback: tuple[CallbackModule, list[str]], result: t.Callable[..., t.Any]
+) -> None:
+    one, shown = callback
+    one.v2_runner_on_failed(result(failed=True, msg="MACH-CAPACITY: 1 of 2 pools did not get machines."))
+    one.v2_runner_on_failed(result(failed=True, msg="OTHER-CODE: of another collection"))
+    one.v2_playbook_on_stats(None)
+    assert shown[0] == "cluster-a: MACH-CAPACITY: 1 of 2 pools did not get machines."
+    assert shown[1].startswith("Remedy: ")
+    assert len(shown) == 2

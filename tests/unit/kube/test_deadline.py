@@ -26,6 +26,15 @@ def test_a_sleep_ends_at_the_deadline() -> None:
     assert clock.slept == [7, 3]
 
 
+def test_a_deadline_grows_and_never_shrinks() -> None:
+    clock = FakeClock()
+    deadline = Deadline(10, clock, clock.sleep)
+    clock.sleep(8)
+    deadline.grow(30)
+    deadline.grow(5)
+    assert (deadline.seconds, deadline.remaining()) == (30, 22)
+
+
 def test_work_within_its_time_returns_or_raises_its_own() -> None:
     assert within(5.0, "the work", lambda: "done") == "done"
 

@@ -197,3 +197,26 @@ def test_what_is_really_got_of_the_fabric_is_said(instance_type: str, words: str
 def test_without_efa_and_with_all_of_it_nothing_is_said() -> None:
     assert plan(instance_type="p4d.24xlarge").remarks == []
     assert plan(instance_type="g6.8xlarge", aws={"efa": True}).remarks == []
+
+
+def test_the_role_label_can_be_left_out() -> None:
+    (manifest,) = plan(node_role=False).manifests.values()
+    labels = manifest["spec"]["template"]["spec"]["metadata"]["labels"]
+    assert "node-role.kubernetes.io/gpu" not in labels
+    assert labels["accelerators.openshift/pool"] == "t4"
+
+
+def test_a_pool_names_the_set_to_copy_and_wins_over_the_option() -> None:
+    other = worker("us-east-2a")
+    other["metadata"]["name"] = "demo-x7k2p-other-us-east-2a"
+    other["spec"]["template"]["spec"]["providerSpec"]["value"]["tags"] = [{"name": "copied", "value": "yes"}]
+    pool = {
+        "name": "t4",
+        "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
+        "replicas": 1,
+        "source_machine_set": ["demo-x7k2p-other-us-east-2a"],
+    }
+    made = plan([worker("us-east-2a"), other], pool=pool, source_machine_set=["demo-x7k2p-worker-us-east-2a"])
+    (manifest,) = made.manifests.values()
+    value = manifest["spec"]["template"]["spec"]["providerSpec"]["value"]
+    assert value["tags"] == [{"name": "copied", "value": "yes"}]

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import typing as t
 
+import pytest
 from unit.engine import api_on
 from unit.fake_server import FakeServer
 from unit.pools.builders import planned
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import leftovers, steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.report import report
 
@@ -31,9 +33,27 @@ def quota(namespace: str, labels: Data | None = None) -> Data:
     return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata}
 
 
-def priority(name: str) -> Data:
-    metadata = {"name": name, "labels": OURS}
-    return {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": metadata}
+def priority(name: str, value: int = 1000, labels: Data | None = None) -> Data:
+    metadata = {"name": name, "labels": OURS if labels is None else labels}
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": metadata,
+        "value": value,
+    }
+
+
+def compared(server: FakeServer, is_asked: bool = True) -> Data:
+    params: Data = {
+        "pools": [POOL],
+        "gpu_pools_name": "gpu_pools",
+        "platform": "aws",
+        "catalogue": [],
+        **dict.fromkeys(("accelerator_limits", "backend", "prices", "cost_classes")),
+        "incomplete": [],
+        "leftovers": is_asked,
+    }
+    return steps.plan(api_on(server), t.cast(steps.GpuPlanParams, params))
 
 
 def test_a_plan_names_quotas_and_priority_classes_that_it_does_not_have() -> None:
@@ -46,16 +66,7 @@ def test_a_plan_names_quotas_and_priority_classes_that_it_does_not_have() -> Non
         priority("old"),
     ):
         server.put(one)
-    params: Data = {
-        "pools": [POOL],
-        "gpu_pools_name": "gpu_pools",
-        "platform": "aws",
-        "catalogue": [],
-        **dict.fromkeys(("accelerator_limits", "backend", "prices", "cost_classes")),
-        "incomplete": [],
-        "leftovers": True,
-    }
-    found = steps.plan(api_on(server), t.cast(steps.GpuPlanParams, params))
+    found = compared(server)
     assert found["leftovers"] == [
         {
             "object": "ResourceQuota team-b/gpu-quota",
@@ -65,8 +76,18 @@ def test_a_plan_names_quotas_and_priority_classes_that_it_does_not_have() -> Non
     ]
     assert len(server.requests) == 2
     assert server.writes() == []
-    off = t.cast(steps.GpuPlanParams, params | {"leftovers": False})
-    assert steps.plan(api_on(FakeServer()), off)["leftovers"] == []
+    assert compared(FakeServer(), is_asked=False)["leftovers"] == []
+
+
+@pytest.mark.parametrize("labels", [OURS, {}], ids=["ours", "foreign"])
+def test_a_priority_class_with_another_value_is_refused_before_the_first_write(labels: Data) -> None:
+    server = FakeServer("ResourceQuota", "PriorityClass")
+    server.put(priority("training-high", 5, labels))
+    with pytest.raises(AcceleratorError, match="exists with value 5") as caught:
+        compared(server)
+    assert caught.value.code == "POOL-PRIORITY"
+    assert len(server.requests) == 2
+    assert server.writes() == []
 
 
 def test_pools_that_the_plan_does_not_have() -> None:

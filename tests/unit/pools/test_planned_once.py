@@ -44,6 +44,8 @@ POOLS: t.Final[list[Data]] = [
         "autoscale": {"min": 1, "max": 4},
         "health": {},
         "taints": [{"key": "nvidia.com/gpu", "effect": "NoSchedule"}],
+        "node_role": False,
+        "source_machine_set": ["worker-a"],
     },
     {"name": "own", "existing": {"node_selector": {"gpu": "own"}, "expected": {"nvidia.com/gpu": 2}}},
 ]

@@ -10,7 +10,7 @@ from unit.pool_builders import plan
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.draft import Place
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.tuning_rules import check_pool
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.tuning import check_pool
 
 Data = dict[str, t.Any]
 

@@ -92,3 +92,19 @@ def test_devices_that_pods_claim() -> None:
     assert resource_quota.doubts("q", limits, None, [], []) == [
         "There is no DeviceClass gpu.nvidia.com: quota q limits something that does not exist (yet)."
     ]
+
+
+def test_use_comes_from_the_quotas_that_count_and_else_from_pods_and_claims() -> None:
+    scoped: KubeObject = {"spec": {"scopes": ["BestEffort"]}, "status": {"used": {GPU: "9"}}}
+    plain: KubeObject = {"spec": {}, "status": {"used": {GPU: "3", "pods": "1"}}}
+    assert resource_quota.counted([scoped, plain], [GPU]) == {GPU: "3"}
+    claims = "gpu.nvidia.com.deviceclass.resource.k8s.io/devices"
+    holding = [
+        {"pod": "a", "requests": {"nvidia.com/gpu": 2}},
+        {"pod": "b", "claim": "c", "requests": {"gpu.nvidia.com": 3}},
+    ]
+    assert resource_quota.held(holding, [GPU, claims, "pods"]) == {GPU: "2", claims: "3"}
+    assert resource_quota.overused("x/y", {GPU: "2", claims: "2"}, {GPU: "2", claims: "3"}) == [
+        f"Quota x/y: the namespace already uses 3 of {claims}, and the limit is 2. "
+        "What runs stays; nothing new starts until the use is below the limit."
+    ]

@@ -244,3 +244,44 @@ def test_a_device_that_no_node_has_is_a_warning_only_if_the_nodes_exist(nodes_ex
     warned = any("No node advertises nvidia.com/mig-1g.5gb" in text for text in api.warnings)
     assert warned == nodes_exist
     assert any("/nodes" in path for _method, path, *_more in world.server.requests) == nodes_exist
+
+
+def gpu_pod(namespace: str, gpus: str) -> dict[str, t.Any]:
+    """Return a pod that requests these GPUs."""
+    container = {"name": "job", "resources": {"requests": {"nvidia.com/gpu": gpus}}}
+    metadata = {"name": "job", "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container]}}
+
+
+def test_a_limit_below_the_use_of_the_namespace_is_told_before_it_is_written() -> None:
+    world = World("team-a")
+    world.server.put(gpu_pod("team-a", "4"))
+    api = world.api(check_mode=True)
+    steps.present(api, params("team-a", gpus=2))
+    (told,) = [text for text in api.warnings if "already uses" in text]
+    assert told.startswith(
+        f"Quota team-a/gpu-quota: the namespace already uses 4 of {GPU}, and the limit is 2."
+    )
+    assert world.server.writes() == []
+    enough = world.api(check_mode=True)
+    steps.present(enough, params("team-a", gpus=4))
+    assert not any("already uses" in text for text in enough.warnings)
+
+
+def test_a_limit_below_that_of_another_quota_is_told_before_it_is_written() -> None:
+    world = World("team-a")
+    first = params("team-a", gpus=1)
+    for one in first["quotas"] or []:
+        one["name"] = "first"
+    steps.present(world.api(), first)
+    api = world.api(check_mode=True)
+    steps.present(api, params("team-a", gpus=2))
+    assert any("Quota first (" in text and "leaves less" in text for text in api.warnings)
+    assert world.server.writes() == []
+
+
+def test_two_namespaces_cost_one_list() -> None:
+    world = World("a-team", "b-team")
+    steps.present(world.api(), params("a-team", "b-team"))
+    steps.present(world.api(check_mode=True), params("a-team", "b-team"))
+    assert world.asked() == {"GET resourcequotas": 1}

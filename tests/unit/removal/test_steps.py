@@ -82,7 +82,7 @@ def test_everything_goes_if_nobody_needs_it() -> None:
     assert found["stays"] == found["ends"] == []
     assert found["removes"] == [
         "pool training (1 machine set, 1 machine)",
-        "the GPU operator and its stack (ClusterPolicy gpu-cluster-policy)",
+        "the GPU operator with its stack (ClusterPolicy gpu-cluster-policy)",
         "Node Feature Discovery (NodeFeatureDiscovery nfd-instance)",
     ]
 
@@ -143,7 +143,9 @@ def test_a_foreign_policy_keeps_the_operator_and_nfd() -> None:
         ("gpu_operator", "operator"),
         ("node_feature_discovery", "all"),
     ]
-    assert found["removes"][1].startswith("our objects of the GPU operator and its stack (ClusterPolicy gpu-")
+    assert found["removes"][1].startswith(
+        "our objects of the GPU operator with its stack (ClusterPolicy gpu-"
+    )
 
 
 def feature(name: str, of: str, namespace: str = "openshift-nfd", labels: Data | None = None) -> Data:

@@ -106,20 +106,20 @@ STEPS = {
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
     "access_review": (40, 229),
-    "gpu_autoscaler": (104, 581),
+    "gpu_autoscaler": (105, 590),
     "gpu_machine_health": (46, 256),
-    "gpu_machineset": (117, 674),
+    "gpu_machineset": (119, 689),
     "gpu_node": (67, 368),
-    "gpu_plan": (87, 476),
-    "gpu_quota": (52, 270),
+    "gpu_plan": (88, 484),
+    "gpu_quota": (52, 271),
     "gpu_removal": (67, 346),
     "gpu_workload": (68, 343),
     "manifests": (39, 222),
-    "nfd_labels": (55, 306),
+    "nfd_labels": (58, 319),
     "node_tuning": (66, 340),
-    "olm_operator": (65, 360),
-    "preflight_update": (74, 393),
-    "special_resource": (137, 755),
+    "olm_operator": (66, 364),
+    "preflight_update": (75, 397),
+    "special_resource": (137, 756),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"

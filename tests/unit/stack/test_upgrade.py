@@ -67,7 +67,25 @@ def test_what_is_left_of_an_upgrade_is_told_in_nodes_and_minutes(seen: Snapshot)
     upgrading(seen)
     message = judge(seen, replicas=2).message
     assert "complete on 1 of 2 nodes" in message
-    assert "about 2 min a node, so about 2 min more (wait_timeout of at least 120)" in message
+    assert "2 to 10 min a node, so 2 to 10 min more" in message
+
+
+def test_each_node_of_an_upgrade_makes_the_wait_longer_when_its_turn_comes() -> None:
+    def rolling(*states: str, label: str = "gpu") -> list[dict[str, t.Any]]:
+        key = f"nvidia.com/{label}-driver-upgrade-state"
+        return [
+            {"metadata": {"name": f"n{number}", "labels": {key: state}}}
+            for number, state in enumerate(states)
+        ]
+
+    budget = upgrade.Budget(1800, 600)
+    assert budget.seconds(rolling("", "upgrade-done", "upgrade-failed")) == 1800
+    assert budget.seconds(rolling("drain-required", "upgrade-required", "upgrade-required")) == 2400
+    assert budget.seconds(rolling("upgrade-done", "drain-required", "upgrade-required")) == 3000
+    assert budget.seconds(rolling("upgrade-done", "drain-required", "upgrade-required")) == 3000, "stuck"
+    assert budget.seconds(rolling("upgrade-done", "upgrade-done", "upgrade-done")) == 3600
+    nics = upgrade.Budget(1800, 300)
+    assert nics.seconds(rolling("drain-required", label="ofed")) == 2100
 
 
 def test_a_label_does_not_help_where_nothing_upgrades_by_itself(seen: Snapshot) -> None:

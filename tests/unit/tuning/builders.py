@@ -23,7 +23,9 @@ NODE_PROFILE: t.Final = "openshift-node"
 
 def tuning(name: str = "training", /, **given: t.Any) -> Tuning:
     """Return the tuning of a pool. given: the option; architecture and the machine's facts too."""
-    facts = {key: given.pop(key) for key in (*entries.FACTS, "architecture") if key in given}
+    facts: dict[str, t.Any] = {
+        key: given.pop(key) for key in (*entries.FACTS, "architecture") if key in given
+    }
     return entries.tuning(name, pool_label(name), given, "gpu_pools[0].tuning", facts)
 
 

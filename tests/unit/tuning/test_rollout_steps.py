@@ -3,17 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from unit.tuning.operator_in_memory import (
-    KINDS,
-    LABEL,
-    KilledError,
-    Operator,
-    config,
-    gpu_pod,
-    node,
-    pool,
-    tuning,
-)
+from unit.tuning.operator_in_memory import LABEL, KilledError, Operator, config, gpu_pod, node, pool, tuning
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
@@ -252,46 +242,6 @@ def test_a_pool_that_asks_for_no_reboot_any_more_gives_its_nodes_back() -> None:
     assert found["machine_config_pool"] == ""
     assert sorted(operator.reboots) == ["n1", "n2"]
     assert operator.names("MachineConfigPool") == ["worker"]
-
-
-WITH_PROFILES = (*KINDS, "PerformanceProfile")
-
-
-def test_a_performance_profile_is_one_rollout_too() -> None:
-    operator = Operator(node("n1"), node("n2"), kinds=WITH_PROFILES)
-    rollout_steps.ensure(operator.api(), [WHOLE], "fail")
-    assert sorted(operator.reboots) == ["n1", "n2"]
-    assert operator.names("PerformanceProfile") == ["gpu-training"]
-    assert operator.names("KubeletConfig") == []
-    operator.server.requests.clear()
-    rollout_steps.ensure(operator.api(), [WHOLE], "fail")
-    assert operator.server.writes() == []
-    operator.reboots.clear()
-    rollout_steps.remove(operator.api(), ["training"], "fail")
-    assert sorted(operator.reboots) == ["n1", "n2"]
-    assert operator.names("PerformanceProfile") == []
-
-
-def test_a_performance_profile_of_an_empty_pool_waits_for_no_configuration() -> None:
-    operator = Operator(kinds=WITH_PROFILES)
-    (found,) = rollout_steps.ensure(operator.api(seconds=5.0), [WHOLE], "fail")
-    assert found["ready"] is True
-    assert operator.must("MachineConfigPool", "gpu-training")["spec"]["paused"] is False
-
-
-def test_without_isolated_cpus_other_objects_take_over_in_one_rollout() -> None:
-    operator = Operator(node("n1"), kinds=WITH_PROFILES)
-    rollout_steps.ensure(operator.api(), [WHOLE], "fail")
-    operator.reboots.clear()
-    rollout_steps.ensure(operator.api(), [tuning()], "fail")
-    assert operator.reboots == ["n1"]
-    assert operator.names("PerformanceProfile") == []
-    assert operator.names("MachineConfig") == [
-        "00-worker",
-        "50-performance-gpu-training",
-        "99-gpu-training-generated-kubelet",
-        "99-gpu-training-kernel",
-    ]
 
 
 def test_removal_without_a_pool_of_ours_writes_nothing() -> None:

@@ -21,7 +21,8 @@ API: t.Final = (
     ),
     Code(
         "API-ERROR",
-        "The API server gives any other unsuccessful answer, or something other than the API server answers.",
+        "The API server answers with an error that has no code of its own, or another program answers "
+        "at its address, for example a proxy.",
         "Check that `host` is what `oc whoami --show-server` prints; the message quotes the answer.",
     ),
     Code(
@@ -81,14 +82,14 @@ API: t.Final = (
     ),
     Code(
         "API-UNREACHABLE",
-        "The API server gave no useful answer for as long as the task may take, retries included.",
+        "The API server gave no useful answer before the time of the task was over; retries did not help.",
         "Check the API server with `oc get --raw /readyz`, then run again; nothing is lost.",
     ),
     Code(
         "API-WEBHOOK",
-        "The API server cannot call a webhook that has to see the object, retries included. The message "
+        "The API server cannot call a webhook that has to see the object; retries did not help. The message "
         "names the webhook and the service behind it.",
-        "Mend the pods behind the service, which `oc get pods -n NAMESPACE` lists, then run again.",
+        "Repair the pods behind the service, which `oc get pods -n NAMESPACE` lists, then run again.",
     ),
 )
 

@@ -29,7 +29,8 @@ STACK: t.Final = (
     ),
     Code(
         "GPU-CP-CONFLICT",
-        "A GPUCluster exists next to the ClusterPolicy, or still needs the drivers to remove.",
+        "A GPUCluster exists next to the ClusterPolicy, or a GPUCluster still needs the drivers that "
+        "the task would remove.",
         "Keep one of the two: run `oc delete gpucluster gpu-cluster`, or keep the GPUCluster with `backend: "
         "dra`.",
     ),

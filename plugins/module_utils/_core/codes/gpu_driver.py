@@ -94,12 +94,12 @@ DRIVER: t.Final = (
     Code(
         "GPU-NVD-DISABLED",
         "A ClusterPolicy that the collection did not make disables NVIDIADriver objects.",
-        "Set `gpu_operator_adopt: take`, or switch them on where the policy is kept.",
+        "Set `gpu_operator_adopt: take`, or switch them on with the tool that manages the policy.",
     ),
     Code(
         "GPU-NVD-EMPTY",
-        "An NVIDIADriver has no DaemonSet for a node that it owns, whatever its state, for longer than "
-        "`grace`.",
+        "An NVIDIADriver has no DaemonSet for a node that it owns for longer than `grace`; its state "
+        "does not count.",
         "Run `oc logs -n nvidia-gpu-operator deployment/gpu-operator`, and check that the node has the "
         "label VERSION_ID.major.",
     ),
@@ -182,9 +182,9 @@ DRIVER: t.Final = (
     ),
     Code(
         "GPU-UPG-RUNNING",
-        "A driver upgrade is still running on a node. The operator needs about two minutes a node; the "
+        "A driver upgrade is still running on a node. The operator needs 2 to 10 minutes a node; the "
         "message says how many nodes are left.",
-        "Run the same task again, which waits for the rest, or raise `gpu_operator_wait_timeout`; `oc get "
+        "Run the same task again, which waits for the rest, or raise `gpu_operator_node_timeout`; `oc get "
         "pods -A --field-selector spec.nodeName=NODE` finds pods that hold a GPU.",
     ),
 )

@@ -27,12 +27,12 @@ MACHINE: t.Final = (
         "A MachineAutoscaler that the collection did not make scales a machine set of the pool, or another "
         "manager keeps limits in the ClusterAutoscaler that are too low.",
         "Run `oc delete machineautoscaler NAME -n openshift-machine-api`, or raise "
-        "`spec.resourceLimits.gpus` where the ClusterAutoscaler is kept.",
+        "`spec.resourceLimits.gpus` with the tool that manages the ClusterAutoscaler.",
     ),
     Code(
         "MACH-CAPACITY",
-        "The provider has no capacity in the zone. Azure, Google Cloud, OpenStack and IBM Cloud do not say "
-        "so: there it means that the instance never came up.",
+        "The provider has no capacity in the zone. Azure, Google Cloud, OpenStack and IBM Cloud do "
+        "not say so: on these platforms the code means that the instance did not start in time.",
         "Add a zone or an instance type to `candidates`, set `market` to use a reservation, or run again "
         "later.",
     ),
@@ -153,8 +153,9 @@ MACHINE: t.Final = (
     ),
     Code(
         "MACH-SILENT",
-        "A Machine on OpenStack has no server for longer than `capacity_timeout`, and nothing says why: "
-        "most likely a quota, or no valid host. After 15 minutes the collection treats it as refused.",
+        "A Machine on OpenStack has no server for longer than `capacity_timeout`, and OpenStack does "
+        "not say why. Most likely a quota is full, or no host is valid. After 15 minutes the "
+        "collection treats it as refused.",
         "Run `openstack quota show --usage`; the log of the machine-controller has Nova's answer.",
     ),
     Code(

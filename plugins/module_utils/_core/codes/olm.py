@@ -162,6 +162,12 @@ OLM: t.Final = (
         "them.",
     ),
     Code(
+        "OLM-SUPPORT",
+        "This release of the operator needs a newer release of OpenShift than the cluster runs.",
+        "Set `gpu_operator_channel` or `gpu_operator_csv` (module options `channel`, `csv`) to a release of "
+        "the operator that supports the cluster's release.",
+    ),
+    Code(
         "OLM-TWICE",
         "The package has two Subscriptions, or one in another namespace.",
         "Set `gpu_operator_namespace` or `node_feature_discovery_namespace` (module option `namespace`) to "

@@ -87,8 +87,8 @@ POOL: t.Final = (
     ),
     Code(
         "POOL-GPUS",
-        "The number of GPUs does not fit the machine: the machine takes no attached GPUs, needs some, or "
-        "does not take that number.",
+        "The number of GPUs does not fit the machine: the machine takes no attached GPUs, needs "
+        "attached GPUs, or does not take that number.",
         "Correct `gcp.gpus` or `nutanix.gpus` as the message says.",
     ),
     Code(
@@ -145,6 +145,12 @@ POOL: t.Final = (
         "POOL-PLATFORM",
         "The option belongs to another platform, or this platform's machines do not support it.",
         "Remove the option that the message names from `gpu_pools`.",
+    ),
+    Code(
+        "POOL-PRIORITY",
+        "A priority class exists with another value or preemption policy, which never change, or another "
+        "field manager set its description.",
+        "Set the live values in `priority` of the pool, or give the class another name there.",
     ),
     Code(
         "POOL-PROVIDER-FIELD",
@@ -207,7 +213,7 @@ POOL: t.Final = (
     ),
     Code(
         "POOL-ZONE",
-        'The platform does not write zones like this, or has none (on Azure a zone is a number: `"1"`).',
+        'The platform writes zones in another form, or it has no zones (on Azure a zone is a number: `"1"`).',
         "Correct `zones` in the candidate.",
     ),
 )

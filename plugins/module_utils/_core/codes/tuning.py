@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Error codes about the TuneD profiles of nodes."""
+"""Error codes about the tuning of nodes: their TuneD profiles, and what reboots them."""
 
 from __future__ import annotations
 
@@ -58,5 +58,96 @@ TUNING: t.Final = (
         "TUNE-SYSCTL",
         "A file on the node sets a sysctl of the pool's profile to another value.",
         "Remove that sysctl from `tuning` of the pool, or from the file on the node.",
+    ),
+)
+
+REBOOT: t.Final = (
+    Code(
+        "REBOOT-BUSY",
+        "Pods use GPUs on nodes that would reboot. Nothing was changed.",
+        "Set `gpu_on_busy` (module option `on_busy`) to wait or drain.",
+    ),
+    Code(
+        "REBOOT-CONTROL-PLANE",
+        "Nodes of the pool belong to the control plane, and its nodes take no configuration of another pool. "
+        "Nothing was changed.",
+        "Remove from `tuning` of the pool what reboots nodes, or use nodes that are only workers.",
+    ),
+    Code(
+        "REBOOT-CPUS",
+        "`isolate` names CPUs that the machines do not have, names a CPU twice or not at all, or the CPUs to "
+        "reserve cannot be computed. Nothing was changed.",
+        "Set isolate in `tuning` of the pool to the CPUs that lscpu -e lists on a node.",
+    ),
+    Code(
+        "REBOOT-DEGRADED",
+        "A node cannot take its configuration. The message has the reason of the machine-config daemon.",
+        "Run `oc logs -n openshift-machine-config-operator -c machine-config-daemon POD` for the pod of the "
+        "node.",
+    ),
+    Code(
+        "REBOOT-DRAIN",
+        "The machine-config operator cannot drain a node: PodDisruptionBudgets keep pods, which the message "
+        "names.",
+        "Run `oc get pdb -A`, and let the application run elsewhere too.",
+    ),
+    Code(
+        "REBOOT-FOREIGN",
+        "A MachineConfigPool, MachineConfig, KubeletConfig or PerformanceProfile has the name of the pool's "
+        "object, and the collection did not make it. Nothing was changed.",
+        "Run `oc delete KIND NAME`, or give the pool another name.",
+    ),
+    Code(
+        "REBOOT-FOREIGN-POOL",
+        "A MachineConfigPool of others selects nodes of the pool too. Nothing was changed.",
+        "Change `spec.nodeSelector` of that MachineConfigPool, or the labels of the pool's nodes.",
+    ),
+    Code(
+        "REBOOT-HUGE-PAGES",
+        "`huge_pages` asks for more memory than the machine or its NUMA node has. Nothing was changed.",
+        "Lower the count of huge_pages in `tuning` of the pool, or use an instance type with more memory.",
+    ),
+    Code(
+        "REBOOT-KUBELET-REFUSED",
+        "The machine-config operator refuses the pool's KubeletConfig. The message has its words.",
+        "Correct isolate or topology in `tuning` of the pool.",
+    ),
+    Code(
+        "REBOOT-KUBELET-TWICE",
+        "A KubeletConfig or PerformanceProfile of others is for the pool's nodes too, and only one would "
+        "win. Nothing was changed.",
+        "Delete that object, or remove isolate and topology from `tuning` of the pool.",
+    ),
+    Code(
+        "REBOOT-NEVER",
+        "Nodes would reboot, and `tuning.reboot` is `never`. The message lists them. Nothing was changed.",
+        "Set reboot: planned in `tuning` of the pool, or remove what reboots the nodes.",
+    ),
+    Code(
+        "REBOOT-PAUSED",
+        "Others paused a MachineConfigPool whose nodes are to get another configuration.",
+        'Run `oc patch machineconfigpool NAME --type merge -p \'{"spec":{"paused":false}}\'` when their work '
+        "is done.",
+    ),
+    Code(
+        "REBOOT-PENDING",
+        "The rollout was not over when the time ran out; it goes on.",
+        "Run `oc describe machineconfigpool NAME`, then run again; raise `wait_timeout` for machines that "
+        "boot slowly.",
+    ),
+    Code(
+        "REBOOT-PROFILE",
+        "The pool's PerformanceProfile is degraded. The message has the reason.",
+        "Run `oc describe performanceprofile NAME`, and correct `tuning` of the pool.",
+    ),
+    Code(
+        "REBOOT-RENDER",
+        "The configuration of the pool was not rendered.",
+        "Run `oc describe machineconfigpool NAME`, and correct the object that it names.",
+    ),
+    Code(
+        "REBOOT-TWO-POOLS",
+        "Two pools with tuning that reboots nodes select the same node. Nothing was changed.",
+        "Set `node_selector` of the pools so that each node matches one.",
     ),
 )

@@ -24,15 +24,15 @@ UPDATE: t.Final = (
     ),
     Code(
         "UPDATE-DRIVER",
-        "The new kernel has no driver or no driver image, none can be determined, or today's driver does "
+        "The new kernel has no driver or no driver image, the image is not known, or today's driver does "
         "not fit its kernel.",
         "Build and push the image that the message names; set `gpu_update_kernel`, `gpu_update_rhcos` or "
-        "`gpu_update_driver_images` to leave less unknown.",
+        "`gpu_update_driver_images` so that the checks know more.",
     ),
     Code(
         "UPDATE-KMM",
-        "No kernel mapping of a Module matches the new kernel, its image is missing, its validation failed, "
-        "or nobody has tried it.",
+        "No kernel mapping of a Module matches the new kernel, its image is missing, its validation "
+        "failed, or it was not verified yet.",
         "Add a mapping to `kmm.kernel_mappings`, and set `kmm.preflight` to verify it.",
     ),
     Code(
@@ -58,8 +58,8 @@ UPDATE: t.Final = (
     ),
     Code(
         "UPDATE-RELEASE",
-        "The release is older than the cluster's, is not offered or not recommended, or the cluster cannot "
-        "tell.",
+        "The release is older than the cluster's, is not offered or not recommended, or the cluster "
+        "does not say.",
         "Run `oc adm upgrade`, and choose another release or `oc adm upgrade channel NAME`.",
     ),
 )

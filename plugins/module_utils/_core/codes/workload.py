@@ -20,7 +20,7 @@ WORKLOAD: t.Final = (
     Code(
         "WORK-CONTAINER",
         "The container cannot start: its image runs as root, or its configuration is wrong.",
-        "Set `image` to an image that runs as an ordinary user.",
+        "Set `gpu_validation_image` (module option `image`) to an image that runs as an ordinary user.",
     ),
     Code(
         "WORK-FAILED",
@@ -38,7 +38,7 @@ WORKLOAD: t.Final = (
     Code(
         "WORK-IMAGE",
         "The validation image cannot be pulled.",
-        "Mirror the image, or set `image`.",
+        "Mirror the image, or set `gpu_validation_image` (module option `image`).",
     ),
     Code(
         "WORK-NO-ACCOUNT",

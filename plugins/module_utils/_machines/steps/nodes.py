@@ -222,7 +222,7 @@ class Whole:
             )
         verdict = worst(parts)
         return (
-            ready("Running", f"{len(living)} machines are ready nodes", details=verdict.details)
+            ready("Running", f"machines that are ready nodes: {len(living)}", details=verdict.details)
             if verdict.is_ready
             else verdict
         )

@@ -167,10 +167,10 @@ class Provisioning:
         machine_replacement.foresee(machines, plan, self.params)
         machine_facts.refuse_mirrors(propagation_steps.behind(machines, plan.manifests))
         existing = {name_of(one): one for one in live}
-        writes.foresee(self.api, plan, existing, self.search.pinned)
+        writes.foresee(self.api, plan, existing, self.search.pinned, self.params["adopt"])
         going = removal_steps.prepare(self.api, plan, live, self.params)
         self.removed += map(removal.as_result, going)
-        writes.apply(self.api, plan, existing, self.search.pinned)
+        writes.apply(self.api, plan, existing, self.search.pinned, self.params["adopt"])
         if self.drift is None:
             self.drift = machine_drift.report({name_of(one): one for one in live}, plan.wanted, machines)
         propagation_steps.bring(

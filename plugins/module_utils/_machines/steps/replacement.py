@@ -188,7 +188,10 @@ class Replacement:
         """Write the set. Return the judge of the pool with it."""
         live = self.api.get(known("MachineSet"), set_, self.params["namespace"])
         writes.apply(
-            self.api, dataclasses.replace(self.plan, manifests={set_: manifest}), {set_: live} if live else {}
+            self.api,
+            dataclasses.replace(self.plan, manifests={set_: manifest}),
+            {set_: live} if live else {},
+            adopt=self.params["adopt"],
         )
         self.plan = dataclasses.replace(self.plan, manifests={**self.plan.manifests, set_: manifest})
         return machine_pool.Present(self.plan, self.params["capacity_timeout"], time.time)

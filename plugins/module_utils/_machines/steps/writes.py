@@ -5,13 +5,15 @@
 """Write a pool's machine sets, and check what the API server made of them.
 
 A boot image that another manager updates is no conflict. Replicas that the autoscaler set stay, and so do
-those that somebody scaled by hand, unless the task takes them.
+those that somebody scaled by hand, unless the task takes them. Any other field of another manager is a
+conflict, as with all objects of this collection, unless the task adopts it.
 """
 
 from __future__ import annotations
 
 import typing as t
 
+from ..._core import fields
 from ..._core.errors import ConflictError
 from ..._core.objects import KubeObject
 from ..._kube.client import Api
@@ -32,17 +34,19 @@ def apply(
     plan: MachinePlan,
     existing: t.Mapping[str, KubeObject],
     pinned: t.Collection[str] = (),
+    adopt: str = "report",
 ) -> None:
     """Write the sets, each new one after a dry run of all. Raise MachineError or ConflictError.
 
     existing: live sets by name. pinned: names of sets whose replicas belong to somebody who scaled them.
+    adopt: "take" overwrites fields of other managers.
     """
     for name, manifest in plan.manifests.items():
         if name not in existing:
             check_answer(api.dry_run_create(manifest), manifest, _patch(plan, name))
     for name, manifest in plan.manifests.items():
         sent = _without_replicas(manifest) if name in pinned else manifest
-        check_answer(_applied(api, sent, existing.get(name)), manifest, _patch(plan, name))
+        check_answer(_applied(api, sent, existing.get(name), adopt), manifest, _patch(plan, name))
 
 
 def _without_replicas(manifest: KubeObject) -> KubeObject:
@@ -56,11 +60,12 @@ def foresee(
     plan: MachinePlan,
     existing: t.Mapping[str, KubeObject],
     pinned: t.Collection[str] = (),
+    adopt: str = "report",
 ) -> None:
     """Send every write of a plan that lowers replicas as a dry run. Raise ConflictError or MachineError.
 
     Nodes are drained before the replicas are written, so the refusal of a write has to come before that.
-    existing, pinned: as for apply.
+    existing, pinned, adopt: as for apply.
     """
     smaller = [
         name
@@ -77,16 +82,16 @@ def foresee(
         try:
             api.dry_run_apply(_without_replicas(manifest) if name in pinned else manifest, live)
         except ConflictError as exc:
-            if not _is_overcome(exc.evidence):
-                raise _explained(exc, manifest) from exc
+            if not _is_overcome(exc.evidence) and adopt != "take":
+                raise _explained(exc, manifest, live) from exc
 
 
-def _applied(api: Api, manifest: KubeObject, live: KubeObject | None) -> KubeObject:
+def _applied(api: Api, manifest: KubeObject, live: KubeObject | None, adopt: str) -> KubeObject:
     try:
         return api.apply(manifest, live=live)
     except ConflictError as exc:
-        if live is None or not _is_overcome(exc.evidence):
-            raise _explained(exc, manifest) from exc
+        if live is None or not (_is_overcome(exc.evidence) or adopt == "take"):
+            raise _explained(exc, manifest, live) from exc
         if any(map(is_about_replicas, exc.evidence)):
             return _resized(api, manifest, live)
         return api.apply(manifest, force_conflicts=True, live=live)
@@ -98,12 +103,16 @@ def _is_overcome(conflicts: t.Sequence[str]) -> bool:
     return bool(conflicts) and (not rest or is_about_images(rest))
 
 
-def _explained(exc: ConflictError, manifest: KubeObject) -> ConflictError:
-    """Return the error with a command that shows who writes the fields."""
-    name, namespace = name_of(manifest), manifest["metadata"]["namespace"]
+def _explained(exc: ConflictError, manifest: KubeObject, live: KubeObject | None) -> ConflictError:
+    """Return the error with each field, both values and the manager. The server names no values."""
+    found = fields.conflicts(live or {}, _without_replicas(manifest)["spec"])
+    lines = [one.line for one in found if not is_about_images([f".{one.path}: "])]
+    if lines:
+        exc.message = f"MachineSet {name_of(manifest)}: {'; '.join(lines[:5])}. Nothing was changed."
+        exc.evidence = lines
     exc.remedy = (
-        f"Run `oc get machineset {name} -n {namespace} -o yaml --show-managed-fields`, and remove the fields "
-        "from what that manager applies."
+        "Set gpu_node_pool_adopt: take (option adopt) to set these fields, or give the pool their live "
+        "values."
     )
     return exc
 
@@ -170,10 +179,10 @@ def dropped(sent: t.Any, answer: t.Any, path: str = "") -> list[str]:
 
 def is_about_images(conflicts: t.Sequence[str]) -> bool:
     """Return whether all conflicts are about fields that hold a boot image."""
-    fields = [line.partition(": ")[0] for line in conflicts]
-    return bool(fields) and all(
-        field.startswith(_PROVIDER_VALUE) and field.removeprefix(_PROVIDER_VALUE).partition(".")[0] in IMAGES
-        for field in fields
+    paths = [line.partition(": ")[0] for line in conflicts]
+    return bool(paths) and all(
+        path.startswith(_PROVIDER_VALUE) and path.removeprefix(_PROVIDER_VALUE).partition(".")[0] in IMAGES
+        for path in paths
     )
 
 

@@ -33,7 +33,7 @@ REQUESTED: t.Final = "nvidia.com/gpu-driver-upgrade-requested"
 _TOOLKIT: t.Final = "openshift.driver-toolkit"
 
 
-def refuse_strangers(drivers: t.Sequence[Data], daemonsets: t.Sequence[Data]) -> list[str]:
+def refuse_foreign(drivers: t.Sequence[Data], daemonsets: t.Sequence[Data]) -> list[str]:
     """Raise NotReadyError if a foreign NVIDIADriver has a DaemonSet; return warnings about other foreign
     NVIDIADrivers.
     """
@@ -166,7 +166,7 @@ def begin(api: Api, namespace: str, spec: Data) -> DriverReturn | None:
     )
     found = DriverReturn(api, namespace, [one for one in drivers if owned(one)])
     sets = api.list(DAEMONSET, namespace, labels=COMPONENT) if drivers else []
-    for remark in refuse_strangers(drivers, sets):
+    for remark in refuse_foreign(drivers, sets):
         api.warn(remark)
     if not found.drivers:
         return None

@@ -104,6 +104,12 @@ def judge_status(policy: KubeObject, has_nodes: bool) -> Finding:
         return on_object(PENDING, why, message, "GPU-NFD-EMPTY", NFD_WORKERS, **more)
     said = find(policy, "Error").get("message", "")
     message = f"ClusterPolicy {title} is {now or 'without a state'}{': ' + said if said else ''}."
+    if now == "ready":
+        # The operator writes state and conditions one after the other.
+        message = (
+            f"The state of ClusterPolicy {title} is ready, and its conditions are not yet: "
+            f"{said or why or 'they give no reason'}."
+        )
     remedy = f"Run `oc describe clusterpolicy {title}`. {operands.OPERATOR_LOG}"
     code = "GPU-CP-NOTREADY"
     if known := recognise(said):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ..._catalogue.well_known import NIC_DRIVER_UPGRADE
 from ..._core.daemon_sets import of_owner
 from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.readiness import FAILED, PENDING, Readiness
@@ -23,7 +24,7 @@ from .manifest import NAMESPACE, OPERATOR_LOG, VENDOR
 
 PRESENT: t.Final = f"feature.node.kubernetes.io/pci-{VENDOR}.present"
 WAITS: t.Final = "network.nvidia.com/operator.mofed.wait"
-UPGRADE: t.Final = "nvidia.com/ofed-driver-upgrade-state"
+UPGRADE: t.Final = NIC_DRIVER_UPGRADE
 DRIVER: t.Final = "nvidia.com/ofed-driver"
 SECONDARY: t.Final = "secondary"
 # Prefix of a DaemonSet's name -> key of the policy's spec that asks for it; all others are secondary.

@@ -18,6 +18,8 @@ from . import manifest
 # The operand reloads TuneD several times, and rules of other objects are evaluated again after each change.
 PASSING: t.Final = ("TUNE-DEGRADED", "TUNE-OTHER-PROFILE")
 _DEFERRED: t.Final = "Deferred"
+# On a Profile: the Tuned objects with their generations; on the node: those that TuneD has worked on.
+_WORKED_ON: t.Final = "tuned.openshift.io/bootcmdline-deps"
 _OVERRIDDEN: t.Final = "TunedSysctlOverride"
 _PODS: t.Final = f"Run `oc get pods -n {manifest.NAMESPACE} -o wide`: a pod of TuneD runs on each node."
 
@@ -74,7 +76,7 @@ def judge_node(wanted: Wanted, node: KubeObject, profiles: t.Sequence[KubeObject
         remedy = f"Run `oc get tuned -n {manifest.NAMESPACE}` for the rule that chooses {chosen or 'it'}."
         message = f"{where}: the operator chooses profile {chosen or 'none'}, not {own}"
         return pending(where, message, code="TUNE-OTHER-PROFILE", remedy=remedy)
-    if not _has_text(live, own, wanted.data) or not _is_observed(live):
+    if not _has_text(live, own, wanted.data) or not _is_observed(live, node):
         return pending(
             where, f"{where}: TuneD has not yet read profile {own}", code="TUNE-NOT-APPLIED", remedy=_PODS
         )
@@ -152,9 +154,17 @@ def _has_text(live: KubeObject, own: str, data: str) -> bool:
     return not texts or data in texts
 
 
-def _is_observed(live: KubeObject) -> bool:
+def _is_observed(live: KubeObject, node: KubeObject) -> bool:
+    """Return False if TuneD has not yet worked on the newest Profile.
+
+    TuneD writes the status, with its generation, only if the active profile or a condition changes. The node
+    then shows by an annotation which Tuned objects TuneD worked on; older releases have no such annotation.
+    """
     seen = (live.get("status") or {}).get("observedGeneration")
-    return seen is None or seen >= live["metadata"].get("generation", 0)
+    if seen is None or seen >= live["metadata"].get("generation", 0):
+        return True
+    newest = (live["metadata"].get("annotations") or {}).get(_WORKED_ON)
+    return newest is None or (node["metadata"].get("annotations") or {}).get(_WORKED_ON) == newest
 
 
 def _profiles_of(live: KubeObject) -> set[str]:

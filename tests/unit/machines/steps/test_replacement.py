@@ -90,6 +90,7 @@ class Surge:
         params = {
             "namespace": "openshift-machine-api",
             "on_busy": on_busy,
+            "adopt": "report",
             "capacity_timeout": 0,
             "approve_csrs": False,
         }

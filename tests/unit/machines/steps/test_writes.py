@@ -114,7 +114,7 @@ def test_a_conflict_that_the_write_overcomes_stops_no_drain(conflict: str) -> No
 def test_a_write_that_would_be_refused_fails_before_a_node_is_drained() -> None:
     with pytest.raises(ConflictError) as caught:
         smaller(Api('.spec.template.spec.taints: conflict with "argocd-controller" using v1'))
-    assert "--show-managed-fields" in caught.value.remedy
+    assert "gpu_node_pool_adopt: take" in caught.value.remedy
     assert "force_conflicts" not in caught.value.remedy
 
 
@@ -138,3 +138,51 @@ def test_replicas_that_belong_to_somebody_else_are_not_sent() -> None:
     writes.apply(t.cast(KubeApi, Applied()), planned, {live["metadata"]["name"]: live}, [*planned.manifests])
     assert ["replicas" in one["spec"] for one in sent] == [False]
     assert planned.replicas == {live["metadata"]["name"]: 2}
+
+
+class Argo(Api):
+    """An API server that refuses an apply without force: Argo CD set the taints. forced: what it took."""
+
+    def __init__(self) -> None:
+        super().__init__('.spec.template.spec.taints: conflict with "argocd-controller" using v1')
+        self.forced: list[Data] = []
+
+    def apply(self, manifest: Data, live: Data | None = None, force_conflicts: bool = False) -> Data:
+        if not force_conflicts:
+            raise ConflictError("API-CONFLICT", "conflict", evidence=self.conflicts)
+        self.forced.append(manifest)
+        return manifest
+
+
+def managed_by_argo() -> tuple[Data, Data]:
+    """Return manifest and live set of a pool whose taints Argo CD changed."""
+    planned = plan(replicas=2)
+    (live,) = lived(planned)
+    (manifest,) = planned.manifests.values()
+    manifest["spec"]["template"]["spec"]["taints"] = [{"key": "ours"}]
+    live["spec"]["template"]["spec"]["taints"] = [{"key": "theirs"}]
+    taken: Data = {"f:spec": {"f:template": {"f:spec": {"f:taints": {}}}}}
+    live["metadata"]["managedFields"] = [
+        {"manager": "argocd-controller", "time": "2026-11-22T10:00:00Z", "fieldsV1": taken}
+    ]
+    return {"plan": planned}, live
+
+
+@pytest.mark.parametrize("is_less", [False, True], ids=["apply", "foresee"])
+def test_a_field_of_another_manager_is_told_with_both_values_unless_it_is_taken(is_less: bool) -> None:
+    found, live = managed_by_argo()
+    api, existing = Argo(), {live["metadata"]["name"]: live}
+    if is_less:
+        live["spec"]["replicas"] = 3
+    call = writes.foresee if is_less else writes.apply
+    with pytest.raises(ConflictError) as caught:
+        call(t.cast(KubeApi, api), found["plan"], existing)
+    (line,) = caught.value.evidence
+    assert line == (
+        "spec.template.spec.taints is [{'key': 'theirs'}], set by argocd-controller at 2026-11-22T10:00:00Z; "
+        "the task asks for [{'key': 'ours'}]"
+    )
+    assert caught.value.message.endswith("Nothing was changed.")
+    assert api.forced == []
+    call(t.cast(KubeApi, api), found["plan"], existing, adopt="take")
+    assert len(api.forced) == (0 if is_less else 1)

@@ -51,11 +51,11 @@ def node(name: str, state: str | None = None, **annotations: str) -> Data:
 
 def test_somebody_elses_that_drives_is_refused_and_one_that_does_not_is_told() -> None:
     drivers = [driver("ours", **OURS), driver("theirs")]
-    assert migration.refuse_strangers(drivers, [daemonset("ours")]) == [
+    assert migration.refuse_foreign(drivers, [daemonset("ours")]) == [
         "NVIDIADriver theirs was made by another client; it stays, and the operator disables it."
     ]
     with pytest.raises(NotReadyError) as caught:
-        migration.refuse_strangers(drivers, [daemonset("theirs")])
+        migration.refuse_foreign(drivers, [daemonset("theirs")])
     assert (
         caught.value.code,
         "oc label --field-manager=accelerators.openshift nvidiadriver theirs" in (caught.value.remedy or ""),

@@ -153,7 +153,12 @@ def test_a_policy_without_a_status_after_the_older_one_is_gone_is_created_anew(s
 
 def test_ready_needs_the_state_and_the_conditions(seen: Snapshot) -> None:
     status(seen, "ready", "", "OperandNotReady", "states not ready: [state-driver]")
-    assert judge(seen).verdict == "pending"
+    between = judge(seen)
+    assert between.verdict == "pending"
+    assert (
+        "The state of ClusterPolicy gpu-cluster-policy is ready, and its conditions are not yet: states"
+        in (between.message)
+    )
     status(seen, "notReady", "Reconciled")
     assert judge(seen).verdict == "pending"
 

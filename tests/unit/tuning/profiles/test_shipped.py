@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.profiles import shipped
-from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.profiles.model import Profile
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.profiles.model import (
+    Argument,
+    Profile,
+    Setting,
+)
 
 PAGE = Path(__file__).resolve().parents[4] / "docs/node-tuning.md"
 
@@ -16,7 +20,8 @@ PAGE = Path(__file__).resolve().parents[4] / "docs/node-tuning.md"
 @pytest.mark.parametrize("profile", shipped.SHIPPED.values(), ids=lambda one: str(one.name))
 def test_every_setting_says_what_it_is_for(profile: Profile) -> None:
     assert profile.own
-    for one in (*profile.own, *profile.arguments):
+    settings: list[Setting | Argument] = [*profile.own, *profile.arguments]
+    for one in settings:
         assert one.does, one
         assert one.hardware, one
         assert re.match(

@@ -12,6 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tuned import judge
 
 OWN: t.Final = "gpu-training"
+DEPS: t.Final = "tuned.openshift.io/bootcmdline-deps"
 WANTED: t.Final = judge.Wanted(tuning(profile="accelerator"), "text")
 TUNED: t.Final = tuned_object(OWN, rule(OWN, 19))
 
@@ -31,13 +32,34 @@ def test_releases_without_texts_and_generations_count_too() -> None:
 
 
 @pytest.mark.parametrize(
+    ("of_profile", "of_node", "is_read"),
+    [
+        ("default:1,gpu-training:2", "default:1,gpu-training:1", False),
+        ("a:1", "", False),
+        ("a:1", "a:1", True),
+    ],
+)
+def test_tuned_has_read_the_text_if_generation_or_annotation_says_so(
+    of_profile: str, of_node: str, is_read: bool
+) -> None:
+    """TuneD leaves the generation behind when a change ends in the same conditions."""
+    live, where = profile("n1", OWN, data="text", observedGeneration=1), node("n1")
+    assert judge.judge_node(WANTED, where, [live]).is_ready, "a release without the annotation"
+    live["metadata"]["annotations"] = {DEPS: of_profile}
+    where["metadata"]["annotations"] = {DEPS: of_node}
+    verdict = judge.judge_node(WANTED, where, [live])
+    assert (verdict.is_ready, verdict.code) == (is_read, "" if is_read else "TUNE-NOT-APPLIED")
+    live["status"]["observedGeneration"] = 2
+    assert judge.judge_node(WANTED, where, [live]).is_ready
+
+
+@pytest.mark.parametrize(
     ("profiles", "code", "says"),
     [
         ([], "TUNE-NO-PROFILE", "no Profile yet"),
         ([profile("n2", OWN)], "TUNE-NO-PROFILE", "no Profile yet"),
         ([profile("n1", "openshift-node")], "TUNE-OTHER-PROFILE", "chooses profile openshift-node"),
         ([profile("n1", OWN, data="old text")], "TUNE-NOT-APPLIED", "not yet read"),
-        ([profile("n1", OWN, observedGeneration=1)], "TUNE-NOT-APPLIED", "not yet read"),
         ([profile("n1", OWN, active="openshift-node")], "TUNE-NOT-APPLIED", "openshift-node is active"),
         ([profile("n1", OWN, conditions=conditions("False"))], "TUNE-NOT-APPLIED", "not applied yet"),
         ([profile("n1", OWN, conditions=[])], "TUNE-NOT-APPLIED", "not applied yet"),

@@ -1,0 +1,72 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Releases of operators and the releases of OpenShift that their makers support."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject
+
+# A minor release: major and minor number.
+Release = tuple[int, int]
+# The day on which the makers' bundles and support pages said so; what came out later is not in here.
+AS_OF: t.Final = "2026-08-31"
+# Package -> release of the operator -> first and last release of OpenShift.
+SUPPORT: t.Final[dict[str, dict[Release, tuple[Release, Release]]]] = {
+    "gpu-operator-certified": {
+        (25, 10): ((4, 14), (4, 20)),
+        (26, 3): ((4, 14), (4, 22)),
+        (26, 7): ((4, 18), (4, 22)),
+    },
+    "nvidia-network-operator": {(26, 7): ((4, 17), (4, 20))},
+}
+_VERSION: t.Final = re.compile(r"(\d+)\.(\d+)")
+
+
+def release_of(text: str) -> Release | None:
+    """Return major and minor of a version, or None for a text that has neither."""
+    found = _VERSION.match(text.removeprefix("v"))
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def span(package: str, version: str) -> tuple[Release, Release] | None:
+    """Return the first and the last release of OpenShift for this version, or None if it is not known."""
+    release = release_of(version)
+    return SUPPORT.get(package, {}).get(release) if release else None
+
+
+def write(release: Release) -> str:
+    """Return the release as people write it: 4.22."""
+    return f"{release[0]}.{release[1]}"
+
+
+def cluster_release(cluster: KubeObject | None) -> Release | None:
+    """Return the release of OpenShift that a ClusterVersion runs, or None."""
+    history = ((cluster or {}).get("status") or {}).get("history") or []
+    done = next((str(one["version"]) for one in history if one.get("state") == "Completed"), "")
+    return release_of(done)
+
+
+def check(package: str, csv: str, cluster: KubeObject | None) -> str:
+    """Return a warning about a CSV that is not yet known to support the cluster's release, or "".
+
+    Raise AcceleratorError (OLM-SUPPORT) if the operator needs a newer release of OpenShift.
+    """
+    known, runs = span(package, csv.partition(".")[2]), cluster_release(cluster)
+    if not known or not runs or known[0] <= runs <= known[1]:
+        return ""
+    first, last = map(write, known)
+    text = f"{csv} is supported on OpenShift {first} to {last} (as of {AS_OF}), not on {write(runs)}."
+    if runs < known[0]:
+        raise AcceleratorError(
+            "OLM-SUPPORT",
+            f"{text} Nothing was changed.",
+            f"Set channel or csv to a release of the operator that supports OpenShift {write(runs)} "
+            "(for the GPU operator: gpu_operator_channel).",
+        )
+    return f"{text} Ask its maker whether it supports that release by now."

@@ -1,0 +1,48 @@
+"""Before an operator is installed: the releases of OpenShift that its maker supports."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import support
+
+GPU = "gpu-operator-certified"
+
+
+def cluster(version: str) -> KubeObject:
+    history = [{"state": "Partial", "version": "4.99.0"}, {"state": "Completed", "version": version}]
+    return {"status": {"history": history}}
+
+
+@pytest.mark.parametrize(
+    ("package", "csv", "version", "words"),
+    [
+        (GPU, f"{GPU}.v26.7.0", "4.22.5", ""),
+        (GPU, f"{GPU}.v26.7.0", "4.18.0", ""),
+        (GPU, f"{GPU}.v26.7.0", "4.23.1", "supported on OpenShift 4.18 to 4.22"),
+        (GPU, f"{GPU}.v25.10.1", "4.22.5", "4.14 to 4.20"),
+        (GPU, f"{GPU}.v24.9.0", "4.22.5", ""),
+        ("nvidia-network-operator", "nvidia-network-operator.v26.7.0", "4.22.5", "4.17 to 4.20"),
+        ("nfd", "nfd.v4.22.0-202607141007", "4.23.1", ""),
+    ],
+)
+def test_a_release_that_the_maker_does_not_name_yet_is_a_warning(
+    package: str, csv: str, version: str, words: str
+) -> None:
+    told = support.check(package, csv, cluster(version))
+    assert words in told
+    assert bool(told) is bool(words)
+
+
+def test_a_release_that_is_too_old_for_the_operator_is_refused() -> None:
+    with pytest.raises(AcceleratorError, match=r"OpenShift 4\.18 to") as caught:
+        support.check(GPU, f"{GPU}.v26.7.0", cluster("4.16.30"))
+    assert caught.value.code == "OLM-SUPPORT"
+    assert "OpenShift 4.16" in caught.value.remedy
+
+
+def test_an_unknown_release_says_nothing() -> None:
+    assert support.check(GPU, f"{GPU}.v26.7.0", None) == ""
+    assert support.check(GPU, "", cluster("4.22.5")) == ""

@@ -1,0 +1,51 @@
+"""The rollout of a pool's PerformanceProfile, on a machine-config operator in memory."""
+
+from __future__ import annotations
+
+from unit.tuning.operator_in_memory import KINDS, Operator, node, tuning
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import rollout_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.options import (
+    HugePages,
+    Isolation,
+)
+
+WHOLE = tuning(isolate=Isolation("0-1", "2-7"), topology="single-numa-node", huge_pages=(HugePages("1G", 8),))
+WITH_PROFILES = (*KINDS, "PerformanceProfile")
+
+
+def test_a_performance_profile_is_one_rollout_too() -> None:
+    operator = Operator(node("n1"), node("n2"), kinds=WITH_PROFILES)
+    rollout_steps.ensure(operator.api(), [WHOLE], "fail")
+    assert sorted(operator.reboots) == ["n1", "n2"]
+    assert operator.names("PerformanceProfile") == ["gpu-training"]
+    assert operator.names("KubeletConfig") == []
+    operator.server.requests.clear()
+    rollout_steps.ensure(operator.api(), [WHOLE], "fail")
+    assert operator.server.writes() == []
+    operator.reboots.clear()
+    rollout_steps.remove(operator.api(), ["training"], "fail")
+    assert sorted(operator.reboots) == ["n1", "n2"]
+    assert operator.names("PerformanceProfile") == []
+
+
+def test_a_performance_profile_of_an_empty_pool_waits_for_no_configuration() -> None:
+    operator = Operator(kinds=WITH_PROFILES)
+    (found,) = rollout_steps.ensure(operator.api(seconds=5.0), [WHOLE], "fail")
+    assert found["ready"] is True
+    assert operator.must("MachineConfigPool", "gpu-training")["spec"]["paused"] is False
+
+
+def test_without_isolated_cpus_other_objects_take_over_in_one_rollout() -> None:
+    operator = Operator(node("n1"), kinds=WITH_PROFILES)
+    rollout_steps.ensure(operator.api(), [WHOLE], "fail")
+    operator.reboots.clear()
+    rollout_steps.ensure(operator.api(), [tuning()], "fail")
+    assert operator.reboots == ["n1"]
+    assert operator.names("PerformanceProfile") == []
+    assert operator.names("MachineConfig") == [
+        "00-worker",
+        "50-performance-gpu-training",
+        "99-gpu-training-generated-kubelet",
+        "99-gpu-training-kernel",
+    ]
