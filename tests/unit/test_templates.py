@@ -84,23 +84,12 @@ def test_a_resized_pool_keeps_its_place_among_the_pools(number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("of_pool", "of_role", "image"),
-    [
-        ("", "", None),
-        ("", "registry.example.com/cuda@sha256:abc", "registry.example.com/cuda@sha256:abc"),
-        ("pool", "role", "pool"),
-    ],
+    "image", ["", "registry.example.com/cuda@sha256:abc"], ids=["the benchmark's own", "by digest"]
 )
-def test_the_image_of_a_validation_is_that_of_the_pool_or_of_the_role(
-    of_pool: str, of_role: str, image: str | None
-) -> None:
+def test_pools_without_an_image_of_their_own_get_that_of_the_role(image: str) -> None:
     (task,) = read("roles/gpu_validation/tasks/present.yml")
     option = task["accelerators.openshift.gpu_workload"]["image"]
-    given = {
-        "__gpu_validation_pool": {"image": of_pool},
-        "gpu_validation_image": of_role,
-        "omit": "OMITTED",
-    }
+    given = {"gpu_validation_image": image, "omit": "OMITTED"}
     assert templated(option, given) == (image or "OMITTED")
 
 

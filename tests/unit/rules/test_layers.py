@@ -105,21 +105,21 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "access_review": (40, 229),
-    "gpu_autoscaler": (105, 590),
-    "gpu_machine_health": (46, 256),
-    "gpu_machineset": (119, 689),
-    "gpu_node": (67, 368),
-    "gpu_plan": (88, 484),
-    "gpu_quota": (52, 271),
-    "gpu_removal": (67, 346),
-    "gpu_workload": (68, 343),
-    "manifests": (39, 222),
-    "nfd_labels": (58, 319),
-    "node_tuning": (66, 340),
-    "olm_operator": (66, 364),
-    "preflight_update": (75, 397),
-    "special_resource": (137, 756),
+    "access_review": (40, 232),
+    "gpu_autoscaler": (122, 644),
+    "gpu_machine_health": (46, 258),
+    "gpu_machineset": (122, 700),
+    "gpu_node": (67, 371),
+    "gpu_plan": (106, 542),
+    "gpu_quota": (52, 273),
+    "gpu_removal": (67, 348),
+    "gpu_workload": (68, 347),
+    "manifests": (39, 223),
+    "nfd_labels": (58, 322),
+    "node_tuning": (81, 404),
+    "olm_operator": (66, 367),
+    "preflight_update": (75, 399),
+    "special_resource": (137, 760),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"

@@ -15,6 +15,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import steps, turns
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
+    BENCHMARKS,
+)
 
 POOLS: t.Final = [
     {"pool": "a", "node_selector": {"pool": "a"}, "expected": {"nvidia.com/gpu": 1}},
@@ -60,7 +63,8 @@ def test_the_pods_of_all_pools_are_made_before_the_first_is_waited_for() -> None
     assert validate(world)["workload"]["due"] == []
 
 
-def test_each_pool_has_its_own_image() -> None:
+@pytest.mark.parametrize("of_task", [None, "example.com/cuda"])
+def test_a_pool_has_its_own_image_or_that_of_the_task(of_task: str | None) -> None:
     seen: list[Pod] = []
     world = TwoPools()
 
@@ -69,10 +73,10 @@ def test_each_pool_has_its_own_image() -> None:
         world.succeed(pod, key)
 
     world._on_pod = note
-    validate(world)
-    by_pool = {pod["spec"]["nodeSelector"]["pool"]: pod for pod in seen}
-    assert by_pool["b"]["spec"]["containers"][0]["image"] == "mirror/cuda"
-    assert "mirror" not in by_pool["a"]["spec"]["containers"][0]["image"]
+    validate(world, image=of_task)
+    images = {pod["spec"]["nodeSelector"]["pool"]: pod["spec"]["containers"][0]["image"] for pod in seen}
+    assert images["b"] == "mirror/cuda"
+    assert images["a"] == (of_task or BENCHMARKS["vectoradd"].image)
 
 
 @pytest.mark.parametrize(("fails", "good"), [("a", ["other-0"]), ("b", ["gpu-0", "gpu-1"])])
