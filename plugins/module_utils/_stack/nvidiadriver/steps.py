@@ -101,13 +101,7 @@ def _unlisted(api: Api, drivers: list[KubeObject]) -> list[dict[str, t.Any]]:
         nodes = api.list(known("Node"), labels=f"{driver_judge.OWNER}={title}")
         found += summarize_drivers({"drivers": [there], "nodes": nodes}, [there])
         names = found[-1]["nodes"]
-        shown = f"{', '.join(names[:5])}{', …' if names[5:] else ''}"
-        where = f"has nodes: {shown}" if names else "has no node"
-        api.warn(
-            f"NVIDIADriver {title} was made by this collection and is in neither pools nor nvidia_drivers; "
-            f"it stays and {where}. Set nvidia_drivers to [{{name: {title}, state: absent}}] to remove it "
-            "and the driver of its nodes."
-        )
+        api.warn(manifest.unlisted_remark(title, names))
     return found
 
 
