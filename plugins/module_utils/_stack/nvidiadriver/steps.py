@@ -241,7 +241,7 @@ def _observe(api: Api, params: StackParams, wanted: list[KubeObject]) -> Snapsho
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the drivers with their pods, then the policy with its operands. Return the module's result."""
-    drivers = [one for one in api.list(DRIVER) if owned(one)] if api.served(DRIVER) else []
+    drivers = _removable(api, preconditions.gpu_cluster)
     asked = [*map(_deletion, drivers), *policy_steps.removal(api, params)]
     ends = consent.ask(api, asked, params["on_busy"], policy_steps.BUSY)
     remove_drivers(api, preconditions.gpu_cluster)
@@ -253,14 +253,19 @@ def remove_drivers(api: Api, staying: t.Callable[[Api], str]) -> None:
 
     staying: returns the name of a GPUCluster that stays; called only if there are such drivers.
     """
-    ours = [name(one) for one in api.list(DRIVER) if owned(one)] if api.served(DRIVER) else []
+    _delete(api, [name(one) for one in _removable(api, staying)])
+
+
+def _removable(api: Api, staying: t.Callable[[Api], str]) -> list[KubeObject]:
+    """Return the drivers that this collection made; raise NotReadyError if a GPUCluster needs them."""
+    ours = [one for one in api.list(DRIVER) if owned(one)] if api.served(DRIVER) else []
     if ours and (cluster := staying(api)):
-        drivers = ", ".join(f"NVIDIADriver {one}" for one in ours)
+        drivers = ", ".join(f"NVIDIADriver {name(one)}" for one in ours)
         message = f"GPUCluster {cluster} needs {drivers}: pods that hold its devices would lose the driver."
         remedy = (
             "Remove that stack first: run special_resource with backend dra and state absent, or "
             f"`oc delete gpucluster {cluster}` if this collection did not make it."
         )
-        evidence = [f"gpucluster/{cluster}", *(f"nvidiadriver/{one}" for one in ours)]
+        evidence = [f"gpucluster/{cluster}", *(f"nvidiadriver/{name(one)}" for one in ours)]
         raise NotReadyError("GPU-CP-CONFLICT", message, remedy, evidence)
-    _delete(api, ours)
+    return ours
