@@ -189,10 +189,11 @@ def identity(pid: int) -> str | None:
     A pid alone may belong to another process by now.
     """
     try:
-        state, started = _stat(pid)
+        state, started, threads = _stat(pid)
     except (OSError, IndexError):
         return None
-    return None if state in "ZX" else f"{_boot()}/{started}"
+    # The first thread of a killed process can be over while others still end and hold its ports.
+    return None if state in "ZX" and threads < 2 else f"{_boot()}/{started}"
 
 
 def tail(log: Path, lines: int = 12) -> list[str]:
@@ -207,9 +208,10 @@ def _child(name: str, entry: Data) -> Child:
     return Child(name, entry["pid"], entry["started"] or "", entry["log"], entry["argv"], entry["nested"])
 
 
-def _stat(pid: int) -> tuple[str, str]:
+def _stat(pid: int) -> tuple[str, str, int]:
+    """Return the state, the start time and the number of threads."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return fields[0], fields[19]
+    return fields[0], fields[19], int(fields[17])
 
 
 def _boot() -> str:
