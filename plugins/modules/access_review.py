@@ -107,7 +107,7 @@ missing:
   elements: dict
   sample: [{verb: patch, group: operators.coreos.com, resource: installplans, namespace: openshift-nfd}]
 cluster_role:
-  description: A ClusterRole that grants everything that the playbook needs.
+  description: A ClusterRole that grants all that the playbook needs, and reads that it can do without.
   returned: always
   type: dict
   sample:

@@ -27,6 +27,8 @@ description:
   - O(state=absent) deletes the namespace if this collection created it for validations, and if it holds
     nothing of others. Otherwise the namespace stays, with a warning that names what it holds, and only pods
     of runs that are over and the ConfigMap are deleted.
+  - O(state=absent) with O(pools) keeps the namespace while it remembers validated nodes that are in none of
+    these pools.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state

@@ -9,6 +9,7 @@ import typing as t
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from cluster import Cluster
+from integration.troubles.other_run import LEASE
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame import module
 from ansible_collections.accelerators.openshift.plugins.modules import special_resource
@@ -22,13 +23,16 @@ def judge(cluster: Cluster, **options: t.Any) -> Data:
         {"kubeconfig": str(cluster.kubeconfig), **options}
     )
     assert not checked.errors.messages, checked.errors.messages
-    return module.execute(
+    found = module.execute(
         "special_resource",
         special_resource.ensure,
         checked.validated_parameters,
         check_mode=False,
         diff=False,
     )
+    # A run holds its lease until its process ends. This process goes on: the next playbook would be refused.
+    cluster.client.delete(*LEASE)
+    return found
 
 
 def before_the_operator(cluster: Cluster, package: str, **options: t.Any) -> None:

@@ -38,13 +38,13 @@ class AccessReviewParams(LockParams, WaitParams):
 
 
 def ensure(api: Api, params: AccessReviewParams) -> dict[str, t.Any]:
-    """Return what the playbook needs, as a ClusterRole.
+    """Return what the playbook needs and what is useful to it, as a ClusterRole.
 
     Raise API-RIGHTS with everything that is missing, and RUN-LOCKED while another run changes the cluster.
     """
     wanted = _wanted(params)
-    role = review.cluster_role(wanted, review.role_name(params["playbook"]))
-    missing = _missing(api, wanted)
+    role = review.cluster_role([*wanted.needed, *wanted.useful], review.role_name(params["playbook"]))
+    missing = _missing(api, wanted.needed)
     if missing:
         raise review.refusal(params["playbook"], missing, _user(api), role)
     if isinstance(api.guard, Lease):
@@ -60,9 +60,9 @@ def _ask_for_lease(api: Api, lease: Lease) -> None:
         api.warn(f"{holder} changes this cluster now: a run that writes would have to wait (RUN-LOCKED).")
 
 
-def _wanted(params: AccessReviewParams) -> list[Need]:
+def _wanted(params: AccessReviewParams) -> needs.Rights:
     pools = params["pools"]
-    roles = [part for part in needs.PARTS[params["playbook"]] if part not in ("lease", "plan")]
+    roles = [part for part in needs.PARTS[params["playbook"]] if part not in needs.SHARED]
     only = set(params["only"]) & set(roles)
     left_out = set(params["skip"]) | (set(roles) - only if only else set())
     if not params["nic"]:

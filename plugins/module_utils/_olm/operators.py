@@ -215,9 +215,11 @@ def follow(
             progress.check(seen, plan, ask)
             changed, ended = _before_approval(api, plan, seen, params)
             changes, ends = [*changes, *changed], [*ends, *ended]
-            api.merge_patch(
+            approved = api.merge_patch(
                 known("InstallPlan"), plan["metadata"]["name"], namespace, {"spec": {"approved": True}}
             )
+            if not api.check_mode:
+                seen = {**seen, "plans": [approved if one is plan else one for one in seen["plans"]]}
         if plan is None and _ask_again(api, seen, ask):
             continue
         if plan is None or is_enough or api.check_mode or not api.wait_wanted:

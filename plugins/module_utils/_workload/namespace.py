@@ -71,3 +71,12 @@ def stays(place: str, found: t.Sequence[str]) -> str:
         f"Namespace {place} stays, because it holds {number_of(len(found), 'object')} that this task does "
         f"not delete ({shown}). Run `oc delete namespace {place}` when nobody needs them."
     )
+
+
+def stays_for(place: str, nodes: t.Sequence[str]) -> str:
+    """Return the warning about a namespace that remembers validated nodes of other pools."""
+    shown = ", ".join(nodes[:5]) + (", …" if nodes[5:] else "")
+    return (
+        f"Namespace {place} stays, because it remembers the validation of {number_of(len(nodes), 'node')} in "
+        f"no pool of this removal ({shown})."
+    )

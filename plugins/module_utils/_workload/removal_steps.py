@@ -10,12 +10,15 @@ import typing as t
 
 from .._core.errors import ForbiddenError
 from .._core.objects import KubeObject, name
-from .._core.ownership import owned
+from .._core.ownership import owned, pool_of
 from .._kube.client import Api
 from .._kube.kinds import KINDS, Kind, known
-from . import fingerprints, judge, namespace, obstacles, runs
+from .._nodes.labels import labels
+from .._nodes.taints import matches
+from . import fingerprints, judge, namespace, obstacles, runs, turns
+from .fingerprints import Memory
 from .pods import GpuWorkloadParams
-from .run_steps import POD, known_runs
+from .run_steps import MAP, POD, known_runs, memory
 
 _KINDS: t.Final = {kind.kind: kind for kind in KINDS.values() if kind.kind in namespace.KINDS}
 
@@ -23,7 +26,8 @@ _KINDS: t.Final = {kind.kind: kind for kind in KINDS.values() if kind.kind in na
 def absent(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
     """Delete the validation namespace if this collection made it and nobody else uses it.
 
-    Otherwise delete only validation pods of runs that are over, and the fingerprints. Return an empty result.
+    Otherwise delete only validation pods of runs that are over, and the fingerprints of the pools that go.
+    Return an empty result. Raises InputError for a wrong pool.
     """
     obstacles.check(params)
     found = api.get(known("Namespace"), params["namespace"])
@@ -37,19 +41,45 @@ def _remove(api: Api, params: GpuWorkloadParams, found: KubeObject) -> None:
     ours = [pod for pod in api.list(POD, place) if obstacles.is_ours(pod, params)]
     known_now = known_runs(api, ours)
     living = [pod for pod in ours if not known_now.is_over(pod)]
+    remembered = memory(api, place)
+    others = _in_other_pools(api, params, remembered)
     if not namespace.is_made_for_validation(found):
         api.warn(f"Namespace {place} was not made for validations and stays.")
     elif held := [f"Pod {name(pod)} of {runs.shown(pod)}" for pod in living] + _others(api, place):
         api.warn(namespace.stays(place, held))
+    elif others:
+        api.warn(namespace.stays_for(place, [name(node) for node in others]))
     else:
         api.delete(known("Namespace"), place)
         return
     for pod in ours:
         if pod not in living:
             api.delete(POD, name(pod), place, grace=1)
-    for one in api.list(known("ConfigMap"), place, metadata_only=True):
+    if others:
+        for one in fingerprints.build(params, remembered, [], others):
+            api.apply(one, live=remembered.maps.get(name(one)))
+        return
+    for one in api.list(MAP, place, metadata_only=True):
         if owned(one) and name(one).startswith(fingerprints.NAME):
-            api.delete(known("ConfigMap"), name(one), place)
+            api.delete(MAP, name(one), place)
+
+
+def _in_other_pools(api: Api, params: GpuWorkloadParams, remembered: Memory) -> list[KubeObject]:
+    """Return the validated nodes that the pools of the task do not select; none if it has no pools."""
+    going = turns.begin(params)
+    if not remembered.data or any(turn.params["node_selector"] is None for turn in going):
+        return []
+    return [
+        node
+        for node in api.list(known("Node"), metadata_only=True)
+        if name(node) in remembered.data and not any(_is_of(node, turn) for turn in going)
+    ]
+
+
+def _is_of(node: KubeObject, turn: turns.Turn) -> bool:
+    """Return True if the pool has the node: by its name, since it may select only some of its nodes."""
+    is_named = bool(turn.pool) and pool_of(node) == turn.pool
+    return is_named or matches(turn.params["node_selector"] or {}, labels(node))
 
 
 def _others(api: Api, place: str) -> list[str]:

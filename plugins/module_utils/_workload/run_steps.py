@@ -17,15 +17,21 @@ from .._frame import lease, process
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 from .._nodes import dra
-from . import judge, obstacles, pods as workload_pods, runs
+from . import fingerprints, judge, obstacles, pods as workload_pods, runs
 from .judges import Judges
 from .pods import GpuWorkloadParams
 from .turns import Job
 
+MAP: t.Final = known("ConfigMap")
 POD: t.Final = known("Pod")
 CLAIM: t.Final = known("ResourceClaim")
 SLICE: t.Final = known("ResourceSlice")
 TEMPLATE: t.Final = known("ResourceClaimTemplate")
+
+
+def memory(api: Api, place: str) -> fingerprints.Memory:
+    """Return the fingerprints that the namespace holds."""
+    return fingerprints.read(lambda title: api.get(MAP, title, place))
 
 
 def look(

@@ -19,7 +19,7 @@ from .._kube.session import Change
 from .._nodes import dra
 from . import fingerprints, judge, namespace, obstacles, pods as workload_pods, turns
 from .pods import GpuWorkloadParams
-from .run_steps import SLICE, clean, look, run
+from .run_steps import SLICE, clean, look, memory, run
 from .turns import Job, Turn
 
 NAMESPACE: t.Final = known("Namespace")
@@ -38,10 +38,10 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
     each = turns.begin(params)
     for turn in each:
         obstacles.check(turn.params)
-    memory = _memory(api, params) if each else fingerprints.Memory({}, {})
+    remembered = memory(api, params["namespace"]) if each else fingerprints.Memory({}, {})
     for turn in each:
         with _noted(turn):
-            _look(api, turn, memory)
+            _look(api, turn, remembered)
     free = [turn for turn in each if turn.error is None and turn.free]
     if free:
         _validate(api, params, free)
@@ -58,11 +58,7 @@ def _noted(turn: Turn) -> t.Iterator[None]:
         turn.error = exc
 
 
-def _memory(api: Api, params: GpuWorkloadParams) -> fingerprints.Memory:
-    return fingerprints.read(lambda name: api.get(known("ConfigMap"), name, params["namespace"]))
-
-
-def _look(api: Api, turn: Turn, memory: fingerprints.Memory) -> None:
+def _look(api: Api, turn: Turn, remembered: fingerprints.Memory) -> None:
     """Find the nodes of a pool, which of them are due, and who holds their devices."""
     params = turn.params
     turn.found = nodes(api, params)
@@ -71,7 +67,7 @@ def _look(api: Api, turn: Turn, memory: fingerprints.Memory) -> None:
             raise problem
         api.warn(f"{problem.message} In check mode the earlier stages are only predicted.")
         turn.found = []
-    turn.due = fingerprints.changed(turn.found, params["benchmark"], memory, params["force"])
+    turn.due = fingerprints.changed(turn.found, params["benchmark"], remembered, params["force"])
     if not turn.due:
         return
     turn.left, turn.busy = look(api, params, turn.due)
@@ -117,9 +113,9 @@ def _remember(api: Api, each: t.Sequence[Turn]) -> None:
         if good:
             existing = existing or api.list(known("Node"), metadata_only=True)
             # Another run may have validated other nodes meanwhile.
-            memory = _memory(api, turn.params)
-            for one in fingerprints.build(turn.params, memory, good, existing):
-                api.apply(one, live=memory.maps.get(one["metadata"]["name"]))
+            now = memory(api, turn.params["namespace"])
+            for one in fingerprints.build(turn.params, now, good, existing):
+                api.apply(one, live=now.maps.get(one["metadata"]["name"]))
         if wrong:
             parts = [part for found in wrong.values() for part in found]
             turn.error = judge.failure(parts, {"workload": turn.facts()})

@@ -104,18 +104,15 @@ def batches(turns: t.Iterable[Turn], limit: int) -> t.Iterator[list[Job]]:
 def result(turns: t.Sequence[Turn], params: GpuWorkloadParams) -> dict[str, t.Any]:
     """Return the module's result. Raise the first pool's error, with those of the others as evidence."""
     whole = _merged(turns, params) if params["pools"] is not None else turns[0].facts()
-    failures = [turn for turn in turns if turn.error]
+    failures = [(turn.pool, turn.error) for turn in turns if turn.error]
     if not failures:
         return {"workload": whole}
-    first, *more = failures
-    assert first.error
+    (pool, error), *more = failures
     if len(turns) > 1:
-        first.error.message = f"Pool {first.pool}: {first.error.message}"
-        first.error.evidence += [
-            f"pool {one.pool}: {one.error.code}: {one.error.message}" for one in more if one.error
-        ]
-        first.error.facts["workload"] = whole
-    raise first.error
+        error.message = f"Pool {pool}: {error.message}"
+        error.evidence += [f"pool {other}: {one.code}: {one.message}" for other, one in more]
+        error.facts["workload"] = whole
+    raise error
 
 
 def _merged(turns: t.Sequence[Turn], params: GpuWorkloadParams) -> dict[str, t.Any]:

@@ -71,7 +71,7 @@ def test_a_write_that_is_refused_ends_before_a_node_is_cordoned(pool: Pool) -> N
     pool.client.patch("machine.openshift.io/v1beta1", "machinesets", name, "openshift-machine-api", spec)
     refused = pool.apply(on_scaled="take", labels={**labels, "tier": "three"})
     assert refused["code"] == "API-CONFLICT", refused.result
-    assert "--show-managed-fields" in refused["remedy"]
+    assert "gpu_node_pool_adopt: take" in refused["remedy"]
     assert cordoned(pool) == []
     assert len(pool.nodes) == 2
     taints[0]["value"] = "a"

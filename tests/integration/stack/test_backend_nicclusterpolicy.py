@@ -125,7 +125,8 @@ def test_what_is_returned(cluster: Cluster, playbook: Playbook) -> None:
 def test_a_driver_that_is_not_built_is_named_with_its_log(cluster: Cluster, playbook: Playbook) -> None:
     """Break the driver build on one node while the NicClusterPolicy says ready."""
     sandbox = cluster.needs_sandbox()
-    playbook.module("special_resource", backend=BACKEND, state="absent")
+    removed = playbook.module("special_resource", backend=BACKEND, state="absent")
+    assert not removed.failed, removed.result
     faults.add(sandbox, "nic_driver_build", {"node": "worker-1"})
     faults.add(sandbox, "nicclusterpolicy_lies", {})
     try:
@@ -211,7 +212,8 @@ def create_theirs(cluster: Cluster) -> None:
 def test_somebody_elses_policy_is_reported_then_taken(
     cluster: Cluster, playbook: Playbook, audit: Audit
 ) -> None:
-    playbook.module("special_resource", backend=BACKEND, state="absent")
+    removed = playbook.module("special_resource", backend=BACKEND, state="absent")
+    assert not removed.failed, removed.result
     create_theirs(cluster)
     driver: Data = WANTED | {"nic_cluster_policy": {"ofed_driver": {}}, "pools": [ETHERNET, INFINIBAND]}
     reported = playbook.module("special_resource", **driver)

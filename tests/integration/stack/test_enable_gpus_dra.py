@@ -87,7 +87,7 @@ def test_from_nothing_to_a_program_on_every_gpu(cluster: Cluster, enabled: Run) 
 
 
 def test_the_quota_is_proven(enabled: Run) -> None:
-    quota = result(enabled, "Cap the GPUs of namespaces")["quota"]
+    (quota,) = result(enabled, "Cap the GPUs of namespaces")["quotas"]
     assert quota["resources"] == {COUNTED: {"hard": "4", "used": "0"}}
     assert (
         f"exceeded quota: gpu-quota, requested: {COUNTED}=5, used: {COUNTED}=0, limited: {COUNTED}=4"

@@ -25,7 +25,6 @@ OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-
 CONFIG: t.Final = "config.openshift.io/v1"
 MIRROR: t.Final = "mirror.example.com:5000/gpu"
 POLICY: t.Final = ("nvidia.com/v1", "clusterpolicies", "gpu-cluster-policy")
-WANTED: t.Final[Data] = {"registry": MIRROR, "wait": False}
 KINDS: t.Final = {
     "ImageDigestMirrorSet": (CONFIG, "imagedigestmirrorsets", "imageDigestMirrors"),
     "ImageTagMirrorSet": (CONFIG, "imagetagmirrorsets", "imageTagMirrors"),
@@ -35,7 +34,6 @@ KINDS: t.Final = {
         "repositoryDigestMirrors",
     ),
 }
-# The operator's images: the driver has a digest, the others a tag.
 IMAGES: t.Final = {
     "driver": "nvcr.io/nvidia/driver",
     "toolkit": "nvcr.io/nvidia/k8s/container-toolkit",
@@ -43,6 +41,19 @@ IMAGES: t.Final = {
     "dcgmExporter": "nvcr.io/nvidia/k8s/dcgm-exporter",
     "dcgm": "nvcr.io/nvidia/cloud-native/dcgm",
 }
+OPTIONS: t.Final = {"devicePlugin": "device_plugin", "dcgmExporter": "dcgm_exporter"}
+# All images of the operator have digests. The user gives a tag to each but the driver's.
+TAGGED: t.Final[Data] = {
+    OPTIONS.get(key, key): {
+        "repository": image.rpartition("/")[0],
+        "image": image.rpartition("/")[2],
+        "version": "v1.2.3",
+    }
+    for key, image in IMAGES.items()
+    if key != "driver"
+}
+DIGESTS: t.Final[Data] = {"registry": MIRROR, "wait": False}
+WANTED: t.Final[Data] = {**DIGESTS, **TAGGED}
 
 
 @contextlib.contextmanager
@@ -71,8 +82,10 @@ def rewritten(cluster: Cluster) -> set[str]:
     live = cluster.client.get(*POLICY)
     assert live
     found = {key: live["spec"].get(key) or {} for key in IMAGES}
-    moved = {key: f"{one['repository']}/{one['image']}" for key, one in found.items() if one.get("version")}
+    given = {key: f"{one['repository']}/{one['image']}" for key, one in found.items() if one.get("version")}
+    moved = {key: image for key, image in given.items() if image.startswith(MIRROR)}
     assert moved == {key: IMAGES[key].replace("nvcr.io", MIRROR) for key in moved}
+    assert all(given[key] == IMAGES[key] for key in given if key not in moved)
     return set(moved)
 
 
@@ -100,7 +113,10 @@ def test_packages_come_from_the_mirrored_catalogues(
     )
     assert (off["code"], audit.writes(off)) == ("OLM-CATALOG", [])
     assert "spec.disableAllDefaultSources is true" in off["msg"]
-    assert "mirrored catalogue" in off["remedy"]
+    assert off["remedy"] == "Set source: cs-redhat-operators, which has package kueue-operator."
+    none = playbook.module("olm_operator", name="no-such-operator", namespace="it-none")
+    assert (none["code"], audit.writes(none)) == ("OLM-NO-PACKAGE", [])
+    assert "mirrored catalogue" in none["remedy"]
     one = playbook.module("olm_operator", name="kueue-operator", namespace="it-kueue", check=True)
     assert (one.failed, one.changed) == (False, True)
 
@@ -160,8 +176,21 @@ def test_what_mirror_sets_cover_is_left_and_the_rest_rewritten(
         again = playbook.module("special_resource", **WANTED)
     assert rewritten(cluster) == set(IMAGES) - left
     assert (again.failed, again.changed, audit.writes(again)) == (False, False, []), again.result
-    names = {"devicePlugin": "device_plugin", "dcgmExporter": "dcgm_exporter"}
-    assert all(f"{names.get(one, one)} ({sets[0][0]} set-0)" in told for one in left), told
+    assert all(f"{OPTIONS.get(one, one)} ({sets[0][0]} set-0)" in told for one in left), told
     assert bool(told) is bool(left)
+    cluster.client.delete(*POLICY)
+    until(lambda: cluster.client.get(*POLICY) is None, "the policy has gone")
+
+
+@pytest.mark.parametrize(
+    ("kind", "moved"), [("ImageDigestMirrorSet", set[str]()), ("ImageTagMirrorSet", set(IMAGES))]
+)
+def test_the_images_of_the_operator_have_digests(
+    kind: str, moved: set[str], cluster: Cluster, playbook: Playbook
+) -> None:
+    with mirror_sets(cluster, (kind, "nvcr.io", ["m.example.com/nvidia"], "")):
+        made = playbook.module("special_resource", **DIGESTS)
+    assert not made.failed, made.result
+    assert rewritten(cluster) == moved
     cluster.client.delete(*POLICY)
     until(lambda: cluster.client.get(*POLICY) is None, "the policy has gone")

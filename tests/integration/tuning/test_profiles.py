@@ -96,6 +96,26 @@ def test_planned_reboots_bring_all_settings(cluster: Cluster, playbook: Playbook
     assert (again.rc, again.changed) == (0, 0), again.output
 
 
+def test_a_removal_asks_before_its_first_write_for_pods_on_nodes_that_would_reboot(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
+    client, since = cluster.client, audit.position()
+    container = {
+        "name": "main",
+        "image": "example.com/train",
+        "resources": {"limits": {"nvidia.com/gpu": "1"}},
+    }
+    metadata = {"name": "trainer", "namespace": "default"}
+    spec = {"nodeName": "t4-0", "containers": [container], "terminationGracePeriodSeconds": 0}
+    client.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+    asked = pools(profile="accelerator", kernel_arguments=["iommu=pt"], reboot="planned")
+    run = playbook.playbook("remove_gpus", gpu_pools=asked)
+    client.delete("v1", "pods", "trainer", "default")
+    assert run.failure["code"] == "REBOOT-BUSY"
+    assert "default/trainer" in run.failure["msg"]
+    assert audit.written(since) == []
+
+
 def test_without_them_the_nodes_go_back_to_worker(cluster: Cluster, playbook: Playbook) -> None:
     run = playbook.playbook("tune_nodes", gpu_pools=pools(profile="accelerator", reboot="planned"))
     assert run.rc == 0, run.output

@@ -29,8 +29,16 @@ LEASE: t.Final = {
 }
 
 
+# All parts with two words.
+DETAILS: t.Final = [title for title in needs.TABLE if " " in title]
+
+
 def of(playbook: str, *details: str, without: t.Collection[str] = ()) -> list[Need]:
-    return needs.of(playbook, details, PLACES, without)
+    return needs.of(playbook, details, PLACES, without).needed
+
+
+def useful(playbook: str, *details: str) -> list[Need]:
+    return needs.of(playbook, details, PLACES, ()).useful
 
 
 @pytest.mark.parametrize("playbook", needs.PARTS)
@@ -88,3 +96,52 @@ def test_each_namespace_with_a_quota_is_asked_about() -> None:
 def test_the_name_is_the_one_of_oc() -> None:
     assert Need("create", "", "pods/eviction").full == "pods/eviction"
     assert Need("get", "apps", "daemonsets").full == "daemonsets.apps"
+
+
+def test_the_check_of_near_names_lists_namespaces() -> None:
+    assert Need("list", "", "namespaces") in of("enable_gpus", "gpu_policy quota")
+
+
+def test_a_removal_looks_at_every_kind_that_may_keep_a_shared_part() -> None:
+    """gpu_removal reads them for each removal, also without network adapters or pools of machines."""
+    without = [*needs.OPERATORS, "gpu_node_pool", "nvidia_network_operator"]
+    found = {need.resource for need in of("remove_gpus", without=without) if need.verb == "list"}
+    kinds = {"nicclusterpolicies", "modules", "clusterserviceversions", "daemonsets", "machinesets", "pods"}
+    assert found >= kinds
+    assert {need.namespace for need in of("remove_gpus") if need.resource == "modules"} == {""}
+
+
+@pytest.mark.parametrize("playbook", needs.PARTS)
+def test_what_is_useful_is_not_needed_and_named_once(playbook: str) -> None:
+    found = useful(playbook, *DETAILS)
+    assert set(found) & set(of(playbook, *DETAILS)) == set()
+    assert len(found) == len(set(found))
+
+
+def test_a_run_does_without_what_it_only_compares_with() -> None:
+    compared = {Need("list", "", "resourcequotas"), Need("list", "scheduling.k8s.io", "priorityclasses")}
+    assert compared <= set(useful("enable_gpus"))
+    assert compared & set(of("enable_gpus", *DETAILS)) == set()
+
+
+@pytest.mark.parametrize("playbook", needs.PARTS)
+def test_what_is_deleted_can_be_waited_for(playbook: str) -> None:
+    """A delete reads the object first, and lists and watches it until it is gone."""
+    rights = needs.of(playbook, DETAILS, PLACES, ())
+    every = {*rights.needed, *rights.useful}
+    lacking = {
+        one.full
+        for one in every
+        if one.verb == "delete"
+        for verb in ("get", "list", "watch")
+        if not {one._replace(verb=verb), one._replace(verb=verb, namespace="")} & every
+    }
+    assert lacking == set()
+
+
+@pytest.mark.parametrize("playbook", needs.PARTS)
+def test_what_is_patched_can_be_read(playbook: str) -> None:
+    rights = needs.of(playbook, DETAILS, PLACES, ())
+    every = {*rights.needed, *rights.useful}
+    patched = {one for one in every if one.verb == "patch" and "/" not in one.resource}
+    assert {one.full for one in patched if one._replace(verb="get") not in every} == set()

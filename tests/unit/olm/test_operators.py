@@ -1,8 +1,13 @@
-"""A catalogue that does not answer is waited for, and its packages are read when it is back."""
+"""The way to an installed operator: a catalogue that is away, and the approval of the InstallPlan."""
 
 from __future__ import annotations
 
 import typing as t
+
+import pytest
+from unit.engine import api_on
+from unit.fake_server import FakeServer
+from unit.olm.builders import ASK, V2, at, params, plan
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import catalogue, operators
@@ -46,3 +51,17 @@ def test_a_catalogue_that_stays_away_is_given_up() -> None:
         now[0] = second
         assert judge(catalogs(mine="TRANSIENT_FAILURE")).verdict == verdict
     assert (judge.found, judge.trouble.code) == (None, "OLM-CATALOG")
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_a_plan_that_the_task_approved_waits_for_no_approval(check_mode: bool) -> None:
+    server, live = FakeServer("Subscription", "InstallPlan", "ClusterServiceVersion"), at("", V2)
+    server.put({"apiVersion": "operators.coreos.com/v1alpha1", **live})
+    waiting = plan("RequiresApproval", V2)
+    waiting["metadata"]["namespace"] = "openshift-nfd"
+    server.put({"apiVersion": "operators.coreos.com/v1alpha1", "kind": "InstallPlan", **waiting})
+    api = api_on(server, check_mode=check_mode)
+    found = operators.follow(api, live, ASK, params(until="approved"))
+    assert found["operator"]["awaits_approval"] is check_mode
+    assert len(api.warnings) == check_mode
+    assert bool(server.writes()) is not check_mode

@@ -105,7 +105,7 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "access_review": (40, 232),
+    "access_review": (41, 234),
     "gpu_autoscaler": (122, 644),
     "gpu_machine_health": (46, 258),
     "gpu_machineset": (122, 700),

@@ -11,7 +11,10 @@ from unit.workload.builders import params
 from unit.workload.test_steps import OURS, THEIRS, World
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
+    MANAGED_BY,
+    pool_label,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import (
     namespace,
     removal_steps,
@@ -62,6 +65,50 @@ def test_a_namespace_that_holds_anything_of_others_stays(kind: str, api_version:
     assert not any(one.startswith("configmaps") for one in world.left()), "the fingerprints are ours"
     (warning,) = api.warnings
     assert f"({kind} theirs)" in warning
+
+
+def test_nodes_of_a_pool_that_stays_keep_the_namespace_and_their_fingerprints() -> None:
+    world = Used()
+    for key, one in world.server.objects.items():
+        if key[1] == "nodes":
+            one["metadata"]["labels"]["pool"] = "b" if key[3] == "gpu-1" else "a"
+    api = world.api()
+    removal_steps.absent(api, params(node_selector=None, pools=[{"node_selector": {"pool": "a"}}]))
+    assert world.left() == ["configmaps gpu-validation-fingerprints", "namespaces gpu-validation"]
+    assert api.warnings == [
+        "Namespace gpu-validation stays, because it remembers the validation of 1 node in no pool of this "
+        "removal (gpu-1)."
+    ]
+    again = steps.present(world.api(), params(node_selector={"pool": "b"}))
+    assert again["workload"]["due"] == []
+    assert steps.present(world.api(check_mode=True), params())["workload"]["due"] == ["gpu-0"]
+
+
+@pytest.mark.parametrize("gone", ["gpu-0", "gpu-1"])
+def test_the_removal_of_the_last_pool_with_nodes_deletes_the_namespace(gone: str) -> None:
+    world = Used()
+    (key,) = [key for key in world.server.objects if key[1] == "nodes" and key[3] == gone]
+    del world.server.objects[key]
+    removal_steps.absent(world.api(), params(node_selector=None, pools=[{"node_selector": {"pool": "a"}}]))
+    assert "namespaces gpu-validation" not in world.left()
+
+
+def test_a_node_of_the_pool_that_its_validation_does_not_select_goes_with_the_pool() -> None:
+    world = Used()
+    for key, one in world.server.objects.items():
+        if key[1] == "nodes":
+            one["metadata"]["labels"] |= pool_label("training") | {"type": key[3]}
+    pool = {"pool": "training", "node_selector": {"pool": "a", "type": "gpu-0"}}
+    removal_steps.absent(world.api(), params(node_selector=None, pools=[pool]))
+    assert "namespaces gpu-validation" not in world.left()
+
+
+def test_a_file_without_validations_keeps_those_of_others_and_a_task_without_pools_keeps_none() -> None:
+    world = Used()
+    removal_steps.absent(world.api(), params(node_selector=None, pools=[]))
+    assert world.left() == ["configmaps gpu-validation-fingerprints", "namespaces gpu-validation"]
+    removal_steps.absent(world.api(), params(node_selector=None, pools=None))
+    assert "namespaces gpu-validation" not in world.left()
 
 
 def test_a_namespace_with_pods_of_a_run_that_lives_stays_with_them() -> None:

@@ -183,6 +183,17 @@ def unlisted(
     return [one for one in live if owned(one) and name(one) not in listed]
 
 
+def unlisted_remark(title: str, nodes: t.Sequence[str]) -> str:
+    """Return the warning about a driver that no option lists any more. nodes: the names of those with it."""
+    shown = f"{', '.join(nodes[:5])}{', …' if nodes[5:] else ''}"
+    where = f"has nodes: {shown}" if nodes else "has no node"
+    return (
+        f"NVIDIADriver {title} was made by this collection and is in neither pools nor nvidia_drivers; "
+        f"it stays and {where}. To remove it and the driver of its nodes, set "
+        f"`nvidia_drivers: [{{name: {title}, state: absent}}]`, or run `oc delete nvidiadriver {title}`."
+    )
+
+
 def refuse_overlap(
     wanted: t.Sequence[KubeObject], others: t.Sequence[KubeObject], nodes: t.Sequence[KubeObject]
 ) -> None:

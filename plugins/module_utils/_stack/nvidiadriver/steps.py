@@ -101,13 +101,7 @@ def _unlisted(api: Api, drivers: list[KubeObject]) -> list[dict[str, t.Any]]:
         nodes = api.list(known("Node"), labels=f"{driver_judge.OWNER}={title}")
         found += summarize_drivers({"drivers": [there], "nodes": nodes}, [there])
         names = found[-1]["nodes"]
-        shown = f"{', '.join(names[:5])}{', …' if names[5:] else ''}"
-        where = f"has nodes: {shown}" if names else "has no node"
-        api.warn(
-            f"NVIDIADriver {title} was made by this collection and is in neither pools nor nvidia_drivers; "
-            f"it stays and {where}. Set nvidia_drivers to [{{name: {title}, state: absent}}] to remove it "
-            "and the driver of its nodes."
-        )
+        api.warn(manifest.unlisted_remark(title, names))
     return found
 
 
@@ -247,7 +241,7 @@ def _observe(api: Api, params: StackParams, wanted: list[KubeObject]) -> Snapsho
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the drivers with their pods, then the policy with its operands. Return the module's result."""
-    drivers = [one for one in api.list(DRIVER) if owned(one)] if api.served(DRIVER) else []
+    drivers = _removable(api, preconditions.gpu_cluster)
     asked = [*map(_deletion, drivers), *policy_steps.removal(api, params)]
     ends = consent.ask(api, asked, params["on_busy"], policy_steps.BUSY)
     remove_drivers(api, preconditions.gpu_cluster)
@@ -259,14 +253,19 @@ def remove_drivers(api: Api, staying: t.Callable[[Api], str]) -> None:
 
     staying: returns the name of a GPUCluster that stays; called only if there are such drivers.
     """
-    ours = [name(one) for one in api.list(DRIVER) if owned(one)] if api.served(DRIVER) else []
+    _delete(api, [name(one) for one in _removable(api, staying)])
+
+
+def _removable(api: Api, staying: t.Callable[[Api], str]) -> list[KubeObject]:
+    """Return the drivers that this collection made; raise NotReadyError if a GPUCluster needs them."""
+    ours = [one for one in api.list(DRIVER) if owned(one)] if api.served(DRIVER) else []
     if ours and (cluster := staying(api)):
-        drivers = ", ".join(f"NVIDIADriver {one}" for one in ours)
+        drivers = ", ".join(f"NVIDIADriver {name(one)}" for one in ours)
         message = f"GPUCluster {cluster} needs {drivers}: pods that hold its devices would lose the driver."
         remedy = (
             "Remove that stack first: run special_resource with backend dra and state absent, or "
             f"`oc delete gpucluster {cluster}` if this collection did not make it."
         )
-        evidence = [f"gpucluster/{cluster}", *(f"nvidiadriver/{one}" for one in ours)]
+        evidence = [f"gpucluster/{cluster}", *(f"nvidiadriver/{name(one)}" for one in ours)]
         raise NotReadyError("GPU-CP-CONFLICT", message, remedy, evidence)
-    _delete(api, ours)
+    return ours

@@ -14,11 +14,11 @@ MASTER = {"node-role.kubernetes.io/control-plane": ""}
 
 def chosen(
     *tuneds: Data,
-    labels: dict[str, str] = GPU,
+    labels: dict[str, str] | None = None,
     pods: list[dict[str, str]] | None = None,
     pools: tuple[Data, ...] = (),
 ) -> recommend.Choice:
-    place = recommend.Place(labels, pods or [], pools)
+    place = recommend.Place(labels or GPU, pods or [], pools)
     return recommend.choice(recommend.rules([default_tuned(), *tuneds]), place)
 
 

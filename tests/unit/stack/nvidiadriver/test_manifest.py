@@ -96,6 +96,14 @@ def test_ours_that_nothing_asks_for_any_more() -> None:
     assert [name(one) for one in nvidiadriver_manifest.unlisted(given, [driver("a")], live)] == ["old"]
 
 
+def test_the_warning_about_an_unlisted_driver_has_a_line_and_a_command_to_paste() -> None:
+    told = nvidiadriver_manifest.unlisted_remark("old", [f"n-{number}" for number in range(7)])
+    assert "it stays and has nodes: n-0, n-1, n-2, n-3, n-4, …." in told
+    assert "set `nvidia_drivers: [{name: old, state: absent}]`" in told
+    assert told.endswith("or run `oc delete nvidiadriver old`.")
+    assert "has no node" in nvidiadriver_manifest.unlisted_remark("old", [])
+
+
 def test_a_leaving_driver_goes_first_where_its_nodes_are_wanted() -> None:
     leaving = [driver("renamed", x="1"), driver("elsewhere", x="2")]
     assert nvidiadriver_manifest.clashing([driver("new", x="1")], leaving, [node("n", x="1")]) == ["renamed"]

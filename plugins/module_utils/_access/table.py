@@ -1,0 +1,194 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The table of what each playbook does on the cluster: verbs and kinds, by role and place."""
+
+from __future__ import annotations
+
+import typing as t
+
+# Below a part: place (- is the whole cluster), verbs, kinds. A dry run needs the verbs of the write. An apply
+# that creates needs create and patch; a delete that waits needs get, list and watch. Kinds outside the table
+# of kinds are plural.group. A verb with a question mark is useful: a run does without it, or only some runs
+# use it.
+TEXT: t.Final = """
+lease
+  default      get,create,update                    Lease
+plan
+  -            get                                  Infrastructure
+leftovers
+  -            list?                                ResourceQuota PriorityClass
+removal
+  machines     list                                 MachineSet Machine
+  -            list,watch                           Pod
+  -            list                                 Node DaemonSet ClusterServiceVersion Module
+  -            list                                 ClusterPolicy NVIDIADriver GPUCluster NicClusterPolicy
+  -            list                                 NodeFeatureDiscovery NodeFeature
+  -            list                                 nodefeatures.nfd.openshift.io
+  -            list                                 nodefeaturerules.nfd.openshift.io
+  -            list                                 nodefeaturerules.nfd.k8s-sigs.io
+  -            list?                                hostdevicenetworks.mellanox.com
+  -            list?                                ipoibnetworks.mellanox.com macvlannetworks.mellanox.com
+gpu_node_pool
+  -            get                                  Infrastructure
+  machines     get,list,watch,create,patch,delete   MachineSet
+  machines     get,list,watch,patch,delete          Machine
+  machines     list                                 MachineHealthCheck Event
+  machines     get?,patch?                          MachineHealthCheck
+  machines     list?,watch?                         BareMetalHost
+  -            list?,watch?                         CertificateSigningRequest
+  -            get,list,watch,patch                 Node
+  -            list,watch                           Pod
+  -            create                               Pod/eviction
+gpu_node_pool health
+  machines     get,list,watch?,create,patch,delete  MachineHealthCheck
+gpu_node_pool autoscale
+  machines     get,list,watch,create,patch,delete   MachineAutoscaler
+  machines     list,watch                           Deployment
+  -            get,create,patch                     ClusterAutoscaler
+gpu_node_pool csr
+  -            get,list,watch                       CertificateSigningRequest
+  -            patch                                CertificateSigningRequest/approval
+gpu_node_pool absent
+  machines     get,list,watch,patch,delete          MachineSet
+  machines     get,list,watch,patch                 Machine
+  machines     get,list,watch,delete                MachineHealthCheck MachineAutoscaler
+  -            get,list,watch,patch                 Node
+  -            list,watch                           Pod
+  -            create                               Pod/eviction
+gpu_node_pool autoscale absent
+  -            get,list,watch,patch,delete          ClusterAutoscaler
+node_tuning tuned
+  -            list,watch                           Node
+  tuning       list,watch                           Profile
+  tuning       get,list,watch,create,patch          Tuned
+  -            list                                 MachineConfigPool
+node_tuning reboots
+  -            get,list,watch,create,patch,delete   MachineConfigPool
+  -            get,list,watch,create,patch,delete   MachineConfig KubeletConfig PerformanceProfile
+  -            list,watch                           Pod PodDisruptionBudget
+  machines     get,list,watch,create,patch,delete   Secret
+  machines     get,list,patch                       MachineSet
+node_tuning absent
+  tuning       list,watch                           Profile
+  tuning       get,list,watch,delete                Tuned
+  -            list                                 MachineConfigPool
+node_tuning reboots absent
+  -            get,list,watch,patch,delete          MachineConfigPool
+  -            get,list,watch,delete                MachineConfig KubeletConfig PerformanceProfile
+  -            list,watch                           Node Pod
+  -            list                                 PodDisruptionBudget
+  machines     get,list,watch,delete                Secret
+  machines     get,list,patch                       MachineSet
+node_feature_discovery
+  -            list                                 Deployment ClusterExtension
+  -            list,watch                           NodeFeatureDiscovery Node
+  nfd          get,create,patch                     NodeFeatureDiscovery
+  -            watch?                               Deployment
+  -            get?,list?,create?,patch?            nodefeaturerules.nfd.openshift.io
+  -            get?,list?,create?,patch?            nodefeaturerules.nfd.k8s-sigs.io
+  -            get?,list?,watch?,create?            NodeFeature nodefeatures.nfd.openshift.io
+  -            patch?,delete?                       NodeFeature nodefeatures.nfd.openshift.io
+node_feature_discovery absent
+  -            list                                 NodeFeatureDiscovery
+  nfd          get,list,watch,patch,delete          NodeFeatureDiscovery
+  -            get,list,watch,patch                 Node
+  -            list                                 NodeFeature nodefeatures.nfd.openshift.io
+  -            list                                 nodefeaturerules.nfd.openshift.io
+  -            list                                 nodefeaturerules.nfd.k8s-sigs.io
+  -            list                                 nodefeaturegroups.nfd.k8s-sigs.io
+  -            get?,watch?,delete?                  NodeFeature nodefeatures.nfd.openshift.io
+  -            get?,watch?,delete?                  nodefeaturerules.nfd.openshift.io
+  -            get?,watch?,delete?                  nodefeaturerules.nfd.k8s-sigs.io
+gpu_operator
+  -            list                                 ClusterExtension Deployment GPUCluster NVIDIADriver
+  -            get,list,watch,create,patch          ClusterPolicy
+  -            list,watch                           Node Pod
+  gpu          list,watch                           DaemonSet Pod ControllerRevision
+  gpu          get                                  Pod/log
+  gpu          list                                 Event
+  gpu          list?                                ServiceMonitor
+  gpu          create?                              ImageStreamImport
+  openshift    list,watch                           ImageStream
+gpu_operator clusterpolicy
+  -            get?,watch?,delete?                  NVIDIADriver
+  -            get?,patch?                          Node
+  gpu          get?,delete?                         DaemonSet
+gpu_operator nvidiadriver
+  -            get,list,watch,create,patch,delete   NVIDIADriver
+gpu_operator dra
+  -            get,list,watch,create,patch,delete   GPUCluster NVIDIADriver
+  -            list,watch                           ResourceSlice ResourceClaim
+  -            get                                  ClusterVersion
+gpu_operator absent
+  -            get,list,watch,delete                ClusterPolicy GPUCluster NVIDIADriver
+  -            list                                 Node
+  -            list,watch                           Pod
+  -            list?                                ResourceClaim
+  -            get?,patch?                          Node Namespace
+  gpu          list,watch                           DaemonSet Pod
+nvidia_network_operator
+  -            list                                 ClusterExtension Deployment
+  -            get,list,watch,create,patch          NicClusterPolicy
+  -            list,watch                           Node Pod
+  nic          list,watch                           DaemonSet Pod
+  nic          get                                  Pod/log
+  nic          list                                 Event
+nvidia_network_operator absent
+  -            get,list,watch,delete                NicClusterPolicy
+  -            list,watch                           Node Pod
+  nic          list,watch                           DaemonSet Pod
+gpu_policy priority
+  -            get,create,patch                     PriorityClass
+gpu_policy priority absent
+  -            get,list,watch,delete                PriorityClass
+gpu_policy quota
+  -            get,list,create,patch                Namespace
+  -            list                                 Node
+  quota        get,list,watch,create,patch          ResourceQuota
+  quota        list,create                          Pod
+  -            list?                                ResourceQuota
+gpu_policy claims
+  quota        list,create                          ResourceClaim
+  -            list?                                DeviceClass
+gpu_policy quota absent
+  quota        get,list,watch,delete                ResourceQuota
+gpu_validation
+  -            get,create,patch                     Namespace
+  -            list                                 Node Pod
+  validation   get,create,patch                     ConfigMap
+  validation   get,list,watch,create,delete         Pod
+  validation   get                                  Pod/log
+  validation   list,watch                           ServiceAccount
+gpu_validation claims
+  -            list                                 ResourceSlice ResourceClaim
+  validation   get,list,watch,create,delete         ResourceClaimTemplate
+gpu_validation absent
+  -            get,list,watch,delete                Namespace
+  -            list                                 Node
+  validation   get,list,watch,delete                Pod
+  validation   get,list,watch,patch,delete          ConfigMap
+  validation   list?                                Deployment StatefulSet DaemonSet Job CronJob Service
+  validation   list?                                PersistentVolumeClaim ServiceAccount Secret
+  validation   list?                                ResourceQuota
+olm
+  -            list                                 Subscription
+  -            get                                  ClusterVersion
+  -            get,create,patch                     Namespace
+  *            get,list,watch,create,patch          Subscription
+  *            get,list,create,patch                OperatorGroup
+  *            get,list,watch,patch                 InstallPlan
+  *            list,watch                           ClusterServiceVersion
+  marketplace  get,list                             PackageManifest
+  marketplace  get,list,watch                       CatalogSource
+  marketplace  get?                                 ConfigMap
+  marketplace  list?                                Job Pod
+  -            get?                                 OperatorHub
+olm absent
+  -            get,list,watch,delete                Namespace
+  *            get,list,watch,delete                Subscription OperatorGroup ClusterServiceVersion
+  *            list                                 ConfigMap Secret Service Pod PersistentVolumeClaim
+  *            list                                 Deployment StatefulSet DaemonSet Job CronJob
+  *            list                                 ServiceMonitor
+"""
