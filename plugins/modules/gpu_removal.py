@@ -19,8 +19,8 @@ description:
   - Lists the shared parts (driver stack, operators, Node Feature Discovery) that stay because something else
     needs them. These are other pools, nodes with GPUs in no pool of this removal, objects that this
     collection did not make (ClusterPolicy, NVIDIADriver, GPUCluster, NicClusterPolicy, NodeFeatureRule,
-    NodeFeature and others), Modules of KMM, operators that declare that they need Node Feature Discovery,
-    and DaemonSets that select nodes by its labels.
+    NodeFeature, Subscriptions of the GPU and network operators, and others), Modules of KMM, operators that
+    declare that they need Node Feature Discovery, and DaemonSets that select nodes by its labels.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._wait

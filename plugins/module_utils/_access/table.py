@@ -23,6 +23,7 @@ removal
   machines     list                                 MachineSet Machine
   -            list,watch                           Pod
   -            list                                 Node DaemonSet ClusterServiceVersion Module
+  -            list                                 Subscription
   -            list                                 ClusterPolicy NVIDIADriver GPUCluster NicClusterPolicy
   -            list                                 NodeFeatureDiscovery NodeFeature
   -            list                                 nodefeatures.nfd.openshift.io

@@ -30,6 +30,7 @@ STACKS: t.Final = {
     NETWORK: ("NicClusterPolicy",),
     NFD: ("NodeFeatureDiscovery",),
 }
+PACKAGES: t.Final = {GPU: "gpu-operator-certified", NETWORK: "nvidia-network-operator", NFD: "nfd"}
 _OPERANDS: t.Final = "nvidia.com/gpu.deploy.operands"
 _RDMA: t.Final = "rdma/"
 
@@ -46,8 +47,8 @@ class Cluster:
     """What the cluster holds.
 
     machines: those that belong to a pool. customs: part -> its custom resources, ours and foreign ones.
-    subscriptions: part -> Subscriptions in its namespace. modules: of KMM. csvs: no copies. daemonsets:
-    those that select nodes by labels of Node Feature Discovery.
+    subscriptions: part -> Subscriptions in its namespace, and those of its package elsewhere. modules: of
+    KMM. csvs: no copies. daemonsets: those that select nodes by labels of Node Feature Discovery.
     """
 
     sets: list[KubeObject] = field(default_factory=list)

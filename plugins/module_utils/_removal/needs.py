@@ -112,6 +112,8 @@ def _of_nfd(cluster: Cluster, asked: Request, stacks: t.Mapping[str, Stay]) -> l
             and (part not in asked.parts or not owned(one) or (stay is not None and stay.keeps == ALL))
         ]
         needs += [f"{one['kind']} {name(one)}" if owned(one) else _foreign(one) for one in left]
+        # Another team that asks for the operator makes its policy next, and that selects nodes by the labels.
+        needs += [_foreign(one) for one in cluster.subscriptions.get(part, ()) if not owned(one)]
     needs += [
         f"Module {one['metadata']['namespace']}/{name(one)}" for one in cluster.modules if _selects(one)
     ]

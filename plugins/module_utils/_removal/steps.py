@@ -21,7 +21,7 @@ from .._nodes import drain, drain_steps
 from .._nodes.drain import Rules
 from .._olm import csv as olm_csv
 from . import cluster as removal_cluster, ends as removal_ends, needs
-from .cluster import GPU, NETWORK, NFD, STACKS, TITLES, Cluster, GoingPool
+from .cluster import GPU, NETWORK, NFD, PACKAGES, STACKS, TITLES, Cluster, GoingPool
 from .ends import BY_DRAIN, BY_STACK, Loss
 from .needs import ALL, Request, Stay
 
@@ -140,9 +140,7 @@ def read(api: Api, params: GpuRemovalParams) -> Cluster:
     }
     csvs = _listed(api, known("ClusterServiceVersion"), labels=_NOT_COPIED)
     customs = {part: _customs(api, part, spaces[part], csvs) for part in (GPU, NETWORK)}
-    subscriptions: dict[str, list[KubeObject]] = {
-        part: _listed(api, known("Subscription"), spaces[part]) for part in parts
-    }
+    subscriptions = _subscriptions(api, spaces)
     if NFD not in parts:
         return Cluster(seen.sets, seen.machines, seen.nodes, customs, subscriptions)
     others = [one for one in csvs if one["metadata"]["namespace"] not in spaces.values()]
@@ -156,6 +154,20 @@ def read(api: Api, params: GpuRemovalParams) -> Cluster:
         others,
         _daemonsets(api, set(spaces.values())),
     )
+
+
+def _subscriptions(api: Api, spaces: t.Mapping[str, str]) -> dict[str, list[KubeObject]]:
+    """Return part -> the Subscriptions in its namespace, and those of its package in another one."""
+    found = _listed(api, known("Subscription"))
+    return {
+        part: [
+            one
+            for one in found
+            if one["metadata"]["namespace"] == namespace
+            or (one.get("spec") or {}).get("name") == PACKAGES[part]
+        ]
+        for part, namespace in spaces.items()
+    }
 
 
 def _customs(api: Api, part: str, namespace: str, csvs: t.Iterable[KubeObject]) -> list[KubeObject]:

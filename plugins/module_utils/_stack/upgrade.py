@@ -53,7 +53,8 @@ def judge_upgrade(node: KubeObject, snapshot: Snapshot) -> Finding | None:
     what = "the driver upgrade failed, the node stays cordoned"
     if driver is None or not driver.pod or driver.note == OUTDATED:
         what += ", and its old driver was not replaced: pods on it could not be evicted"
-        remedy = f"{holders(node)} End those that have no controller, then run `{again}`."
+        kept = "that have no controller, or that a disruption budget keeps (`oc get pdb -A`)"
+        remedy = f"{holders(node)} End those {kept}, then run `{again}`."
     elif driver.ready:
         what += ", and its new driver runs: the validation failed, or the operator has not looked again yet"
         remedy = f"Run `{_validators(node)}`; once the validator's pod is Ready, run `{again}`."

@@ -24,9 +24,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube impor
 @pytest.mark.parametrize("end", ["", "//"])
 def test_addresses(pki: tuple[Path, tuple[Path, Path]], address: str, prefix: str, end: str) -> None:
     with Served(address, prefix=prefix, certificate=pki[1]) as served:
-        everything(api_of({"host": served.url + end, "ca_cert": str(pki[0]), **TOKEN}))
+
+        def is_watching() -> bool:
+            return any("watch=true" in one.path for one in served.seen)
+
+        everything(api_of({"host": served.url + end, "ca_cert": str(pki[0]), **TOKEN}), is_watching)
         assert {one.path.partition("/api/v1/")[0] for one in served.seen} == {prefix}
-        assert any("watch=true" in one.path for one in served.seen)
+        assert is_watching()
         host = f"[{address}]" if ":" in address else address
         assert {one.headers["host"] for one in served.seen} == {f"{host}:{served.port}"}
 

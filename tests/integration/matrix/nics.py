@@ -103,12 +103,6 @@ def argo_cd(world: World) -> None:
     owned_by_argo(world.cluster.client, POLICY[1], live, {"ofedDriver": driver})
 
 
-def without_argo_cd(world: World) -> None:
-    live = world.cluster.client.get(*POLICY)
-    assert live is not None
-    owned_by_argo(world.cluster.client, POLICY[1], live, {})
-
-
 HERE: t.Final[dict[str, Situation]] = {
     **situations.SITUATIONS,
     "another file has a pool": one_file,
@@ -120,5 +114,4 @@ UNDO: t.Final[dict[str, Situation]] = {
     **situations.UNDO,
     "another file has a pool": idle,
     "a run was killed before": idle,
-    "Argo CD owns a field": without_argo_cd,
 }

@@ -130,7 +130,7 @@ def judge_until(cluster: Cluster, lie: Lie) -> Data:
     def look() -> Data | None:
         nonlocal said
         before = claims(cluster, lie.claim)
-        found = judge(cluster, wait_timeout=lie.wait)
+        found = judge(cluster, wait_timeout=lie.wait, node_timeout=0)
         said = str(found.get("msg", "no failure"))
         return found if before and claims(cluster, lie.claim) and found.get("code") == lie.code else None
 

@@ -109,6 +109,7 @@ def test_a_removal_looks_at_every_kind_that_may_keep_a_shared_part() -> None:
     kinds = {"nicclusterpolicies", "modules", "clusterserviceversions", "daemonsets", "machinesets", "pods"}
     assert found >= kinds
     assert {need.namespace for need in of("remove_gpus") if need.resource == "modules"} == {""}
+    assert Need("list", "operators.coreos.com", "subscriptions") in of("remove_gpus", without=without)
 
 
 @pytest.mark.parametrize("playbook", needs.PARTS)

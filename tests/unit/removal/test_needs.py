@@ -85,6 +85,16 @@ def test_a_stack_that_this_run_does_not_remove_keeps_nfd() -> None:
     assert stays(installed(), NFD) == {NFD: ("all", ["ClusterPolicy gpu-cluster-policy"])}
 
 
+def test_an_operator_of_another_team_keeps_nfd_before_it_has_a_policy() -> None:
+    network = theirs(
+        "Subscription", "operators.coreos.com/v1alpha1", "nvidia-network-operator", "nvidia-network-operator"
+    )
+    found = stays(installed(subscriptions={GPU: [OPERATOR], NETWORK: [network]}))
+    place = "nvidia-network-operator/nvidia-network-operator"
+    assert found == {NFD: ("all", [f"Subscription {place} (made by Argo CD (gitops))"])}
+    assert stays(installed(subscriptions={GPU: [OPERATOR]})) == {}
+
+
 def test_another_object_of_the_network_operator_keeps_it() -> None:
     nics = made("NicClusterPolicy", "mellanox.com/v1alpha1", "nic-cluster-policy")
     config = theirs(

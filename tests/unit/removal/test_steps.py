@@ -185,6 +185,16 @@ def test_other_custom_resources_of_the_operator_keep_it() -> None:
     assert stay["needed_by"] == ["NicConfigurationTemplate team-net/nics (made by another client)"]
 
 
+@pytest.mark.parametrize("namespace", ["nvidia-network-operator", "team-net"])
+def test_a_foreign_request_for_the_network_operator_keeps_nfd(namespace: str) -> None:
+    name = "nvidia-network-operator"
+    request = made("Subscription", "operators.coreos.com/v1alpha1", name, namespace, labels={})
+    on = server({**request, "spec": {"name": name}})
+    (stay,) = check(on, parts=["gpu_operator", "node_feature_discovery"])["stays"]
+    assert (stay["part"], stay["keeps"]) == ("node_feature_discovery", "all")
+    assert stay["needed_by"] == [f"Subscription {namespace}/{name} (made by another client)"]
+
+
 def test_a_pool_alone_asks_only_for_machines_nodes_and_pods() -> None:
     on = server(pod("job", "n-1"))
     found = check(on, parts=[], on_busy="drain")

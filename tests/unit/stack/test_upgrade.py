@@ -120,6 +120,7 @@ def new_driver_ready(seen: Snapshot) -> None:
     ("change", "why", "way_out"),
     [
         (old_pod, "pods on it could not be evicted", f"`oc label node gpu-0 {LABEL}=upgrade-required"),
+        (old_pod, "pods on it could not be evicted", "disruption budget keeps (`oc get pdb -A`)"),
         (new_driver_not_ready, "its new driver pod", "`oc delete pod -n nvidia-gpu-operator nvidia-driver-"),
         (new_driver_ready, "the validation failed", "-l app=nvidia-operator-validator"),
     ],

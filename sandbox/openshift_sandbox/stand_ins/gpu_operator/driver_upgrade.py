@@ -6,14 +6,15 @@
 Any change of the driver DaemonSet's pod template begins it. The real one polls every two minutes
 (driver_upgrade_poll). Compared with the source of v26.7.0 (2026-11): a pod without a DaemonSet is replaced on
 its own only with NVIDIADriver objects. With the policy's driver it is replaced when an annotation of the node
-asks for an upgrade; then only pods with the label of the Driver Toolkit count. Here a validation never times
-out, and a failed upgrade stays failed.
+asks for an upgrade; then only pods with the label of the Driver Toolkit count. Evictions fail
+after podDeletion.timeoutSeconds. Here a validation never times out, and a failed upgrade stays failed.
 """
 
 from __future__ import annotations
 
 import typing as t
 
+from openshift_sandbox.stand_ins.core.drain import evict
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
 from openshift_sandbox.stand_ins.gpu_operator.driver_owners import OWNER, SKIP, UPGRADE as STATE, labels
@@ -235,7 +236,7 @@ class DriverUpgrade(Reconciler):
         state, stale, ready = one.state, one.is_orphan or one.is_behind, is_ready(one.pod)
         following = after(state, stale, ready, due=due, validates=True)
         if state == PODS:
-            following = self._evict(cluster, one.name, rules)
+            following = self._evict(cluster, one, rules)
         elif state == VALIDATION and self._validated(cluster, one.name):
             following = DONE if one.annotated(CORDONED_BEFORE) else UNCORDON
         if state == RESTART and stale and self._due(cluster, one):
@@ -263,27 +264,32 @@ class DriverUpgrade(Reconciler):
         pods = [pod for pod in cluster.objects("Pod") if app_of(pod) == VALIDATOR and node_of(pod) == node]
         return bool(pods) and all(map(is_ready, pods))
 
-    def _evict(self, cluster: Cluster, node: str, rules: Object) -> str:
-        """Remove the pods that hold a GPU; return the next label.
+    def _evict(self, cluster: Cluster, one: Place, rules: Object) -> str:
+        """Evict the pods that hold a GPU; return the next label.
 
         A pod without a controller goes only with `force`; otherwise the node stays cordoned.
         """
-        force = (rules.get("podDeletion") or {}).get("force", False) or (rules.get("drain") or {}).get(
-            "force", False
-        )
+        deletion = rules.get("podDeletion") or {}
+        force = deletion.get("force", False) or (rules.get("drain") or {}).get("force", False)
         holders = [
             pod
             for pod in cluster.objects("Pod")
-            if node_of(pod) == node and devices_wanted(pod) and pod["status"].get("phase") not in ENDED
+            if node_of(pod) == one.name and devices_wanted(pod) and pod["status"].get("phase") not in ENDED
         ]
         if any(not pod["metadata"].get("ownerReferences") and not force for pod in holders):
             return FAILED
-        for pod in holders:
-            cluster.delete("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"])
-        return PODS if holders else RESTART
+        is_late = cluster.due(one.uid, "pod_deletion", float(deletion.get("timeoutSeconds", 300)))
+        if not holders or is_late:
+            return FAILED if holders else RESTART
+        if cluster.due(one.uid, "eviction_retry", 0.3):
+            cluster.restart(one.uid, "eviction_retry")
+            for pod in holders:
+                evict(cluster, pod)
+        return PODS
 
     def _mark(self, cluster: Cluster, one: Place, state: str) -> None:
         cluster.restart(one.uid, state)
+        cluster.restart(one.uid, "pod_deletion")
         self._patch(cluster, one.node, {"metadata": {"labels": {STATE: state}}})
 
     def _patch(self, cluster: Cluster, node: Object, body: Object) -> None:

@@ -76,6 +76,30 @@ def test_another_release_has_another_manager_and_ends_pods(before: str, after: s
     assert "train" not in fleet.pods()
 
 
+def test_a_disruption_budget_keeps_pods_until_the_timeout_and_the_driver_with_them() -> None:
+    rules = AUTOMATIC["driver"]["upgradePolicy"] | {"podDeletion": {"timeoutSeconds": 15}}
+    fleet = Fleet(1, spec={"driver": AUTOMATIC["driver"] | {"upgradePolicy": rules}})
+    fleet.add_workload("gpu-0")
+    fleet.world.api.budgeted.add("train")
+    assert way(upgraded(fleet, OTHER_KERNEL_MODULES))[-1] == "pod-deletion-required"
+    assert {"train", "driver-gpu-0-1"} <= fleet.pods()
+    fleet.run()
+    assert way(fleet)[-1] == "upgrade-failed"
+    assert "train" in fleet.pods()
+    assert fleet.cordoned[-1] == {"gpu-0"}
+
+
+def test_a_budget_that_lets_the_pods_go_lets_the_upgrade_go_on() -> None:
+    fleet = Fleet(1)
+    fleet.add_workload("gpu-0")
+    fleet.world.api.budgeted.add("train")
+    upgraded(fleet, OTHER_KERNEL_MODULES)
+    fleet.world.api.budgeted.clear()
+    fleet.run()
+    assert way(fleet) == WHOLE
+    assert "train" not in fleet.pods()
+
+
 def test_the_same_template_begins_nothing() -> None:
     fleet = upgraded(Fleet(), AUTOMATIC | {"dcgm": {"enabled": False}})
     assert [way(fleet, name) for name in fleet.names] == [[], []]
