@@ -18,25 +18,17 @@ from openshift_sandbox.stand_ins.core.troubles import on_node
 from openshift_sandbox.stand_ins.gpu_operator import output as gpu_output
 from openshift_sandbox.stand_ins.gpu_operator.feature_discovery import CUDA, driver_version
 from openshift_sandbox.stand_ins.gpu_operator.gpu_cluster import DRIVER
+from openshift_sandbox.stand_ins.gpu_operator.rules.devices import ENDED, devices_wanted
 
 BENCHMARK: t.Final = "accelerators.openshift/benchmark"
 EXIT_CODE: t.Final = "sandbox.openshift/exit-code"
 DEVICES: t.Final = "sandbox.openshift/devices"
-ENDED: t.Final = ("Succeeded", "Failed")
 PROGRAMS: t.Final = (
     ("matmul", "matmul"),
     ("vectorAdd", "vectoradd"),
     ("vectoradd", "vectoradd"),
     ("nvidia-smi", "nvidia_smi"),
 )
-
-
-def devices_wanted(pod: Object) -> int:
-    """Return how many NVIDIA devices of any kind a pod's containers request."""
-    limits = [
-        (container.get("resources") or {}).get("limits") or {} for container in pod["spec"]["containers"]
-    ]
-    return sum(int(value) for one in limits for name, value in one.items() if name.startswith("nvidia.com/"))
 
 
 def devices_claimed(cluster: Cluster, pod: Object) -> list[int]:
