@@ -42,10 +42,10 @@ from openshift_sandbox.stand_ins.gpu_operator.rules.upgrade_states import (
     slots,
 )
 from openshift_sandbox.stand_ins.gpu_operator.upgrade import places, pods
+from openshift_sandbox.stand_ins.gpu_operator.upgrade.manager import ENABLED
 from openshift_sandbox.stand_ins.gpu_operator.upgrade.places import Place
 
 REQUESTED: t.Final = "nvidia.com/gpu-driver-upgrade-requested"
-ENABLED: t.Final = "nvidia.com/gpu-driver-upgrade-enabled"
 CORDONED_BEFORE: t.Final = "nvidia.com/gpu-driver-upgrade.node-initial-state.unschedulable"
 VALIDATES_SINCE: t.Final = "nvidia.com/gpu-driver-upgrade-validation-start-time"
 # What empties a node, by the label that it has meanwhile.
@@ -139,6 +139,9 @@ class DriverUpgrade(Reconciler):
         # a node between two pods counts too
         free = slots(rules, list(map(places.state, nodes)), sum(map(places.is_unavailable, nodes)))
         for one in found:
+            if one.is_behind and on_node(cluster, "driver_pods_restart", one.node):
+                cluster.delete("Pod", one.pod["metadata"]["name"], one.pod["metadata"]["namespace"])
+                continue
             requested = one.annotated(REQUESTED)
             if one.state == REQUIRED and requested:
                 self._requested.add(one.uid)

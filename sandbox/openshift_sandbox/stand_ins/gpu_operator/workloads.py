@@ -14,7 +14,7 @@ from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.hardware.gpus import Gpu
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.pod_logs import PodLogs
-from openshift_sandbox.stand_ins.core.troubles import on_node
+from openshift_sandbox.stand_ins.core.troubles import place
 from openshift_sandbox.stand_ins.gpu_operator import output as gpu_output
 from openshift_sandbox.stand_ins.gpu_operator.feature_discovery import CUDA, driver_version
 from openshift_sandbox.stand_ins.gpu_operator.gpu_cluster import DRIVER
@@ -125,7 +125,7 @@ class GpuWorkloads(Reconciler):
     ) -> None:
         """Print what the program prints, and end it after its time."""
         name = node["metadata"]["name"]
-        trouble = on_node(cluster, "cuda_fails", node)
+        trouble = cluster.trouble("cuda_fails", **place(node), version=driver)
         lines = output(program(pod), gpu, name, devices, driver)
         if trouble:
             text = trouble.get("text", gpu_output.CUDA_FAILURE)
