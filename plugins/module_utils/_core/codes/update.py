@@ -112,8 +112,8 @@ UPGRADE: t.Final = (
     Code(
         "UPGRADE-NO-NODE",
         "A chosen pool has no node on which the GPU operator runs a driver.",
-        "Run `oc get nodes -L accelerators.openshift/pool,nvidia.com/gpu.deploy.driver`, and choose pools with "
-        "such nodes in gpu_upgrade_pools (module option pools).",
+        "Run `oc get nodes -L accelerators.openshift/pool,nvidia.com/gpu.deploy.driver`, and choose such "
+        "nodes in gpu_upgrade_pools (module option pools).",
     ),
     Code(
         "UPGRADE-NOT-STARTED",
