@@ -35,6 +35,7 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "replace_node": ("lease", "gpu_node_pool"),
     "remove_pool": ("lease", "gpu_node_pool absent", "node_tuning absent"),
     "tune_nodes": ("lease", "plan", "node_tuning"),
+    "upgrade_driver": ("lease", "plan", "driver_upgrade", "gpu_validation"),
 }
 
 

@@ -21,7 +21,13 @@ class AccessReviewParams(LockParams, WaitParams):
     """The options of access_review. skip: tags of roles that do not run; only: tags of those that run."""
 
     playbook: t.Literal[
-        "enable_gpus", "remove_gpus", "resize_pool", "replace_node", "remove_pool", "tune_nodes"
+        "enable_gpus",
+        "remove_gpus",
+        "resize_pool",
+        "replace_node",
+        "remove_pool",
+        "tune_nodes",
+        "upgrade_driver",
     ]
     pools: list[dict[str, t.Any]]
     backend: str

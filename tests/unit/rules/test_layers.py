@@ -46,6 +46,7 @@ ORDER = (
     "_quota",
     "_workload/benchmarks",
     "_workload",
+    "_upgrade",
 )
 # A registry stands above what it lists: it may import every folder of its package.
 REGISTRIES = {"_stack/backend", "_workload/benchmarks/registry"}
@@ -99,14 +100,21 @@ STEPS = {
     "_tuning/tuned/steps",
     "_tuning/user_data_steps",
     "_update/steps",
+    "_upgrade/gate_steps",
+    "_upgrade/look_steps",
+    "_upgrade/rollback_steps",
+    "_upgrade/run_steps",
+    "_upgrade/steps",
+    "_upgrade/wave_steps",
     "_workload/removal_steps",
     "_workload/run_steps",
     "_workload/steps",
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "access_review": (41, 234),
+    "access_review": (41, 236),
     "gpu_autoscaler": (122, 644),
+    "gpu_driver_upgrade": (130, 750),
     "gpu_machine_health": (46, 258),
     "gpu_machineset": (122, 700),
     "gpu_node": (67, 371),

@@ -50,6 +50,7 @@ SECTIONS: t.Final[tuple[tuple[str, tuple[Code, ...]], ...]] = (
     ("Quotas", quota.QUOTA),
     ("Validation", workload.WORKLOAD),
     ("Before an update", update.UPDATE),
+    ("Driver upgrades", update.UPGRADE),
     ("Runs", collection.RUN),
     ("The collection itself", collection.COLLECTION),
 )
