@@ -11,8 +11,8 @@ import typing as t
 
 from cluster import Cluster, must_get
 from integration.patience import until
-from integration.playbook import Playbook
-from integration.stack.driver_gaps import NAMESPACE, OLD, POLICIES, POOLS, driver
+from integration.playbook import Playbook, TaskResult
+from integration.stack.driver_gaps import NAMESPACE, NEW, OLD, POLICIES, POOLS, driver
 from integration.wire import Audit
 
 from openshift_sandbox import scenario
@@ -26,6 +26,7 @@ STATE: t.Final = "nvidia.com/gpu-driver-upgrade-state"
 SKIP: t.Final = "nvidia.com/gpu-driver-upgrade.skip"
 DRIVERS: t.Final = "app.kubernetes.io/component=nvidia-driver"
 TRAINING: t.Final = "training"
+QUICK: t.Final[Data] = {"grace": 20, "wait_timeout": 180, "settle": 1}
 
 
 def training(node: str) -> Data:
@@ -65,6 +66,19 @@ class Upgrades:
         wanted = {"driver": driver(version), "pools": POOLS, "grace": 20, "wait_timeout": 180, **options}
         made = self.playbook.module("special_resource", **wanted)
         assert not made.failed, made.result
+
+    def run(self, version: str = NEW, check: bool = False, **options: t.Any) -> TaskResult:
+        """Upgrade the driver, or fail."""
+        wanted = {**driver(version), "pools": POOLS, **QUICK, **options}
+        return self.playbook.module("gpu_driver_upgrade", check=check, **wanted)
+
+    def succeed(self, version: str = NEW, **options: t.Any) -> Data:
+        """Upgrade the driver; return the value of the result. Nothing of the upgrade is left."""
+        made = self.run(version, **options)
+        assert not made.failed, made.result
+        assert self.versions() == dict.fromkeys(NODES, version)
+        self.assert_clean()
+        return dict(made["driver_upgrade"])
 
     def versions(self) -> dict[str, str]:
         """Return the version of the driver pod that runs on each node, whatever the labels say."""
