@@ -132,3 +132,18 @@ def test_a_removal_with_tags_foresees_only_what_they_remove(
     options = task["accelerators.openshift.gpu_removal"]
     assert sorted(templated(options["parts"], variables)) == parts
     assert templated(options["machines"], variables) is machines
+
+
+@pytest.mark.parametrize(
+    ("results", "said"),
+    [
+        ({"__gpu_result": {"changed": True}, "__gpu_tuning_result": {}}, "Pool training is removed."),
+        ({"__gpu_result": {"changed": False}, "__gpu_tuning_result": {}}, "Pool training is not there."),
+        ({"__gpu_tuning_result": {"changed": True}}, "The tuning of pool training is removed."),
+    ],
+)
+def test_a_removal_of_a_pool_says_what_its_tags_removed(results: dict[str, t.Any], said: str) -> None:
+    (play,) = read("playbooks/remove_pool.yml")
+    (task,) = [one for one in play["tasks"] if one["name"] == "Say what was done"]
+    variables = {**task["vars"], **results, "gpu_pool": "training", "ansible_check_mode": False}
+    assert templated(task["ansible.builtin.debug"]["msg"], variables) == said

@@ -215,7 +215,10 @@ def _change(api: Api, cluster: Cluster, tuning: Tuning) -> Change:
 
 
 def _differs(api: Api, wanted: KubeObject, live: KubeObject | None) -> bool:
-    return live is None or not diff.same(api.dry_run_apply(wanted, live), live)
+    if live is None or not diff.same(api.dry_run_apply(wanted, live), live):
+        return True
+    api.kept.append(diff.title(live))
+    return False
 
 
 def _pods(api: Api, nodes: t.Sequence[KubeObject]) -> list[KubeObject]:

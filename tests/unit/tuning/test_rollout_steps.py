@@ -54,6 +54,19 @@ def test_a_second_run_writes_nothing() -> None:
     assert found["ready"] is True
 
 
+def test_check_mode_names_what_stays() -> None:
+    operator = two_nodes()
+    rollout_steps.ensure(operator.api(), [WHOLE], "fail")
+    api = operator.api(check_mode=True)
+    rollout_steps.ensure(api, [WHOLE], "fail")
+    assert api.changes == []
+    assert set(api.kept) == {
+        "MachineConfigPool gpu-training",
+        "MachineConfig 99-gpu-training-kernel",
+        "KubeletConfig gpu-training",
+    }
+
+
 def test_another_setting_is_one_more_rollout() -> None:
     operator = two_nodes()
     rollout_steps.ensure(operator.api(), [WHOLE], "fail")
