@@ -24,7 +24,7 @@ class Site:
 
     def __init__(self, drain: Object | None, **train: t.Any) -> None:
         self.world = World(NicDriverUpgrade())
-        upgrade = {"autoUpgrade": True, **({"drain": drain} if drain is not None else {})}
+        upgrade: Object = {"autoUpgrade": True} if drain is None else {"autoUpgrade": True, "drain": drain}
         self.make("NicClusterPolicy", "mellanox.com/v1alpha1", "nic-cluster-policy", spec=_driver(upgrade))
         self.make("Node", "v1", "n-1", spec={})
         self.make("DaemonSet", "apps/v1", "mofed", SPACE)
