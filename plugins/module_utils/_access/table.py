@@ -19,6 +19,7 @@ plan
   -            get                                  Infrastructure
 leftovers
   -            list?                                ResourceQuota PriorityClass
+  -            list?                                Tuned MachineConfigPool
 removal
   machines     list                                 MachineSet Machine
   -            list,watch                           Pod

@@ -112,7 +112,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_node": (67, 371),
     "gpu_plan": (106, 542),
     "gpu_quota": (52, 273),
-    "gpu_removal": (67, 348),
+    "gpu_removal": (67, 349),
     "gpu_workload": (68, 347),
     "manifests": (39, 223),
     "nfd_labels": (58, 322),
