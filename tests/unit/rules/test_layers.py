@@ -43,6 +43,7 @@ ORDER = (
     "_stack/sro",
     "_removal",
     "_update",
+    "_drift",
     "_quota",
     "_workload/benchmarks",
     "_workload",
@@ -105,7 +106,7 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "access_review": (41, 234),
+    "access_review": (41, 235),
     "gpu_autoscaler": (122, 644),
     "gpu_machine_health": (46, 258),
     "gpu_machineset": (122, 700),
