@@ -15,6 +15,8 @@ import typing as t
 TEXT: t.Final = """
 lease
   default      get,create,update                    Lease
+lease read
+  default      get                                  Lease
 plan
   -            get                                  Infrastructure
 leftovers

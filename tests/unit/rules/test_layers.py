@@ -43,6 +43,7 @@ ORDER = (
     "_stack/sro",
     "_removal",
     "_update",
+    "_drift",
     "_quota",
     "_workload/benchmarks",
     "_workload",
@@ -106,19 +107,19 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "access_review": (41, 236),
+    "access_review": (41, 237),
     "gpu_autoscaler": (122, 646),
     "gpu_machine_health": (46, 258),
     "gpu_machineset": (122, 702),
     "gpu_node": (67, 373),
-    "gpu_plan": (106, 543),
-    "gpu_quota": (52, 273),
+    "gpu_plan": (106, 544),
+    "gpu_quota": (52, 274),
     "gpu_removal": (67, 351),
     "gpu_workload": (75, 390),
     "manifests": (39, 223),
     "nfd_labels": (58, 323),
     "node_tuning": (81, 406),
-    "olm_operator": (66, 367),
+    "olm_operator": (66, 368),
     "preflight_update": (75, 400),
     "special_resource": (137, 762),
 }
