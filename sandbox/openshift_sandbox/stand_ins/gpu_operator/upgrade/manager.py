@@ -5,8 +5,9 @@
 
 It cannot while pods hold GPUs, and then ends with an error again and again. Where the operator upgrades
 drivers by itself, the manager evicts no pod; else it does. Compared with the source of v0.12.0 (2026-09): the
-real one also stops the operands on the node, and drains it when ENABLE_AUTO_DRAIN says so. Here a node knows
-its driver only from an earlier pod of the same DaemonSet.
+real one stops the operands on the node, so pods that come back meanwhile get no GPU; here they get one, and
+do not matter on a node that the upgrade controller has emptied. The real one also drains the node when
+ENABLE_AUTO_DRAIN says so. Here a node knows its driver only from an earlier pod of the same DaemonSet.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import typing as t
 
 from openshift_sandbox.stand_ins.core.drain import evict
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.gpu_operator.driver_owners import UPGRADE as STATE
 from openshift_sandbox.stand_ins.gpu_operator.rules import digest
 from openshift_sandbox.stand_ins.gpu_operator.rules.devices import holders
+from openshift_sandbox.stand_ins.gpu_operator.rules.upgrade_states import RESTART
 
 ENABLED: t.Final = "nvidia.com/gpu-driver-upgrade-enabled"
 IN_USE: t.Final = "Could not unload NVIDIA driver kernel modules, driver is in use"
@@ -76,7 +79,8 @@ class DriverManagers:
         in_place = before == now and bool(now.digest)
         others = before is None or (before.boot, before.daemon_set) != (now.boot, now.daemon_set)
         using = holders(cluster.objects("Pod"), name)
-        if others or in_place or not using:
+        is_emptied = (node["metadata"].get("labels") or {}).get(STATE) == RESTART
+        if others or in_place or is_emptied or not using:
             self._passed[uid] = own
             return False
         if (node["metadata"].get("annotations") or {}).get(ENABLED) == "true":

@@ -90,6 +90,14 @@ def test_the_pod_starts_when_the_pods_with_gpus_have_gone() -> None:
     assert not crashes(world)
 
 
+def test_the_pod_starts_once_the_controller_has_emptied_the_node() -> None:
+    world = restarted(driver(), driver())
+    state = {"nvidia.com/gpu-driver-upgrade-state": "pod-restart-required"}
+    world.api.patch("v1", "nodes", "gpu-0", None, {"metadata": {"labels": state}})
+    world.settle(1)
+    assert not crashes(world)
+
+
 @pytest.mark.parametrize("changed", [{"owner": "other"}, {"boot": "b-2"}], ids=("DaemonSet", "boot"))
 def test_a_node_that_started_again_has_no_driver(changed: dict[str, str]) -> None:
     assert not crashes(restarted(driver(), driver(), **changed))
