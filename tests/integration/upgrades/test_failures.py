@@ -9,7 +9,7 @@ import typing as t
 
 import pytest
 from integration.patience import until
-from integration.stack.driver_gaps import NAMESPACE, NEW, OLD
+from integration.stack.driver_gaps import NAMESPACE, NEW, OLD, POOLS, driver
 from integration.upgrades.upgrades import NODES, Upgrades
 
 SCENARIO: t.Final = "gpu-nodes"
@@ -17,6 +17,7 @@ pytestmark = [
     pytest.mark.story("one stack, whose upgrades fail one after another"),
     pytest.mark.long("several minutes; upgrades/test_canary.py has a failing canary in every run"),
 ]
+TOOLKIT: t.Final = "nvidia-container-toolkit-daemonset"
 HURRIED: t.Final[dict[str, t.Any]] = {"grace": 4, "node_timeout": 60, "canary": "t4-0"}
 
 
@@ -73,16 +74,14 @@ def test_a_budget_that_never_yields(installed: Upgrades) -> None:
     installed.client.delete("v1", "namespaces", "another-team")
 
 
-def test_operands_that_wait_behind_the_driver(installed: Upgrades) -> None:
+def test_operands_that_wait_behind_a_driver_that_is_ready(installed: Upgrades) -> None:
+    installed.succeed(NEW)
     with installed.staged("operands-wait"):
-        toolkit = "app=nvidia-container-toolkit-daemonset"
-
-        def restart() -> None:
-            for pod in installed.client.list("v1", "pods", NAMESPACE, labels=toolkit):
-                if pod["spec"].get("nodeName") == "t4-0":
-                    installed.client.delete("v1", "pods", pod["metadata"]["name"], NAMESPACE)
-
-        made = installed.run(**HURRIED, probe=None, rollback=False, canary="t4-0", check=True)
-        assert not made.failed, made.result
-        restart()
-    assert NEW
+        for pod in installed.client.list("v1", "pods", NAMESPACE, labels=f"app={TOOLKIT}"):
+            if pod["spec"].get("nodeName") == "t4-0":
+                installed.client.delete("v1", "pods", pod["metadata"]["name"], NAMESPACE)
+        wanted = {"driver": driver(NEW), "pools": POOLS, "grace": 4, "wait_timeout": 60}
+        made = installed.playbook.module("special_resource", **wanted)
+        assert (made.failed, made["code"]) == (True, "GPU-OPERAND"), made.result
+        assert TOOLKIT in made["message"]
+    installed.install(NEW)
