@@ -121,7 +121,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "node_tuning": (81, 406),
     "olm_operator": (66, 368),
     "preflight_update": (75, 400),
-    "special_resource": (137, 762),
+    "special_resource": (137, 763),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
