@@ -16,7 +16,7 @@ from integration.upgrades.upgrades import DRIVERS, NODES, POLICY, STATE, Upgrade
 SCENARIO: t.Final = "gpu-nodes"
 pytestmark = [
     pytest.mark.story("one stack, whose driver changes again and again"),
-    pytest.mark.long("the sandbox itself; stack/test_busy_drivers.py needs its controller in every run"),
+    pytest.mark.long("the sandbox itself; upgrades/test_canary.py needs its controller in every run"),
 ]
 Data = dict[str, t.Any]
 

@@ -21,7 +21,6 @@ CORDON, JOBS, PODS, DRAIN, RESTART, VALIDATION, UNCORDON = (
     "uncordon-required",
 )
 NOT_BEGUN: t.Final = ("", DONE, REQUIRED)
-UNDER_WAY: t.Final = (CORDON, JOBS, PODS, DRAIN, RESTART, VALIDATION, UNCORDON)
 
 
 def slots(policy: Object, states: t.Sequence[str], unavailable: int) -> int:
