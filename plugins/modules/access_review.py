@@ -29,7 +29,16 @@ options:
   playbook:
     description: Name of the playbook of this collection.
     type: str
-    choices: [enable_gpus, remove_gpus, resize_pool, replace_node, remove_pool, tune_nodes, drift]
+    choices:
+      - enable_gpus
+      - remove_gpus
+      - resize_pool
+      - replace_node
+      - remove_pool
+      - tune_nodes
+      - drift
+      - before_openshift_update
+      - after_openshift_update
     required: true
   pools:
     description:
@@ -146,6 +155,8 @@ SPEC = ArgumentSpec(
                 "remove_pool",
                 "tune_nodes",
                 "drift",
+                "before_openshift_update",
+                "after_openshift_update",
             ],
             "required": True,
         },

@@ -99,6 +99,7 @@ STEPS = {
     "_tuning/rollout_writes",
     "_tuning/tuned/steps",
     "_tuning/user_data_steps",
+    "_update/pause_steps",
     "_update/steps",
     "_workload/removal_steps",
     "_workload/run_steps",
@@ -121,6 +122,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "olm_operator": (66, 367),
     "preflight_update": (75, 399),
     "special_resource": (137, 760),
+    "update_pools": (80, 420),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
