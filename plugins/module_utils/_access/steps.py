@@ -32,6 +32,8 @@ class AccessReviewParams(LockParams, WaitParams):
         "tune_nodes",
         "drift",
         "upgrade_driver",
+        "before_openshift_update",
+        "after_openshift_update",
     ]
     pools: list[dict[str, t.Any]]
     backend: str

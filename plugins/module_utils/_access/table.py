@@ -34,6 +34,11 @@ removal
   -            list                                 nodefeaturerules.nfd.k8s-sigs.io
   -            list?                                hostdevicenetworks.mellanox.com
   -            list?                                ipoibnetworks.mellanox.com macvlannetworks.mellanox.com
+update pools
+  -            get                                  ClusterVersion
+  -            get,list,watch,patch                 MachineConfigPool
+  -            list,watch                           Node Pod
+  -            list?                                PodDisruptionBudget
 gpu_node_pool
   -            get                                  Infrastructure
   machines     get,list,watch,create,patch,delete   MachineSet

@@ -37,6 +37,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.para
 from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tuned.params import (
     NodeTuningParams,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.pause_steps import (
+    UpdatePoolsParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.steps import (
     PreflightUpdateParams,
 )
@@ -62,6 +65,7 @@ PARAMS: dict[str, type] = {
     "olm_operator": OlmOperatorParams,
     "preflight_update": PreflightUpdateParams,
     "special_resource": SpecialResourceParams,
+    "update_pools": UpdatePoolsParams,
 }
 # The suboptions of these modules stand in tables (option_table.py): no type repeats them.
 TABLES = ("special_resource",)
