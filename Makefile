@@ -106,8 +106,9 @@ molecule-%: setup sandbox-build
 bench: setup sandbox-build ## measure beside kubernetes.core and kubectl, into benchmarks/ (half an hour); BENCH=--quick for the counts
 	@$(BIN)/python benchmarks/harness.py $(BENCH)
 
-docs: setup ## write docs/errors.md, and check the documentation of every plugin and role
+docs: setup ## write docs/errors.md and rbac/, and check the documentation of every plugin and role
 	@PYTHONPATH=$(CHECKOUT)/.collections $(BIN)/python tests/documents/errors.py
+	@PYTHONPATH=$(CHECKOUT)/.collections $(BIN)/python tests/documents/rights.py
 	@GIT_CEILING_DIRECTORIES=$(CHECKOUT) $(BIN)/antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs self .
 
 build: setup ## the collection's tarball, under .build/dist

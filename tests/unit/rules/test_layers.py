@@ -53,7 +53,9 @@ REGISTRIES = {"_stack/backend", "_workload/benchmarks/registry"}
 # Files that do steps: they work on an Api. All others outside _kube and _frame build, judge and summarize.
 STEPS = {
     "_impact/consent",
+    "_access/grant_steps",
     "_access/steps",
+    "_access/token_steps",
     "_machines/steps/autoscaling",
     "_machines/steps/bare_metal",
     "_machines/steps/health",
@@ -105,7 +107,9 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "access_review": (41, 234),
+    "access_grant": (44, 252),
+    "access_review": (41, 237),
+    "access_token": (46, 260),
     "gpu_autoscaler": (122, 644),
     "gpu_machine_health": (46, 258),
     "gpu_machineset": (122, 700),
