@@ -7,6 +7,7 @@ SCENARIO ?= aws
 POOLS ?= examples/demo.yml
 TESTS ?=
 BENCH ?=
+KEY ?=
 
 # make takes a space for the end of a name, and a shell reads the others.
 ODD := : ; & | < > ( ) ' " ` * ?
@@ -111,8 +112,13 @@ docs: setup ## write docs/errors.md and rbac/, and check the documentation of ev
 	@PYTHONPATH=$(CHECKOUT)/.collections $(BIN)/python tests/documents/rights.py
 	@GIT_CEILING_DIRECTORIES=$(CHECKOUT) $(BIN)/antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs self .
 
-build: setup ## the collection's tarball, under .build/dist
+.PHONY: ee-requirements
+ee-requirements: setup
+	@$(BIN)/python tests/documents/ee_requirements.py
+
+build: setup ## the collection's tarball and its SBOM, under .build/dist; KEY= signs them with gpg
 	@$(BIN)/ansible-galaxy collection build --force --output-path $(BUILD)/dist
+	@$(BIN)/python tests/documents/release.py "$$(ls -t $(BUILD)/dist/*.tar.gz | head -1)" $(KEY)
 
 .PHONY: sandbox-build
 sandbox-build: setup

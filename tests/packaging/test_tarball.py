@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
 # All files and folders at the top of the tarball.
 TOP = {"MANIFEST.json", "FILES.json", "README.md", "CHANGELOG.rst", "COPYING", "requirements.txt"}
+TOP |= {"execution-environment.yml", "requirements-ee.txt"}
 TOP |= {"changelogs", "docs", "examples", "meta", "playbooks", "plugins", "rbac", "roles"}
 PLUGIN_KINDS = {
     "action",
