@@ -210,4 +210,19 @@ olm absent
   *            list                                 ConfigMap Secret Service Pod PersistentVolumeClaim
   *            list                                 Deployment StatefulSet DaemonSet Job CronJob
   *            list                                 ServiceMonitor
+update
+  -            get                                  ClusterVersion
+  -            list                                 ClusterOperator ClusterServiceVersion Node Pod
+  -            list                                 ClusterPolicy NicClusterPolicy DaemonSet Module
+  -            list                                 MachineConfigPool PodDisruptionBudget
+  -            list                                 PreflightValidation PreflightValidationOCP
+  openshift    get                                  ImageStream
+  gpu          list                                 DaemonSet Pod
+  gpu          create?                              ImageStreamImport
+rbac
+  -            get,list,create,patch                Namespace
+  -            get,list,create,patch,delete         ServiceAccount ClusterRoleBinding RoleBinding
+  -            get,list,create,patch,delete         ClusterRole
+  -            bind,escalate                        ClusterRole
+  -            create?                              ServiceAccount/token
 """

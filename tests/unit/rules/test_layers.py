@@ -55,7 +55,9 @@ REGISTRIES = {"_stack/backend", "_workload/benchmarks/registry"}
 # Files that do steps: they work on an Api. All others outside _kube and _frame build, judge and summarize.
 STEPS = {
     "_impact/consent",
+    "_access/grant_steps",
     "_access/steps",
+    "_access/token_steps",
     "_machines/steps/autoscaling",
     "_machines/steps/bare_metal",
     "_machines/steps/health",
@@ -115,7 +117,9 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "access_review": (41, 238),
+    "access_review": (41, 241),
+    "access_grant": (44, 256),
+    "access_token": (44, 255),
     "gpu_autoscaler": (122, 646),
     "gpu_driver_upgrade": (125, 659),
     "gpu_machine_health": (46, 258),
@@ -128,7 +132,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "manifests": (39, 223),
     "nfd_labels": (58, 324),
     "node_tuning": (81, 407),
-    "olm_operator": (66, 369),
+    "olm_operator": (66, 368),
     "preflight_update": (75, 400),
     "special_resource": (137, 763),
     "update_pools": (63, 331),

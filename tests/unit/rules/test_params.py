@@ -8,6 +8,12 @@ import typing as t
 
 import pytest
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._access.grant_steps import (
+    AccessGrantParams,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._access.token_steps import (
+    AccessTokenParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import AUTH
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.manifest_steps import (
     ManifestsParams,
@@ -50,6 +56,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload.p
 
 MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 PARAMS: dict[str, type] = {
+    "access_grant": AccessGrantParams,
+    "access_token": AccessTokenParams,
     "gpu_autoscaler": GpuAutoscalerParams,
     "gpu_driver_upgrade": GpuDriverUpgradeParams,
     "gpu_machine_health": GpuMachineHealthParams,
