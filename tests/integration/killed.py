@@ -17,7 +17,6 @@ import yaml
 from integration.patience import until
 from integration.playbook import ROOT, Playbook
 
-
 OUTPUT: t.Final = "killed.txt"
 
 
