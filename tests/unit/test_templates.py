@@ -113,6 +113,42 @@ def test_what_the_first_checks_foresee(results: dict[str, t.Any], written: list[
     assert [one["object"] for one in found] == written
 
 
+@pytest.mark.parametrize(
+    ("tags", "skipped", "parts", "machines"),
+    [
+        (["all"], [], ["gpu_operator", "node_feature_discovery"], True),
+        (["gpu_operator"], [], ["gpu_operator"], False),
+        (["gpu_node_pool_absent"], [], [], True),
+        (["all"], ["gpu_node_pool"], ["gpu_operator", "node_feature_discovery"], False),
+    ],
+)
+def test_a_removal_with_tags_foresees_only_what_they_remove(
+    tags: list[str], skipped: list[str], parts: list[str], machines: bool
+) -> None:
+    (play,) = read("playbooks/remove_gpus.yml")
+    (task,) = [one for one in play["pre_tasks"] if "accelerators.openshift.gpu_removal" in one]
+    facts = {"ansible_run_tags": tags, "ansible_skip_tags": skipped, "ansible_playbook_python": "python3"}
+    variables = {**play["vars"], **facts, "nvidia_network_operator_nic_cluster_policy": {}}
+    options = task["accelerators.openshift.gpu_removal"]
+    assert sorted(templated(options["parts"], variables)) == parts
+    assert templated(options["machines"], variables) is machines
+
+
+@pytest.mark.parametrize(
+    ("results", "said"),
+    [
+        ({"__gpu_result": {"changed": True}, "__gpu_tuning_result": {}}, "Pool training is removed."),
+        ({"__gpu_result": {"changed": False}, "__gpu_tuning_result": {}}, "Pool training is not there."),
+        ({"__gpu_tuning_result": {"changed": True}}, "The tuning of pool training is removed."),
+    ],
+)
+def test_a_removal_of_a_pool_says_what_its_tags_removed(results: dict[str, t.Any], said: str) -> None:
+    (play,) = read("playbooks/remove_pool.yml")
+    (task,) = [one for one in play["tasks"] if one["name"] == "Say what was done"]
+    variables = {**task["vars"], **results, "gpu_pool": "training", "ansible_check_mode": False}
+    assert templated(task["ansible.builtin.debug"]["msg"], variables) == said
+
+
 PART: t.Final = {"name": "a", "ready": True, "code": "", "message": "", "remedy": ""}
 NO_STACK: t.Final = {"code": "GPU-DRV-CRASH", "message": "it's {broken}: [x]", "remedy": "Do `x`."}
 WITHOUT: t.Final[dict[str, t.Any]] = {

@@ -43,9 +43,11 @@ ORDER = (
     "_stack/sro",
     "_removal",
     "_update",
+    "_drift",
     "_quota",
     "_workload/benchmarks",
     "_workload",
+    "_upgrade",
 )
 # A registry stands above what it lists: it may import every folder of its package.
 REGISTRIES = {"_stack/backend", "_workload/benchmarks/registry"}
@@ -99,6 +101,12 @@ STEPS = {
     "_tuning/tuned/steps",
     "_tuning/user_data_steps",
     "_update/steps",
+    "_upgrade/gate_steps",
+    "_upgrade/look_steps",
+    "_upgrade/rollback_steps",
+    "_upgrade/run_steps",
+    "_upgrade/steps",
+    "_upgrade/wave_steps",
     "_workload/arrival_steps",
     "_workload/removal_steps",
     "_workload/run_steps",
@@ -106,21 +114,22 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "access_review": (41, 234),
-    "gpu_autoscaler": (122, 644),
+    "access_review": (41, 237),
+    "gpu_autoscaler": (122, 646),
+    "gpu_driver_upgrade": (125, 680),
     "gpu_machine_health": (46, 258),
-    "gpu_machineset": (122, 700),
-    "gpu_node": (67, 371),
-    "gpu_plan": (106, 542),
-    "gpu_quota": (52, 273),
-    "gpu_removal": (67, 348),
-    "gpu_workload": (75, 387),
+    "gpu_machineset": (122, 702),
+    "gpu_node": (67, 373),
+    "gpu_plan": (106, 544),
+    "gpu_quota": (52, 274),
+    "gpu_removal": (67, 351),
+    "gpu_workload": (75, 390),
     "manifests": (39, 223),
-    "nfd_labels": (58, 322),
-    "node_tuning": (81, 404),
-    "olm_operator": (66, 367),
-    "preflight_update": (75, 399),
-    "special_resource": (137, 760),
+    "nfd_labels": (58, 323),
+    "node_tuning": (81, 406),
+    "olm_operator": (66, 368),
+    "preflight_update": (75, 400),
+    "special_resource": (137, 763),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
