@@ -16,8 +16,10 @@ from . import table
 CLUSTER: t.Final = ""
 # Namespace of the node tuning operator.
 TUNING: t.Final = "openshift-cluster-node-tuning-operator"
+# Namespace of Kernel Module Management.
+KMM: t.Final = "openshift-kmm"
 # Parts that are of no role.
-SHARED: t.Final = ("lease", "plan", "leftovers", "removal")
+SHARED: t.Final = ("lease", "plan", "leftovers", "removal", "operator_upgrade")
 # What each playbook does. A role that the user leaves out by a tag is not asked about.
 _CREATE: t.Final = (
     "gpu_node_pool",
@@ -35,6 +37,7 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "replace_node": ("lease", "gpu_node_pool"),
     "remove_pool": ("lease", "gpu_node_pool absent", "node_tuning absent"),
     "tune_nodes": ("lease", "plan", "node_tuning"),
+    "upgrade_operators": ("lease", "operator_upgrade"),
 }
 
 

@@ -21,7 +21,13 @@ class AccessReviewParams(LockParams, WaitParams):
     """The options of access_review. skip: tags of roles that do not run; only: tags of those that run."""
 
     playbook: t.Literal[
-        "enable_gpus", "remove_gpus", "resize_pool", "replace_node", "remove_pool", "tune_nodes"
+        "enable_gpus",
+        "remove_gpus",
+        "resize_pool",
+        "replace_node",
+        "remove_pool",
+        "tune_nodes",
+        "upgrade_operators",
     ]
     pools: list[dict[str, t.Any]]
     backend: str
@@ -81,6 +87,7 @@ def _wanted(params: AccessReviewParams) -> needs.Rights:
         "nfd": [params["nfd_namespace"]],
         "gpu": [params["gpu_namespace"]],
         "nic": [params["nic_namespace"]],
+        "kmm": [needs.KMM],
         "quota": list(dict.fromkeys(quotas)),
         "validation": [params["validation_namespace"]],
     }

@@ -32,6 +32,9 @@ SLOW: t.Final = (
     "NIC-IMAGE",
     "NIC-OPERAND-CRASH",
 )
+# Seconds that a trouble may last by default; the second for the codes in SLOW.
+GRACE: t.Final = 60.0
+SLOW_GRACE: t.Final = 300.0
 _OFFERED: t.Final = ("GPU-ALLOC", "GPU-MIG-RUNNING")
 
 

@@ -41,6 +41,7 @@ ORDER = (
     "_stack/kmm",
     "_stack/custom",
     "_stack/sro",
+    "_operators",
     "_removal",
     "_update",
     "_quota",
@@ -76,6 +77,11 @@ STEPS = {
     "_olm/operators",
     "_olm/removal_steps",
     "_olm/unpack",
+    "_operators/channels",
+    "_operators/foresight",
+    "_operators/jobs",
+    "_operators/steps",
+    "_operators/truth",
     "_pools/steps",
     "_quota/offered",
     "_quota/steps",
@@ -105,7 +111,7 @@ STEPS = {
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "access_review": (41, 234),
+    "access_review": (41, 236),
     "gpu_autoscaler": (122, 644),
     "gpu_machine_health": (46, 258),
     "gpu_machineset": (122, 700),
@@ -118,6 +124,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "nfd_labels": (58, 322),
     "node_tuning": (81, 404),
     "olm_operator": (66, 367),
+    "operator_upgrade": (141, 806),
     "preflight_update": (75, 399),
     "special_resource": (137, 760),
 }
