@@ -42,8 +42,8 @@ class CrdChange(t.NamedTuple):
         return f"{self.crd}: {'; '.join(part for part in parts if part)}"
 
     def as_result(self) -> dict[str, t.Any]:
-        """Return the change as the module returns it."""
-        found = self._asdict()
+        """Return the change as the module returns it, with its line as `summary`."""
+        found = {**self._asdict(), "summary": self.line}
         return {key: list(one) if isinstance(one, tuple) else one for key, one in found.items()}
 
 

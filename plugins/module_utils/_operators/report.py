@@ -58,16 +58,25 @@ def operator(way: Way, steps: t.Sequence[dict[str, t.Any]]) -> dict[str, t.Any]:
 
 
 def table(operators: t.Iterable[t.Mapping[str, t.Any]]) -> list[str]:
-    """Return the steps as text: a heading and a line for each step, or for an operator without one."""
-    rows = [_HEADING]
+    """Return the steps as text: a heading and a line for each step, or for an operator without one.
+
+    Below a step stand the CRDs that lose something.
+    """
+    rows: list[tuple[str, ...]] = [_HEADING]
+    notes: dict[int, list[str]] = {}
     for one in operators:
-        rows += [_row(one["package"], each) for each in one["steps"]]
+        for each in one["steps"]:
+            rows.append(_row(one["package"], each))
+            lost = [crd for crd in each["crds"] if crd["removed"] or crd["lost"] or crd["fields"]]
+            notes[len(rows) - 1] = [f"    CRD {crd['summary']}" for crd in lost]
         if not one["steps"]:
             rows.append((one["package"], one["installed"], "-", one["channel"], "-", "nothing to upgrade"))
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADING))]
-    return [
-        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
+    found: list[str] = []
+    for at, row in enumerate(rows):
+        found.append("  ".join(map(str.ljust, row, widths)).rstrip())
+        found += notes.get(at, [])
+    return found
 
 
 def _row(package: str, one: t.Mapping[str, t.Any]) -> tuple[str, str, str, str, str, str]:

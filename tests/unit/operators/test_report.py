@@ -24,6 +24,20 @@ def test_a_step_names_where_the_plan_leads() -> None:
     assert report.step(GPU, "v26.7", FIRST, None, [], LAST)["to"] == LAST
 
 
+def test_the_table_names_what_a_crd_loses() -> None:
+    lost = CrdChange("a.example.com", removed=("v1alpha1",))
+    step = report.step(GPU, "v26.7", FIRST, PLAN, [lost, CrdChange("b", is_new=True)])
+    lines = report.table([report.operator(WAY, [step])])
+    assert lines[2:] == ["    CRD a.example.com: loses versions v1alpha1"]
+
+
+def test_steps_ahead_follow_those_that_were_done() -> None:
+    ahead = report.operator(WAY, [])["steps"]
+    assert [(one["from"], one["to"], one["install_plan"]) for one in ahead] == [(FIRST, LAST, None)]
+    done = report.operator(WAY, [report.step(GPU, "v26.7", FIRST, PLAN, [])])["steps"]
+    assert [one["install_plan"] for one in done] == ["install-1"]
+
+
 def test_the_table_has_a_line_for_each_step() -> None:
     step = report.step(GPU, "v26.7", FIRST, PLAN, [])
     still = report.operator(Way("nfd", "nfd.v1", "stable"), [])
