@@ -36,6 +36,8 @@ options:
       - replace_node
       - remove_pool
       - tune_nodes
+      - drift
+      - upgrade_driver
       - upgrade_operators
     required: true
   pools:
@@ -152,6 +154,8 @@ SPEC = ArgumentSpec(
                 "replace_node",
                 "remove_pool",
                 "tune_nodes",
+                "drift",
+                "upgrade_driver",
                 "upgrade_operators",
             ],
             "required": True,

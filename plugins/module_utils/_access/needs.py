@@ -19,7 +19,7 @@ TUNING: t.Final = "openshift-cluster-node-tuning-operator"
 # Namespace of Kernel Module Management.
 KMM: t.Final = "openshift-kmm"
 # Parts that are of no role.
-SHARED: t.Final = ("lease", "plan", "leftovers", "removal", "operator_upgrade")
+SHARED: t.Final = ("lease", "lease read", "plan", "leftovers", "removal", "operator_upgrade")
 # What each playbook does. A role that the user leaves out by a tag is not asked about.
 _CREATE: t.Final = (
     "gpu_node_pool",
@@ -37,6 +37,8 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "replace_node": ("lease", "gpu_node_pool"),
     "remove_pool": ("lease", "gpu_node_pool absent", "node_tuning absent"),
     "tune_nodes": ("lease", "plan", "node_tuning"),
+    "drift": ("lease read", "plan", "leftovers", *_CREATE[:-1]),
+    "upgrade_driver": ("lease", "plan", "driver_upgrade", "gpu_validation"),
     "upgrade_operators": ("lease", "operator_upgrade"),
 }
 

@@ -15,10 +15,13 @@ import typing as t
 TEXT: t.Final = """
 lease
   default      get,create,update                    Lease
+lease read
+  default      get                                  Lease
 plan
   -            get                                  Infrastructure
 leftovers
   -            list?                                ResourceQuota PriorityClass
+  -            list?                                Tuned MachineConfigPool
 removal
   machines     list                                 MachineSet Machine
   -            list,watch                           Pod
@@ -140,6 +143,16 @@ nvidia_network_operator absent
   -            get,list,watch,delete                NicClusterPolicy
   -            list,watch                           Node Pod
   nic          list,watch                           DaemonSet Pod
+driver_upgrade
+  -            get,list,watch,patch                 Node ClusterPolicy
+  -            list,watch                           Pod
+  -            get?,list?,patch?                    NVIDIADriver
+  -            get?,list?,watch?,create?,delete?    Job
+  gpu          list,watch                           DaemonSet Pod ControllerRevision
+  gpu          get                                  Pod/log
+  gpu          list                                 Event
+  gpu          get,create,patch                     ConfigMap
+  openshift    list,watch                           ImageStream
 gpu_policy priority
   -            get,create,patch                     PriorityClass
 gpu_policy priority absent

@@ -256,13 +256,17 @@ def _off_target(installed: str, ask: olm_subscription.Ask, at_latest: bool) -> R
             f"CSV {installed} is installed, and OLM says that it is the latest that channel {ask.channel} "
             f"leads to; no way leads to {ask.csv}."
         )
-        return failed("NoWay", text, code="OLM-NO-UPGRADE", remedy=_NO_WAY, details=tuple(sorted(ask.held)))
+        remedy = (
+            f"Set {variable(ask.package, 'channel')} to another channel, or remove the operator "
+            "(state: absent) and install that CSV."
+        )
+        return failed("NoWay", text, code="OLM-NO-UPGRADE", remedy=remedy, details=tuple(sorted(ask.held)))
     text = f"CSV {installed} is installed; waiting for a way to {ask.target}"
     return pending(
         "UpgradePending",
         text,
         code="OLM-NO-UPGRADE",
-        remedy="See whether the channel has a path between the two.",
+        remedy=f"Set {variable(ask.package, 'channel')} to a channel that has a path between the two.",
     )
 
 
@@ -270,4 +274,3 @@ def _off_target(installed: str, ask: olm_subscription.Ask, at_latest: bool) -> R
 ASKED_AGAIN: t.Final = "accelerators.openshift/asked-again-after"
 # The resolver's name of an installed CSV: @existing/NAMESPACE//CSV.
 _EXISTING: t.Final = re.compile(r"@existing/[^/\s]*//([^\s,]+)")
-_NO_WAY: t.Final = "Set another channel, or remove the operator (state: absent) and install that CSV."

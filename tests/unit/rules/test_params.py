@@ -43,11 +43,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tun
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.steps import (
     PreflightUpdateParams,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade.options import (
+    GpuDriverUpgradeParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import GpuWorkloadParams
 
 MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 PARAMS: dict[str, type] = {
     "gpu_autoscaler": GpuAutoscalerParams,
+    "gpu_driver_upgrade": GpuDriverUpgradeParams,
     "gpu_machine_health": GpuMachineHealthParams,
     "gpu_machineset": GpuMachinesetParams,
     "gpu_node": GpuNodeParams,
