@@ -38,6 +38,8 @@ options:
       - tune_nodes
       - drift
       - upgrade_driver
+      - before_openshift_update
+      - after_openshift_update
       - upgrade_operators
     required: true
   pools:
@@ -156,6 +158,8 @@ SPEC = ArgumentSpec(
                 "tune_nodes",
                 "drift",
                 "upgrade_driver",
+                "before_openshift_update",
+                "after_openshift_update",
                 "upgrade_operators",
             ],
             "required": True,

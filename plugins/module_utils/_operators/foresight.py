@@ -21,6 +21,7 @@ from .params import OperatorUpgradeParams
 
 _CRD: t.Final = known("CustomResourceDefinition")
 _DRIVER: t.Final = "DRIVER_IMAGE"
+_SETTING: t.Final = "`to` or `channel` in gpu_upgrade_operators"
 
 
 def check_support(api: Api, job: Job) -> None:
@@ -32,7 +33,7 @@ def check_support(api: Api, job: Job) -> None:
         return
     cluster = api.get(known("ClusterVersion"), "version") if way.package in support.SUPPORT else None
     for stop in way.stops:
-        if text := support.check(way.package, stop.csv, cluster):
+        if text := support.check(way.package, stop.csv, cluster, _SETTING):
             api.warn(text)
     last = way.stops[-1]
     for line in catalogue.deprecations(job.offer, catalogue.channel(job.offer, last.channel), last.csv):

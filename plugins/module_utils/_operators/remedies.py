@@ -25,10 +25,6 @@ _REMEDIES: t.Final = {
     "OLM-NO-UPGRADE": (
         "Set another `channel` of the operator in gpu_upgrade_operators, one with a way between the two."
     ),
-    "OLM-SUPPORT": (
-        "Set `to` or `channel` of the operator in gpu_upgrade_operators to a release that supports the "
-        "cluster's release, or update the cluster first."
-    ),
 }
 
 

@@ -23,7 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._operators.
             "gpu_upgrade_allow_csvs: [kmm.v1, x.v2]",
         ),
         ("OLM-DRIVER-CHANGE", "Set driver_change: pin", "gpu_upgrade_driver_change: pin"),
-        ("OLM-SUPPORT", "Set channel or csv", "gpu_upgrade_operators"),
+        ("OLM-NO-PATH", "Set gpu_operator_csv", "gpu_upgrade_operators"),
         ("GPU-IMAGE", "Run this.", "Run this."),
     ],
 )

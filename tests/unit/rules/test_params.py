@@ -8,6 +8,12 @@ import typing as t
 
 import pytest
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._access.grant_steps import (
+    AccessGrantParams,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._access.token_steps import (
+    AccessTokenParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import AUTH
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.manifest_steps import (
     ManifestsParams,
@@ -40,6 +46,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.para
 from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tuned.params import (
     NodeTuningParams,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.pause_steps import (
+    UpdatePoolsParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.steps import (
     PreflightUpdateParams,
 )
@@ -50,6 +59,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload.p
 
 MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 PARAMS: dict[str, type] = {
+    "access_grant": AccessGrantParams,
+    "access_token": AccessTokenParams,
     "gpu_autoscaler": GpuAutoscalerParams,
     "gpu_driver_upgrade": GpuDriverUpgradeParams,
     "gpu_machine_health": GpuMachineHealthParams,
@@ -66,6 +77,7 @@ PARAMS: dict[str, type] = {
     "operator_upgrade": OperatorUpgradeParams,
     "preflight_update": PreflightUpdateParams,
     "special_resource": SpecialResourceParams,
+    "update_pools": UpdatePoolsParams,
 }
 # The suboptions of these modules stand in tables (option_table.py): no type repeats them.
 TABLES = ("special_resource",)
