@@ -30,7 +30,17 @@ options:
     description: Name of the playbook of this collection.
     type: str
     choices:
-      [enable_gpus, remove_gpus, resize_pool, replace_node, remove_pool, tune_nodes, drift, upgrade_driver]
+      - enable_gpus
+      - remove_gpus
+      - resize_pool
+      - replace_node
+      - remove_pool
+      - tune_nodes
+      - drift
+      - upgrade_driver
+      - before_openshift_update
+      - after_openshift_update
+      - upgrade_operators
     required: true
   pools:
     description:
@@ -148,6 +158,9 @@ SPEC = ArgumentSpec(
                 "tune_nodes",
                 "drift",
                 "upgrade_driver",
+                "before_openshift_update",
+                "after_openshift_update",
+                "upgrade_operators",
             ],
             "required": True,
         },

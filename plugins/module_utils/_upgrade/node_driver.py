@@ -21,6 +21,7 @@ SKIP: t.Final = upgrade.SKIP
 HELD: t.Final = "accelerators.openshift/driver-upgrade-held"
 REQUIRED, DONE, FAILED = "upgrade-required", "upgrade-done", "upgrade-failed"
 UNCORDON: t.Final = "uncordon-required"
+VALIDATION: t.Final = "validation-required"
 # The controller's annotation of a node that was cordoned before its upgrade.
 _CORDONED_BEFORE: t.Final = "nvidia.com/gpu-driver-upgrade.node-initial-state.unschedulable"
 _CONTAINER: t.Final = "nvidia-driver-ctr"
@@ -147,4 +148,6 @@ def again(one: NodeDriver) -> KubeObject | None:
         more = {_CORDONED_BEFORE: None} if was_cordoned else {}
         return {"metadata": {"labels": marks, "annotations": more}} if one.state == FAILED else None
     stuck = one.state == FAILED or (one.is_current and one.is_blocked and one.state in ("", DONE))
+    # The controller does not look at the driver of a node whose validation it waits for.
+    stuck |= one.state == VALIDATION and not one.is_current
     return {"metadata": {"labels": {DRIVER_UPGRADE: REQUIRED}}} if stuck else None

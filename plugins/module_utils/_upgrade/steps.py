@@ -91,7 +91,7 @@ def _troubles(api: Api, seen: Seen, plan: Plan) -> list[dict[str, t.Any]]:
 
 
 def _plan(params: GpuDriverUpgradeParams, seen: Seen, wanted: Triple, found: State | None) -> Plan:
-    before = found.waves if found and found.wanted == wanted and found.is_open else ()
+    before = found.left if found and found.wanted == wanted else ()
     wishes = (wanted, params["wave"], params["canary"])
     return upgrade_plan.build(seen.targets, seen.drivers, seen.pools, wishes, seen.pods, before)
 

@@ -29,6 +29,11 @@ UPDATE: t.Final = (
         "Run `oc get pdb -A`; give the application one more replica, or its budget maxUnavailable: 1.",
     ),
     Code(
+        "UPDATE-BUSY",
+        "Pods with GPUs run on nodes that reboot when their paused MachineConfigPool is released.",
+        "Set `gpu_on_busy: wait` to release the pools when these pods have ended, or `gpu_on_busy: drain`.",
+    ),
+    Code(
         "UPDATE-CLUSTER",
         "The cluster has no ClusterVersion, an update is running or failing, an operator blocks the update, "
         "or an operator is degraded.",
@@ -73,6 +78,11 @@ UPDATE: t.Final = (
         "The release is older than the cluster's, is not offered or not recommended, or the cluster "
         "does not say.",
         "Run `oc adm upgrade`, and choose another release or `oc adm upgrade channel NAME`.",
+    ),
+    Code(
+        "UPDATE-SHARED",
+        "GPU nodes share a MachineConfigPool with other nodes, so it cannot be paused for them alone.",
+        "Run `oc get machineconfigpools`, and give the GPU nodes a pool of their own or do not pause.",
     ),
 )
 _OPERATOR: t.Final = "Run `oc logs -n nvidia-gpu-operator deployment/gpu-operator`."
