@@ -16,12 +16,25 @@ from .._kube.client import Api
 from . import needs, review
 from .needs import Need
 
+# Playbooks that make or remove the machines of all pools; existing nodes need no rights for machines.
+_WITH_POOLS: t.Final = ("enable_gpus", "remove_gpus", "drift")
+
 
 class AccessReviewParams(LockParams, WaitParams):
     """The options of access_review. skip: tags of roles that do not run; only: tags of those that run."""
 
     playbook: t.Literal[
-        "enable_gpus", "remove_gpus", "resize_pool", "replace_node", "remove_pool", "tune_nodes"
+        "enable_gpus",
+        "remove_gpus",
+        "resize_pool",
+        "replace_node",
+        "remove_pool",
+        "tune_nodes",
+        "drift",
+        "upgrade_driver",
+        "before_openshift_update",
+        "after_openshift_update",
+        "upgrade_operators",
     ]
     pools: list[dict[str, t.Any]]
     backend: str
@@ -42,11 +55,11 @@ def ensure(api: Api, params: AccessReviewParams) -> dict[str, t.Any]:
 
     Raise API-RIGHTS with everything that is missing, and RUN-LOCKED while another run changes the cluster.
     """
-    wanted = _wanted(params)
+    wanted = wanted_rights(params)
     role = review.cluster_role([*wanted.needed, *wanted.useful], review.role_name(params["playbook"]))
-    missing = _missing(api, wanted.needed)
+    missing = missing_rights(api, wanted.needed)
     if missing:
-        raise review.refusal(params["playbook"], missing, _user(api), role)
+        raise review.refusal(params["playbook"], missing, user(api), role)
     if isinstance(api.guard, Lease):
         _ask_for_lease(api, api.guard)
     return {"missing": [], "cluster_role": role}
@@ -60,14 +73,15 @@ def _ask_for_lease(api: Api, lease: Lease) -> None:
         api.warn(f"{holder} changes this cluster now: a run that writes would have to wait (RUN-LOCKED).")
 
 
-def _wanted(params: AccessReviewParams) -> needs.Rights:
+def wanted_rights(params: AccessReviewParams) -> needs.Rights:
+    """Return what the playbook needs and what is useful to it, with these options."""
     pools = params["pools"]
     roles = [part for part in needs.PARTS[params["playbook"]] if part not in needs.SHARED]
     only = set(params["only"]) & set(roles)
     left_out = set(params["skip"]) | (set(roles) - only if only else set())
     if not params["nic"]:
         left_out.add("nvidia_network_operator")
-    if params["playbook"].endswith("_gpus") and not any(pool.get("candidates") for pool in pools):
+    if params["playbook"] in _WITH_POOLS and not any(pool.get("candidates") for pool in pools):
         left_out.add("gpu_node_pool")
     if params["playbook"] == "remove_gpus" and not any(pool.get("tuning") for pool in pools):
         left_out.add("node_tuning")
@@ -81,6 +95,7 @@ def _wanted(params: AccessReviewParams) -> needs.Rights:
         "nfd": [params["nfd_namespace"]],
         "gpu": [params["gpu_namespace"]],
         "nic": [params["nic_namespace"]],
+        "kmm": [*needs.NAMESPACES["kmm"]],
         "quota": list(dict.fromkeys(quotas)),
         "validation": [params["validation_namespace"]],
     }
@@ -88,7 +103,7 @@ def _wanted(params: AccessReviewParams) -> needs.Rights:
     return needs.of(params["playbook"], details, places, left_out)
 
 
-def _missing(api: Api, wanted: t.Sequence[Need]) -> list[Need]:
+def missing_rights(api: Api, wanted: t.Sequence[Need]) -> list[Need]:
     """Return the missing rights. An administrator costs one request, others one for each namespace."""
     if _may(api, review.EVERYTHING):
         return []
@@ -111,7 +126,7 @@ def _may(api: Api, need: Need) -> bool:
     return bool((answer.get("status") or {}).get("allowed"))
 
 
-def _user(api: Api) -> str:
+def user(api: Api) -> str:
     """Return the name of the identity, or "" if the server does not tell it."""
     asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "metadata": {}}
     try:

@@ -231,26 +231,16 @@ def _off_target(installed: str, ask: olm_subscription.Ask, at_latest: bool) -> R
     """Return the state of an operator that works, but in another version than the wanted one."""
     newer = _is_newer(installed, ask.target)
     if newer and ask.csv:
-        remedy = (
-            f"Set {assignment(ask.package, 'csv', installed)}, or remove the operator (state: absent) "
-            f"and install {ask.csv}."
-        )
-        return failed(
-            "Newer",
-            f"CSV {installed} is installed and newer than {ask.csv}; OLM does not downgrade.",
-            code="OLM-VERSION",
-            remedy=remedy,
-        )
+        text = f"CSV {installed} is installed and newer than {ask.csv}; OLM does not downgrade."
+        setting = assignment(ask.package, "csv", installed)
+        remedy = f"Set {setting}, or remove the operator (state: absent) and install {ask.csv}."
+        return failed("Newer", text, code="OLM-VERSION", remedy=remedy)
     if newer:
         return ready("Newer", f"CSV {installed} is newer than the channel's head")
     if ask.approve != olm_subscription.UPGRADE:
         remedy = f"Set {assignment(ask.package, 'approve', 'upgrade')} to let the operator be upgraded."
-        return failed(
-            "Older",
-            f"CSV {installed} is installed; {ask.csv} was asked for.",
-            code="OLM-VERSION",
-            remedy=remedy,
-        )
+        text = f"CSV {installed} is installed; {ask.csv} was asked for."
+        return failed("Older", text, code="OLM-VERSION", remedy=remedy)
     channel = variable(ask.package, "channel")
     if at_latest and ask.csv:
         text = (

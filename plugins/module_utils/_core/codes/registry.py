@@ -49,7 +49,9 @@ SECTIONS: t.Final[tuple[tuple[str, tuple[Code, ...]], ...]] = (
     ("NIC stack", nic.NIC),
     ("Quotas", quota.QUOTA),
     ("Validation", workload.WORKLOAD),
+    ("Drift", update.DRIFT),
     ("Before an update", update.UPDATE),
+    ("Driver upgrades", update.UPGRADE),
     ("Runs", collection.RUN),
     ("The collection itself", collection.COLLECTION),
 )
