@@ -17,7 +17,7 @@ CLUSTER: t.Final = ""
 # Namespace of the node tuning operator.
 TUNING: t.Final = "openshift-cluster-node-tuning-operator"
 # Parts that are of no role.
-SHARED: t.Final = ("lease", "lease read", "plan", "leftovers", "removal")
+SHARED: t.Final = ("lease", "lease read", "plan", "leftovers", "removal", "update pools")
 # What each playbook does. A role that the user leaves out by a tag is not asked about.
 _CREATE: t.Final = (
     "gpu_node_pool",
@@ -35,7 +35,13 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "replace_node": ("lease", "gpu_node_pool"),
     "remove_pool": ("lease", "gpu_node_pool absent", "node_tuning absent"),
     "tune_nodes": ("lease", "plan", "node_tuning"),
+    "before_openshift_update": ("lease", "update pools"),
+    "after_openshift_update": (
+        *("lease", "plan", "update pools"),
+        *("node_feature_discovery", "gpu_operator", "gpu_validation"),
+    ),
     "drift": ("lease read", "plan", "leftovers", *_CREATE[:-1]),
+    "upgrade_driver": ("lease", "plan", "driver_upgrade", "gpu_validation"),
 }
 # Playbooks that get a role of their own. Those outside PARTS do not ask for their rights first.
 GRANTED: t.Final = {**PARTS, "preflight_update": ("update",)}

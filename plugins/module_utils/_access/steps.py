@@ -31,6 +31,9 @@ class AccessReviewParams(LockParams, WaitParams):
         "remove_pool",
         "tune_nodes",
         "drift",
+        "upgrade_driver",
+        "before_openshift_update",
+        "after_openshift_update",
     ]
     pools: list[dict[str, t.Any]]
     backend: str

@@ -34,6 +34,11 @@ removal
   -            list                                 nodefeaturerules.nfd.k8s-sigs.io
   -            list?                                hostdevicenetworks.mellanox.com
   -            list?                                ipoibnetworks.mellanox.com macvlannetworks.mellanox.com
+update pools
+  -            get                                  ClusterVersion
+  -            get,list,watch,patch                 MachineConfigPool
+  -            list,watch                           Node Pod
+  -            list?                                PodDisruptionBudget
 gpu_node_pool
   -            get                                  Infrastructure
   machines     get,list,watch,create,patch,delete   MachineSet
@@ -143,6 +148,16 @@ nvidia_network_operator absent
   -            get,list,watch,delete                NicClusterPolicy
   -            list,watch                           Node Pod
   nic          list,watch                           DaemonSet Pod
+driver_upgrade
+  -            get,list,watch,patch                 Node ClusterPolicy
+  -            list,watch                           Pod
+  -            get?,list?,patch?                    NVIDIADriver
+  -            get?,list?,watch?,create?,delete?    Job
+  gpu          list,watch                           DaemonSet Pod ControllerRevision
+  gpu          get                                  Pod/log
+  gpu          list                                 Event
+  gpu          get,create,patch                     ConfigMap
+  openshift    list,watch                           ImageStream
 gpu_policy priority
   -            get,create,patch                     PriorityClass
 gpu_policy priority absent

@@ -191,7 +191,7 @@ def without(rules: list[Variables], verb: str, resource: str) -> list[Variables]
     return found
 
 
-@pytest.mark.long("unit/access/test_steps.py takes away each verb of each playbook, one after the other")
+@pytest.mark.long("the unit tests of the review take away each verb of each playbook, one after the other")
 @pytest.mark.parametrize(("name", "variables", "place", "verb", "resource"), SAMPLE, ids=str)
 def test_without_a_verb_the_playbook_stops_before_its_first_write_and_names_it(
     accounts: Accounts,

@@ -80,7 +80,7 @@ def test_operands_that_wait_behind_a_driver_that_is_ready(installed: Upgrades) -
         for pod in installed.client.list("v1", "pods", NAMESPACE, labels=f"app={TOOLKIT}"):
             if pod["spec"].get("nodeName") == "t4-0":
                 installed.client.delete("v1", "pods", pod["metadata"]["name"], NAMESPACE)
-        wanted = {"driver": driver(NEW), "pools": POOLS, "grace": 4, "wait_timeout": 60}
+        wanted: dict[str, t.Any] = {"driver": driver(NEW), "pools": POOLS, "grace": 4, "wait_timeout": 60}
         made = installed.playbook.module("special_resource", **wanted)
         assert (made.failed, made["code"]) == (True, "GPU-OPERAND"), made.result
         assert TOOLKIT in made["message"]

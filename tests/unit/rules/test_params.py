@@ -43,8 +43,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.para
 from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tuned.params import (
     NodeTuningParams,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.pause_steps import (
+    UpdatePoolsParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.steps import (
     PreflightUpdateParams,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade.options import (
+    GpuDriverUpgradeParams,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import GpuWorkloadParams
 
@@ -53,6 +59,7 @@ PARAMS: dict[str, type] = {
     "access_grant": AccessGrantParams,
     "access_token": AccessTokenParams,
     "gpu_autoscaler": GpuAutoscalerParams,
+    "gpu_driver_upgrade": GpuDriverUpgradeParams,
     "gpu_machine_health": GpuMachineHealthParams,
     "gpu_machineset": GpuMachinesetParams,
     "gpu_node": GpuNodeParams,
@@ -66,6 +73,7 @@ PARAMS: dict[str, type] = {
     "olm_operator": OlmOperatorParams,
     "preflight_update": PreflightUpdateParams,
     "special_resource": SpecialResourceParams,
+    "update_pools": UpdatePoolsParams,
 }
 # The suboptions of these modules stand in tables (option_table.py): no type repeats them.
 TABLES = ("special_resource",)

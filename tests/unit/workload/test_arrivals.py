@@ -102,7 +102,7 @@ def test_the_wait_is_over_when_every_machine_is_a_node() -> None:
 
 
 REFUSAL: t.Final = {"type": "MachineCreation", "status": "False", "message": "InsufficientInstanceCapacity"}
-REFUSED: t.Final = {"providerStatus": {"conditions": [REFUSAL]}}
+REFUSED: t.Final[dict[str, t.Any]] = {"providerStatus": {"conditions": [REFUSAL]}}
 
 
 @pytest.mark.parametrize(

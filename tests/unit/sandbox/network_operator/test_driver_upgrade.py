@@ -37,7 +37,7 @@ class Site:
 
     def make(self, kind: str, version: str, name: str, namespace: str = "", **body: t.Any) -> None:
         place = {"namespace": namespace} if namespace else {}
-        given = {key: body.pop(key) for key in ("labels", "ownerReferences") if key in body}
+        given: Object = {key: body.pop(key) for key in ("labels", "ownerReferences") if key in body}
         metadata = {"name": name, **place, **given}
         self.world.api.create({"apiVersion": version, "kind": kind, "metadata": metadata, **body})
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import typing as t
 from pathlib import Path
 
 import pytest
@@ -99,7 +100,7 @@ def test_the_pod_starts_once_the_controller_has_emptied_the_node() -> None:
 
 
 @pytest.mark.parametrize("changed", [{"owner": "other"}, {"boot": "b-2"}], ids=("DaemonSet", "boot"))
-def test_a_node_that_started_again_has_no_driver(changed: dict[str, str]) -> None:
+def test_a_node_that_started_again_has_no_driver(changed: dict[str, t.Any]) -> None:
     assert not crashes(restarted(driver(), driver(), **changed))
 
 
