@@ -40,6 +40,7 @@ options:
       - upgrade_driver
       - before_openshift_update
       - after_openshift_update
+      - upgrade_operators
     required: true
   pools:
     description:
@@ -159,6 +160,7 @@ SPEC = ArgumentSpec(
                 "upgrade_driver",
                 "before_openshift_update",
                 "after_openshift_update",
+                "upgrade_operators",
             ],
             "required": True,
         },

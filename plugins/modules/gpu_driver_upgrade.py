@@ -161,7 +161,8 @@ driver_upgrade:
   description:
     - The upgrade. C(phase) is C(done), C(running), C(paused), C(outside-window), C(failed), C(rolling-back),
       C(rolled-back), or C(none) if there never was one. C(plan) has the nodes in their order,
-      with the seconds of the last upgrade. C(ends) has the pods that end.
+      with the seconds of the last upgrade. C(ends) has the pods that end. With O(action=status), C(troubles)
+      has node, code, message and remedy of what keeps nodes from the driver.
   returned: success, or a failed wave
   type: dict
   sample:

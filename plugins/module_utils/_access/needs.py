@@ -17,7 +17,10 @@ CLUSTER: t.Final = ""
 # Namespace of the node tuning operator.
 TUNING: t.Final = "openshift-cluster-node-tuning-operator"
 # Parts that are of no role.
-SHARED: t.Final = ("lease", "lease read", "plan", "leftovers", "removal", "preflight", "update pools")
+SHARED: t.Final = (
+    *("lease", "lease read", "plan", "leftovers", "removal"),
+    *("preflight", "update pools", "operator_upgrade"),
+)
 # What each playbook does. A role that the user leaves out by a tag is not asked about.
 _CREATE: t.Final = (
     "gpu_node_pool",
@@ -42,6 +45,7 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     ),
     "drift": ("lease read", "plan", "leftovers", *_CREATE[:-1]),
     "upgrade_driver": ("lease", "plan", "driver_upgrade", "gpu_validation"),
+    "upgrade_operators": ("lease", "operator_upgrade"),
 }
 # Playbooks that get a role of their own. Those outside PARTS do not ask for their rights first.
 GRANTED: t.Final = {**PARTS, "preflight_update": ("preflight",)}
@@ -60,6 +64,7 @@ NAMESPACES: t.Final[dict[str, tuple[str, ...]]] = {
     "nfd": ("openshift-nfd",),
     "gpu": ("nvidia-gpu-operator",),
     "nic": ("nvidia-network-operator",),
+    "kmm": ("openshift-kmm",),
     "quota": (),
     "validation": ("gpu-validation",),
 }

@@ -34,6 +34,7 @@ class AccessReviewParams(LockParams, WaitParams):
         "upgrade_driver",
         "before_openshift_update",
         "after_openshift_update",
+        "upgrade_operators",
     ]
     pools: list[dict[str, t.Any]]
     backend: str
@@ -94,6 +95,7 @@ def wanted_rights(params: AccessReviewParams) -> needs.Rights:
         "nfd": [params["nfd_namespace"]],
         "gpu": [params["gpu_namespace"]],
         "nic": [params["nic_namespace"]],
+        "kmm": [*needs.NAMESPACES["kmm"]],
         "quota": list(dict.fromkeys(quotas)),
         "validation": [params["validation_namespace"]],
     }

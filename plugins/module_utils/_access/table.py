@@ -191,6 +191,29 @@ gpu_validation absent
   validation   list?                                Deployment StatefulSet DaemonSet Job CronJob Service
   validation   list?                                PersistentVolumeClaim ServiceAccount Secret
   validation   list?                                ResourceQuota
+operator_upgrade
+  -            list                                 Subscription Node Pod
+  -            get                                  ClusterVersion CustomResourceDefinition
+  -            list?,watch?                         NodeFeatureDiscovery ClusterPolicy NVIDIADriver
+  -            list?,watch?                         NicClusterPolicy Module
+  -            watch                                Node Pod
+  -            get?,patch?                          ClusterPolicy
+  gpu          get,list,watch,patch                 Subscription InstallPlan
+  gpu          list,watch                           ClusterServiceVersion DaemonSet Pod ControllerRevision
+  gpu          get                                  Pod/log
+  gpu          list                                 Event
+  nfd          get,list,watch,patch                 Subscription InstallPlan
+  nfd          list,watch                           ClusterServiceVersion DaemonSet Deployment
+  nic          get?,list?,watch?,patch?             Subscription InstallPlan
+  nic          list?,watch?                         ClusterServiceVersion DaemonSet Pod ControllerRevision
+  kmm          get?,list?,watch?,patch?             Subscription InstallPlan
+  kmm          list?,watch?                         ClusterServiceVersion
+  openshift    list,watch                           ImageStream
+  marketplace  get,list                             PackageManifest
+  marketplace  get,list,watch                       CatalogSource
+  marketplace  get?                                 ConfigMap
+  marketplace  list?                                Job Pod
+  -            get?                                 OperatorHub
 olm
   -            list                                 Subscription
   -            get                                  ClusterVersion

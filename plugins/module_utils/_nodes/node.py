@@ -20,7 +20,7 @@ Node = t.Mapping[str, t.Any]
 CORDON_MARK: t.Final = "accelerators.openshift/cordoned"
 # The id of the run that cordoned the node.
 CORDON_RUN: t.Final = "accelerators.openshift/cordoned-by-run"
-CORDONED_FOR_POOL, CORDONED_FOR_ADMIN = "pool", "admin"
+CORDONED_FOR_POOL, CORDONED_FOR_ADMIN, CORDONED_FOR_DRIVER = "pool", "admin", "driver"
 # Annotations by the machine-config daemon.
 _GROUP: t.Final = "machineconfiguration.openshift.io"
 CURRENT: t.Final = f"{_GROUP}/currentConfig"

@@ -241,23 +241,17 @@ def _off_target(installed: str, ask: olm_subscription.Ask, at_latest: bool) -> R
         remedy = f"Set {assignment(ask.package, 'approve', 'upgrade')} to let the operator be upgraded."
         text = f"CSV {installed} is installed; {ask.csv} was asked for."
         return failed("Older", text, code="OLM-VERSION", remedy=remedy)
+    channel = variable(ask.package, "channel")
     if at_latest and ask.csv:
         text = (
             f"CSV {installed} is installed, and OLM says that it is the latest that channel {ask.channel} "
             f"leads to; no way leads to {ask.csv}."
         )
-        remedy = (
-            f"Set {variable(ask.package, 'channel')} to another channel, or remove the operator "
-            "(state: absent) and install that CSV."
-        )
+        remedy = f"Set {channel} to another one, or remove the operator (state: absent) and install that CSV."
         return failed("NoWay", text, code="OLM-NO-UPGRADE", remedy=remedy, details=tuple(sorted(ask.held)))
     text = f"CSV {installed} is installed; waiting for a way to {ask.target}"
-    return pending(
-        "UpgradePending",
-        text,
-        code="OLM-NO-UPGRADE",
-        remedy=f"Set {variable(ask.package, 'channel')} to a channel that has a path between the two.",
-    )
+    remedy = f"Set {channel} to one that has a path between the two."
+    return pending("UpgradePending", text, code="OLM-NO-UPGRADE", remedy=remedy)
 
 
 # On own Subscriptions: the installed CSV after which OLM was made to resolve again.

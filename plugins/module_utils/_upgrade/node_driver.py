@@ -10,6 +10,7 @@ import typing as t
 
 from .._catalogue.well_known import DRIVER_UPGRADE
 from .._core.objects import KubeObject, Snapshot, name
+from .._nodes import node as node_facts
 from .._nodes.labels import labels
 from .._stack import operands, upgrade
 from .options import Triple
@@ -20,6 +21,7 @@ SKIP: t.Final = upgrade.SKIP
 HELD: t.Final = "accelerators.openshift/driver-upgrade-held"
 REQUIRED, DONE, FAILED = "upgrade-required", "upgrade-done", "upgrade-failed"
 UNCORDON: t.Final = "uncordon-required"
+VALIDATION: t.Final = "validation-required"
 # The controller's annotation of a node that was cordoned before its upgrade.
 _CORDONED_BEFORE: t.Final = "nvidia.com/gpu-driver-upgrade.node-initial-state.unschedulable"
 _CONTAINER: t.Final = "nvidia-driver-ctr"
@@ -69,10 +71,17 @@ class NodeDriver(t.NamedTuple):
         """Return whether somebody holds the node back by the operator's label."""
         return labels(self.node).get(SKIP) == "true" and not self.is_held
 
+    @property
+    def is_closed(self) -> bool:
+        """Return whether this collection cordoned the node to wait for the end of its pods."""
+        return node_facts.cordon_mark(self.node) == node_facts.CORDONED_FOR_DRIVER
+
     def runs(self, wanted: Triple) -> bool:
         """Return whether the node's driver is the wanted one and works."""
         is_right = wanted.is_of(self.image) if any(wanted) else self.is_current
-        return is_right and self.is_ready and self.state in ("", DONE)
+        # The controller marks a node that is held back, whatever its driver is.
+        is_idle = self.state in ("", DONE) or (self.is_held and self.state == REQUIRED)
+        return is_right and self.is_ready and is_idle
 
     def is_due(self, wanted: Triple, asked: Triple) -> bool:
         """Return whether the node needs the upgrade. asked: the driver that its object asks for now."""
@@ -120,6 +129,12 @@ def release(one: NodeDriver) -> KubeObject:
     return {"metadata": {"labels": marks, "annotations": {HELD: None}}}
 
 
+def close(run: str) -> KubeObject:
+    """Return the merge patch that keeps new pods away. run: the id of the run."""
+    marks = {node_facts.CORDON_MARK: node_facts.CORDONED_FOR_DRIVER, node_facts.CORDON_RUN: run}
+    return {"metadata": {"annotations": marks}, "spec": {"unschedulable": True}}
+
+
 def again(one: NodeDriver) -> KubeObject | None:
     """Return the merge patch by which the controller goes on with a failed node; None if it needs none.
 
@@ -133,4 +148,6 @@ def again(one: NodeDriver) -> KubeObject | None:
         more = {_CORDONED_BEFORE: None} if was_cordoned else {}
         return {"metadata": {"labels": marks, "annotations": more}} if one.state == FAILED else None
     stuck = one.state == FAILED or (one.is_current and one.is_blocked and one.state in ("", DONE))
+    # The controller does not look at the driver of a node whose validation it waits for.
+    stuck |= one.state == VALIDATION and not one.is_current
     return {"metadata": {"labels": {DRIVER_UPGRADE: REQUIRED}}} if stuck else None

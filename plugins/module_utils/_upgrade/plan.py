@@ -65,7 +65,8 @@ def build(
     """Return the plan. Raise InputError for a canary or a wave that does not fit the pools.
 
     wishes: the wanted driver, the size of a wave, and the canary or None. pods: those with devices. before:
-    the waves of an interrupted run, whose order stays.
+    the waves that an interrupted run has left. Their order stays, and each of their nodes goes through the
+    gate, also one that has the wanted driver already.
     """
     triple, wave, canary = wishes
     grouped = _by_pool(drivers, pools)
@@ -82,8 +83,11 @@ def build(
     options.wave_size(wave, first_pool, largest, largest)
     asked = {node: one.triple for one in targets for node in one.nodes}
     driven = [node for node in chosen if node in asked]
+    left = {node for wave_before in before for node in wave_before}
     due = [
-        node for node in driven if drivers[node].is_due(triple, asked[node]) and not drivers[node].is_skipped
+        node
+        for node in driven
+        if (node in left or drivers[node].is_due(triple, asked[node])) and not drivers[node].is_skipped
     ]
     held = [node for one in targets for node in one.nodes if node not in chosen]
     order = _waves(due, chosen, {pool: len(nodes) for pool, nodes in grouped.items()}, wave, canary, pods)

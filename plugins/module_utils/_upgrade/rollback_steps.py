@@ -32,6 +32,8 @@ def back(api: Api, params: GpuDriverUpgradeParams, state: State) -> list[str]:
         before = state.before.get(target.title)
         if failed and before:
             kept += _target(api, params, state, seen, target, failed, before)
+    now = look(api, params).drivers
+    wave_steps.reopen(api, now.values())
     return kept
 
 

@@ -140,13 +140,13 @@ def upgrade(work: Work) -> dict[str, t.Any]:
             work.store(phase=phase)
             work.look()
             return work.result()
+        if number:
+            work.look()
         if params["on_busy"] == impact.WAIT:
-            _wait_idle(api, plan, wave)
+            _wait_idle(work, wave)
         title = f"{'canary' if number == 0 else f'wave {number}'}: {', '.join(wave)}"
         api.progress(title)
         started = api.clock()
-        if number:
-            work.look()
         wave_steps.begin(api, params, work.seen, plan, wave, work.state.passed)
         if api.check_mode or not api.wait_wanted:
             return work.result()
@@ -164,6 +164,7 @@ def _pass(work: Work, wave: t.Sequence[str], title: str) -> None:
     """Wait for the nodes of the wave, and take them through the gate. Raise NotReadyError."""
     wave_steps.wait(work.api, work.params, work.seen, work.plan.wanted, wave, title)
     seen = work.look()
+    wave_steps.reopen(work.api, [seen.drivers[node] for node in wave if node in seen.drivers])
     nodes = [seen.drivers[node].node for node in wave if node in seen.drivers]
     pools = {node: wave_steps.pool_of(seen, node) for node in wave if node in seen.drivers}
     gate_steps.check(work.api, work.params, nodes, pools)
@@ -178,20 +179,27 @@ def _stops(api: Api, params: GpuDriverUpgradeParams) -> str:
     return "" if may_begin(api, params) else states.WAITING
 
 
-def _wait_idle(api: Api, plan: Plan, wave: t.Sequence[str]) -> None:
-    """Wait until no pod with devices runs on the nodes of the wave."""
+def _wait_idle(work: Work, wave: t.Sequence[str]) -> None:
+    """Cordon the nodes of the wave, and wait until no pod with devices runs there."""
 
     def judge(snapshot: Snapshot) -> Readiness:
         pods = [pod for found in snapshot.values() for pod in found]
-        left = upgrade_plan.impact(plan, pods, wave)
+        left = upgrade_plan.impact(work.plan, pods, wave)
         if left is None:
             return ready("Idle")
         details = tuple(impact.lines([left]))
         return pending("Busy", f"{left.line}.", code=BUSY, remedy=impact.REMEDY, details=details)
 
-    if not api.check_mode:
-        title = f"end of pods with GPUs on {', '.join(wave)}"
-        api.wait(drain.pod_queries(wave), judge, title, on_timeout_code=BUSY)
+    if work.api.check_mode or upgrade_plan.impact(work.plan, work.seen.pods, wave) is None:
+        return
+    wave_steps.close(work.api, [work.seen.drivers[node] for node in wave])
+    title = f"end of pods with GPUs on {', '.join(wave)}"
+    try:
+        work.api.wait(drain.pod_queries(wave), judge, title, on_timeout_code=BUSY)
+    except AcceleratorError:
+        seen = work.look()
+        wave_steps.reopen(work.api, [seen.drivers[node] for node in wave if node in seen.drivers])
+        raise
 
 
 def finish(work: Work) -> None:
@@ -203,6 +211,7 @@ def finish(work: Work) -> None:
             wave_steps.write_target(work.api, target, target.triple, values)
     chosen = [one for node, one in seen.drivers.items() if node in work.plan.pools]
     wave_steps.release(work.api, chosen)
+    wave_steps.reopen(work.api, chosen)
     if work.plan.outside:
         work.api.warn(
             f"{number_of(len(work.plan.outside), 'node')} in no chosen pool: label {SKIP}=true keeps the old "

@@ -53,6 +53,13 @@ class State:
         return self.phase in OPEN
 
     @property
+    def left(self) -> tuple[tuple[str, ...], ...]:
+        """Return the waves of an upgrade that is open or failed, without the nodes that passed the gate."""
+        if not self.is_open and self.phase != FAILED:
+            return ()
+        return tuple(tuple(node for node in wave if node not in self.passed) for wave in self.waves)
+
+    @property
     def is_paused(self) -> bool:
         """Return whether the upgrade waits for the action `resume`."""
         return self.is_open and (self.is_pausing or self.phase == PAUSED)

@@ -10,9 +10,11 @@ import typing as t
 
 from .._core.errors import InputError
 from .._kube.client import Api
+from .._kube.kinds import known
 from .._kube.session import Unguarded
 from .._nodes.pool_nodes import check_pools
-from . import gate, options, plan as upgrade_plan, run_steps, state as states, targets
+from . import gate, options, plan as upgrade_plan, run_steps, state as states, targets, wave_steps
+from .judge import judge
 from .look_steps import Seen, look
 from .options import GpuDriverUpgradeParams, Triple
 from .plan import Plan
@@ -71,11 +73,25 @@ def _status(
     """Return how far the upgrade is, node by node. Write nothing."""
     seen = look(api, params)
     triple = wanted or (found.wanted if found else seen.targets[0].triple)
-    return result(seen, _plan(params, seen, triple, found), found or _none(triple))
+    plan = _plan(params, seen, triple, found)
+    return {**result(seen, plan, found or _none(triple)), "troubles": _troubles(api, seen, plan)}
+
+
+def _troubles(api: Api, seen: Seen, plan: Plan) -> list[dict[str, t.Any]]:
+    """Return what keeps nodes from the wanted driver, as a run would say it; without nodes held back."""
+    nodes = tuple(node for node in plan.pools if not seen.drivers[node].is_held)
+    wave = wave_steps.wave_of(seen, plan.wanted, nodes, 0.0)
+    stream = api.get(known("ImageStream"), "driver-toolkit", "openshift")
+    snapshot = {**seen.snapshot, "streams": [stream] if stream else []}
+    return [
+        {"node": one.node, "code": one.code, "message": one.message, "remedy": one.remedy}
+        for one in judge(wave, snapshot)
+        if not one.is_ready
+    ]
 
 
 def _plan(params: GpuDriverUpgradeParams, seen: Seen, wanted: Triple, found: State | None) -> Plan:
-    before = found.waves if found and found.wanted == wanted and found.is_open else ()
+    before = found.left if found and found.wanted == wanted else ()
     wishes = (wanted, params["wave"], params["canary"])
     return upgrade_plan.build(seen.targets, seen.drivers, seen.pools, wishes, seen.pods, before)
 
@@ -109,7 +125,8 @@ def _nothing_due(
     api: Api, params: GpuDriverUpgradeParams, seen: Seen, plan: Plan, found: State | None
 ) -> dict[str, t.Any]:
     """Finish what a killed run left: labels that hold nodes back, and the upgradePolicy."""
-    is_held = any(seen.drivers[node].is_held for node in plan.pools if node in seen.drivers)
+    chosen = [seen.drivers[node] for node in plan.pools if node in seen.drivers]
+    is_held = any(one.is_held or one.is_closed for one in chosen)
     state = found or _none(plan.wanted).at(phase=states.DONE)
     work = Work(api, params, seen, plan, state, [])
     if is_held or state.is_open or state.phase == states.FAILED:

@@ -11,7 +11,9 @@ import typing as t
 from .._core.errors import NotReadyError
 from .._kube.client import Api
 from .._kube.kinds import known
+from .._nodes import drain_steps
 from .._nodes.labels import labels
+from .._nodes.node import is_cordoned
 from .._nodes.taints import matches
 from .._stack import diagnose
 from .._stack.clusterpolicy.judge import PODS
@@ -85,6 +87,20 @@ def begin(
             api.merge_patch(NODE, node, None, body)
 
 
+def close(api: Api, drivers: t.Iterable[NodeDriver]) -> None:
+    """Keep new pods away from these nodes, while the task waits for the end of the others."""
+    for one in drivers:
+        if not is_cordoned(one.node):
+            api.merge_patch(NODE, one.name, None, node_driver.close(api.run.id))
+
+
+def reopen(api: Api, drivers: t.Iterable[NodeDriver]) -> None:
+    """Make the nodes schedulable that `close` cordoned."""
+    for one in drivers:
+        if one.is_closed:
+            drain_steps.uncordon(api, one.name)
+
+
 def _of_wave(seen: Seen, wave: t.Sequence[str]) -> list[Target]:
     found = {one.title: one for one in (seen.target_of(node) for node in wave)}
     return list(found.values())
@@ -101,10 +117,7 @@ def wait(
     """Wait until every node runs the driver and its stack works. Raise NotReadyError with logs if not."""
     limit = float(params["node_timeout"] * len(nodes))
     api.deadline.grow(api.deadline.elapsed() + limit + params["wait_timeout"])
-    pools = {node: pool_of(seen, node) for node in nodes}
-    wave = Wave(
-        tuple(nodes), wanted, pools, seen.policy, {node: seen.target_of(node) for node in nodes}, limit
-    )
+    wave = wave_of(seen, wanted, nodes, limit)
     judge = WaveJudge(wave, api.clock, params["grace"])
     try:
         api.wait(queries(params), judge, title, params["settle"])
@@ -112,6 +125,13 @@ def wait(
         diagnose.read_logs(api, judge, exc, PODS)
         exc.facts["late"] = sorted({one.node for one in judge.findings if one.node and not one.is_ready})
         raise
+
+
+def wave_of(seen: Seen, wanted: Triple, nodes: t.Sequence[str], limit: float) -> Wave:
+    """Return what the nodes are judged by. limit: seconds for all of them."""
+    pools = {node: pool_of(seen, node) for node in nodes}
+    targets = {node: seen.target_of(node) for node in nodes}
+    return Wave(tuple(nodes), wanted, pools, seen.policy, targets, limit)
 
 
 def pool_of(seen: Seen, node: str) -> StackPool:

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import pytest
-from unit.quota.test_steps import GPU, World, params
+from unit.quota.builders import GPU
+from unit.quota.test_steps import World, params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,

@@ -34,6 +34,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm.subscription import (
     OlmOperatorParams,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._operators.params import (
+    OperatorUpgradeParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.steps import GpuPlanParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota.options import GpuQuotaParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._removal.steps import GpuRemovalParams
@@ -71,6 +74,7 @@ PARAMS: dict[str, type] = {
     "nfd_labels": NfdLabelsParams,
     "node_tuning": NodeTuningParams,
     "olm_operator": OlmOperatorParams,
+    "operator_upgrade": OperatorUpgradeParams,
     "preflight_update": PreflightUpdateParams,
     "special_resource": SpecialResourceParams,
     "update_pools": UpdatePoolsParams,

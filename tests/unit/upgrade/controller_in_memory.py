@@ -36,8 +36,8 @@ class KilledError(BaseException):
 class Operator:
     """The operator works after each write, until nothing changes any more.
 
-    upgraded: node and version of each driver pod that came up, in their order. broken: versions whose pods
-    crash, or (node, version). stuck: pods that no eviction ends. is_stopped: the operator does nothing.
+    upgraded: node and version of each driver pod that came up, in their order. ended: pods that ended.
+    broken: versions whose pods crash, or (node, version). stuck: pods that no eviction ends. is_stopped: the operator does nothing.
     writes_left: the run is killed when so many writes were sent. owners: node -> its NVIDIADriver.
     """
 
@@ -47,6 +47,7 @@ class Operator:
         self.server = FakeServer(*KINDS)
         self.clock = FakeClock()
         self.upgraded: list[tuple[str, str]] = []
+        self.ended: list[str] = []
         self.broken: set[t.Any] = set()
         self.stuck: set[str] = set()
         self.is_stopped = False
@@ -252,12 +253,15 @@ class Operator:
             self._mark(node, "upgrade-failed")
             return
         for one in here:
-            self._delete(one)
+            self.end(name(one))
         self._mark(node, "pod-restart-required")
 
-    def _delete(self, one: KubeObject) -> None:
-        key = next(key for key, found in self.server.objects.items() if found is one)
-        del self.server.objects[key]
+    def end(self, title: str) -> None:
+        """End a pod; its name is then in `ended`."""
+        for key, one in list(self.server.objects.items()):
+            if one["kind"] == "Pod" and name(one) == title:
+                del self.server.objects[key]
+                self.ended.append(title)
 
     def _hash(self, daemonset: KubeObject) -> str:
         return self._revisions[daemonset["metadata"]["uid"]][-1]

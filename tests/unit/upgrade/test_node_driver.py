@@ -81,6 +81,8 @@ def test_a_failed_node_begins_again() -> None:
     assert node_driver.again(driver(is_current=False)) is None
     required = {"metadata": {"labels": {STATE: "upgrade-required"}}}
     assert node_driver.again(driver(state="upgrade-failed", is_ready=False)) == required
+    assert node_driver.again(driver(state="validation-required", is_current=False)) == required
+    assert node_driver.again(driver(state="validation-required")) is None
     right = node_driver.again(driver(state="upgrade-failed"))
     assert right is not None
     assert right["metadata"]["labels"] == {STATE: "uncordon-required"}

@@ -68,6 +68,18 @@ def test_an_interrupted_run_keeps_its_order() -> None:
     assert found.waves == (("a-2", "a-1"), ("b-0",), ("a-0",))
 
 
+def test_a_node_that_has_the_driver_and_did_not_pass_the_gate_is_gone_through_again() -> None:
+    targets, drivers = cluster("a-0", "a-1")
+    ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+    pod = {"metadata": {"name": "driver"}, "spec": {}, "status": ready}
+    drivers["a-0"].node["metadata"]["labels"]["nvidia.com/gpu-driver-upgrade-state"] = "upgrade-done"
+    drivers["a-0"] = drivers["a-0"]._replace(pod=pod, image="r/i:2-rhel9.6", is_current=True)
+    wishes = (NEW, "1", None)
+    assert plan.build(targets, drivers, POOLS[:1], wishes, []).waves == (("a-1",),)
+    again = plan.build(targets, drivers, POOLS[:1], wishes, [], before=(("a-0",), ("a-1",)))
+    assert again.waves == (("a-0",), ("a-1",))
+
+
 def test_nodes_of_other_pools_and_skipped_ones_stay() -> None:
     found = build("a-0 a-1 b-0", pools=POOLS[:1], skipped="a-1")
     assert (found.nodes, found.outside, found.skipped) == (("a-0",), ("b-0",), ("a-1",))

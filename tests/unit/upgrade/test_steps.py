@@ -74,6 +74,19 @@ def test_without_a_rollback_the_failing_node_stays_as_it_is() -> None:
     assert operator.phase() == "failed"
 
 
+def test_a_node_that_failed_the_gate_goes_through_it_again() -> None:
+    operator = Operator()
+    probe = {"kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "probe", "namespace": "team"}}
+    for _run in range(2):
+        with pytest.raises(NotReadyError) as caught:
+            steps.ensure(operator.api(), params(rollback=False, probe=probe))
+        assert caught.value.code == "UPGRADE-PROBE"
+        assert operator.upgraded == [("gpu-0", NEW)]
+        assert operator.phase() == "failed"
+    steps.ensure(operator.api(), params())
+    assert operator.versions() == dict.fromkeys(("gpu-0", "gpu-1", "gpu-2"), NEW)
+
+
 def test_busy_nodes_are_asked_for_before_the_first_write() -> None:
     operator = Operator(("gpu-0", "gpu-1"), gpu_pod("train", "gpu-1"))
     with pytest.raises(AcceleratorError) as caught:
