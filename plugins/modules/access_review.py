@@ -37,6 +37,7 @@ options:
       - remove_pool
       - tune_nodes
       - drift
+      - upgrade_driver
       - before_openshift_update
       - after_openshift_update
     required: true
@@ -155,6 +156,7 @@ SPEC = ArgumentSpec(
                 "remove_pool",
                 "tune_nodes",
                 "drift",
+                "upgrade_driver",
                 "before_openshift_update",
                 "after_openshift_update",
             ],

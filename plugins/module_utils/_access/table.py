@@ -21,6 +21,7 @@ plan
   -            get                                  Infrastructure
 leftovers
   -            list?                                ResourceQuota PriorityClass
+  -            list?                                Tuned MachineConfigPool
 removal
   machines     list                                 MachineSet Machine
   -            list,watch                           Pod
@@ -147,6 +148,16 @@ nvidia_network_operator absent
   -            get,list,watch,delete                NicClusterPolicy
   -            list,watch                           Node Pod
   nic          list,watch                           DaemonSet Pod
+driver_upgrade
+  -            get,list,watch,patch                 Node ClusterPolicy
+  -            list,watch                           Pod
+  -            get?,list?,patch?                    NVIDIADriver
+  -            get?,list?,watch?,create?,delete?    Job
+  gpu          list,watch                           DaemonSet Pod ControllerRevision
+  gpu          get                                  Pod/log
+  gpu          list                                 Event
+  gpu          get,create,patch                     ConfigMap
+  openshift    list,watch                           ImageStream
 gpu_policy priority
   -            get,create,patch                     PriorityClass
 gpu_policy priority absent
@@ -199,4 +210,19 @@ olm absent
   *            list                                 ConfigMap Secret Service Pod PersistentVolumeClaim
   *            list                                 Deployment StatefulSet DaemonSet Job CronJob
   *            list                                 ServiceMonitor
+update
+  -            get                                  ClusterVersion
+  -            list                                 ClusterOperator ClusterServiceVersion Node Pod
+  -            list                                 ClusterPolicy NicClusterPolicy DaemonSet Module
+  -            list                                 MachineConfigPool PodDisruptionBudget
+  -            list                                 PreflightValidation PreflightValidationOCP
+  openshift    get                                  ImageStream
+  gpu          list                                 DaemonSet Pod
+  gpu          create?                              ImageStreamImport
+rbac
+  -            get,list,create,patch                Namespace
+  -            get,list,create,patch,delete         ServiceAccount ClusterRoleBinding RoleBinding
+  -            get,list,create,patch,delete         ClusterRole
+  -            bind,escalate                        ClusterRole
+  -            create?                              ServiceAccount/token
 """

@@ -35,8 +35,8 @@ _TRIPLE: t.Final = ("repository", "image", "version")
 _SHOWN: t.Final = 10
 _POLICY: t.Final = known("ClusterPolicy")
 _REMEDY: t.Final = (
-    "Set driver_change: pin to keep the driver that runs, "
-    "or driver_change: allow to have it replaced node by node."
+    "Set gpu_operator_driver_change (module option driver_change) to pin, to keep the driver that runs, or "
+    "to allow, to have it replaced node by node."
 )
 _NAME_IT: t.Final = (
     "Name driver.repository, driver.image and driver.version in the ClusterPolicy, then run again."

@@ -33,6 +33,7 @@ from . import (
     support,
 )
 from .helm_values import PACKAGE as GPU_OPERATOR
+from .settings import variable
 from .subscription import UPGRADE, OlmOperatorParams
 
 _NETWORK_OPERATOR: t.Final = "nvidia-network-operator"
@@ -184,7 +185,9 @@ def _check_support(api: Api, ask: olm_subscription.Ask) -> None:
     if not support.span(ask.package, csv.partition(".")[2]):
         return
     with contextlib.suppress(ForbiddenError, KindNotServedError):
-        if text := support.check(ask.package, csv, api.get(known("ClusterVersion"), "version")):
+        cluster = api.get(known("ClusterVersion"), "version")
+        setting = f"{variable(ask.package, 'channel')} or {variable(ask.package, 'csv')}"
+        if text := support.check(ask.package, csv, cluster, setting):
             api.warn(text)
 
 

@@ -47,6 +47,7 @@ ORDER = (
     "_quota",
     "_workload/benchmarks",
     "_workload",
+    "_upgrade",
 )
 # A registry stands above what it lists: it may import every folder of its package.
 REGISTRIES = {"_stack/backend", "_workload/benchmarks/registry"}
@@ -54,7 +55,9 @@ REGISTRIES = {"_stack/backend", "_workload/benchmarks/registry"}
 # Files that do steps: they work on an Api. All others outside _kube and _frame build, judge and summarize.
 STEPS = {
     "_impact/consent",
+    "_access/grant_steps",
     "_access/steps",
+    "_access/token_steps",
     "_machines/steps/autoscaling",
     "_machines/steps/bare_metal",
     "_machines/steps/health",
@@ -101,28 +104,38 @@ STEPS = {
     "_tuning/user_data_steps",
     "_update/pause_steps",
     "_update/steps",
+    "_upgrade/gate_steps",
+    "_upgrade/look_steps",
+    "_upgrade/rollback_steps",
+    "_upgrade/run_steps",
+    "_upgrade/steps",
+    "_upgrade/wave_steps",
+    "_workload/arrival_steps",
     "_workload/removal_steps",
     "_workload/run_steps",
     "_workload/steps",
 }
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "access_review": (41, 235),
-    "gpu_autoscaler": (122, 644),
+    "access_review": (41, 241),
+    "access_grant": (44, 256),
+    "access_token": (44, 255),
+    "gpu_autoscaler": (122, 646),
+    "gpu_driver_upgrade": (125, 659),
     "gpu_machine_health": (46, 258),
-    "gpu_machineset": (122, 700),
-    "gpu_node": (67, 371),
-    "gpu_plan": (106, 542),
-    "gpu_quota": (52, 273),
-    "gpu_removal": (67, 348),
-    "gpu_workload": (68, 347),
+    "gpu_machineset": (122, 703),
+    "gpu_node": (67, 373),
+    "gpu_plan": (106, 544),
+    "gpu_quota": (52, 274),
+    "gpu_removal": (67, 352),
+    "gpu_workload": (75, 391),
     "manifests": (39, 223),
-    "nfd_labels": (58, 322),
-    "node_tuning": (81, 404),
-    "olm_operator": (66, 367),
-    "preflight_update": (75, 399),
-    "special_resource": (137, 760),
-    "update_pools": (80, 420),
+    "nfd_labels": (58, 324),
+    "node_tuning": (81, 407),
+    "olm_operator": (66, 368),
+    "preflight_update": (75, 400),
+    "special_resource": (137, 763),
+    "update_pools": (63, 331),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"

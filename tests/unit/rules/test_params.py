@@ -8,6 +8,12 @@ import typing as t
 
 import pytest
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._access.grant_steps import (
+    AccessGrantParams,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._access.token_steps import (
+    AccessTokenParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import AUTH
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.manifest_steps import (
     ManifestsParams,
@@ -43,11 +49,17 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._update.pau
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.steps import (
     PreflightUpdateParams,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade.options import (
+    GpuDriverUpgradeParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import GpuWorkloadParams
 
 MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 PARAMS: dict[str, type] = {
+    "access_grant": AccessGrantParams,
+    "access_token": AccessTokenParams,
     "gpu_autoscaler": GpuAutoscalerParams,
+    "gpu_driver_upgrade": GpuDriverUpgradeParams,
     "gpu_machine_health": GpuMachineHealthParams,
     "gpu_machineset": GpuMachinesetParams,
     "gpu_node": GpuNodeParams,
