@@ -20,6 +20,9 @@ Data = dict[str, t.Any]
 ROOT: t.Final = Path(__file__).resolve().parents[2]
 PLAYBOOKS: t.Final = ROOT / "playbooks"
 NAMES: t.Final = sorted(path.stem for path in PLAYBOOKS.glob("*.yml"))
+# It sends data files to AWX, works on no cluster, and never had other names of variables.
+OF_AWX: t.Final = "awx_setup"
+ON_CLUSTERS: t.Final = [name for name in NAMES if name != OF_AWX]
 MODULES: t.Final = sorted(path.stem for path in (ROOT / "plugins/modules").glob("*.py"))
 ROLES: t.Final = sorted(path.name for path in (ROOT / "roles").iterdir())
 # Names that Ansible itself defines.
@@ -28,13 +31,17 @@ ANSIBLE: t.Final = {
     "ansible_playbook_python",
     "ansible_run_tags",
     "ansible_skip_tags",
+    "inventory_hostname",
+    "item",
     "lookup",
     "loop",
     "omit",
+    "playbook_dir",
 }
 PLUGINS: t.Final = "ansible_collections.accelerators.openshift.plugins"
 EXPRESSIONS: t.Final = {"when", "that"}
 REFUSES: t.Final = "tasks/refuse_old_names.yml"
+SHARES: t.Final = "tasks/share_result.yml"
 VARIABLES: t.Final = "gpu_variables"
 # Options that a playbook computes from the variable, instead of passing it on.
 COMPUTED: t.Final = {"gpu_instance_types_catalogue", "gpu_pools", "gpu_pool", "gpu_replicas"}
@@ -106,7 +113,8 @@ def registered() -> set[str]:
     """What tasks of roles and playbooks leave behind."""
     tasks = [task for path in (ROOT / "roles").glob("*/tasks/*.yml") for task in read(path)]
     tasks += [task for name in NAMES for task in steps(play(name))]
-    return {task["register"] for task in tasks if "register" in task}
+    read_in = {task.get("ansible.builtin.include_vars", {}).get("name", "") for task in tasks}
+    return {task["register"] for task in tasks if "register" in task} | read_in
 
 
 @functools.cache
@@ -126,7 +134,7 @@ def table() -> list[Data]:
     return [
         {"playbook": name, "variable": variable, "type": kind, "default": default}
         for playbooks, variable, kind, default in found
-        for name in (NAMES if playbooks == "all" else re.findall(r"`(\w+)`", playbooks))
+        for name in (ON_CLUSTERS if playbooks == f"all but `{OF_AWX}`" else re.findall(r"`(\w+)`", playbooks))
     ]
 
 
@@ -145,6 +153,7 @@ def test_every_variable_is_ours_by_name(name: str) -> None:
     assert [one for one in asked(name) if not one.startswith("gpu_")] == []
 
 
+@functools.cache
 def options(module: str) -> Data:
     """The options that a module documents, those of its fragments included."""
     doc = yaml.safe_load(importlib.import_module(f"{PLUGINS}.modules.{module}").DOCUMENTATION)
@@ -257,17 +266,36 @@ def test_old_names_hide_what_an_inventory_may_call_so() -> None:
     assert old_names_hidden() == everything - ours - set(old_names()["cluster"])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ON_CLUSTERS)
 def test_a_playbook_refuses_old_names_first_and_reads_the_new_ones(name: str) -> None:
     of = play(name)
     first = [*of.get("pre_tasks", ()), *of.get("tasks", ())][0]
     assert first["ansible.builtin.import_tasks"] == REFUSES
     group = first["vars"]["__gpu_old_names_of"]
-    sharing = {other for other in NAMES if next(steps(play(other)))["vars"]["__gpu_old_names_of"] == group}
+    sharing = {
+        other for other in ON_CLUSTERS if next(steps(play(other)))["vars"]["__gpu_old_names_of"] == group
+    }
     known = {one for other in sharing for one in asked(other) | role_variables(run_by(play(other)))}
     new = {**old_names()["cluster"], **old_names()[group]}
     assert set(new.values()) <= known
     assert not asked(name) & set(new)
+
+
+@pytest.mark.parametrize("name", ON_CLUSTERS)
+def test_a_playbook_shares_its_result_under_its_name(name: str) -> None:
+    """Only the tasks that write a file or fail the run may come later."""
+    every = list(steps(play(name)))
+    (shares,) = [task for task in every if task.get("ansible.builtin.import_tasks") == SHARES]
+    assert shares["vars"]["__gpu_shared"]["playbook"] == name
+    later = every[every.index(shares) + 2 :]
+    assert all({"ansible.builtin.assert", "ansible.builtin.copy"} & set(task) for task in later)
+
+
+def test_no_playbook_reads_what_another_one_shared() -> None:
+    """AWX gives it to the next node as an extra variable, which comes before every other."""
+    (task,) = read(PLAYBOOKS / SHARES)
+    assert list(task["ansible.builtin.set_stats"]["data"]) == ["gpu_run"]
+    assert [name for name in ON_CLUSTERS if "gpu_run" in asked(name) | role_variables(ROLES)] == []
 
 
 def test_yaml_that_a_user_gets_is_narrow() -> None:

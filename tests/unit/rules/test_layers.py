@@ -46,6 +46,7 @@ ORDER = (
     "_quota",
     "_workload/benchmarks",
     "_workload",
+    "_awx",
 )
 # A registry stands above what it lists: it may import every folder of its package.
 REGISTRIES = {"_stack/backend", "_workload/benchmarks/registry"}
