@@ -36,9 +36,7 @@ def fill(cluster: BenchCluster, numbers: range) -> None:
     """Create nodes; return when every node is Ready, KWOK is stopped and the servers are quiet."""
     processes, deadline = cluster.sandbox.processes, time.monotonic() + PATIENCE
     processes.signal("kwok", signal.SIGCONT)
-    with ThreadPoolExecutor(CONNECTIONS) as threads:
-        for _done in threads.map(lambda number: cluster.client.create(objects.node(number)), numbers):
-            pass
+    create(cluster, numbers)
     settle(cluster, deadline)
     # Quiet may also be a KWOK that has lost its way; a look ends at the first node that is not Ready.
     while waiting := next(
@@ -53,6 +51,13 @@ def fill(cluster: BenchCluster, numbers: range) -> None:
         settle(cluster, deadline)
     processes.signal("kwok", signal.SIGSTOP)
     settle(cluster, deadline)
+
+
+def create(cluster: BenchCluster, numbers: range) -> None:
+    """Create nodes, and return once the API server has them all."""
+    with ThreadPoolExecutor(CONNECTIONS) as threads:
+        for _done in threads.map(lambda number: cluster.client.create(objects.node(number)), numbers):
+            pass
 
 
 def settle(cluster: BenchCluster, deadline: float) -> None:

@@ -10,7 +10,6 @@ import contextlib
 import statistics
 import threading
 import typing as t
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import fleet
@@ -40,10 +39,7 @@ def rows(where: Surroundings, report: Report, rounds: int) -> None:
     cluster = where.cluster
     assert cluster
     nodes = SMALL if where.small else NODES
-    numbers = range(FIRST, FIRST + nodes)
-    with ThreadPoolExecutor(fleet.CONNECTIONS) as threads:
-        for _done in threads.map(lambda number: cluster.client.create(objects.node(number)), numbers):
-            pass
+    fleet.create(cluster, range(FIRST, FIRST + nodes))
     playbook, pools = CHECKOUT / "playbooks/enable_gpus.yml", _pools(where.directory / "pools.yml")
     arguments = ("-e", f"@{pools}", "--tags", "gpu_policy")
     with counted(cluster):

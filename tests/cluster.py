@@ -66,3 +66,12 @@ def running(scenario: str = "") -> t.Iterator[Cluster]:
         yield Cluster(sandbox.kubeconfig, Client(sandbox.kubeconfig, "integration-tests"), sandbox)
     finally:
         lifecycle.down(sandbox)
+
+
+@contextlib.contextmanager
+def own(scenario: str) -> t.Iterator[Cluster]:
+    """Yield a sandbox of `scenario`; skip the test if KUBECONFIG names a cluster."""
+    if os.environ.get("KUBECONFIG"):
+        pytest.skip(f"needs a cluster of its own: scenario {scenario}")
+    with running(scenario) as cluster:
+        yield cluster

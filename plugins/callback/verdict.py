@@ -32,7 +32,6 @@ import typing as t
 from ansible.plugins.callback import CallbackBase
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import shown
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.registry import CODES
 
 _OURS: t.Final = "accelerators.openshift."
 _CODED: t.Final = re.compile(r"([A-Z]+(?:-[A-Z0-9]+)+): (.*)", re.DOTALL)
@@ -104,6 +103,11 @@ def _host(result: t.Any) -> str:
 def _coded(failure: dict[str, t.Any]) -> dict[str, t.Any]:
     """Return the failure with code, message and remedy if only its text begins with a code."""
     found = None if failure.get("code") else _CODED.match(str(failure.get("msg", "")))
-    if found is None or found[1] not in CODES:
+    if found is None:
+        return failure
+    # Every ansible-playbook loads this file at its start, and few of them need the registry.
+    from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.registry import CODES
+
+    if found[1] not in CODES:
         return failure
     return {**failure, "code": found[1], "message": found[2], "remedy": CODES[found[1]].remedy}

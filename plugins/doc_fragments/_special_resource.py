@@ -115,4 +115,12 @@ options:
       - By default 60 seconds, and 300 seconds for containers that crash and images that cannot be pulled,
         since a node waits that long between two attempts. A value counts for all of them.
     type: float
+  go_on:
+    description:
+      - Whether a pool whose stack fails does not end the wait for the other pools. The task still fails, with
+        the code of the first failure, once every other pool is ready or has failed too.
+      - RV(special_resource.pools) of the failed task then says which pools are ready.
+      - A failure that belongs to no pool, such as one of the operator, always ends the wait.
+    type: bool
+    default: false
 """

@@ -29,7 +29,7 @@ options:
   playbook:
     description: Name of the playbook of this collection.
     type: str
-    choices: [enable_gpus, remove_gpus, resize_pool, replace_node, remove_pool, tune_nodes]
+    choices: [enable_gpus, remove_gpus, resize_pool, replace_node, remove_pool, tune_nodes, drift]
     required: true
   pools:
     description:
@@ -145,6 +145,7 @@ SPEC = ArgumentSpec(
                 "replace_node",
                 "remove_pool",
                 "tune_nodes",
+                "drift",
             ],
             "required": True,
         },

@@ -70,11 +70,11 @@ options:
     choices: [dra]
   leftovers:
     description:
-      - Whether to list quotas and priority classes that this collection made and that O(pools) does not ask
-        for, in C(leftovers) of RV(plan). They stay.
+      - Whether to list quotas, priority classes and objects of a tuning that this collection made and that
+        O(pools) does not ask for, in C(leftovers) of RV(plan). They stay.
       - Also refuses a priority class that exists with another value or preemption policy, or whose
         description another field manager set (C(POOL-PRIORITY)).
-      - This needs two requests. An identity that may not list them gets an empty list.
+      - This needs three requests. What an identity may not list is left out.
     type: bool
     default: false
   incomplete:

@@ -40,6 +40,11 @@ options:
     elements: str
     choices: [gpu_operator, nvidia_network_operator, node_feature_discovery]
     default: []
+  machines:
+    description:
+      - Whether the machine sets of the pools go too. If not, their nodes only lose what O(parts) brings.
+    type: bool
+    default: true
   namespace:
     description: Namespace of the Machine API.
     type: str
@@ -149,6 +154,7 @@ SPEC = ArgumentSpec(
             "choices": ["gpu_operator", "nvidia_network_operator", "node_feature_discovery"],
             "default": [],
         },
+        "machines": {"type": "bool", "default": True},
         "namespace": {"type": "str", "default": "openshift-machine-api"},
         "gpu_namespace": {"type": "str", "default": "nvidia-gpu-operator"},
         "network_namespace": {"type": "str", "default": "nvidia-network-operator"},

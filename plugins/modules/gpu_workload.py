@@ -118,6 +118,21 @@ options:
       - For how many seconds a pod may stay unschedulable, or its image unavailable, before the task fails.
     type: float
     default: 60
+  joining:
+    description:
+      - Names of pools whose machines may still be on their way.
+      - With this option the module validates each of O(pools) as soon as all of its nodes offer their
+        devices, and ends when every Machine of these pools is a Ready node. It also ends when a Machine is in
+        trouble, which M(accelerators.openshift.gpu_machineset) explains, and after O(wait_timeout).
+      - Such a task never fails for a pool; it warns. Run the module again without this option to validate
+        the rest.
+      - One line of progress says what each pool waits for, and since when.
+    type: list
+    elements: str
+  machine_namespace:
+    description: Namespace of the Machines of O(joining).
+    type: str
+    default: openshift-machine-api
 """
 
 EXAMPLES = r"""
@@ -224,7 +239,10 @@ SPEC = ArgumentSpec(
         "pools": {"type": "list", "elements": "dict"},
         "max_nodes": {"type": "int", "default": 200},
         "grace": {"type": "float", "default": 60},
+        "joining": {"type": "list", "elements": "str"},
+        "machine_namespace": {"type": "str", "default": "openshift-machine-api"},
     },
+    required_by={"joining": ["pools"]},
     required_if=[["state", "present", ["node_selector", "pools"], True]],
     mutually_exclusive=[["node_selector", "pools"]],
 ).merge(AUTH, STATE, WAIT)

@@ -116,7 +116,7 @@ checks:
     - name: machine config pool worker
       verdict: blocking
       message: "is paused: its 5 nodes keep their kernel, and the update of the nodes waits"
-      remedy: "`oc patch mcp worker --type merge -p '{\"spec\":{\"paused\":false}}'`"
+      remedy: "`oc patch machineconfigpool worker --type merge -p '{\"spec\":{\"paused\":false}}'`"
       code: UPDATE-POOL
       evidence: []
 table:

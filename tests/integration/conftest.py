@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fixtures of the integration tests: the playbook runner, the audit log, both ways to run a module."""
+"""Fixtures of the integration tests: the playbook runner, the audit log, both ways to run a module.
+
+The runner and the log are made for each file, because some folders replace `cluster` for each file.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +25,12 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return warm_ansible.start(tmp_path_factory.mktemp("warm"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, program: Path) -> Playbook:
     return Playbook(tmp_path_factory.mktemp("playbooks"), cluster.kubeconfig, program)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def audit(cluster: Cluster) -> Audit:
     return Audit(cluster.sandbox.directory / "audit.log" if cluster.sandbox else None, cluster.client)
 

@@ -22,18 +22,26 @@ def kill(
     playbook: Playbook, directory: Path, when: t.Callable[[], t.Any], module: str, **options: t.Any
 ) -> None:
     """Run one task, and kill ansible-playbook as soon as the condition holds."""
+    assert is_killed(playbook, directory, when, module, **options), "ansible-playbook had ended before"
+
+
+def is_killed(
+    playbook: Playbook, directory: Path, when: t.Callable[[], t.Any], module: str, **options: t.Any
+) -> bool:
+    """Do the same; return False when the task had ended before."""
     task = {f"accelerators.openshift.{module}": {**options, "kubeconfig": str(playbook.kubeconfig)}}
     play = directory / "play.yml"
     play.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": [task]}]))
-    _kill(playbook, when, [str(play)])
+    return _kill(playbook, when, [str(play)])
 
 
 def kill_playbook(playbook: Playbook, when: t.Callable[[], t.Any], name: str, **extra_vars: t.Any) -> None:
     """Run a playbook of the collection, and kill ansible-playbook as soon as the condition holds."""
-    _kill(playbook, when, [str(ROOT / f"playbooks/{name}.yml"), "-e", json.dumps(extra_vars)])
+    arguments = [str(ROOT / f"playbooks/{name}.yml"), "-e", json.dumps(extra_vars)]
+    assert _kill(playbook, when, arguments), "ansible-playbook had ended before"
 
 
-def _kill(playbook: Playbook, when: t.Callable[[], t.Any], arguments: list[str]) -> None:
+def _kill(playbook: Playbook, when: t.Callable[[], t.Any], arguments: list[str]) -> bool:
     program = str(Path(sys.executable).parent / "ansible-playbook")
     environment = {**os.environ, **playbook._environment()}
     run = subprocess.Popen(
@@ -45,9 +53,11 @@ def _kill(playbook: Playbook, when: t.Callable[[], t.Any], arguments: list[str])
     )
     try:
         until(lambda: run.poll() is not None or when(), "the moment in which ansible-playbook is killed")
-        assert run.poll() is None, "ansible-playbook had ended before"
+        has_ended = run.poll() is not None
     finally:
         # Its workers are not in this group: each has a session of its own.
-        os.killpg(run.pid, signal.SIGKILL)
+        if run.poll() is None:
+            os.killpg(run.pid, signal.SIGKILL)
         run.wait()
-    assert run.returncode == -signal.SIGKILL
+    assert has_ended or run.returncode == -signal.SIGKILL
+    return not has_ended

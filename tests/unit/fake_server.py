@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+import re
 import typing as t
 import uuid
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -246,7 +247,7 @@ class FakeServer:
         return obj
 
     def _matching(self, kind: kube_kinds.Kind, namespace: str, query: dict[str, str]) -> list[Object]:
-        selector = [part for part in query.get("labelSelector", "").split(",") if part]
+        selector = [part for part in re.split(r",(?![^(]*\))", query.get("labelSelector", "")) if part]
         field, _equals, value = query.get("fieldSelector", "").partition("=")
         name, on_node = (value, "") if field == "metadata.name" else ("", value)
         return [
@@ -287,7 +288,10 @@ class FakeServer:
 
 
 def _fits(part: str, labels: t.Mapping[str, str]) -> bool:
-    """Return True if the labels fulfil one part of a selector: `key=value`, `key` or `!key`."""
+    """Return True if the labels fulfil one part of a selector: `key=value`, `key in (…)`, `key` or `!key`."""
+    key, is_set, values = part.partition(" in ")
+    if is_set:
+        return labels.get(key) in values.strip("()").split(",")
     key, equals, value = part.partition("=")
     if equals:
         return labels.get(key) == value

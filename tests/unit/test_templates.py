@@ -111,3 +111,95 @@ def test_what_the_first_checks_foresee(results: dict[str, t.Any], written: list[
     variables = read("playbooks/gpu_variables/vars/main/role_results.yml")
     found = templated(variables["__gpu_foreseen"], {**variables, **results})
     assert [one["object"] for one in found] == written
+
+
+@pytest.mark.parametrize(
+    ("tags", "skipped", "parts", "machines"),
+    [
+        (["all"], [], ["gpu_operator", "node_feature_discovery"], True),
+        (["gpu_operator"], [], ["gpu_operator"], False),
+        (["gpu_node_pool_absent"], [], [], True),
+        (["all"], ["gpu_node_pool"], ["gpu_operator", "node_feature_discovery"], False),
+    ],
+)
+def test_a_removal_with_tags_foresees_only_what_they_remove(
+    tags: list[str], skipped: list[str], parts: list[str], machines: bool
+) -> None:
+    (play,) = read("playbooks/remove_gpus.yml")
+    (task,) = [one for one in play["pre_tasks"] if "accelerators.openshift.gpu_removal" in one]
+    facts = {"ansible_run_tags": tags, "ansible_skip_tags": skipped, "ansible_playbook_python": "python3"}
+    variables = {**play["vars"], **facts, "nvidia_network_operator_nic_cluster_policy": {}}
+    options = task["accelerators.openshift.gpu_removal"]
+    assert sorted(templated(options["parts"], variables)) == parts
+    assert templated(options["machines"], variables) is machines
+
+
+@pytest.mark.parametrize(
+    ("results", "said"),
+    [
+        ({"__gpu_result": {"changed": True}, "__gpu_tuning_result": {}}, "Pool training is removed."),
+        ({"__gpu_result": {"changed": False}, "__gpu_tuning_result": {}}, "Pool training is not there."),
+        ({"__gpu_tuning_result": {"changed": True}}, "The tuning of pool training is removed."),
+    ],
+)
+def test_a_removal_of_a_pool_says_what_its_tags_removed(results: dict[str, t.Any], said: str) -> None:
+    (play,) = read("playbooks/remove_pool.yml")
+    (task,) = [one for one in play["tasks"] if one["name"] == "Say what was done"]
+    variables = {**task["vars"], **results, "gpu_pool": "training", "ansible_check_mode": False}
+    assert templated(task["ansible.builtin.debug"]["msg"], variables) == said
+
+
+PART: t.Final = {"name": "a", "ready": True, "code": "", "message": "", "remedy": ""}
+NO_STACK: t.Final = {"code": "GPU-DRV-CRASH", "message": "it's {broken}: [x]", "remedy": "Do `x`."}
+WITHOUT: t.Final[dict[str, t.Any]] = {
+    "gpu_node_pool_result": {
+        "results": [
+            {"failed": False, "__gpu_node_pool_pool": {"name": "a"}},
+            {"failed": True, "msg": "MACH-CAPACITY: no", "__gpu_node_pool_pool": {"name": "b"}},
+        ]
+    },
+    "node_tuning_result": {
+        "code": "TUNE-DEGRADED",
+        "msg": "TUNE-DEGRADED: no",
+        "pools": [{"name": "a", "ready": True}, {"name": "c", "ready": False}],
+    },
+    "gpu_operator_result": {
+        "code": "GPU-DRV-CRASH",
+        "special_resource": {"pools": [PART, PART | NO_STACK | {"name": "d", "ready": False}]},
+    },
+    "gpu_plan_result": {"plan": {"pools": 4 * [{}], "validations": [{"pool": name} for name in "abcd"]}},
+}
+
+
+def of_playbook(name: str, **results: t.Any) -> t.Any:
+    folder = "playbooks/gpu_variables/vars/main"
+    variables = {**read(f"{folder}/role_inputs.yml"), **read(f"{folder}/role_results.yml")}
+    return templated(variables[name], {**variables, **results})
+
+
+def test_a_run_that_went_on_names_each_pool_that_is_not_ready() -> None:
+    assert of_playbook("__gpu_unready", **WITHOUT) == [
+        "b: MACH-CAPACITY: no",
+        "c: TUNE-DEGRADED: no",
+        "d: GPU-DRV-CRASH: it's {broken}: [x] Remedy: Do `x`.",
+    ]
+    assert of_playbook("__gpu_late", **WITHOUT) == ["b", "c", "d"]
+    assert of_playbook("gpu_validation_go_on", **WITHOUT) is True
+    assert of_playbook("node_tuning_go_on", **WITHOUT) is True
+
+
+def test_pools_without_tuning_or_stack_are_not_validated() -> None:
+    assert of_playbook("gpu_validation_pools", **WITHOUT) == [{"pool": "a"}, {"pool": "b"}]
+
+
+def test_a_run_in_which_all_is_ready_names_nothing() -> None:
+    results = {key: {"changed": False} for key in WITHOUT if key != "gpu_plan_result"}
+    given = {**results, "gpu_plan_result": WITHOUT["gpu_plan_result"]}
+    assert of_playbook("__gpu_unready", **given) == []
+    assert of_playbook("gpu_validation_go_on", **given) is False
+    assert len(of_playbook("gpu_validation_pools", **given)) == 4
+
+
+def test_the_playbook_of_the_tuning_alone_does_not_go_on() -> None:
+    given = {key: value for key, value in WITHOUT.items() if key != "gpu_node_pool_result"}
+    assert of_playbook("node_tuning_go_on", **given) is False

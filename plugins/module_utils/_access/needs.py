@@ -17,7 +17,7 @@ CLUSTER: t.Final = ""
 # Namespace of the node tuning operator.
 TUNING: t.Final = "openshift-cluster-node-tuning-operator"
 # Parts that are of no role.
-SHARED: t.Final = ("lease", "plan", "leftovers", "removal")
+SHARED: t.Final = ("lease", "lease read", "plan", "leftovers", "removal")
 # What each playbook does. A role that the user leaves out by a tag is not asked about.
 _CREATE: t.Final = (
     "gpu_node_pool",
@@ -35,6 +35,7 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "replace_node": ("lease", "gpu_node_pool"),
     "remove_pool": ("lease", "gpu_node_pool absent", "node_tuning absent"),
     "tune_nodes": ("lease", "plan", "node_tuning"),
+    "drift": ("lease read", "plan", "leftovers", *_CREATE[:-1]),
 }
 
 

@@ -16,12 +16,21 @@ from .._kube.client import Api
 from . import needs, review
 from .needs import Need
 
+# Playbooks that make or remove the machines of all pools; existing nodes need no rights for machines.
+_WITH_POOLS: t.Final = ("enable_gpus", "remove_gpus", "drift")
+
 
 class AccessReviewParams(LockParams, WaitParams):
     """The options of access_review. skip: tags of roles that do not run; only: tags of those that run."""
 
     playbook: t.Literal[
-        "enable_gpus", "remove_gpus", "resize_pool", "replace_node", "remove_pool", "tune_nodes"
+        "enable_gpus",
+        "remove_gpus",
+        "resize_pool",
+        "replace_node",
+        "remove_pool",
+        "tune_nodes",
+        "drift",
     ]
     pools: list[dict[str, t.Any]]
     backend: str
@@ -67,7 +76,7 @@ def _wanted(params: AccessReviewParams) -> needs.Rights:
     left_out = set(params["skip"]) | (set(roles) - only if only else set())
     if not params["nic"]:
         left_out.add("nvidia_network_operator")
-    if params["playbook"].endswith("_gpus") and not any(pool.get("candidates") for pool in pools):
+    if params["playbook"] in _WITH_POOLS and not any(pool.get("candidates") for pool in pools):
         left_out.add("gpu_node_pool")
     if params["playbook"] == "remove_gpus" and not any(pool.get("tuning") for pool in pools):
         left_out.add("node_tuning")

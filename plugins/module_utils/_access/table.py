@@ -15,10 +15,13 @@ import typing as t
 TEXT: t.Final = """
 lease
   default      get,create,update                    Lease
+lease read
+  default      get                                  Lease
 plan
   -            get                                  Infrastructure
 leftovers
   -            list?                                ResourceQuota PriorityClass
+  -            list?                                Tuned MachineConfigPool
 removal
   machines     list                                 MachineSet Machine
   -            list,watch                           Pod

@@ -168,12 +168,13 @@ def foreseen(changes: t.Iterable[Written], kept: t.Iterable[str]) -> list[dict[s
 def _entry(title: str, before: KubeObject, after: KubeObject) -> dict[str, t.Any]:
     if not before or not after:
         return {"action": DELETE if before else CREATE, "object": title, "fields": []}
-    return {"action": CHANGE, "object": title, "fields": list(_differing(before, after, ""))}
+    return {"action": CHANGE, "object": title, "fields": [path for path, *_ in differing(before, after)]}
 
 
-def _differing(before: t.Any, after: t.Any, path: str) -> t.Iterator[str]:
+def differing(before: t.Any, after: t.Any, path: str = "") -> t.Iterator[tuple[str, t.Any, t.Any]]:
+    """Yield the path of each field that differs, with both values."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in sorted({*before, *after}, key=str):
-            yield from _differing(before.get(key), after.get(key), f"{path}.{key}" if path else str(key))
+            yield from differing(before.get(key), after.get(key), f"{path}.{key}" if path else str(key))
     elif before != after:
-        yield path
+        yield path, before, after

@@ -25,6 +25,7 @@ LAYERS: t.Final = {
     "NIC": "gpu",
     "REBOOT": "tuning",
     "QUOTA": "quota",
+    "DRIFT": "drift",
     "UPDATE": "update",
     "WORK": "workload",
     "MANIFEST": "manifest",

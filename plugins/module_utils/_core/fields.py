@@ -183,12 +183,13 @@ def _differing(
 
 def _owns(fields: t.Mapping[str, t.Any], path: tuple[str, ...]) -> bool:
     """Return True if these fields have the path, or something above it that is owned as a whole."""
-    for key in path:
+    for depth, key in enumerate(path):
         if f"f:{key}" not in fields:
             return False
         fields = fields[f"f:{key}"]
         if not fields:
-            return True
+            # An empty spec is a map that the manager applied without fields, not one that it owns as a whole.
+            return depth > 0 or len(path) == 1
     return True
 
 

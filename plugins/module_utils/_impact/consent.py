@@ -27,11 +27,7 @@ def ask(api: Api, questions: t.Sequence[Question], on_busy: str, code: str) -> l
     names = {name(node) for found in nodes.values() for node in found}
     if not names:
         return []
-
-    def working(pod: KubeObject) -> KubeObject | None:
-        return pod if drain.node_of(pod) in names and drain.busy([pod]) else None
-
-    found = _answers(questions, nodes, api.list(known("Pod"), keep=working))
+    found = _answers(questions, nodes, api.list(known("Pod"), keep=drain.busy_on(names)))
     if found and on_busy == impact.WAIT and api.wait_wanted and not api.check_mode:
         _wait(api, questions, nodes, found, code)
         found = []

@@ -36,6 +36,8 @@ class Judge:
         self._gone: dict[tuple[str, str], float] = {}
         self.lost: list[dict[str, t.Any]] = []
         self.missing: dict[str, tuple[KubeObject, list[str]]] = {}
+        # For each expectation, in order, whether no node lacked a label at the last look.
+        self.met: list[bool] = []
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self._remember(snapshot)
@@ -47,9 +49,11 @@ class Judge:
     def _remember(self, snapshot: Snapshot) -> None:
         """Note which labels disappear and come back during the wait, and for how long."""
         now = self._clock()
-        self.missing = {}
+        self.missing, self.met = {}, []
         for expectation in self._params["expect"]:
-            for node in labels.selected(snapshot["nodes"], expectation):
+            nodes = labels.selected(snapshot["nodes"], expectation)
+            self.met.append(not any(labels.unmet_keys(node, expectation["labels"]) for node in nodes))
+            for node in nodes:
                 missing = labels.unmet_keys(node, expectation["labels"])
                 if absent := [label for label in missing if expectation["labels"][label] is not None]:
                     self.missing[str(node["metadata"]["name"])] = (node, absent)

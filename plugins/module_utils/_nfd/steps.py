@@ -174,6 +174,8 @@ def _waited(
             ),
         }
     except NotReadyError as exc:
+        if exc.code in ("NFD-LABEL-MISSING", "NFD-TAINT"):
+            exc.facts["met"] = judge.met
         if exc.code == "NFD-LABEL-MISSING":
             exc.evidence = _explained(api, exc.evidence, judge.missing)
         raise

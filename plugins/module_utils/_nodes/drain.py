@@ -107,6 +107,11 @@ def busy(pods: t.Iterable[KubeObject]) -> list[KubeObject]:
     return [pod for pod in leaving(pods) if uses_devices(pod) and not is_terminating(pod)]
 
 
+def busy_on(nodes: t.Container[str]) -> t.Callable[[KubeObject], KubeObject | None]:
+    """Return a filter for the list of all pods, which keeps those that use devices on these nodes."""
+    return lambda pod: pod if node_of(pod) in nodes and busy([pod]) else None
+
+
 def refusal(pods: t.Iterable[KubeObject], rules: Rules, why: str) -> AcceleratorError | None:
     """Return the failure that names the pods which the rules do not allow to evict, or None.
 

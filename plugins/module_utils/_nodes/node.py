@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Nodes: name, zone, readiness, cordon, and which labels and taints of their pool they lack."""
+"""Nodes: name, zone, readiness, cordon, update, and which labels and taints of their pool they lack."""
 
 from __future__ import annotations
 
@@ -21,6 +21,13 @@ CORDON_MARK: t.Final = "accelerators.openshift/cordoned"
 # The id of the run that cordoned the node.
 CORDON_RUN: t.Final = "accelerators.openshift/cordoned-by-run"
 CORDONED_FOR_POOL, CORDONED_FOR_ADMIN = "pool", "admin"
+# Annotations of a node, by the machine-config daemon and its controller.
+_GROUP: t.Final = "machineconfiguration.openshift.io"
+CURRENT: t.Final = f"{_GROUP}/currentConfig"
+DESIRED: t.Final = f"{_GROUP}/desiredConfig"
+STATE: t.Final = f"{_GROUP}/state"
+REASON: t.Final = f"{_GROUP}/reason"
+_GIVEN_UP: t.Final = ("Degraded", "Unreconcilable")
 
 
 def name(node: Node) -> str:
@@ -73,6 +80,34 @@ def cordoned_since(node: Node) -> str:
     return next(
         (str(one.get("timeAdded") or "") for one in taints_of(node) if one.get("key") == UNSCHEDULABLE), ""
     )
+
+
+class Update(t.NamedTuple):
+    """Update of one node by the machine-config operator, which drains it and reboots it with another kernel.
+
+    state: its daemon's (Working, Done, Degraded), or empty. reason: why Degraded.
+    """
+
+    state: str
+    under_way: bool
+    reason: str
+
+    @property
+    def is_stuck(self) -> bool:
+        return self.state in _GIVEN_UP
+
+
+def update(node: Node) -> Update:
+    """Return the update of the node, by the annotations of the machine-config daemon."""
+    notes = node["metadata"].get("annotations") or {}
+    state = str(notes.get(STATE) or "")
+    differs = notes.get(CURRENT) != notes.get(DESIRED)
+    return Update(state, bool(state) and (differs or state != "Done"), str(notes.get(REASON) or ""))
+
+
+def unpause_command(pool: str) -> str:
+    """Return the command that unpauses a MachineConfigPool."""
+    return f'oc patch machineconfigpool {pool} --type merge -p \'{{"spec":{{"paused":false}}}}\''
 
 
 def lacks(node: Node, wanted: t.Mapping[str, str], taints: t.Iterable[t.Mapping[str, t.Any]]) -> list[str]:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Operating system of a node: its kernel and releases, and updates by the machine-config operator."""
+"""Operating system of a node: its kernel and releases, and the verdict about its update."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typing as t
 from .._catalogue.well_known import FEATURE
 from .._core.readiness import Readiness, pending
 from .labels import labels
-from .node import is_cordoned
+from .node import is_cordoned, update
 
 KERNEL: t.Final = f"{FEATURE}kernel-version.full"
 RELEASE: t.Final = f"{FEATURE}system-os_release."
@@ -20,8 +20,6 @@ OSTREE: t.Final = f"{RELEASE}OSTREE_VERSION"
 # From this release of OpenShift on, os-release and the tags of driver images name RHEL instead of RHCOS.
 _RHEL_NAMED: t.Final = (4, 19)
 _NAMESPACE: t.Final = "openshift-machine-config-operator"
-_KEYS: t.Final = "machineconfiguration.openshift.io/"
-_GIVEN_UP: t.Final = ("Degraded", "Unreconcilable")
 
 
 class System(t.NamedTuple):
@@ -113,29 +111,6 @@ def suffixes_of_release(release: tuple[int, int], rhcos: str, now: str) -> list[
         return []
     both = [f"rhel{version}", f"rhel{version.partition('.')[0]}"]
     return both if not now.startswith("rhel") else both[:1] if "." in now else both[1:]
-
-
-class Update(t.NamedTuple):
-    """Update of one node by the machine-config operator, which drains it and reboots it with another kernel.
-
-    state: its daemon's (Working, Done, Degraded), or empty. reason: why Degraded.
-    """
-
-    state: str
-    under_way: bool
-    reason: str
-
-    @property
-    def is_stuck(self) -> bool:
-        return self.state in _GIVEN_UP
-
-
-def update(node: dict[str, t.Any]) -> Update:
-    """Return the update of the node, by the annotations of the machine-config daemon."""
-    notes = node["metadata"].get("annotations") or {}
-    state = str(notes.get(f"{_KEYS}state") or "")
-    differs = notes.get(f"{_KEYS}currentConfig") != notes.get(f"{_KEYS}desiredConfig")
-    return Update(state, bool(state) and (differs or state != "Done"), str(notes.get(f"{_KEYS}reason") or ""))
 
 
 def judge_update(node: dict[str, t.Any]) -> Readiness | None:

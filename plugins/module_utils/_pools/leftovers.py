@@ -9,10 +9,11 @@ from __future__ import annotations
 import typing as t
 
 from .._core.objects import KubeObject, name
-from .._core.ownership import owned
+from .._core.ownership import owned, pool_of
 from .model import JsonObject
 
 _POOL: t.Final = "ansible-playbook accelerators.openshift.remove_pool -e gpu_pool={name}"
+_TUNING: t.Final = f"{_POOL} --tags node_tuning"
 _QUOTA: t.Final = "oc delete resourcequota {name} -n {namespace}"
 _PRIORITY: t.Final = "oc delete priorityclass {name}"
 
@@ -37,6 +38,19 @@ def of_policy(
             title, command = f"PriorityClass {name(one)}", _PRIORITY.format(name=name(one))
             found.append({"object": title, "command": command})
     return found
+
+
+def of_tuning(outputs: t.Mapping[str, t.Any], objects: t.Iterable[KubeObject]) -> list[JsonObject]:
+    """Return our live objects of pools whose tuning the plan does not have.
+
+    outputs: those of the plan. objects: Tuned objects and MachineConfigPools with our label.
+    """
+    tuned = {one["name"] for one in outputs["tunings"]}
+    return [
+        {"object": f"{one['kind']} {name(one)}", "command": _TUNING.format(name=pool_of(one))}
+        for one in objects
+        if owned(one) and pool_of(one) and pool_of(one) not in tuned
+    ]
 
 
 def of_pools(plan: t.Mapping[str, t.Any], results: t.Iterable[JsonObject]) -> list[JsonObject]:

@@ -41,7 +41,7 @@ def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> JsonObject:
     steps: name of a step to its result, a loop's result, or a list of them. The step C(nodes) creates
     machines, the step C(care) has the autoscalers.
     """
-    parts = {name: list(_parts(result)) for name, result in steps.items()}
+    parts = {name: list(parts_of(result)) for name, result in steps.items()}
     machines = {part["pool"]["name"]: part for part in parts.get("nodes", ()) if part.get("pool")}
     costs = {one["pool"]: one for one in plan.get("costs") or []}
     pools = [_pool(pool, machines.get(pool["name"]), costs.get(pool["name"])) for pool in plan["pools"]]
@@ -63,18 +63,26 @@ def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> JsonObject:
         "quotas": list(plan["quotas"]),
         "cost": plan.get("cost"),
         "leftovers": [*leftovers.of_pools(plan, parts.get("nodes", ())), *(plan.get("leftovers") or [])],
-        "warnings": list(
-            dict.fromkeys(
-                text for found in parts.values() for part in found for text in part.get("warnings") or []
-            )
-        ),
+        "warnings": warnings_of(steps),
     }
     return {**told, "table": _table(told)}
 
 
-def _parts(result: t.Any) -> t.Iterator[JsonObject]:
+def parts_of(result: t.Any) -> t.Iterator[JsonObject]:
+    """Yield each module's result in a result, in a loop's result, or in a list of them."""
     for one in result if isinstance(result, (list, tuple)) else [result]:
         yield from (one or {}).get("results") or ([one] if one else [])
+
+
+def warnings_of(steps: t.Mapping[str, t.Any]) -> list[str]:
+    """Return each warning of the steps once. Ansible moves the warnings of a loop's items to the loop."""
+    results = [
+        one or {}
+        for result in steps.values()
+        for one in (result if isinstance(result, (list, tuple)) else [result])
+    ]
+    each = [part for result in results for part in (result, *(result.get("results") or ()))]
+    return list(dict.fromkeys(str(text) for part in each for text in part.get("warnings") or []))
 
 
 def _pool(pool: JsonObject, result: JsonObject | None, cost: JsonObject | None) -> JsonObject:

@@ -11,6 +11,7 @@ import typing as t
 from .._catalogue.overrides import extended
 from .._core import priority_class
 from .._core.errors import AcceleratorError, ForbiddenError, KindNotServedError
+from .._core.objects import KubeObject
 from .._core.ownership import MANAGED_BY, selector
 from .._frame.argspec import WaitParams
 from .._kube.client import Api
@@ -72,7 +73,7 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
 
 
 def _compared(api: Api, outputs: JsonObject) -> list[JsonObject]:
-    """Return our quotas and priority classes that the plan does not have; none if they may not be read.
+    """Return our quotas, priority classes and tunings that the plan does not have; none that may not be read.
 
     Raises AcceleratorError for a priority class of the plan that the API server would refuse.
     """
@@ -80,9 +81,20 @@ def _compared(api: Api, outputs: JsonObject) -> list[JsonObject]:
         quotas = api.list(known("ResourceQuota"), labels=selector(MANAGED_BY), metadata_only=True)
         priorities = api.list(known("PriorityClass"))
     except ForbiddenError:
-        return []
+        quotas, priorities = [], []
     priority_class.refuse(priority_class.clashes(outputs["priorities"], priorities))
-    return leftovers.of_policy(outputs, quotas, priorities)
+    # Each pool with a tuning has a Tuned object, and only some have a MachineConfigPool.
+    tuned = leftovers.of_tuning(outputs, _ours(api, "Tuned"))
+    pools = leftovers.of_tuning(outputs, _ours(api, "MachineConfigPool")) if tuned else []
+    return [*leftovers.of_policy(outputs, quotas, priorities), *tuned, *pools]
+
+
+def _ours(api: Api, kind: str) -> list[KubeObject]:
+    """Return the objects with the label of this collection; none that may not be read, or is not served."""
+    try:
+        return api.list(known(kind), labels=selector(MANAGED_BY))
+    except (ForbiddenError, KindNotServedError):
+        return []
 
 
 def _place(api: Api, draft: Draft, place: Place) -> Place:

@@ -34,6 +34,7 @@ class GpuRemovalParams(WaitParams):
 
     pools: list[dict[str, t.Any]]
     parts: list[Part]
+    machines: bool
     namespace: str
     gpu_namespace: str
     network_namespace: str
@@ -52,9 +53,10 @@ def check(api: Api, params: GpuRemovalParams) -> dict[str, t.Any]:
     pools = removal_cluster.going_pools(params["pools"])
     cluster = read(api, params)
     machines = removal_cluster.machines_of(cluster, removal_cluster.going_sets(cluster, pools))
-    drained = removal_cluster.nodes_of_machines(machines)
-    selected = removal_cluster.nodes_of_pools(cluster, pools)
-    asked = Request(pools, params["parts"], {*drained, *selected})
+    of_machines = removal_cluster.nodes_of_machines(machines)
+    drained = of_machines if params["machines"] else {}
+    selected = {**of_machines, **removal_cluster.nodes_of_pools(cluster, pools)}
+    asked = Request(pools, params["parts"], selected)
     stays = needs.stays(cluster, asked)
     losses = {node: Loss(f"pool {pool} loses the node", BY_DRAIN) for node, pool in drained.items()}
     served = [part for part in (GPU, NETWORK) if _stack_goes(cluster, params["parts"], stays, part)]
@@ -63,10 +65,11 @@ def check(api: Api, params: GpuRemovalParams) -> dict[str, t.Any]:
         losses = {**dict.fromkeys(selected, undriven), **losses}
     pods = drain_steps.pods_on(api, losses)
     ends = removal_ends.ending(pods, losses)
-    removes = _removes(cluster, pools, params["parts"], stays)
+    going = pools if params["machines"] else []
+    removes = _removes(cluster, going, params["parts"], stays)
     facts = _facts(removes, stays, ends)
     on_machines = [pod for pod in pods if pod["spec"].get("nodeName") in drained]
-    if problem := removal_ends.refusal(ends, on_machines, Rules.of(params), _what(pools, served)):
+    if problem := removal_ends.refusal(ends, on_machines, Rules.of(params), _what(going, served)):
         problem.facts.update(facts)
         problem.evidence = [*facts["table"], *problem.evidence]
         raise problem
@@ -83,8 +86,8 @@ def _stack_goes(cluster: Cluster, parts: t.Collection[str], stays: t.Iterable[St
 
 
 def _what(pools: t.Sequence[GoingPool], served: t.Sequence[str]) -> str:
-    names = ", ".join(pool.name for pool in pools)
-    return " and ".join([f"The removal of pool {names}", *(TITLES[part] for part in served)])
+    named = [f"pool {', '.join(pool.name for pool in pools)}"] if pools else []
+    return f"The removal of {' and '.join([*named, *(TITLES[part] for part in served)])}"
 
 
 def _removes(

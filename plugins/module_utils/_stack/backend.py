@@ -36,6 +36,7 @@ SHARED: t.Final[dict[str, t.Any]] = {
     "settle": {"type": "float", "default": 0},
     "node_timeout": {"type": "int", "default": 600},
     "grace": {"type": "float"},
+    "go_on": {"type": "bool", "default": False},
 }
 
 

@@ -32,6 +32,8 @@ SLOW: t.Final = (
     "NIC-IMAGE",
     "NIC-OPERAND-CRASH",
 )
+# Reason of a finding that the operator has not brought its custom resource to its DaemonSets yet.
+ROLLOUT: t.Final = "Rollout"
 _OFFERED: t.Final = ("GPU-ALLOC", "GPU-MIG-RUNNING")
 
 
@@ -40,6 +42,23 @@ def patience(params: StackParams, clock: t.Callable[[], float], codes: t.Iterabl
     return Grace(
         clock, params["grace"], codes, dict.fromkeys(SLOW, params.get("slow_grace", params["grace"]))
     )
+
+
+def hold_for_others(verdict: Readiness, findings: t.Sequence[Finding]) -> Readiness:
+    """Return a failed verdict as pending while pools without a failure are not ready; else the verdict.
+
+    A failure that belongs to no pool stays failed.
+    """
+    broken = {one.pool for one in findings if one.is_failed}
+    if not verdict.is_failed or not broken or "" in broken:
+        return verdict
+    late = [one for one in findings if not one.is_ready and one.pool not in broken]
+    waited_for = [one for one in late if one.pool or one.reason == ROLLOUT]
+    if not waited_for:
+        return verdict
+    first = waited_for[0]
+    message = f"{first.message} Failed already: pool {', '.join(sorted(broken))}."
+    return pending(first.reason, message, code=first.code, remedy=first.remedy, details=verdict.details)
 
 
 class StackJudge:

@@ -70,6 +70,7 @@ class _Options(_ClusterPolicyOptions):
     remove_labels: bool
     settle: float
     node_timeout: int
+    go_on: bool
     nvidia_drivers: list[Values] | None
     gpu_cluster: Values | None
     nic_cluster_policy: Values | None

@@ -15,7 +15,7 @@ from .._core.objects import KubeObject, Snapshot, name
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 from .._nodes.labels import common_selector
-from .judge import StackJudge
+from .judge import StackJudge, hold_for_others
 from .params import StackParams, StackPool
 from .stages import Finding
 from .upgrade import Budget
@@ -97,7 +97,8 @@ def observe(
 
     def judged(seen: Snapshot) -> t.Any:
         api.deadline.grow(budget.seconds(seen["nodes"]))
-        return judge(seen)
+        found = judge(seen)
+        return hold_for_others(found, wait.judge.findings) if params.get("go_on") else found
 
     try:
         snapshot = api.wait(wait.queries, judged, wait.title, settle_seconds(api, params))

@@ -27,6 +27,7 @@ SKIP: t.Final = "nvidia.com/gpu-driver-upgrade.skip"
 _LEAST, _MOST = 2, 10
 _DONE: t.Final = ("", "upgrade-done")
 _FAILED: t.Final = "upgrade-failed"
+_REQUIRED: t.Final = "upgrade-required"
 # States of a node that wait for pods of users.
 _EMPTYING: t.Final = ("wait-for-jobs-required", "pod-deletion-required", "drain-required")
 
@@ -37,8 +38,12 @@ def state(node: KubeObject) -> str:
 
 
 def is_running(node: KubeObject) -> bool:
-    """Return whether the driver upgrade of the node has begun, and has neither ended nor failed."""
-    return state(node) not in (*_DONE, _FAILED)
+    """Return whether the driver upgrade of the node has begun, and has neither ended nor failed.
+
+    The controller marks a node that it has to skip as well, and leaves it at that.
+    """
+    is_skipped = state(node) == _REQUIRED and labels(node).get(SKIP) == "true"
+    return state(node) not in (*_DONE, _FAILED) and not is_skipped
 
 
 def judge_upgrade(node: KubeObject, snapshot: Snapshot) -> Finding | None:

@@ -11,7 +11,8 @@ import typing as t
 from .._core.objects import KubeObject, name
 from .._nodes import drain, node as node_facts
 from .._nodes.labels import labels
-from .pool_judge import CURRENT, DESIRED, annotation
+from .._nodes.node import CURRENT, DESIRED
+from .pool_judge import annotation
 from .selectors import selects
 
 REMEDY: t.Final = (

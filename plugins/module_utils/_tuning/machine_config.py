@@ -48,11 +48,6 @@ def kernel_name(pool: str) -> str:
     return f"99-{pool_name(pool)}-kernel"
 
 
-def unpause_command(title: str) -> str:
-    """Return the command that unpauses a MachineConfigPool."""
-    return f'oc patch machineconfigpool {title} --type merge -p \'{{"spec":{{"paused":false}}}}\''
-
-
 def role_label(pool: str) -> dict[str, str]:
     """Return the label of a MachineConfig that is for this pool alone."""
     return {ROLE: pool_name(pool)}

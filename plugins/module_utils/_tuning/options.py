@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 NEVER: t.Final = "never"
 PLANNED: t.Final = "planned"
-NO_TOPOLOGY: t.Final = "none"
 
 
 @dataclass(frozen=True)

@@ -13,17 +13,13 @@ from .._core import conditions
 from .._core.objects import KubeObject, Snapshot, name, named, number_of
 from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
 from .._nodes import node as node_facts
+from .._nodes.node import CURRENT, DESIRED, STATE, unpause_command, update
 from . import machine_config
 
 POOLS: t.Final = "pools"
 NODES: t.Final = "nodes"
 KUBELETS: t.Final = "kubelets"
 PROFILES: t.Final = "profiles"
-CURRENT: t.Final = f"{machine_config.GROUP}/currentConfig"
-DESIRED: t.Final = f"{machine_config.GROUP}/desiredConfig"
-STATE: t.Final = f"{machine_config.GROUP}/state"
-_REASON: t.Final = f"{machine_config.GROUP}/reason"
-_GIVEN_UP: t.Final = ("Degraded", "Unreconcilable")
 DEGRADED: t.Final = "REBOOT-DEGRADED"
 DRAIN: t.Final = "REBOOT-DRAIN"
 RENDER: t.Final = "REBOOT-RENDER"
@@ -67,7 +63,7 @@ def judge_pool(pool: KubeObject | None, title: str, nodes: t.Sequence[KubeObject
             "Paused",
             f"MachineConfigPool {title} is paused, so its nodes do not get their configuration.",
             code=PAUSED,
-            remedy=f"Run `{machine_config.unpause_command(title)}`.",
+            remedy=f"Run `{unpause_command(title)}`.",
         )
     lacking = [*_lacks(pool, len(nodes)), *(one for one in map(_line(pool), nodes) if one)]
     if not lacking:
@@ -125,7 +121,7 @@ def _line(pool: KubeObject) -> t.Callable[[KubeObject], str]:
 def _troubles(pool: KubeObject, nodes: t.Iterable[KubeObject]) -> list[Readiness]:
     """Return a pending verdict for each degraded node, and one for a pool that cannot be rendered."""
     title = name(pool)
-    found = [_degraded(title, one) for one in nodes if annotation(one, STATE) in _GIVEN_UP]
+    found = [_degraded(title, one) for one in nodes if update(one).is_stuck]
     condition = conditions.find(pool, "RenderDegraded")
     if condition.get("status") == "True":
         text = condition.get("message") or condition.get("reason") or "it gives no reason"
@@ -147,7 +143,8 @@ def _troubles(pool: KubeObject, nodes: t.Iterable[KubeObject]) -> list[Readiness
 
 
 def _degraded(title: str, node: KubeObject) -> Readiness:
-    text = annotation(node, _REASON) or f"it is {annotation(node, STATE)} and gives no reason"
+    found = update(node)
+    text = found.reason or f"it is {found.state} and gives no reason"
     return _trouble(title, f"Node {name(node)}", text)
 
 

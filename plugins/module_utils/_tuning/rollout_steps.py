@@ -45,11 +45,6 @@ class Work:
     left: list[KubeObject] = field(default_factory=list)
 
 
-def foresee(api: Api, pools: t.Sequence[Tuning]) -> list[Reboot]:
-    """Return the nodes that reboot, by pool. Write nothing. Raises AcceleratorError for contradictions."""
-    return _prepared(api, pools).reboots
-
-
 def ask(api: Api, pools: t.Sequence[Tuning], on_busy: str) -> None:
     """Raise AcceleratorError if `ensure` would refuse; with on_busy wait, wait as it does. Write nothing."""
     _agreed(api, pools, on_busy)
@@ -220,17 +215,16 @@ def _change(api: Api, cluster: Cluster, tuning: Tuning) -> Change:
 
 
 def _differs(api: Api, wanted: KubeObject, live: KubeObject | None) -> bool:
-    return live is None or not diff.same(api.dry_run_apply(wanted, live), live)
+    if live is None or not diff.same(api.dry_run_apply(wanted, live), live):
+        return True
+    api.kept.append(diff.title(live))
+    return False
 
 
 def _pods(api: Api, nodes: t.Sequence[KubeObject]) -> list[KubeObject]:
     """Return the pods with devices on these nodes."""
     names = {name(one) for one in nodes}
-
-    def working(pod: KubeObject) -> KubeObject | None:
-        return pod if drain.node_of(pod) in names and drain.busy([pod]) else None
-
-    return api.list(known("Pod"), keep=working) if names else []
+    return api.list(known("Pod"), keep=drain.busy_on(names)) if names else []
 
 
 def _ask(api: Api, work: Work, on_busy: str) -> list[dict[str, t.Any]]:

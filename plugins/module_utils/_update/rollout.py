@@ -13,8 +13,7 @@ from .._core import conditions
 from .._core.objects import KubeObject
 from .._nodes import drain
 from .._nodes.labels import labels
-from .._nodes.node import is_cordoned
-from .._nodes.system import update
+from .._nodes.node import is_cordoned, unpause_command, update
 from .check import BLOCKING, OK, WARNING, Check
 
 _SHOWN: t.Final = 10
@@ -33,8 +32,7 @@ def _pool(pool: KubeObject) -> Check | None:
     title, count = f"machine config pool {name}", status.get("machineCount")
     if (pool.get("spec") or {}).get("paused"):
         what = f"is paused: its nodes ({count}) keep their kernel, and the update of the nodes waits"
-        remedy = f'`oc patch mcp {name} --type merge -p \'{{"spec":{{"paused":false}}}}\'`'
-        return Check(title, BLOCKING, what, remedy, code)
+        return Check(title, BLOCKING, what, f"`{unpause_command(name)}`", code)
     for kind in ("Degraded", "NodeDegraded"):
         if conditions.is_true(pool, kind):
             found = conditions.find(pool, kind)

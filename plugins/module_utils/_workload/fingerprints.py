@@ -65,14 +65,18 @@ def build(
 ) -> list[KubeObject]:
     """Return the ConfigMaps of all fingerprints, in the order in which they are written.
 
-    existing: metadata of the nodes after the validation: the label of the driver can come during it. Nodes
-    that are gone leave the ConfigMaps; nodes of other pools stay in them. The ConfigMap that says how many
-    there are is written last.
+    existing: metadata of the nodes after the validation: the label of the driver can come during it. With
+    claims the driver is that of the slices, which `validated` has in the label's place. Nodes that are gone
+    leave the ConfigMaps; nodes of other pools stay in them. The ConfigMap that says how many there are is
+    written last.
     """
     now = {node["metadata"]["name"]: node["metadata"] for node in existing}
     data = {name: value for name, value in memory.data.items() if name in now}
     data |= {
-        name: fingerprint({**node, "metadata": now.get(name, node["metadata"])}, params["benchmark"])
+        name: fingerprint(
+            node if params["claims"] else {**node, "metadata": now.get(name, node["metadata"])},
+            params["benchmark"],
+        )
         for node in validated
         for name in [node["metadata"]["name"]]
     }

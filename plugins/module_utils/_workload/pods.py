@@ -37,6 +37,8 @@ class GpuWorkloadParams(StateParams):
     pools: list[dict[str, t.Any]] | None
     max_nodes: int
     grace: float
+    joining: list[str] | None
+    machine_namespace: str
 
 
 BENCHMARK_LABEL: t.Final = "accelerators.openshift/benchmark"

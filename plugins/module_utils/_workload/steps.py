@@ -17,7 +17,7 @@ from .._kube.client import Api
 from .._kube.kinds import known
 from .._kube.session import Change
 from .._nodes import dra
-from . import fingerprints, judge, namespace, obstacles, pods as workload_pods, turns
+from . import arrival_steps, fingerprints, judge, namespace, obstacles, pods as workload_pods, turns
 from .pods import GpuWorkloadParams
 from .run_steps import SLICE, clean, look, memory, run
 from .turns import Job, Turn
@@ -33,11 +33,23 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
     """Validate the nodes that changed since their last validation, and return the results of all nodes.
 
     A pool that fails keeps no other from being validated. Raises NotReadyError if nodes or devices are
-    missing, or if a validation failed; of several pools the first error, with the others as evidence.
+    missing, or if a validation failed; of several pools the first error, with the others as evidence. With
+    the option joining, a pool that fails is only a warning.
     """
     each = turns.begin(params)
     for turn in each:
         obstacles.check(turn.params)
+    if params["joining"] is None:
+        _validate_each(api, params, each)
+        return turns.result(each, params)
+    if not api.check_mode:
+        act = functools.partial(_validate_each, api, params)
+        arrival_steps.validate_arrivals(api, params, each, act)
+    return arrival_steps.result(each, params)
+
+
+def _validate_each(api: Api, params: GpuWorkloadParams, each: t.Sequence[Turn]) -> None:
+    """Validate the pools together. Each of them gets its results or its error."""
     remembered = memory(api, params["namespace"]) if each else fingerprints.Memory({}, {})
     for turn in each:
         with _noted(turn):
@@ -46,7 +58,6 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
     if free:
         _validate(api, params, free)
         _remember(api, [turn for turn in free if turn.error is None])
-    return turns.result(each, params)
 
 
 @contextlib.contextmanager

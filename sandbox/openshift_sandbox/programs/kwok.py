@@ -28,6 +28,10 @@ CRASHES: t.Final = {
     "key": '.metadata.annotations["sandbox.openshift/crash-loop"]',
     "operator": "DoesNotExist",
 }
+INIT_CRASHES: t.Final = {
+    "key": '.metadata.annotations["sandbox.openshift/init-crash-loop"]',
+    "operator": "DoesNotExist",
+}
 NO_ROUTE: t.Final = {
     "key": '.metadata.annotations["sandbox.openshift/no-route"]',
     "operator": "DoesNotExist",
@@ -40,9 +44,12 @@ UNPULLED: t.Final = (
 )
 # Conditions that are added to the selectors of upstream's stages.
 EXTRA: t.Final[dict[str, list[Stage]]] = {
-    "pod-init-container-running": [{"key": UNPULLED, "operator": "NotIn", "values": ["true"]}],
-    "pod-init-container-completed": [{"key": HOLD, "operator": "NotIn", "values": ["init"]}],
-    "pod-ready": [CRASHES, NO_ROUTE, {"key": HOLD, "operator": "NotIn", "values": ["ready"]}],
+    "pod-init-container-running": [
+        INIT_CRASHES,
+        {"key": UNPULLED, "operator": "NotIn", "values": ["true"]},
+    ],
+    "pod-init-container-completed": [INIT_CRASHES, {"key": HOLD, "operator": "NotIn", "values": ["init"]}],
+    "pod-ready": [CRASHES, INIT_CRASHES, NO_ROUTE, {"key": HOLD, "operator": "NotIn", "values": ["ready"]}],
 }
 
 

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import os
 import typing as t
 from pathlib import Path
 
 import pytest
-from cluster import running
+from cluster import own
 from integration.machines.living_pool import NAME, Pool
 from integration.patience import until
 from integration.playbook import Playbook
@@ -22,9 +21,7 @@ pytestmark = pytest.mark.story("one pool's life")
 
 @pytest.fixture(scope="module")
 def pool(tmp_path_factory: pytest.TempPathFactory, program: Path) -> t.Iterator[Pool]:
-    if os.environ.get("KUBECONFIG"):
-        pytest.skip(f"needs a cluster of its own: scenario {SCENARIO}")
-    with running(SCENARIO) as cluster:
+    with own(SCENARIO) as cluster:
         folder = tmp_path_factory.mktemp("scaled")
         made = Pool(cluster, Playbook(folder, cluster.kubeconfig, program))
         done = made.apply(keep_replicas=1)

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import os
 import typing as t
 from pathlib import Path
 
 import pytest
-from cluster import running
+from cluster import own
 from integration.matrix.snapshot import Snapshot
 from integration.matrix.stage import Stage
 from integration.matrix.world import World
@@ -27,9 +26,7 @@ def stage(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, program: Path
 ) -> t.Iterator[Stage]:
     """Yield a stage whose cluster has what `enable_gpus` makes of the file's WORLD."""
-    if os.environ.get("KUBECONFIG"):
-        pytest.skip("needs a cluster of its own, whose state it resets")
-    with running(request.module.SCENARIO) as cluster:
+    with own(request.module.SCENARIO) as cluster:
         sandbox, folder = cluster.needs_sandbox(), tmp_path_factory.mktemp("matrix")
         demo = Demo(folder, cluster.kubeconfig, program)
         world = World(cluster, demo, Audit(sandbox.audit_log, cluster.client), **request.module.WORLD)

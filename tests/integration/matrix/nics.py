@@ -27,7 +27,8 @@ POOLS: t.Final[list[Data]] = [
 
 def nics(version: str) -> Data:
     """Return the variable that asks for the NIC driver of this version."""
-    driver = {"version": version, "upgrade_policy": {"autoUpgrade": True}}
+    drain = {"enable": True, "force": True, "deleteEmptyDir": True, "timeoutSeconds": 10}
+    driver = {"version": version, "upgrade_policy": {"autoUpgrade": True, "drain": drain}}
     plugin = {"resources": [{"name": "rdma_a"}]}
     return {
         "nvidia_network_operator_nic_cluster_policy": {

@@ -8,12 +8,11 @@ AWS is the sandbox of the whole run; every other platform has a sandbox of its o
 
 from __future__ import annotations
 
-import os
 import typing as t
 from pathlib import Path
 
 import pytest
-from cluster import running
+from cluster import own
 from integration.platforms.pools import Pools
 from integration.playbook import Playbook
 from integration.wire import Audit
@@ -36,9 +35,7 @@ def platform(
     if scenario == "aws":
         yield _on(request.getfixturevalue("cluster"), directory, program)
         return
-    if os.environ.get("KUBECONFIG"):
-        pytest.skip(f"needs a cluster of its own: scenario {scenario}")
-    with running(scenario) as cluster:
+    with own(scenario) as cluster:
         yield _on(cluster, directory, program)
 
 

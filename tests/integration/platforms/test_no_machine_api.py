@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import typing as t
 
 import pytest
 import yaml
-from cluster import must_get, running
+from cluster import must_get, own
 from integration.platforms.pools import Data, Pools
 from integration.playbook import ROOT, Playbook
 from integration.wire import Audit
@@ -28,9 +27,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Pools]:
 
 @contextlib.contextmanager
 def on(scenario: str, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Pools]:
-    if os.environ.get("KUBECONFIG"):
-        pytest.skip(f"needs a cluster of its own: scenario {scenario}")
-    with running(scenario) as cluster:
+    with own(scenario) as cluster:
         sandbox, playbook = (
             cluster.needs_sandbox(),
             Playbook(tmp_path_factory.mktemp(scenario), cluster.kubeconfig),

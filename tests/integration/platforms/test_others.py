@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import os
 import typing as t
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import yaml
-from cluster import running
+from cluster import own
 from integration.platforms.pools import API, LABEL, NAMESPACE, Data, Pools
 from integration.playbook import ROOT, Playbook
 from integration.wire import Audit
@@ -140,9 +139,7 @@ def on(*scenarios: str) -> pytest.MarkDecorator:
 
 @pytest.fixture(scope="module")
 def platform(case: Case, tmp_path_factory: pytest.TempPathFactory, program: Path) -> t.Iterator[Pools]:
-    if os.environ.get("KUBECONFIG"):
-        pytest.skip(f"needs a cluster of its own: scenario {case.scenario}")
-    with running(case.scenario) as cluster:
+    with own(case.scenario) as cluster:
         sandbox, playbook = (
             cluster.needs_sandbox(),
             Playbook(tmp_path_factory.mktemp(case.scenario), cluster.kubeconfig, program),

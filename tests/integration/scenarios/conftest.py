@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import os
 import typing as t
 from pathlib import Path
 
 import pytest
-from cluster import running
+from cluster import own
 from integration.scenarios.place import Place
 from integration.troubles.demo import Demo
 from integration.wire import Audit
@@ -20,9 +19,6 @@ from integration.wire import Audit
 def place(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, program: Path
 ) -> t.Iterator[Place]:
-    scenario = request.module.SCENARIO
-    if os.environ.get("KUBECONFIG"):
-        pytest.skip(f"needs a cluster of its own: scenario {scenario}")
-    with running(scenario) as cluster:
+    with own(request.module.SCENARIO) as cluster:
         demo = Demo(tmp_path_factory.mktemp("scenario"), cluster.kubeconfig, program)
         yield Place(cluster, demo, Audit(cluster.needs_sandbox().audit_log, cluster.client))

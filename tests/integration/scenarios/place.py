@@ -49,6 +49,15 @@ class Place:
         return self.audit.writes(*run.tasks)
 
 
+def existing(**gpus: int) -> list[Data]:
+    """Return pools of nodes that are there before the run. gpus: the number on each node, by pool."""
+    label = "accelerators.openshift/pool"
+    return [
+        {"name": name, "existing": {"node_selector": {label: name}, "expected": {"nvidia.com/gpu": number}}}
+        for name, number in gpus.items()
+    ]
+
+
 def setting(remedy: str) -> Data:
     """Return the variable that a remedy says to set, with its value."""
     found = _SETTING.search(remedy)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from integration.scenarios.place import Data, Place, setting
+from integration.scenarios.place import Data, Place, existing, setting
 from integration.troubles.demo import verdict
 
 SCENARIO: t.Final = "disconnected"
@@ -16,16 +16,10 @@ pytestmark = [
     pytest.mark.long("the whole chain: stack/test_registry_mirror.py and unit tests have its parts"),
     pytest.mark.story("a user follows the remedies until the GPUs work"),
 ]
-POOLS: t.Final[list[Data]] = [
-    {
-        "name": name,
-        "existing": {
-            "node_selector": {"accelerators.openshift/pool": name},
-            "expected": {"nvidia.com/gpu": gpus},
-        },
-        "quota": [{"namespace": f"team-{name}", "gpus": gpus}],
-    }
-    for name, gpus in (("inference", 1), ("training", 8))
+POOLS: t.Final = [
+    one
+    | {"quota": [{"namespace": f"team-{one['name']}", "gpus": one["existing"]["expected"]["nvidia.com/gpu"]}]}
+    for one in existing(inference=1, training=8)
 ]
 REDHAT: t.Final = {"node_feature_discovery_source": "cs-redhat-operator-index-v4-22"}
 CERTIFIED: t.Final = {"gpu_operator_source": "cs-certified-operator-index-v4-22"}

@@ -9,7 +9,7 @@ import typing as t
 
 import pytest
 from integration.patience import until
-from integration.scenarios.place import Data, Place, warnings
+from integration.scenarios.place import Data, Place, existing, warnings
 from integration.troubles.demo import policies
 
 SCENARIO: t.Final = "foreign-policy"
@@ -17,16 +17,7 @@ pytestmark = [
     pytest.mark.long("the whole chain; matrix/test_matrix.py has a foreign ClusterPolicy beside ours"),
     pytest.mark.story("a team comes to a cluster with another team's GPU operator, and goes"),
 ]
-POOLS: t.Final[list[Data]] = [
-    {
-        "name": name,
-        "existing": {
-            "node_selector": {"accelerators.openshift/pool": name},
-            "expected": {"nvidia.com/gpu": gpus},
-        },
-    }
-    for name, gpus in (("inference", 1), ("training", 8))
-]
+POOLS: t.Final = existing(inference=1, training=8)
 POLICIES: t.Final = ("nvidia.com/v1", "clusterpolicies")
 
 

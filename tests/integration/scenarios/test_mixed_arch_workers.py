@@ -54,7 +54,7 @@ def test_a_set_that_the_user_names_is_checked_too(place: Place) -> None:
         return place.run("enable_gpus", "--tags gpu_node_pool", gpu_pools=[*POOLS, wrong], **more)
 
     refused = enable(arm)
-    assert refused.failure.name == "Fail for pools without their machines"
+    assert refused.failure.name == "Fail for pools that are not ready"
     for words in ("1 of 3 pools", "l4: MACH-ARCH", arm, "set gpu_node_pool_source_machine_set"):
         assert words in refused.failure["msg"]
     assert place.writes(refused) == []

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import os
 import typing as t
 from pathlib import Path
 
 import pytest
-from cluster import Cluster, running
+from cluster import Cluster, own, running
 from integration.playbook import Playbook
 from integration.twelve_steps import task
 from integration.wire import Audit
@@ -19,9 +18,7 @@ from integration.wire import Audit
 @pytest.fixture(scope="module")
 def cluster(request: pytest.FixtureRequest) -> t.Iterator[Cluster]:
     scenario = request.module.SCENARIO
-    if os.environ.get("KUBECONFIG") and scenario != "aws":
-        pytest.skip(f"needs a cluster of its own: scenario {scenario}")
-    with running(scenario) as found:
+    with running(scenario) if scenario == "aws" else own(scenario) as found:
         yield found
 
 

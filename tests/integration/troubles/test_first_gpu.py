@@ -40,7 +40,7 @@ Write = requests.Request
 
 
 class Slow:
-    """A machine that is no node before the other pool has its GPUs. since: when it was let go."""
+    """A machine that is no node before the other pool is validated. since: when it was let go."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster, self._sandbox = cluster, cluster.needs_sandbox()
@@ -58,15 +58,17 @@ class Slow:
 
     def _let_go(self) -> None:
         try:
-            until(self._is_enabled, "GPUs on the nodes of the fast pool", 5 * SECONDS, pause=0.5)
+            until(self._is_validated, "validated nodes of the fast pool", 5 * SECONDS, pause=0.5)
             self.since = datetime.datetime.now(datetime.UTC)
         finally:
             faults.clear(self._sandbox, "node_never_joins", self._trouble)
 
-    def _is_enabled(self) -> bool:
-        nodes = self._cluster.client.list("v1", "nodes", labels=POOL)
-        offered = [node["status"].get("allocatable", {}).get("nvidia.com/gpu") for node in nodes]
-        return offered == ["1", "1"]
+    def _is_validated(self) -> bool:
+        client = self._cluster.client
+        nodes = {one["metadata"]["name"] for one in client.list("v1", "nodes", labels=POOL)}
+        maps = client.list("v1", "configmaps", "gpu-validation")
+        remembered = {name for one in maps for name in one.get("data") or {}}
+        return len(nodes) == 2 and nodes <= remembered
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +78,7 @@ def slow(cluster: Cluster) -> Slow:
 
 @pytest.fixture(scope="module")
 def run(demo: Demo, slow: Slow) -> t.Iterator[Run]:
-    """Run with the slow pool first in the list. It has no node before the other pool has its GPUs."""
+    """Run with the slow pool first in the list. It has no node before the other pool is validated."""
     with slow:
         found = demo.enable(gpu_pools=[SLOW, *POOLS], gpu_node_pool_wait_timeout=400)
     assert slow.since, "the run held the fast pool until the slow one had its node"
@@ -98,19 +100,24 @@ def test_everything_is_asked_for_in_the_order_of_its_time(writes: list[Write]) -
     assert sorted(ORDER, key=lambda resource: first(writes, resource)) == ORDER
 
 
-def test_all_but_the_validation_was_asked_for_before_the_slow_machine_was_a_node(
-    slow: Slow, writes: list[Write]
-) -> None:
+def test_everything_was_asked_for_before_the_slow_machine_was_a_node(slow: Slow, writes: list[Write]) -> None:
     assert slow.since
-    before = {one.resource for one in writes if received(one) < slow.since}
-    assert before >= set(ORDER) - {"pods"}
-    assert first(writes, "pods") > slow.since
+    assert {one.resource for one in writes if received(one) < slow.since} >= set(ORDER)
 
 
-def test_the_pods_of_both_pools_are_made_before_the_first_is_deleted(writes: list[Write]) -> None:
+def test_each_pool_is_validated_when_it_has_its_gpus(slow: Slow, writes: list[Write]) -> None:
     verbs = [one.verb for one in writes if one.resource == "pods"]
-    assert [verb for verb, _same in itertools.groupby(verbs)] == ["create", "delete"]
-    assert verbs.count("create") == 3
+    assert [verb for verb, _same in itertools.groupby(verbs)] == ["create", "delete"] * 2
+    made = [received(one) for one in writes if (one.resource, one.verb) == ("pods", "create")]
+    assert slow.since
+    assert [moment < slow.since for moment in made] == [True, True, False]
+
+
+def test_one_line_says_what_both_pools_wait_for(run: Run) -> None:
+    lines = [line for line in run.output.splitlines() if "pools on their way: " in line]
+    both = [line for line in lines if "slow: 1 machine" in line and "demo: " in line]
+    assert both, lines
+    assert all(line.count(" since ") == 2 for line in both)
 
 
 def test_the_last_table_says_where_the_time_went(run: Run) -> None:
@@ -124,3 +131,13 @@ def test_the_second_run_writes_nothing(demo: Demo, audit: Audit, run: Run) -> No
     assert (again.rc, again.changed) == (0, 0), again.output
     assert audit.writes(*again.tasks) == []
     assert [task.name for task in again.tasks if "request | Ask" in task.name and not task.skipped] == []
+
+
+def test_a_repeated_validation_makes_the_pods_of_both_pools_before_it_deletes_the_first(
+    demo: Demo, audit: Audit, run: Run
+) -> None:
+    again = demo.enable("gpu_validation", gpu_pools=[SLOW, *POOLS], gpu_validation_repeat=True)
+    assert again.rc == 0, again.output
+    verbs = [one.verb for one in requests.writes(audit.of(*again.tasks)) if one.resource == "pods"]
+    assert [verb for verb, _same in itertools.groupby(verbs)] == ["create", "delete"]
+    assert verbs.count("create") == 3

@@ -27,7 +27,7 @@ def test_the_other_pool_is_enabled_and_the_run_fails_at_its_end(cluster: Cluster
     finally:
         faults.clear(cluster.needs_sandbox(), "no_capacity", {"instance_type": "p4d.24xlarge"})
     assert run.rc != 0
-    assert run.failure.name == "Fail for pools without their machines"
+    assert run.failure.name == "Fail for pools that are not ready"
     for words in ("1 of 2 pools", "big: MACH-CAPACITY", "remove_pool.yml -e gpu_pool=NAME"):
         assert words in run.failure["msg"]
     done = {task.name.rpartition(" | ")[2]: task for task in run.tasks if not task.skipped}

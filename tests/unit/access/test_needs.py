@@ -28,6 +28,8 @@ LEASE: t.Final = {
     Need(verb, "coordination.k8s.io", "leases", "default") for verb in ("get", "create", "update")
 }
 
+READS: t.Final = {Need("get", "coordination.k8s.io", "leases", "default")}
+REPORTS: t.Final = ("drift",)
 
 # All parts with two words.
 DETAILS: t.Final = [title for title in needs.TABLE if " " in title]
@@ -44,7 +46,8 @@ def useful(playbook: str, *details: str) -> list[Need]:
 @pytest.mark.parametrize("playbook", needs.PARTS)
 def test_every_playbook_needs_the_lease_and_no_right_twice(playbook: str) -> None:
     found = of(playbook)
-    assert set(found) >= LEASE
+    # A playbook that only reports asks who holds the lease, and takes none.
+    assert {need for need in found if need.resource == "leases"} == (READS if playbook in REPORTS else LEASE)
     assert len(found) == len(set(found))
 
 
@@ -78,6 +81,14 @@ def test_what_a_pool_asks_for_decides_on_rights(pool: dict[str, t.Any], resource
     assert resource not in {need.resource for need in of("enable_gpus")}
     assert resource in {need.resource for need in of("enable_gpus", *details) if need.verb == "create"}
     assert resource in {need.resource for need in of("remove_gpus", *details) if need.verb == "delete"}
+
+
+def test_the_report_of_drift_asks_for_the_writes_of_the_chain_but_for_those_of_the_validation() -> None:
+    """A dry run needs the right to write."""
+    found = set(of("drift", *DETAILS))
+    enable = {need for need in of("enable_gpus", *DETAILS) if need.namespace != "validation"}
+    assert enable - found - LEASE == set()
+    assert {need.namespace for need in found} & {"validation"} == set()
 
 
 def test_backends_and_certificate_requests_have_rights_of_their_own() -> None:

@@ -116,3 +116,12 @@ def test_a_field_that_only_the_status_writer_has_is_no_conflict() -> None:
     there = patched(live(manifest({})), {"mig": {"strategy": "mixed"}}, "gpu-operator")
     there["metadata"]["managedFields"][-1]["subresource"] = "status"
     assert fields.conflicts(there, {"mig": {"strategy": "single"}}) == []
+
+
+def test_an_empty_spec_that_a_manager_applied_owns_no_field_in_it() -> None:
+    there = live(manifest({"mig": {"strategy": "mixed"}}))
+    there["metadata"]["managedFields"] = [{"manager": "argocd-controller", "fieldsV1": {"f:spec": {}}}]
+    assert fields.conflicts(there, {"mig": {"strategy": "single"}}) == []
+    there["metadata"]["managedFields"][0]["fieldsV1"] = {"f:spec": {"f:mig": {}}}
+    (found,) = fields.conflicts(there, {"mig": {"strategy": "single"}})
+    assert found.path == "spec.mig.strategy", "a map below spec can be one that its owner holds as a whole"

@@ -137,3 +137,11 @@ def test_a_label_that_was_never_there_is_not_lost() -> None:
     for seen in (node(), GPU):
         judge({"instances": [instance(Available="True")], "nodes": [seen]})
     assert (judge.lost, judge.missing) == ([], {})
+
+
+def test_the_judge_says_which_expectations_were_met_at_the_last_look() -> None:
+    wanted = [expect() | {"labels": {PCI: True}, "node_selector": {"pool": pool}} for pool in ("a", "b")]
+    judge = nfd_expectation.Judge(params(expect=wanted), lambda: 0.0)
+    bare = {"metadata": {"name": "bare", "labels": {"pool": "b"}}, "spec": {}}
+    judge({"instances": [instance(Available="True")], "nodes": [GPU, bare]})
+    assert judge.met == [True, False]

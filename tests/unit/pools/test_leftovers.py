@@ -43,9 +43,9 @@ def priority(name: str, value: int = 1000, labels: Data | None = None) -> Data:
     }
 
 
-def compared(server: FakeServer, is_asked: bool = True) -> Data:
+def compared(server: FakeServer, is_asked: bool = True, **more: t.Any) -> Data:
     params: Data = {
-        "pools": [POOL],
+        "pools": [POOL | more],
         "gpu_pools_name": "gpu_pools",
         "platform": "aws",
         "catalogue": [],
@@ -74,7 +74,7 @@ def test_a_plan_names_quotas_and_priority_classes_that_it_does_not_have() -> Non
         },
         {"object": "PriorityClass old", "command": "oc delete priorityclass old"},
     ]
-    assert len(server.requests) == 2
+    assert len(server.requests) == 3, "the cluster serves no Tuned"
     assert server.writes() == []
     assert compared(FakeServer(), is_asked=False)["leftovers"] == []
 
@@ -88,6 +88,28 @@ def test_a_priority_class_with_another_value_is_refused_before_the_first_write(l
     assert caught.value.code == "POOL-PRIORITY"
     assert len(server.requests) == 2
     assert server.writes() == []
+
+
+def tuning(kind: str, version: str, pool: str, labels: Data | None = None) -> Data:
+    marks = {"accelerators.openshift/pool": pool, **(OURS if labels is None else labels)}
+    place = {"namespace": "openshift-cluster-node-tuning-operator"} if kind == "Tuned" else {}
+    metadata = {"name": f"gpu-{pool}", **place, "labels": marks}
+    return {"apiVersion": version, "kind": kind, "metadata": metadata}
+
+
+def test_a_plan_names_the_tuning_that_it_does_not_have() -> None:
+    server = FakeServer("ResourceQuota", "PriorityClass", "Tuned", "MachineConfigPool")
+    for pool, labels in (("training", OURS), ("theirs", {})):
+        server.put(tuning("Tuned", "tuned.openshift.io/v1", pool, labels))
+        server.put(tuning("MachineConfigPool", "machineconfiguration.openshift.io/v1", pool, labels))
+    command = "ansible-playbook accelerators.openshift.remove_pool -e gpu_pool=training --tags node_tuning"
+    assert compared(server)["leftovers"] == [
+        {"object": "Tuned gpu-training", "command": command},
+        {"object": "MachineConfigPool gpu-training", "command": command},
+    ]
+    server.requests.clear()
+    assert compared(server, tuning={"profile": "accelerator"})["leftovers"] == []
+    assert len(server.requests) == 3, "a plan with every tuning asks for no MachineConfigPool"
 
 
 def test_pools_that_the_plan_does_not_have() -> None:

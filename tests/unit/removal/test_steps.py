@@ -58,6 +58,7 @@ def params(*pools: Data, **more: t.Any) -> GpuRemovalParams:
     given = {
         "pools": list(pools) or [{"name": "training"}],
         "parts": ALL,
+        "machines": True,
         "namespace": "openshift-machine-api",
         "gpu_namespace": "nvidia-gpu-operator",
         "network_namespace": "nvidia-network-operator",
@@ -124,17 +125,52 @@ def test_pods_on_existing_nodes_end_with_the_driver() -> None:
 def test_the_gate_waits_for_pods_on_existing_nodes_only() -> None:
     assert check(server(pod("job", "n-1")), on_busy="wait")["ends"]
     on = server(node("n-3", {"rack": "b2"}), pod("serve", "n-3"))
+    with pytest.raises(AcceleratorError) as caught:
+        waited(on, EXISTING, {"name": "training"})
+    assert caught.value.code == "NODE-BUSY"
+
+
+def waited(on: FakeServer, *pools: Data, **more: t.Any) -> None:
+    """Check with on_busy wait, on a clock that runs to the deadline with the first watch."""
     clock = FakeClock()
 
-    def answer(method: str, url: str, **more: t.Any) -> Answer:
+    def answer(method: str, url: str, **request: t.Any) -> Answer:
         if "watch=" in url:
             clock.seconds += 100.0
-        return on.answer(method, url, **more)
+        return on.answer(method, url, **request)
 
     on.request = answer
+    try:
+        steps.check(api_on(on, clock, 20.0), params(*pools, on_busy="wait", **more))
+    finally:
+        assert on.writes() == []
+
+
+def test_a_removal_that_leaves_the_machines_takes_the_driver_from_their_nodes() -> None:
+    on = server(pod("job", "n-1"))
+    with pytest.raises(AcceleratorError, match=r"^The removal of the GPU operator with its stack would end"):
+        steps.check(api_on(on), params(machines=False))
+    found = check(server(pod("job", "n-1")), machines=False, on_busy="drain")
+    assert found["removes"] == [
+        "the GPU operator with its stack (ClusterPolicy gpu-cluster-policy)",
+        "Node Feature Discovery (NodeFeatureDiscovery nfd-instance)",
+    ]
+    (end,) = found["ends"]
+    assert (end["why"], end["by"]) == ("the node loses its driver", "removal of the driver stack")
+
+
+def test_a_removal_that_leaves_the_machines_drains_no_other_pods() -> None:
+    lone = pod("lone", "n-1", gpus=0, ownerReferences=[])
     with pytest.raises(AcceleratorError) as caught:
-        steps.check(api_on(on, clock, 20.0), params(EXISTING, {"name": "training"}, on_busy="wait"))
-    assert (caught.value.code, on.writes()) == ("NODE-BUSY", [])
+        steps.check(api_on(server(lone)), params())
+    assert caught.value.code == "NODE-UNMANAGED"
+    assert check(server(lone), machines=False)["ends"] == []
+
+
+def test_the_gate_waits_for_pods_on_the_machines_that_a_removal_leaves() -> None:
+    with pytest.raises(AcceleratorError) as caught:
+        waited(server(pod("job", "n-1")), machines=False)
+    assert caught.value.code == "NODE-BUSY"
 
 
 def test_a_foreign_policy_keeps_the_operator_and_nfd() -> None:

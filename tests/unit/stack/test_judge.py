@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
 import pytest
 from unit.stack.builders import POOL, Snapshot, node
@@ -21,14 +22,20 @@ from unit.stack.clusterpolicy.troubles import (
     status,
 )
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.backend import OPTIONS, choose
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     judge as clusterpolicy_judge,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import judge_gone
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import (
+    ROLLOUT,
+    hold_for_others,
+    judge_gone,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
     SpecialResourceParams,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Finding
 
 
 def test_consequences_stand_in_one_line(seen: Snapshot) -> None:
@@ -90,3 +97,27 @@ def test_a_crash_and_an_image_have_five_minutes_unless_a_time_is_set(
 def test_a_label_has_a_minute(seen: Snapshot) -> None:
     lose_label(seen)
     assert [verdict_after(seen, seconds) for seconds in (59, 60)] == ["pending", "failed"]
+
+
+FAILED: t.Final = Finding("failed", "Crash", "Node a-0: driver crashes.", "GPU-DRV-CRASH", pool="a")
+LATE: t.Final = Finding("pending", "Starts", "Node b-0: driver starts.", "GPU-OPERAND", pool="b")
+SHARED: t.Final = Finding("failed", "Gone", "The operator is gone.", "GPU-CP-ABSENT")
+STATUS: t.Final = Finding("pending", "NotReady", "It is notReady.", "GPU-CP-NOTREADY", waits=True)
+AT_WORK: t.Final = Finding("pending", ROLLOUT, "The operator is at work.", "GPU-CP-NOTREADY")
+
+
+@pytest.mark.parametrize("open_now", [LATE, AT_WORK])
+def test_a_failed_pool_waits_for_those_that_are_not_ready_yet(open_now: Finding) -> None:
+    found = [FAILED, open_now, STATUS]
+    verdict = hold_for_others(worst(found), found)
+    assert (verdict.verdict, verdict.code) == ("pending", open_now.code)
+    assert verdict.message == f"{open_now.message} Failed already: pool a."
+
+
+@pytest.mark.parametrize(
+    "found",
+    [[FAILED, STATUS], [FAILED, replace(LATE, verdict="failed")], [FAILED, LATE, SHARED], [LATE], []],
+    ids=["the others are ready", "all have failed", "a failure of no pool", "none has failed", "ready"],
+)
+def test_any_other_verdict_stays(found: list[Finding]) -> None:
+    assert hold_for_others(worst(found), found) == worst(found)

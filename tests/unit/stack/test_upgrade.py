@@ -101,10 +101,11 @@ def test_a_label_does_not_help_where_nothing_upgrades_by_itself(seen: Snapshot) 
     assert "oc logs -n nvidia-gpu-operator deployment/gpu-operator" in verdict.remedy
 
 
-def test_a_node_that_is_to_be_skipped_keeps_its_old_pod(seen: Snapshot) -> None:
+@pytest.mark.parametrize("state", ["upgrade-done", "upgrade-required"])
+def test_a_node_that_is_to_be_skipped_keeps_its_old_pod(seen: Snapshot, state: str) -> None:
     automatic(seen)
     old_pod(seen)
-    node(seen)["metadata"]["labels"][upgrade.SKIP] = "true"
+    node(seen)["metadata"]["labels"] |= {upgrade.SKIP: "true", LABEL: state}
     assert judge(seen).remedy == "Run `oc label node gpu-0 nvidia.com/gpu-driver-upgrade.skip-`."
 
 

@@ -11,6 +11,7 @@ from unit.fake_server import Answer, FakeServer
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
 from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import pool_judge
 from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.options import PLANNED, Tuning
 from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.selectors import selects
@@ -252,7 +253,7 @@ class Operator:
 
     def _take(self, node: KubeObject) -> None:
         target = pool_judge.target(self.pool_of(node))
-        keys = {pool_judge.CURRENT: target, pool_judge.DESIRED: target, pool_judge.STATE: "Done"}
+        keys = {node_facts.CURRENT: target, node_facts.DESIRED: target, node_facts.STATE: "Done"}
         node["metadata"]["annotations"] |= keys
         self.reboots.append(str(node["metadata"]["name"]))
         self._touch(node)

@@ -7,7 +7,8 @@ import typing as t
 from unit.tuning.operator_in_memory import gpu_pod, node
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import evictions, pool_judge
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import evictions
 
 
 def budget(allowed: int, **selector: t.Any) -> KubeObject:
@@ -37,7 +38,7 @@ def test_a_node_that_is_drained_for_another_configuration() -> None:
     assert not evictions.is_draining(one)
     one["spec"]["unschedulable"] = True
     assert not evictions.is_draining(one), "an administrator cordoned it"
-    one["metadata"]["annotations"][pool_judge.DESIRED] = "rendered-gpu-training-1"
+    one["metadata"]["annotations"][node_facts.DESIRED] = "rendered-gpu-training-1"
     assert evictions.is_draining(one)
     one["status"]["conditions"][0]["status"] = "False"
     assert not evictions.is_draining(one), "it boots"

@@ -54,6 +54,19 @@ def test_a_second_run_writes_nothing() -> None:
     assert found["ready"] is True
 
 
+def test_check_mode_names_what_stays() -> None:
+    operator = two_nodes()
+    rollout_steps.ensure(operator.api(), [WHOLE], "fail")
+    api = operator.api(check_mode=True)
+    rollout_steps.ensure(api, [WHOLE], "fail")
+    assert api.changes == []
+    assert set(api.kept) == {
+        "MachineConfigPool gpu-training",
+        "MachineConfig 99-gpu-training-kernel",
+        "KubeletConfig gpu-training",
+    }
+
+
 def test_another_setting_is_one_more_rollout() -> None:
     operator = two_nodes()
     rollout_steps.ensure(operator.api(), [WHOLE], "fail")
@@ -63,12 +76,13 @@ def test_another_setting_is_one_more_rollout() -> None:
     assert sorted(operator.reboots) == ["n1", "n2"]
 
 
-def test_foresee_names_nodes_and_pods_and_writes_nothing() -> None:
+def test_check_mode_names_nodes_and_pods_and_writes_nothing() -> None:
     operator = Operator(node("n1"), node("n2"), gpu_pod("train", "n2"))
-    (found,) = rollout_steps.foresee(operator.api(), [tuning(reboot=NEVER)])
-    assert found.nodes == ("n1", "n2")
-    assert [one.pod for one in found.endings] == ["train"]
-    assert "MachineConfig 99-gpu-training-kernel" in found.because
+    (found,) = rollout_steps.ensure(operator.api(check_mode=True), [tuning()], "drain")
+    assert found["reboots"] == ["n1", "n2"]
+    (ends,) = found["ends"]
+    assert [one["name"] for one in ends["pods"]] == ["train"]
+    assert "MachineConfig 99-gpu-training-kernel" in ends["because"]
     assert operator.server.writes() == []
 
 

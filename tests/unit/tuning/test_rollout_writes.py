@@ -6,7 +6,8 @@ import pytest
 from unit.tuning.operator_in_memory import Operator, gpu_pod, node, tuning
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import WaitTimeoutError
-from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import pool_judge, rollout_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import rollout_steps
 
 
 def test_without_wait_the_pool_is_not_left_paused() -> None:
@@ -42,7 +43,7 @@ def test_a_budget_that_never_yields_is_named() -> None:
     )
     one = operator.must("Node", "n1")
     one["spec"]["unschedulable"] = True
-    one["metadata"]["annotations"][pool_judge.DESIRED] = "rendered-gpu-training-1"
+    one["metadata"]["annotations"][node_facts.DESIRED] = "rendered-gpu-training-1"
     with pytest.raises(WaitTimeoutError) as caught:
         rollout_steps.ensure(operator.api(seconds=0.0), [tuning()], "drain")
     assert caught.value.code == "REBOOT-DRAIN"

@@ -31,6 +31,8 @@ def params(**given: t.Any) -> GpuWorkloadParams:
         "pools": None,
         "max_nodes": 200,
         "grace": 60,
+        "joining": None,
+        "machine_namespace": "openshift-machine-api",
     }
     return t.cast(GpuWorkloadParams, plain | given)
 

@@ -47,6 +47,12 @@ def test_the_memory_forgets_nodes_that_are_gone_and_keeps_other_pools() -> None:
     assert memory["metadata"] == {"name": fingerprints.NAME, "namespace": "gpu-validation"}
 
 
+def test_with_claims_the_driver_is_that_of_the_slices_whatever_labels_the_node_has_now() -> None:
+    offered = dra.offering(node(), SLICES)
+    memory = stored(fingerprints.build(params(claims=True), EMPTY, [offered], [node()]))
+    assert fingerprints.changed([offered], "vectoradd", memory, False) == []
+
+
 def test_the_fingerprints_of_thousands_of_nodes_are_in_several_config_maps() -> None:
     nodes = [node(f"ip-10-0-{number}.eu-central-1.compute.internal") for number in range(9000)]
     maps = fingerprints.build(params(), EMPTY, nodes, nodes)

@@ -49,6 +49,7 @@ SECTIONS: t.Final[tuple[tuple[str, tuple[Code, ...]], ...]] = (
     ("NIC stack", nic.NIC),
     ("Quotas", quota.QUOTA),
     ("Validation", workload.WORKLOAD),
+    ("Drift", update.DRIFT),
     ("Before an update", update.UPDATE),
     ("Runs", collection.RUN),
     ("The collection itself", collection.COLLECTION),

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Error codes about the checks before an update."""
+"""Error codes about drift, and about the checks before an update."""
 
 from __future__ import annotations
 
@@ -10,6 +10,18 @@ import typing as t
 
 from .code import Code
 
+DRIFT: t.Final = (
+    Code(
+        "DRIFT-FOUND",
+        "The cluster differs from `gpu_pools`: an object is missing, differs, or is no longer listed.",
+        "Run `ansible-playbook playbooks/enable_gpus.yml -e @FILE`, or the commands below the table.",
+    ),
+    Code(
+        "DRIFT-UNKNOWN",
+        "A step of drift.yml failed before it could compare, and no other step found a difference.",
+        "Mend what the step's own code says, then run `ansible-playbook playbooks/drift.yml -e @FILE` again.",
+    ),
+)
 UPDATE: t.Final = (
     Code(
         "UPDATE-BUDGET",

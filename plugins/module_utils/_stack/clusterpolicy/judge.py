@@ -19,7 +19,7 @@ from ..._nodes.pool_nodes import nodes_of
 from ..._nodes.system import system
 from .. import operands, stages
 from ..drivers import kernel
-from ..judge import StackJudge, harden_some, judge_pools, one_line_each, patience
+from ..judge import ROLLOUT, StackJudge, harden_some, judge_pools, one_line_each, patience
 from ..node import late_outside, ready_but_outside
 from ..params import StackParams, StackPool
 from ..stages import Finding, on_object
@@ -154,7 +154,7 @@ def judge_rollout(policy: KubeObject, daemonsets: t.Iterable[KubeObject]) -> lis
         return []
     shown = ", ".join(sorted(late)[:3]) + (f" and {len(late) - 3} more" if len(late) > 3 else "")
     message = f"The operator has not applied the policy to {shown} yet."
-    return [on_object(PENDING, "Rollout", message, "GPU-CP-NOTREADY", operands.OPERATOR_LOG)]
+    return [on_object(PENDING, ROLLOUT, message, "GPU-CP-NOTREADY", operands.OPERATOR_LOG)]
 
 
 def _plain(entry: KubeObject) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from ..._core.objects import Snapshot
 from ..._core.readiness import Readiness, pending
 from ..._nodes import node as node_facts
 from ..._nodes.labels import has_nvidia_pci, labels
-from ..._nodes.system import OSTREE, System, as_label, contradictions, system, update
+from ..._nodes.system import OSTREE, System, as_label, contradictions, system
 from .. import operands
 from ..pods import trouble
 from . import toolkit
@@ -125,7 +125,7 @@ def match(node: Data, policy: Data, snapshot: Snapshot) -> Match:
         if misfit
         else "driver"
     )
-    if update(node).under_way or not node_facts.is_ready(node):
+    if node_facts.update(node).under_way or not node_facts.is_ready(node):
         link = "node"
     return Match(node, found, source, images.get(found.ostree, ""), daemonset, misfit, link, is_ready)
 

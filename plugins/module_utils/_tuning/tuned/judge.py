@@ -43,16 +43,22 @@ class Wanted:
 
 
 class Judge:
-    """Judge all pools: each of their nodes has the pool's profile. grace: seconds that trouble may last."""
+    """Judge all pools: each of their nodes has the pool's profile.
+
+    grace: seconds that trouble may last. ready: whether each pool was ready at the last look, by its name.
+    """
 
     def __init__(self, wanted: t.Sequence[Wanted], grace: float, clock: t.Callable[[], float]) -> None:
         self._wanted = wanted
+        self.ready: dict[str, bool] = {}
         self._grace = Grace(clock, grace, PASSING)
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         parts = [_judge_object(one, snapshot["tuneds"]) for one in self._wanted]
-        for one in self._wanted:
-            parts += [judge_node(one, node, snapshot["profiles"]) for node in snapshot[one.query]]
+        for one, valid in zip(self._wanted, tuple(parts), strict=True):
+            own = [judge_node(one, node, snapshot["profiles"]) for node in snapshot[one.query]]
+            self.ready[one.tuning.name] = all(part.is_ready for part in (valid, *own))
+            parts += own
         hardened = self._grace.harden(parts)
         verdict = worst(hardened)
         if verdict.is_ready:

@@ -6,9 +6,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
-from ..._core.errors import AcceleratorError, KindNotServedError
+from ..._core.errors import AcceleratorError, KindNotServedError, NotReadyError, WaitTimeoutError
 from ..._core.input import Problems
 from ..._core.objects import KubeObject, named
 from ..._core.ownership import MANAGED_BY, owned, selector
@@ -41,7 +42,8 @@ def present(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
     for remark in filter(None, map(check.remark, tunings)):
         api.warn(remark)
     objects = {one.name: manifest.build(one, _parent(api, one)) for one in tunings}
-    rolled = _rolled(api, tunings, objects, tuneds, params["on_busy"])
+    with _naming_pools(tunings, {}):
+        rolled = _rolled(api, tunings, objects, tuneds, params["on_busy"])
     wanted = [_applied(api, one, objects[one.name], tuneds) for one in tunings]
     seen = _wait(api, wanted, params["grace"])
     found = [judge.summarize(one, seen[one.query], seen["profiles"]) for one in wanted]
@@ -166,7 +168,18 @@ def _wait(api: Api, wanted: t.Sequence[Wanted], grace: int) -> dict[str, list[Ku
         **{one.query: Query(NODE, labels=selector(one.tuning.label)) for one in wanted},
     }
     verdict = judge.Judge(wanted, grace, api.clock)
-    return api.wait(queries, verdict, "tuning of the nodes", on_timeout_code="TUNE-NOT-APPLIED")
+    with _naming_pools([one.tuning for one in wanted], verdict.ready):
+        return api.wait(queries, verdict, "tuning of the nodes", on_timeout_code="TUNE-NOT-APPLIED")
+
+
+@contextlib.contextmanager
+def _naming_pools(tunings: t.Sequence[Tuning], ready: t.Mapping[str, bool]) -> t.Iterator[None]:
+    """Add to the error of a wait which pools are ready. ready: by pool, a missing one is not ready."""
+    try:
+        yield
+    except (NotReadyError, WaitTimeoutError) as exc:
+        exc.facts["pools"] = [{"name": one.name, "ready": ready.get(one.name, False)} for one in tunings]
+        raise
 
 
 def _replaced(

@@ -15,22 +15,17 @@ from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import app_of, is_driver, ready_on
 from openshift_sandbox.stand_ins.gpu_operator.operands import DRIVER_VERSION
+from openshift_sandbox.stand_ins.gpu_operator.rules import versions
 
 NAME: t.Final = "gpu-feature-discovery"
 CUDA: t.Final = "13.2"
-# Older drivers that releases of the GPU operator name by digest (sandbox/catalog).
-DIGESTS: t.Final = {"f8e3dc9111c5a7a0cfac73e87d03c0b7b3d1e11f3b61654cca5461847660aa2c": "580.126.20"}
 
 
 def driver_version(pods: t.Iterable[Object], node: str) -> str:
     """Return the driver's version by the tag, or the digest, of the image in the node's driver pod."""
     for pod in pods:
         if is_driver(pod) and pod["spec"].get("nodeName") == node:
-            _image, colon, tag = pod["spec"]["containers"][0]["image"].rpartition(":")
-            if known := DIGESTS.get(tag):
-                return known
-            if colon and tag[:1].isdigit() and "." in tag:
-                return str(tag.partition("-")[0])
+            return versions.driver(pod)
     return DRIVER_VERSION
 
 

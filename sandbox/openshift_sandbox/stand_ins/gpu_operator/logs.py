@@ -15,8 +15,16 @@ from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.pod_logs import PodLogs
 from openshift_sandbox.stand_ins.core.troubles import on_node, place
 from openshift_sandbox.stand_ins.gpu_operator import output
-from openshift_sandbox.stand_ins.gpu_operator.feature_discovery import driver_version
-from openshift_sandbox.stand_ins.gpu_operator.operand_pods import CRASH, app_of, is_driver
+from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import MANAGER
+from openshift_sandbox.stand_ins.gpu_operator.operand_pods import (
+    CRASH,
+    INIT_CRASH,
+    app_of,
+    crash_of,
+    is_driver,
+)
+from openshift_sandbox.stand_ins.gpu_operator.rules import digest, versions
+from openshift_sandbox.stand_ins.gpu_operator.upgrade import manager
 
 PLUGIN: t.Final = "nvidia-device-plugin-daemonset"
 
@@ -45,7 +53,8 @@ class GpuLogs(Reconciler):
 
     def _usual(self, cluster: Cluster, pod: Object, node: Object) -> list[str]:
         if is_driver(pod):
-            return self._driver(cluster, pod, node)
+            begun = INIT_CRASH not in (pod["metadata"].get("annotations") or {})
+            return self._driver(cluster, pod, node) if begun else []
         lost = on_node(cluster, "gpu_lost", node) if app_of(pod) == PLUGIN else None
         if not lost or "xid" not in lost:
             return []
@@ -55,14 +64,10 @@ class GpuLogs(Reconciler):
         return [output.unhealthy(int(lost["xid"]), device) for device in devices]
 
     def _driver(self, cluster: Cluster, pod: Object, node: Object) -> list[str]:
-        version = driver_version([pod], node["metadata"]["name"])
+        version = versions.driver(pod)
         kernel = node.get("status", {}).get("nodeInfo", {}).get("kernelVersion", "")
         if CRASH in (pod["metadata"].get("annotations") or {}):
-            trouble = (
-                on_node(cluster, "driver_crashloop", node)
-                or on_node(cluster, "operand_crashloop", node)
-                or {}
-            )
+            trouble = crash_of(cluster, pod, node) or on_node(cluster, "operand_crashloop", node) or {}
             return output.failed_driver_log(version, kernel, trouble.get("text", output.DRIVER_FAILURE))
         return output.driver_log(version, kernel)
 
@@ -72,6 +77,8 @@ class GpuLogs(Reconciler):
         A trouble without operand or container applies to every one.
         """
         found: dict[str, list[str]] = {}
+        if INIT_CRASH in (pod["metadata"].get("annotations") or {}):
+            found[MANAGER] = manager.log(node["metadata"]["name"], bool(digest.of(pod["spec"])))
         containers = [
             one["name"] for one in [*(pod["spec"].get("initContainers") or []), *pod["spec"]["containers"]]
         ]

@@ -8,6 +8,7 @@ The real ones take minutes, not seconds.
 
 from __future__ import annotations
 
+import math
 import typing as t
 
 from openshift_sandbox.stand_ins.core.loop import Cluster, Reconciler
@@ -15,8 +16,11 @@ from openshift_sandbox.stand_ins.core.troubles import on_node, place
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD, KERNEL, OSTREE
 from openshift_sandbox.stand_ins.gpu_operator.operands import DRIVER_COMPONENT, OPERANDS, Object
 from openshift_sandbox.stand_ins.gpu_operator.readiness import is_ready
+from openshift_sandbox.stand_ins.gpu_operator.rules import versions
+from openshift_sandbox.stand_ins.gpu_operator.upgrade.manager import DriverManagers
 
 CRASH: t.Final = "sandbox.openshift/crash-loop"
+INIT_CRASH: t.Final = "sandbox.openshift/init-crash-loop"
 UNPULLED: t.Final = "sandbox.openshift/image-pull"
 NOT_FOUND: t.Final = "manifest unknown: no image has this tag"
 TOOLKIT: t.Final = "nvidia-container-toolkit-daemonset"
@@ -73,8 +77,16 @@ def advertised(node: Object | None) -> bool:
     )
 
 
+def crash_of(cluster: Cluster, pod: Object, node: Object) -> Object | None:
+    """Return the trouble that lets a driver crash: on any node and of any version, or as it says."""
+    return cluster.trouble("driver_crashloop", **place(node), version=versions.driver(pod))
+
+
 class OperandPods(Reconciler):
     kinds = ("DaemonSet", "Node", "Pod")
+
+    def __init__(self) -> None:
+        self._managers = DriverManagers()
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         namespaces = {
@@ -85,6 +97,7 @@ class OperandPods(Reconciler):
         for namespace in namespaces:
             pods = cluster.objects("Pod", namespace)
             drivers = ready_on(pods, is_driver)
+            versions_of = {node_of(pod): versions.driver(pod) for pod in pods if is_driver(pod)}
             toolkits = ready_on(pods, lambda pod: app_of(pod) == TOOLKIT)
             installed = any(is_driver(one) for one in cluster.objects("DaemonSet", namespace))
             for pod in pods:
@@ -94,14 +107,26 @@ class OperandPods(Reconciler):
                     continue
                 if is_driver(pod):
                     self._drive(cluster, pod, node)
-                elif self._crash(cluster, pod, node):
+                elif self._crash(cluster, pod, node, versions_of.get(name, "")):
                     continue
-                elif self._held(pod) and self._may_start(
-                    pod, node, drivers if installed else {str(name)}, toolkits
+                elif (
+                    self._held(pod)
+                    and self._may_start(pod, node, drivers if installed else {str(name)}, toolkits)
+                    and not self._waits(cluster, pod, node, versions_of.get(name, ""))
                 ):
                     self._release(cluster, pod)
 
     def _drive(self, cluster: Cluster, pod: Object, node: Object) -> None:
+        """Let a driver pod build and load its driver, once its manager has unloaded the one before."""
+        if is_ready(pod):
+            self._managers.started(pod, node)
+        fails = self._managers.fails(cluster, pod, node)
+        if fails != (INIT_CRASH in (pod["metadata"].get("annotations") or {})):
+            self._annotate(cluster, pod, {INIT_CRASH: "true" if fails else None})
+        if not fails:
+            self._build(cluster, pod, node)
+
+    def _build(self, cluster: Cluster, pod: Object, node: Object) -> None:
         unpulled = (
             on_node(cluster, "driver_image_missing", node)
             if KERNEL in (pod["spec"].get("nodeSelector") or {})
@@ -112,7 +137,7 @@ class OperandPods(Reconciler):
         if unpulled or not suits(pod, node):
             return
         crashing = CRASH in (pod["metadata"].get("annotations") or {})
-        trouble = on_node(cluster, "driver_crashloop", node)
+        trouble = crash_of(cluster, pod, node)
         if trouble and not crashing and initialized(pod):
             self._annotate(cluster, pod, {CRASH: "true", HOLD: None})
         elif crashing and not trouble:
@@ -122,11 +147,12 @@ class OperandPods(Reconciler):
             if cluster.due(pod["metadata"]["uid"], "gpu_driver", 2.0, float(slow.get("seconds", 0))):
                 self._release(cluster, pod)
 
-    def _crash(self, cluster: Cluster, pod: Object, node: Object) -> bool:
+    def _crash(self, cluster: Cluster, pod: Object, node: Object, version: str) -> bool:
         """Let an operand other than the driver crash again and again; return whether it does."""
         crashing = CRASH in (pod["metadata"].get("annotations") or {})
         bad = any(
-            app_of(pod) == one.get("operand") for one in cluster.troubles("operand_crashloop", **place(node))
+            app_of(pod) == one.get("operand")
+            for one in cluster.troubles("operand_crashloop", **place(node), version=version)
         )
         if bad != crashing and (crashing or initialized(pod)):
             self._annotate(cluster, pod, {CRASH: "true" if bad else None})
@@ -141,6 +167,14 @@ class OperandPods(Reconciler):
         if app_of(pod) == TOOLKIT:
             return name in drivers
         return name in toolkits and (app_of(pod) != VALIDATOR or advertised(node))
+
+    def _waits(self, cluster: Cluster, pod: Object, node: Object, version: str) -> bool:
+        """Return whether the init containers of a pod wait longer than they need to, or for ever."""
+        trouble = cluster.trouble("operands_wait", **place(node), version=version)
+        if trouble is None:
+            return False
+        seconds = float(trouble.get("seconds", math.inf))
+        return not cluster.due(pod["metadata"]["uid"], "operands_wait", seconds)
 
     def _held(self, pod: Object) -> bool:
         return HOLD in (pod["metadata"].get("annotations") or {})

@@ -57,6 +57,13 @@ def is_ready(pod: Object) -> bool:
     return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
 
 
+def restarts(pod: Object) -> int:
+    """Return how often the container of a pod that restarts most has restarted."""
+    status = pod.get("status") or {}
+    found = [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
+    return max((int(one.get("restartCount", 0)) for one in found), default=0)
+
+
 def ready(found: tuple[str, str]) -> Object:
     """Return the verdict ready, with reason and message."""
     return {"state": "ready", "Ready": ("True", *found), "Error": ("False", "Ready", "")}

@@ -14,29 +14,21 @@ from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.hardware.gpus import Gpu
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.pod_logs import PodLogs
-from openshift_sandbox.stand_ins.core.troubles import on_node
+from openshift_sandbox.stand_ins.core.troubles import place
 from openshift_sandbox.stand_ins.gpu_operator import output as gpu_output
 from openshift_sandbox.stand_ins.gpu_operator.feature_discovery import CUDA, driver_version
 from openshift_sandbox.stand_ins.gpu_operator.gpu_cluster import DRIVER
+from openshift_sandbox.stand_ins.gpu_operator.rules.devices import ENDED, devices_wanted
 
 BENCHMARK: t.Final = "accelerators.openshift/benchmark"
 EXIT_CODE: t.Final = "sandbox.openshift/exit-code"
 DEVICES: t.Final = "sandbox.openshift/devices"
-ENDED: t.Final = ("Succeeded", "Failed")
 PROGRAMS: t.Final = (
     ("matmul", "matmul"),
     ("vectorAdd", "vectoradd"),
     ("vectoradd", "vectoradd"),
     ("nvidia-smi", "nvidia_smi"),
 )
-
-
-def devices_wanted(pod: Object) -> int:
-    """Return how many NVIDIA devices of any kind a pod's containers request."""
-    limits = [
-        (container.get("resources") or {}).get("limits") or {} for container in pod["spec"]["containers"]
-    ]
-    return sum(int(value) for one in limits for name, value in one.items() if name.startswith("nvidia.com/"))
 
 
 def devices_claimed(cluster: Cluster, pod: Object) -> list[int]:
@@ -133,7 +125,7 @@ class GpuWorkloads(Reconciler):
     ) -> None:
         """Print what the program prints, and end it after its time."""
         name = node["metadata"]["name"]
-        trouble = on_node(cluster, "cuda_fails", node)
+        trouble = cluster.trouble("cuda_fails", **place(node), version=driver)
         lines = output(program(pod), gpu, name, devices, driver)
         if trouble:
             text = trouble.get("text", gpu_output.CUDA_FAILURE)

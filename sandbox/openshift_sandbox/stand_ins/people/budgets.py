@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stand in for a team whose program may never be interrupted (foreign_budget).
 
-It has a pod on each GPU node, or on each node that the trouble names, and a budget for each. The real one
-would have a Deployment, and would perhaps yield when somebody asks.
+It has a pod on each GPU node, or on each node that the trouble names, and a budget for each. With `gpus` the
+pod uses GPUs, and a ReplicaSet makes it. The real one would have a Deployment, and would perhaps yield when
+somebody asks.
 """
 
 from __future__ import annotations
@@ -30,16 +31,18 @@ class ForeignBudgets(Reconciler):
             namespace = str(trouble.get("namespace", NAMESPACE))
             for node in cluster.objects("Node"):
                 if meant(node, trouble) and not node["spec"].get("unschedulable"):
-                    self._keep(cluster, namespace, node["metadata"]["name"])
+                    self._keep(cluster, namespace, node["metadata"]["name"], int(trouble.get("gpus", 0)))
 
-    def _keep(self, cluster: Cluster, namespace: str, node: str) -> None:
+    def _keep(self, cluster: Cluster, namespace: str, node: str, gpus: int) -> None:
         name = f"keeper-{node.partition('.')[0]}"
         if cluster.find("Namespace", namespace) is None:
             cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
         if name not in self._budgets:
             cluster.apply(budget(name, namespace))
+            if gpus:
+                cluster.apply(replica_set(pod(name, namespace, node), gpus))
             self._budgets.add(name)
-        if cluster.find("Pod", name, namespace) is None:
+        if not gpus and cluster.find("Pod", name, namespace) is None:
             cluster.create(pod(name, namespace, node))
 
 
@@ -71,4 +74,25 @@ def pod(name: str, namespace: str, node: str) -> Object:
             "tolerations": [{"operator": "Exists"}],
             "containers": [{"name": "keeper", "image": IMAGE}],
         },
+    }
+
+
+def replica_set(one: Object, gpus: int) -> Object:
+    """Return a ReplicaSet that makes a pod with GPUs, and makes it again on the same node."""
+    metadata, spec = one["metadata"], one["spec"]
+    limits = {"resources": {"limits": {"nvidia.com/gpu": str(gpus)}}}
+    place = {"kubernetes.io/hostname": spec["nodeName"]}
+    template = {
+        "metadata": {"labels": metadata["labels"]},
+        "spec": {
+            "nodeSelector": place,
+            "tolerations": spec["tolerations"],
+            "containers": [container | limits for container in spec["containers"]],
+        },
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": metadata["name"], "namespace": metadata["namespace"]},
+        "spec": {"replicas": 1, "selector": {"matchLabels": metadata["labels"]}, "template": template},
     }

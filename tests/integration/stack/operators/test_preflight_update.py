@@ -158,7 +158,7 @@ def test_what_blocks_a_rollout(cluster: Cluster, playbook: Playbook, stack: Run)
         failed = playbook.module("preflight_update", version="4.22.9")
         playbook_run = playbook.playbook("preflight_update", gpu_update_version="4.22.9")
     assert (failed["code"], failed["verdict"]) == ("UPDATE-POOL", "blocking")
-    assert "oc patch mcp worker" in failed["remedy"]
+    assert "oc patch machineconfigpool worker" in failed["remedy"]
     found = verdicts(failed)
     assert (
         found["machine config pool worker"],

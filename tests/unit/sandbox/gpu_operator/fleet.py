@@ -40,7 +40,10 @@ class Fleet:
             marks = GPU | {"nvidia.com/gpu.present": "true"}
             body = {"metadata": {"name": name, "labels": marks}, "spec": {}, "status": {}}
             self.world.api.create({"apiVersion": "v1", "kind": "Node"} | body)
-            self.add_pod(f"validator-{name}", name, {"app": "nvidia-operator-validator"})
+            owner = [{"kind": "DaemonSet", "name": "nvidia-operator-validator", "uid": "v"}]
+            self.add_pod(
+                f"validator-{name}", name, {"app": "nvidia-operator-validator"}, ownerReferences=owner
+            )
         self.roll(self.spec)
 
     def roll(self, spec: Object, version: str = "") -> None:
@@ -75,9 +78,8 @@ class Fleet:
 
     def add_workload(self, node: str) -> None:
         limits = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
-        self.add_pod(
-            "train", node, {}, {"containers": [limits]}, ownerReferences=[{"name": "job", "uid": "j"}]
-        )
+        owner = [{"kind": "Job", "name": "job", "uid": "j"}]
+        self.add_pod("train", node, {}, {"containers": [limits]}, ownerReferences=owner)
 
     def replace(self) -> None:
         """Make a driver pod of the newest revision on each node that has none."""
@@ -89,7 +91,7 @@ class Fleet:
         }
         for name in set(self.names) - held:
             labels = template["metadata"]["labels"] | {"controller-revision-hash": f"r{self.made}"}
-            owner = [{"name": self.set["metadata"]["name"], "uid": uid}]
+            owner = [{"kind": "DaemonSet", "name": self.set["metadata"]["name"], "uid": uid}]
             self.add_pod(f"driver-{name}-{self.made}", name, labels, template["spec"], ownerReferences=owner)
 
     def pods(self) -> set[str]:

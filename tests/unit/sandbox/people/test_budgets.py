@@ -38,6 +38,17 @@ def test_a_named_node_and_none_that_is_cordoned() -> None:
     assert kept(node("a", "training", cordoned=True)).api.all("Pod") == []
 
 
+def test_a_pod_that_uses_gpus_is_made_by_a_replica_set() -> None:
+    world = kept(node("a"), node("b"), node="b", gpus="2")
+    assert world.api.all("Pod") == []
+    [made] = world.api.all("ReplicaSet")
+    template = made["spec"]["template"]
+    assert template["spec"]["nodeSelector"] == {"kubernetes.io/hostname": "b"}
+    assert template["spec"]["containers"][0]["resources"]["limits"] == {"nvidia.com/gpu": "2"}
+    [budget] = world.api.all("PodDisruptionBudget")
+    assert budget["spec"]["selector"]["matchLabels"] == template["metadata"]["labels"]
+
+
 def test_nothing_without_the_trouble() -> None:
     world = World(ForeignBudgets())
     world.api.create(node("a", "training"))

@@ -24,7 +24,6 @@ TESTED_IN_A_SANDBOX = {
     "device_plugins.fpga_operator": ("FpgaStack", "the tests of the custom backend watch it"),
     "gpu_operator.dra_node": ("ResourceSlice", "the scheduler allocates its devices"),
     "gpu_operator.gpu_cluster": ("GPUCluster", "the tests of the DRA backend watch it"),
-    "network_operator.driver_upgrade": ("upgrade_policy", "the DaemonSet controller replaces its pods"),
     "nfd.master": ("nfd-master", "it runs a real program"),
     "oauth.server": ("oauth", "its client is the API server"),
     "sro.operator": ("SpecialResource", "the tests of the move to the GPU operator watch it"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from unit.fake_server import Answer
 from unit.tuning.builders import NAMESPACE, NODE_PROFILE, World, conditions, node, params, rule, tuned_object
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
@@ -95,6 +96,28 @@ def test_a_degraded_node_is_named_with_the_words_of_tuned() -> None:
     with pytest.raises(NotReadyError, match=r"node n1.*vm\.swappiness") as caught:
         steps.present(world.api(), params(TRAINING))
     assert caught.value.code == "TUNE-SYSCTL"
+
+
+def test_an_error_says_which_pools_are_ready() -> None:
+    world = World(node("n1"), node("n2", pool="other"))
+    other = {"name": "other", "tuning": {"profile": "accelerator"}}
+    answer = world.server.request
+
+    def refusing(method: str, url: str, body: bytes | None = None, **more: t.Any) -> Answer:
+        found = answer(method, url, body, **more)
+        for one in world.objects("tuneds"):
+            if one["metadata"]["name"] == "gpu-other":
+                one["status"] = {"conditions": [{"type": "Valid", "status": "False", "message": "no"}]}
+        return found
+
+    world.server.request = refusing
+    with pytest.raises(NotReadyError) as caught:
+        steps.present(world.api(), params(TRAINING, other))
+    assert caught.value.code == "TUNE-INVALID"
+    assert caught.value.facts["pools"] == [
+        {"name": "training", "ready": True},
+        {"name": "other", "ready": False},
+    ]
 
 
 def test_a_rival_is_found_before_the_first_write() -> None:

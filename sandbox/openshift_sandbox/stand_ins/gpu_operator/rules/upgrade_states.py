@@ -11,29 +11,33 @@ import typing as t
 from openshift_sandbox.stand_ins.gpu_operator.operands import Object
 
 DONE, REQUIRED, FAILED = "upgrade-done", "upgrade-required", "upgrade-failed"
-CORDON, JOBS, PODS, RESTART, VALIDATION, UNCORDON = (
+CORDON, JOBS, PODS, DRAIN, RESTART, VALIDATION, UNCORDON = (
     "cordon-required",
     "wait-for-jobs-required",
     "pod-deletion-required",
+    "drain-required",
     "pod-restart-required",
     "validation-required",
     "uncordon-required",
 )
 NOT_BEGUN: t.Final = ("", DONE, REQUIRED)
-UNDER_WAY: t.Final = (CORDON, JOBS, PODS, RESTART, VALIDATION, UNCORDON)
 
 
 def slots(policy: Object, states: t.Sequence[str], unavailable: int) -> int:
     """Return how many more nodes may begin.
 
-    maxParallelUpgrades limits it (0: no limit), and so does maxUnavailable, which counts every cordoned node.
-    A node whose upgrade failed keeps its place.
+    maxParallelUpgrades limits it (0: no limit), and so does maxUnavailable. `unavailable` is how many nodes
+    are cordoned or not Ready. A node whose upgrade failed keeps its place.
     """
     total, running = len(states), sum(state not in NOT_BEGUN for state in states)
     parallel = int(policy.get("maxParallelUpgrades", 1))
     most = str(policy.get("maxUnavailable") or "25%")
     allowed = math.ceil(total * int(most[:-1]) / 100) if most.endswith("%") else int(most)
-    return max(0, min((parallel or total) - running, allowed - unavailable))
+    gone = unavailable + sum(state == CORDON for state in states)
+    free = min(parallel - running if parallel else sum(state == REQUIRED for state in states), allowed)
+    if gone >= allowed:
+        return 0
+    return max(0, min(free, allowed - gone) if allowed < total else free)
 
 
 def after(state: str, stale: bool, ready: bool, due: bool | None = None, validates: bool = False) -> str:

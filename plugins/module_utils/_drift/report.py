@@ -1,0 +1,243 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The report of drift.yml: what differs between the cluster and the pools, from each step in check mode."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+
+from .._core.diff import differing
+from .._core.objects import merge, number_of
+from .._core.ownership import MANAGED_BY, has_label
+from .._nodes.node import CORDON_MARK, CORDON_RUN
+from .._pools import leftovers
+from .._pools.model import JsonObject
+from .._pools.report import parts_of, warnings_of
+
+NONE, FOUND, UNKNOWN = "none", "found", "unknown"
+MISSING, CHANGED, SURPLUS, NODES, REFUSED = "missing", "changed", "surplus", "nodes", "refused"
+_HEADING: t.Final = ("POOL", "OBJECT", "FIELD", "LIVE", "WANTED")
+_WIDTH: t.Final = 60
+# The tag of each step, and the variables with which a run of that tag writes what the dry run showed.
+_TAGS: t.Final = {
+    "nodes": "gpu_node_pool",
+    "care": "gpu_node_pool",
+    "tuning": "node_tuning",
+    "labels": "node_feature_discovery",
+    "nic": "nvidia_network_operator",
+    "stack": "gpu_operator",
+    "policy": "gpu_policy",
+}
+_ADOPTING: t.Final = frozenset(_TAGS.values()) - {"node_tuning"}
+# What a run writes on its way to the pools: it empties a node, and says which Machine goes.
+_ON_THE_WAY: t.Final = frozenset(
+    (
+        "spec.unschedulable",
+        *(
+            f"metadata.annotations.{key}"
+            for key in (CORDON_MARK, CORDON_RUN, "machine.openshift.io/delete-machine")
+        ),
+    )
+)
+_GOING: t.Final = ("Machine ", "Pod ")
+_ENABLE: t.Final = "ansible-playbook accelerators.openshift.enable_gpus -e @FILE"
+
+
+def report(plan: t.Mapping[str, t.Any], steps: t.Mapping[str, t.Any]) -> JsonObject:
+    """Return what differs from the plan.
+
+    steps: name of a step to its result in check mode with diff, a loop's result, or a list of them. The
+    report has C(verdict) (none, found, or unknown if a step failed and no other one found a difference),
+    C(code), C(message), C(findings), C(commands), C(warnings) and C(table).
+    """
+    parts = {name: list(parts_of(result)) for name, result in steps.items()}
+    findings = [one for name, found in parts.items() for part in found for one in _of_part(name, part)]
+    findings += _of_leftovers(plan, parts.get("nodes", ()))
+    told = [one for one in findings if one["kind"] != REFUSED]
+    verdict = FOUND if told else UNKNOWN if findings else NONE
+    facts: JsonObject = {
+        "verdict": verdict,
+        **_said(verdict, findings),
+        "findings": findings,
+        "commands": _together(one["command"] for one in findings),
+        "warnings": warnings_of(steps),
+    }
+    return {**facts, "table": _table(facts)}
+
+
+def _of_part(step: str, part: JsonObject) -> t.Iterator[JsonObject]:
+    """Yield the findings of one result."""
+    pool = _pool_of(part)
+    if part.get("failed"):
+        yield _finding(step, pool, REFUSED, _object_of(step, pool), message=_message(part))
+        return
+    found = [_of_change(step, pool, title, *ends) for title, ends in _changes(part).items()]
+    found = [one for one in found if one is not None]
+    yield from t.cast("list[JsonObject]", found)
+    yield from _of_machines(step, pool, part.get("drift") or [])
+    if step == "nodes" and not found:
+        yield from _of_nodes(step, pool, part)
+
+
+def _changes(part: JsonObject) -> dict[str, tuple[JsonObject, JsonObject]]:
+    """Return the object's first and last state for each title."""
+    ends: dict[str, tuple[JsonObject, JsonObject]] = {}
+    for one in part.get("diff") or []:
+        title = one["before_header"]
+        ends[title] = (ends[title][0] if title in ends else one["before"], one["after"])
+    return ends
+
+
+def _of_change(step: str, pool: str, title: str, before: JsonObject, after: JsonObject) -> JsonObject | None:
+    """Return the finding of one object that a run would write.
+
+    None if it would only add our label, or if the write only serves another difference.
+    """
+    if not after and title.startswith(_GOING):
+        return None
+    if not before or not after:
+        return _finding(step, pool, SURPLUS if before else MISSING, title)
+    if has_label(after) and not has_label(before):
+        before = merge(before, {"metadata": {"labels": MANAGED_BY}})
+    fields = [_field(*one) for one in differing(before, after) if one[0] not in _ON_THE_WAY]
+    return _finding(step, pool, CHANGED, title, fields) if fields else None
+
+
+def _of_machines(step: str, pool: str, drift: t.Iterable[JsonObject]) -> t.Iterator[JsonObject]:
+    """Yield the Machines that differ from their machine set; only new ones would be right."""
+    for one in drift:
+        for machine in one.get("machines") or []:
+            field = _field(one["field"], one["live"], one["wanted"])
+            more = "-e gpu_node_pool_on_change=replace"
+            yield _finding(step, pool, CHANGED, f"Machine {machine}", [field], more=more)
+
+
+def _of_nodes(step: str, pool: str, part: JsonObject) -> t.Iterator[JsonObject]:
+    """Yield the number of nodes, if the machine sets are right and a machine is not a node all the same."""
+    if "machine_sets" not in part:
+        return
+    wanted = sum(one["replicas"] for one in part["machine_sets"])
+    live = len(part.get("nodes") or [])
+    if live != wanted:
+        yield _finding(step, pool, NODES, f"pool {pool}", [_field("nodes", live, wanted)])
+
+
+def _of_leftovers(plan: t.Mapping[str, t.Any], nodes: t.Iterable[JsonObject]) -> list[JsonObject]:
+    """Return our objects that the list of pools does not have."""
+    found = [*leftovers.of_pools(plan, nodes), *(plan.get("leftovers") or [])]
+    return [
+        {
+            "pool": "",
+            "step": "leftovers",
+            "kind": SURPLUS,
+            "object": one["object"],
+            "fields": [],
+            "message": "",
+            "command": one["command"],
+        }
+        for one in found
+    ]
+
+
+def _finding(
+    step: str,
+    pool: str,
+    kind: str,
+    title: str,
+    fields: t.Sequence[JsonObject] = (),
+    message: str = "",
+    more: str = "",
+) -> JsonObject:
+    tag = _TAGS.get(step, step)
+    words = [_ENABLE, f"--tags {tag}"]
+    if kind == CHANGED and tag in _ADOPTING and not more:
+        words.append(f"-e {tag}_adopt=take")
+    if any(one["field"] == "spec.replicas" for one in fields):
+        words.append("-e gpu_node_pool_on_scaled=take")
+    return {
+        "pool": pool,
+        "step": step,
+        "kind": kind,
+        "object": title,
+        "fields": list(fields),
+        "message": message,
+        "command": " ".join([*words, *([more] if more else [])]),
+    }
+
+
+def _together(commands: t.Iterable[str]) -> list[str]:
+    """Return each command once, and one command for each tag of enable_gpus with all its variables."""
+    found: dict[str, dict[str, None]] = {}
+    for one in commands:
+        start, *variables = one.partition(_ENABLE)[2].split(" -e ") if one.startswith(_ENABLE) else [one]
+        words = f"{_ENABLE}{start}" if one.startswith(_ENABLE) else one
+        found.setdefault(words, {}).update(dict.fromkeys(variables))
+    return [" -e ".join([words, *variables]) for words, variables in found.items()]
+
+
+def _field(path: str, live: t.Any, wanted: t.Any) -> JsonObject:
+    return {"field": path, "live": live, "wanted": wanted}
+
+
+def _pool_of(part: JsonObject) -> str:
+    """Return the pool of a result, or of the loop's item that failed."""
+    pool = part.get("pool") or part.get("__gpu_node_pool_pool")
+    return str(pool.get("name") or "") if isinstance(pool, t.Mapping) else ""
+
+
+def _object_of(step: str, pool: str) -> str:
+    return f"pool {pool}" if pool else f"step {_TAGS.get(step, step)}"
+
+
+def _message(part: JsonObject) -> str:
+    return str(part.get("msg") or part.get("message") or "")
+
+
+def _said(verdict: str, findings: t.Sequence[JsonObject]) -> JsonObject:
+    """Return code and message."""
+    objects = list(dict.fromkeys(one["object"] for one in findings))
+    shown = ", ".join(objects[:5]) + (f" and {len(objects) - 5} more" if len(objects) > 5 else "")
+    if verdict == FOUND:
+        text = f"{number_of(len(objects), 'object')} {'differs' if len(objects) == 1 else 'differ'}"
+        return {"code": "DRIFT-FOUND", "message": f"{text} from gpu_pools: {shown}."}
+    if verdict == UNKNOWN:
+        text = f"No difference was found, but these steps could not look: {shown}."
+        return {"code": "DRIFT-UNKNOWN", "message": text}
+    return {"code": "", "message": "No drift, the cluster is as gpu_pools says."}
+
+
+def _table(facts: JsonObject) -> list[str]:
+    if not facts["findings"]:
+        return [facts["message"]]
+    rows = [_HEADING, *(row for one in facts["findings"] for row in _rows(one))]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADING))]
+    return [
+        *(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ),
+        *(f"run   {command}" for command in facts["commands"]),
+        *(f"note  {text}" for text in facts["warnings"]),
+    ]
+
+
+def _rows(one: JsonObject) -> t.Iterator[tuple[str, ...]]:
+    head = (one["pool"] or "all", one["object"])
+    if one["kind"] == REFUSED:
+        yield (*head, "-", "could not look", _short(one["message"]))
+    elif one["kind"] in (MISSING, SURPLUS):
+        there, not_there = ("no", "yes") if one["kind"] == MISSING else ("yes", "no")
+        yield (*head, "the object", there, not_there)
+    for field in one["fields"]:
+        yield (*head, field["field"], _shown(field["live"]), _shown(field["wanted"]))
+
+
+def _shown(value: t.Any) -> str:
+    return "-" if value is None else _short(value if isinstance(value, str) else json.dumps(value))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."
