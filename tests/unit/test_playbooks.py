@@ -33,7 +33,6 @@ ANSIBLE: t.Final = {
 PLUGINS: t.Final = "ansible_collections.accelerators.openshift.plugins"
 EXPRESSIONS: t.Final = {"when", "that"}
 REFUSES: t.Final = "tasks/refuse_old_names.yml"
-SHARES: t.Final = "tasks/share_result.yml"
 VARIABLES: t.Final = "gpu_variables"
 IMPORT: t.Final = "ansible.builtin.import_role"
 OPERATORS: t.Final = ("node_feature_discovery", "nvidia_network_operator")
@@ -284,35 +283,6 @@ def test_a_playbook_refuses_old_names_first_and_reads_the_new_ones(name: str) ->
     new = {**old_names()["cluster"], **old_names()[group]}
     assert set(new.values()) <= known
     assert not asked(name) & set(new)
-
-
-@pytest.mark.parametrize("name", ON_CLUSTERS)
-def test_a_playbook_shares_its_result_under_its_name(name: str) -> None:
-    """Only the tasks that write a file or fail the run may come later."""
-    every = list(steps(play(name)))
-    (shares,) = [task for task in every if task.get("ansible.builtin.import_tasks") == SHARES]
-    assert shares["vars"]["__gpu_shared"]["playbook"] == name
-    later = every[every.index(shares) + 2 :]
-    assert all({"ansible.builtin.assert", "ansible.builtin.copy"} & set(task) for task in later)
-
-
-def test_no_playbook_reads_what_another_one_shared() -> None:
-    """AWX gives it to the next node as an extra variable, which comes before every other."""
-    (task,) = read(PLAYBOOKS / SHARES)
-    assert list(task["ansible.builtin.set_stats"]["data"]) == ["gpu_run"]
-    assert [name for name in ON_CLUSTERS if "gpu_run" in asked(name) | role_variables(ROLES)] == []
-
-
-def test_yaml_that_a_user_gets_is_narrow() -> None:
-    folders = ("roles", "playbooks", "examples", "molecule")
-    paths = [path for folder in folders for path in (ROOT / folder).rglob("*.yml")]
-    wide = [
-        f"{path}:{number}"
-        for path in paths
-        for number, line in enumerate(path.read_text().splitlines(), 1)
-        if len(line) > 110
-    ]
-    assert wide == []
 
 
 @pytest.mark.parametrize("name", NAMES)

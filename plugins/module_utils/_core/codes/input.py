@@ -15,7 +15,8 @@ INPUT: t.Final = (
         "INPUT-AWX",
         "A data file for AWX has an unknown or missing key, names something that no list has, asks or "
         "answers a survey wrongly, has a schedule that never runs, or holds a secret. Nothing was sent.",
-        "Correct the entries that the message names, in the folder that `gpu_awx_data` names.",
+        "Correct the entries that the message names. `ansible-playbook playbooks/awx_setup.yml --check` "
+        "checks the files and sends nothing.",
     ),
     Code(
         "INPUT-CATALOGUE",
