@@ -86,11 +86,11 @@ def choices(question: Data) -> list[str]:
 
 def against(question: Data, answer: t.Any, path: str) -> Lines:
     """Yield why AWX would refuse an answer to a question: its type, its choices, or its limits."""
-    kind = question["type"]
+    kind = str(question["type"])
     if kind == "password":
         yield f"{path}: is a secret; AWX asks for it"
         return
-    if not isinstance(answer, TYPES[kind]) or isinstance(answer, bool):
+    if not _fits(kind, answer):
         yield f"{path}: {answer!r} is not {'text' if str in TYPES[kind] else 'a number'}"
         return
     if kind in _CHOOSES:
@@ -105,6 +105,10 @@ def against(question: Data, answer: t.Any, path: str) -> Lines:
         yield f"{path}: {size}{unit} is less than {question['min']}"
     if question.get("max") is not None and size > question["max"]:
         yield f"{path}: {size}{unit} is more than {question['max']}"
+
+
+def _fits(kind: str, answer: t.Any) -> bool:
+    return isinstance(answer, TYPES[kind]) and not isinstance(answer, bool)
 
 
 def answers(entry: Data, given: t.Any, path: str, later: t.Collection[str] = ()) -> Lines:

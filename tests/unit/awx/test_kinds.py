@@ -29,7 +29,7 @@ class SpecificationError(Exception):
 @functools.cache
 def options(module: str) -> Data:
     """Return the options of a module of awx.awx, with their types and choices."""
-    found = importlib.import_module(f"{MODULES}.{module}")
+    found: t.Any = importlib.import_module(f"{MODULES}.{module}")
     original = found.ControllerAPIModule
 
     def stop(argument_spec: Data, **_more: t.Any) -> t.NoReturn:

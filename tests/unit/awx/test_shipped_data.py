@@ -29,7 +29,7 @@ class Loader(yaml.SafeLoader):
     """Reads `!unsafe` as plain text."""
 
 
-Loader.add_constructor("!unsafe", lambda loader, node: loader.construct_scalar(node))
+Loader.add_constructor("!unsafe", lambda _loader, node: str(node.value))
 
 
 @functools.cache
