@@ -7,6 +7,7 @@ SCENARIO ?= aws
 POOLS ?= examples/demo.yml
 TESTS ?=
 BENCH ?=
+KEY ?=
 
 # make takes a space for the end of a name, and a shell reads the others.
 ODD := : ; & | < > ( ) ' " ` * ?
@@ -106,12 +107,18 @@ molecule-%: setup sandbox-build
 bench: setup sandbox-build ## measure beside kubernetes.core and kubectl, into benchmarks/ (half an hour); BENCH=--quick for the counts
 	@$(BIN)/python benchmarks/harness.py $(BENCH)
 
-docs: setup ## write docs/errors.md, and check the documentation of every plugin and role
+docs: setup ## write docs/errors.md and rbac/, and check the documentation of every plugin and role
 	@PYTHONPATH=$(CHECKOUT)/.collections $(BIN)/python tests/documents/errors.py
+	@PYTHONPATH=$(CHECKOUT)/.collections $(BIN)/python tests/documents/rights.py
 	@GIT_CEILING_DIRECTORIES=$(CHECKOUT) $(BIN)/antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs self .
 
-build: setup ## the collection's tarball, under .build/dist
+.PHONY: ee-requirements
+ee-requirements: setup
+	@$(BIN)/python tests/documents/ee_requirements.py
+
+build: setup ## the collection's tarball and its SBOM, under .build/dist; KEY= signs them with gpg
 	@$(BIN)/ansible-galaxy collection build --force --output-path $(BUILD)/dist
+	@$(BIN)/python tests/documents/release.py "$$(ls -t $(BUILD)/dist/*.tar.gz | head -1)" $(KEY)
 
 .PHONY: sandbox-build
 sandbox-build: setup

@@ -29,7 +29,18 @@ options:
   playbook:
     description: Name of the playbook of this collection.
     type: str
-    choices: [enable_gpus, remove_gpus, resize_pool, replace_node, remove_pool, tune_nodes, drift]
+    choices:
+      - enable_gpus
+      - remove_gpus
+      - resize_pool
+      - replace_node
+      - remove_pool
+      - tune_nodes
+      - drift
+      - upgrade_driver
+      - before_openshift_update
+      - after_openshift_update
+      - upgrade_operators
     required: true
   pools:
     description:
@@ -146,6 +157,10 @@ SPEC = ArgumentSpec(
                 "remove_pool",
                 "tune_nodes",
                 "drift",
+                "upgrade_driver",
+                "before_openshift_update",
+                "after_openshift_update",
+                "upgrade_operators",
             ],
             "required": True,
         },

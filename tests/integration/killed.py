@@ -17,12 +17,14 @@ import yaml
 from integration.patience import until
 from integration.playbook import ROOT, Playbook
 
+OUTPUT: t.Final = "killed.txt"
+
 
 def kill(
     playbook: Playbook, directory: Path, when: t.Callable[[], t.Any], module: str, **options: t.Any
 ) -> None:
     """Run one task, and kill ansible-playbook as soon as the condition holds."""
-    assert is_killed(playbook, directory, when, module, **options), "ansible-playbook had ended before"
+    assert is_killed(playbook, directory, when, module, **options), _ended(playbook)
 
 
 def is_killed(
@@ -38,19 +40,24 @@ def is_killed(
 def kill_playbook(playbook: Playbook, when: t.Callable[[], t.Any], name: str, **extra_vars: t.Any) -> None:
     """Run a playbook of the collection, and kill ansible-playbook as soon as the condition holds."""
     arguments = [str(ROOT / f"playbooks/{name}.yml"), "-e", json.dumps(extra_vars)]
-    assert _kill(playbook, when, arguments), "ansible-playbook had ended before"
+    assert _kill(playbook, when, arguments), _ended(playbook)
+
+
+def _ended(playbook: Playbook) -> str:
+    return f"ansible-playbook had ended before: {(playbook.directory / OUTPUT).read_text()[-3000:]}"
 
 
 def _kill(playbook: Playbook, when: t.Callable[[], t.Any], arguments: list[str]) -> bool:
     program = str(Path(sys.executable).parent / "ansible-playbook")
     environment = {**os.environ, **playbook._environment()}
-    run = subprocess.Popen(
-        [program, "-i", "localhost,", "-c", "local", *arguments],
-        cwd=playbook.directory,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    with (playbook.directory / OUTPUT).open("w") as output:
+        run = subprocess.Popen(
+            [program, "-i", "localhost,", "-c", "local", *arguments],
+            cwd=playbook.directory,
+            env=environment,
+            stdout=output,
+            start_new_session=True,
+        )
     try:
         until(lambda: run.poll() is not None or when(), "the moment in which ansible-playbook is killed")
         has_ended = run.poll() is not None

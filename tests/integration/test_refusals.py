@@ -58,6 +58,22 @@ def test_gpu_machineset(playbook: Playbook, audit: Audit, options: Data, code: s
     assert audit.of(task) == []
 
 
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        ({"version": "580.173.02"}, "UPGRADE-TRIPLE", "repository: is missing"),
+        ({"branch": "777"}, "UPGRADE-BRANCH", "branch: nobody publishes branch 777"),
+        ({"branch": "580", "wave": "120%"}, "UPGRADE-WAVE", "wave: '120%'"),
+        ({"branch": "580", "window": "tonight"}, "UPGRADE-WINDOW", "window: 'tonight'"),
+    ],
+)
+def test_gpu_driver_upgrade(playbook: Playbook, audit: Audit, options: Data, code: str, words: str) -> None:
+    task = playbook.module("gpu_driver_upgrade", **options)
+    assert (task["code"], task["layer"]) == (code, "input")
+    assert words in task["msg"]
+    assert audit.of(task) == []
+
+
 @pytest.mark.parametrize("replicas", ["two", "1.5", "", "-1"])
 def test_a_pool_is_not_resized_to_what_is_no_number(playbook: Playbook, audit: Audit, replicas: str) -> None:
     run = playbook.playbook("resize_pool", gpu_pools=[POOL], gpu_pool="never", gpu_replicas=replicas)
@@ -111,6 +127,7 @@ def test_types_of_ones_own_are_known_when_a_pool_changes_or_goes(
         ("resize_pool", "nodes"),
         ("replace_node", "nodes"),
         ("remove_pool", "nodes"),
+        ("upgrade_driver", "nodes"),
         ("preflight_update", "update"),
     ],
 )

@@ -17,7 +17,7 @@ CLUSTER: t.Final = ""
 # Namespace of the node tuning operator.
 TUNING: t.Final = "openshift-cluster-node-tuning-operator"
 # Parts that are of no role.
-SHARED: t.Final = ("lease", "lease read", "plan", "leftovers", "removal")
+SHARED: t.Final = ("lease", "lease read", "plan", "leftovers", "removal", "update pools", "operator_upgrade")
 # What each playbook does. A role that the user leaves out by a tag is not asked about.
 _CREATE: t.Final = (
     "gpu_node_pool",
@@ -35,7 +35,35 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "replace_node": ("lease", "gpu_node_pool"),
     "remove_pool": ("lease", "gpu_node_pool absent", "node_tuning absent"),
     "tune_nodes": ("lease", "plan", "node_tuning"),
+    "before_openshift_update": ("lease", "update pools"),
+    "after_openshift_update": (
+        *("lease", "plan", "update pools"),
+        *("node_feature_discovery", "gpu_operator", "gpu_validation"),
+    ),
     "drift": ("lease read", "plan", "leftovers", *_CREATE[:-1]),
+    "upgrade_driver": ("lease", "plan", "driver_upgrade", "gpu_validation"),
+    "upgrade_operators": ("lease", "operator_upgrade"),
+}
+# Playbooks that get a role of their own. Those outside PARTS do not ask for their rights first.
+GRANTED: t.Final = {**PARTS, "preflight_update": ("update",)}
+# These change the number of machines of a pool and nothing that belongs to it.
+_OF_POOL: t.Final = ("gpu_node_pool health", "gpu_node_pool autoscale")
+_NEVER: t.Final = dict.fromkeys(("resize_pool", "replace_node"), _OF_POOL)
+# What rbac.yml does, which gives the others their rights. It needs an administrator, so it has no role.
+_SETUP: t.Final = {"rbac": ("rbac",)}
+# Each place of the table, with its usual namespaces. The quotas of teams have none.
+NAMESPACES: t.Final[dict[str, tuple[str, ...]]] = {
+    "default": ("default",),
+    "openshift": ("openshift",),
+    "marketplace": ("openshift-marketplace",),
+    "machines": ("openshift-machine-api",),
+    "tuning": (TUNING,),
+    "nfd": ("openshift-nfd",),
+    "gpu": ("nvidia-gpu-operator",),
+    "nic": ("nvidia-network-operator",),
+    "kmm": ("openshift-kmm",),
+    "quota": (),
+    "validation": ("gpu-validation",),
 }
 
 
@@ -108,7 +136,7 @@ def of(
     place. left_out: roles that do not run.
     """
     found: dict[Need, bool] = {}
-    for part in PARTS[playbook]:
+    for part in {**GRANTED, **_SETUP}[playbook]:
         role, _space, state = part.partition(" ")
         if role in left_out:
             continue
@@ -122,6 +150,22 @@ def of(
             ]
             _add(found, rows, places)
     return Rights([one for one in found if found[one]], [one for one in found if not found[one]])
+
+
+def by_place(playbook: str) -> dict[str, list[Need]]:
+    """Return all that a playbook may need or use, whatever its variables say, by place of the table.
+
+    The namespace of each right is its place. A place does not repeat the rights of the whole cluster.
+    """
+    details = {title for title in TABLE if " " in title} - {*_NEVER.get(playbook, ())}
+    rights = of(playbook, details, {place: [place] for place in NAMESPACES}, ())
+    every = [*rights.needed, *rights.useful]
+    everywhere = {need for need in every if not need.namespace}
+    found: dict[str, list[Need]] = {}
+    for need in every:
+        if not need.namespace or need._replace(namespace=CLUSTER) not in everywhere:
+            found.setdefault(need.namespace, []).append(need)
+    return found
 
 
 def _applies(title: str, role: str, state: str) -> bool:

@@ -31,6 +31,10 @@ class AccessReviewParams(LockParams, WaitParams):
         "remove_pool",
         "tune_nodes",
         "drift",
+        "upgrade_driver",
+        "before_openshift_update",
+        "after_openshift_update",
+        "upgrade_operators",
     ]
     pools: list[dict[str, t.Any]]
     backend: str
@@ -51,11 +55,11 @@ def ensure(api: Api, params: AccessReviewParams) -> dict[str, t.Any]:
 
     Raise API-RIGHTS with everything that is missing, and RUN-LOCKED while another run changes the cluster.
     """
-    wanted = _wanted(params)
+    wanted = wanted_rights(params)
     role = review.cluster_role([*wanted.needed, *wanted.useful], review.role_name(params["playbook"]))
-    missing = _missing(api, wanted.needed)
+    missing = missing_rights(api, wanted.needed)
     if missing:
-        raise review.refusal(params["playbook"], missing, _user(api), role)
+        raise review.refusal(params["playbook"], missing, user(api), role)
     if isinstance(api.guard, Lease):
         _ask_for_lease(api, api.guard)
     return {"missing": [], "cluster_role": role}
@@ -69,7 +73,8 @@ def _ask_for_lease(api: Api, lease: Lease) -> None:
         api.warn(f"{holder} changes this cluster now: a run that writes would have to wait (RUN-LOCKED).")
 
 
-def _wanted(params: AccessReviewParams) -> needs.Rights:
+def wanted_rights(params: AccessReviewParams) -> needs.Rights:
+    """Return what the playbook needs and what is useful to it, with these options."""
     pools = params["pools"]
     roles = [part for part in needs.PARTS[params["playbook"]] if part not in needs.SHARED]
     only = set(params["only"]) & set(roles)
@@ -90,6 +95,7 @@ def _wanted(params: AccessReviewParams) -> needs.Rights:
         "nfd": [params["nfd_namespace"]],
         "gpu": [params["gpu_namespace"]],
         "nic": [params["nic_namespace"]],
+        "kmm": [*needs.NAMESPACES["kmm"]],
         "quota": list(dict.fromkeys(quotas)),
         "validation": [params["validation_namespace"]],
     }
@@ -97,7 +103,7 @@ def _wanted(params: AccessReviewParams) -> needs.Rights:
     return needs.of(params["playbook"], details, places, left_out)
 
 
-def _missing(api: Api, wanted: t.Sequence[Need]) -> list[Need]:
+def missing_rights(api: Api, wanted: t.Sequence[Need]) -> list[Need]:
     """Return the missing rights. An administrator costs one request, others one for each namespace."""
     if _may(api, review.EVERYTHING):
         return []
@@ -120,7 +126,7 @@ def _may(api: Api, need: Need) -> bool:
     return bool((answer.get("status") or {}).get("allowed"))
 
 
-def _user(api: Api) -> str:
+def user(api: Api) -> str:
     """Return the name of the identity, or "" if the server does not tell it."""
     asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "metadata": {}}
     try:

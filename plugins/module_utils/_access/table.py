@@ -34,6 +34,11 @@ removal
   -            list                                 nodefeaturerules.nfd.k8s-sigs.io
   -            list?                                hostdevicenetworks.mellanox.com
   -            list?                                ipoibnetworks.mellanox.com macvlannetworks.mellanox.com
+update pools
+  -            get                                  ClusterVersion
+  -            get,list,watch,patch                 MachineConfigPool
+  -            list,watch                           Node Pod
+  -            list?                                PodDisruptionBudget
 gpu_node_pool
   -            get                                  Infrastructure
   machines     get,list,watch,create,patch,delete   MachineSet
@@ -143,6 +148,16 @@ nvidia_network_operator absent
   -            get,list,watch,delete                NicClusterPolicy
   -            list,watch                           Node Pod
   nic          list,watch                           DaemonSet Pod
+driver_upgrade
+  -            get,list,watch,patch                 Node ClusterPolicy
+  -            list,watch                           Pod
+  -            get?,list?,patch?                    NVIDIADriver
+  -            get?,list?,watch?,create?,delete?    Job
+  gpu          list,watch                           DaemonSet Pod ControllerRevision
+  gpu          get                                  Pod/log
+  gpu          list                                 Event
+  gpu          get,create,patch                     ConfigMap
+  openshift    list,watch                           ImageStream
 gpu_policy priority
   -            get,create,patch                     PriorityClass
 gpu_policy priority absent
@@ -176,6 +191,29 @@ gpu_validation absent
   validation   list?                                Deployment StatefulSet DaemonSet Job CronJob Service
   validation   list?                                PersistentVolumeClaim ServiceAccount Secret
   validation   list?                                ResourceQuota
+operator_upgrade
+  -            list                                 Subscription Node Pod
+  -            get                                  ClusterVersion CustomResourceDefinition
+  -            list?,watch?                         NodeFeatureDiscovery ClusterPolicy NVIDIADriver
+  -            list?,watch?                         NicClusterPolicy Module
+  -            watch                                Node Pod
+  -            get?,patch?                          ClusterPolicy
+  gpu          get,list,watch,patch                 Subscription InstallPlan
+  gpu          list,watch                           ClusterServiceVersion DaemonSet Pod ControllerRevision
+  gpu          get                                  Pod/log
+  gpu          list                                 Event
+  nfd          get,list,watch,patch                 Subscription InstallPlan
+  nfd          list,watch                           ClusterServiceVersion DaemonSet Deployment
+  nic          get?,list?,watch?,patch?             Subscription InstallPlan
+  nic          list?,watch?                         ClusterServiceVersion DaemonSet Pod ControllerRevision
+  kmm          get?,list?,watch?,patch?             Subscription InstallPlan
+  kmm          list?,watch?                         ClusterServiceVersion
+  openshift    list,watch                           ImageStream
+  marketplace  get,list                             PackageManifest
+  marketplace  get,list,watch                       CatalogSource
+  marketplace  get?                                 ConfigMap
+  marketplace  list?                                Job Pod
+  -            get?                                 OperatorHub
 olm
   -            list                                 Subscription
   -            get                                  ClusterVersion
@@ -195,4 +233,19 @@ olm absent
   *            list                                 ConfigMap Secret Service Pod PersistentVolumeClaim
   *            list                                 Deployment StatefulSet DaemonSet Job CronJob
   *            list                                 ServiceMonitor
+update
+  -            get                                  ClusterVersion
+  -            list                                 ClusterOperator ClusterServiceVersion Node Pod
+  -            list                                 ClusterPolicy NicClusterPolicy DaemonSet Module
+  -            list                                 MachineConfigPool PodDisruptionBudget
+  -            list                                 PreflightValidation PreflightValidationOCP
+  openshift    get                                  ImageStream
+  gpu          list                                 DaemonSet Pod
+  gpu          create?                              ImageStreamImport
+rbac
+  -            get,list,create,patch                Namespace
+  -            get,list,create,patch,delete         ServiceAccount ClusterRoleBinding RoleBinding
+  -            get,list,create,patch,delete         ClusterRole
+  -            bind,escalate                        ClusterRole
+  -            create?                              ServiceAccount/token
 """

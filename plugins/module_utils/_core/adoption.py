@@ -17,6 +17,14 @@ OPTION: t.Final[dict[str, t.Any]] = {
 }
 
 
+# Kind -> the role that makes it.
+_ROLES: t.Final = {
+    "ClusterPolicy": "gpu_operator",
+    "NicClusterPolicy": "nvidia_network_operator",
+    "NodeFeatureDiscovery": "node_feature_discovery",
+}
+
+
 class Foreign(t.NamedTuple):
     """An object that we did not create. manager: the tool or client that manages it.
 
@@ -54,9 +62,15 @@ class Foreign(t.NamedTuple):
         if causing:
             paths = ", ".join(one["path"] for one in causing)
             error.remedy = (
-                f"Set adopt: take to let this task change {paths} of {self.title}, "
+                f"Set {taking(self.title)} to let this task change {paths} of {self.title}, "
                 f"or change it in {self.manager}."
             )
+
+
+def taking(title: str) -> str:
+    """Return the setting that lets a task change a foreign object. title: its kind and name."""
+    role = _ROLES.get(title.partition(" ")[0])
+    return f"{role}_adopt: take (module option adopt)" if role else "adopt: take"
 
 
 def foreign(live: KubeObject, wanted: t.Mapping[str, t.Any], title: str) -> Foreign:

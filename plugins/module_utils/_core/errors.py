@@ -27,6 +27,7 @@ LAYERS: t.Final = {
     "QUOTA": "quota",
     "DRIFT": "drift",
     "UPDATE": "update",
+    "UPGRADE": "upgrade",
     "WORK": "workload",
     "MANIFEST": "manifest",
     "WAIT": "wait",
@@ -39,6 +40,17 @@ _ELSEWHERE: t.Final = {
     **dict.fromkeys(("NFD-COMPARE", "NFD-FEATURE", "NFD-FILE", "NFD-PCI", "NFD-RULE"), "input"),
     **dict.fromkeys(
         ("QUOTA-EMPTY", "QUOTA-KEY", "QUOTA-NAMESPACE", "QUOTA-PROOF", "QUOTA-QUANTITY"), "input"
+    ),
+    **dict.fromkeys(
+        (
+            "UPGRADE-BRANCH",
+            "UPGRADE-CANARY",
+            "UPGRADE-JOB",
+            "UPGRADE-TRIPLE",
+            "UPGRADE-WAVE",
+            "UPGRADE-WINDOW",
+        ),
+        "input",
     ),
     **dict.fromkeys(("REBOOT-CPUS", "REBOOT-HUGE-PAGES", "REBOOT-TWO-POOLS"), "input"),
     # the pool is valid, but its live Machines contradict it

@@ -116,10 +116,16 @@ def csv_changes(running: KubeObject | None, following: KubeObject | None) -> tup
     Names of the env are first, then paths of the example of a ClusterPolicy. An empty tuple says only that
     the CSVs do not show a difference: the operator's image has templates of its own.
     """
-    before, after = _env(running), _env(following)
+    before, after = env(running), env(following)
     names = [name for name in _IMAGES if before.get(name, "") != after.get(name, "")]
     examples = [{"spec": _example(one)} for one in (running, following)]
     return (*names, *(f"alm-examples {path}" for path in template_changes(examples[0], examples[1])))
+
+
+def images(csv: KubeObject | None) -> dict[str, str]:
+    """Return name -> image of the env from which the operator makes a driver's template."""
+    found = env(csv)
+    return {name: found[name] for name in _IMAGES if found.get(name)}
 
 
 def reaching(changes: t.Iterable[str], policy: KubeObject) -> list[str]:
@@ -195,8 +201,8 @@ def _paths(before: t.Any, after: t.Any, path: str) -> t.Iterator[str]:
         yield path
 
 
-def _env(csv: KubeObject | None) -> dict[str, str]:
-    """Return the env of the operator's Deployment; the image list of the CSV is not complete."""
+def env(csv: KubeObject | None) -> dict[str, str]:
+    """Return the env of the operator's Deployments; the image list of the CSV is not complete."""
     install = (((csv or {}).get("spec") or {}).get("install") or {}).get("spec") or {}
     return {
         entry["name"]: str(entry.get("value") or "")

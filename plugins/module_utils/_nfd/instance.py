@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core import conditions
-from .._core.adoption import other_manager
+from .._core.adoption import other_manager, taking
 from .._core.errors import AcceleratorError, KindNotServedError
 from .._core.objects import KubeObject
 from .._core.readiness import Readiness, pending, ready
@@ -20,6 +20,7 @@ from .params import NfdLabelsParams
 API_VERSION: t.Final = "nfd.openshift.io/v1"
 # Labels that the Helm chart of upstream's NFD sets.
 UPSTREAM: t.Final = {"app.kubernetes.io/name": "node-feature-discovery"}
+_TAKING: t.Final = taking("NodeFeatureDiscovery")
 
 
 def choose(instances: t.Sequence[KubeObject], name: str, namespace: str) -> KubeObject | None:
@@ -78,7 +79,7 @@ def difference(params: NfdLabelsParams, live: KubeObject) -> KubeObject:
             "NFD-TAINTS",
             f"The rules set taints, but NodeFeatureDiscovery {name}, which this collection did not create, "
             "has them switched off (enableTaints).",
-            "Switch them on with adopt: take. Then every rule of this cluster sets its taints, "
+            f"Set {_TAKING} to switch them on. Then every rule of this cluster sets its taints, "
             "also those of other owners.",
         )
     if config == _config_of(live):
@@ -89,7 +90,7 @@ def difference(params: NfdLabelsParams, live: KubeObject) -> KubeObject:
             f"NodeFeatureDiscovery {name} lacks PCI classes, and belongs to {manager}, "
             "which would revert a change.",
             "Set workerConfig.configData there, as in the evidence, "
-            f"or take it from {manager} with adopt: take.",
+            f"or set {_TAKING} to take it from {manager}.",
             config.splitlines(),
         )
     return {"spec": {"workerConfig": {"configData": config}}}
@@ -111,7 +112,7 @@ def warnings(params: NfdLabelsParams, instances: t.Sequence[KubeObject], live: K
     if fields is not None and list(fields) != params["label_fields"] and params["adopt"] != "take":
         texts.append(
             f"NodeFeatureDiscovery {name} has deviceLabelFields {fields}, "
-            "which stay (adopt: take changes them). "
+            f"which stay ({_TAKING} changes them). "
             f"The NVIDIA Network Operator needs {params['label_fields']}."
         )
     if image := _operand(live).get("image"):

@@ -108,7 +108,7 @@ def busy(pods: t.Iterable[KubeObject]) -> list[KubeObject]:
 
 
 def busy_on(nodes: t.Container[str]) -> t.Callable[[KubeObject], KubeObject | None]:
-    """Return a filter for the list of all pods, which keeps those that use devices on these nodes."""
+    """Return a filter of pods: it keeps those that use devices on these nodes."""
     return lambda pod: pod if node_of(pod) in nodes and busy([pod]) else None
 
 

@@ -20,8 +20,8 @@ Node = t.Mapping[str, t.Any]
 CORDON_MARK: t.Final = "accelerators.openshift/cordoned"
 # The id of the run that cordoned the node.
 CORDON_RUN: t.Final = "accelerators.openshift/cordoned-by-run"
-CORDONED_FOR_POOL, CORDONED_FOR_ADMIN = "pool", "admin"
-# Annotations of a node, by the machine-config daemon and its controller.
+CORDONED_FOR_POOL, CORDONED_FOR_ADMIN, CORDONED_FOR_DRIVER = "pool", "admin", "driver"
+# Annotations by the machine-config daemon.
 _GROUP: t.Final = "machineconfiguration.openshift.io"
 CURRENT: t.Final = f"{_GROUP}/currentConfig"
 DESIRED: t.Final = f"{_GROUP}/desiredConfig"
@@ -83,7 +83,7 @@ def cordoned_since(node: Node) -> str:
 
 
 class Update(t.NamedTuple):
-    """Update of one node by the machine-config operator, which drains it and reboots it with another kernel.
+    """Update of one node by the machine-config operator, which drains and reboots it.
 
     state: its daemon's (Working, Done, Degraded), or empty. reason: why Degraded.
     """
@@ -98,7 +98,7 @@ class Update(t.NamedTuple):
 
 
 def update(node: Node) -> Update:
-    """Return the update of the node, by the annotations of the machine-config daemon."""
+    """Return the node's update, by its annotations."""
     notes = node["metadata"].get("annotations") or {}
     state = str(notes.get(STATE) or "")
     differs = notes.get(CURRENT) != notes.get(DESIRED)

@@ -34,7 +34,7 @@ def next_csv(api: Api, plan: KubeObject) -> KubeObject | None:
 
 def drivers(api: Api, policies: t.Collection[KubeObject]) -> list[KubeObject]:
     """Return the NVIDIADrivers if these install the drivers: a policy says so, or there is no policy."""
-    return [] if policies and not any(map(_is_delegated, policies)) else _listed(api, known("NVIDIADriver"))
+    return [] if policies and not any(map(_is_delegated, policies)) else listed(api, known("NVIDIADriver"))
 
 
 def about_drivers(
@@ -52,10 +52,15 @@ def about_drivers(
     if running is None or not name:
         return []
     changes = driver.csv_changes(running, following) if following else ()
-    return _questions(objects, _title(plan, running, name), changes)
+    return questions(objects, _title(plan, running, name), changes)
 
 
-def _questions(objects: t.Iterable[KubeObject], title: str, changes: t.Sequence[str]) -> list[Question]:
+def questions(objects: t.Iterable[KubeObject], title: str, changes: t.Sequence[str]) -> list[Question]:
+    """Return what to find out before an upgrade of the GPU operator.
+
+    objects: ClusterPolicies and NVIDIADrivers. title: what happens, as a clause. changes: what is known to
+    change in the drivers' templates; empty if nothing is known.
+    """
     found = []
     for one in objects:
         is_own = "driverType" in (one.get("spec") or {})
@@ -84,9 +89,9 @@ def ask_before_subscription(
     title = f"the Subscription leads from {installed} to {target}"
     asked: list[Question] = []
     if params["name"] == PACKAGE:
-        policies = _listed(api, known("ClusterPolicy"))
-        asked = _questions([*policies, *drivers(api, policies)], title, ())
-    elif _listed(api, known("NicClusterPolicy")):
+        policies = listed(api, known("ClusterPolicy"))
+        asked = questions([*policies, *drivers(api, policies)], title, ())
+    elif listed(api, known("NicClusterPolicy")):
         asked = [Question(f"{title}: {_UNKNOWN}", driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False)]
     consent.ask(api, asked, params["on_busy"], CODE)
 
@@ -99,7 +104,7 @@ def ask_about_nics(
     name = _name(plan, params["name"])
     if running is None or not name:
         return []
-    policies = _listed(api, known("NicClusterPolicy"))
+    policies = listed(api, known("NicClusterPolicy"))
     asked = about_nics(policies, plan, running, name)
     return consent.ask(api, asked, params["on_busy"], CODE)
 
@@ -126,7 +131,8 @@ def _is_delegated(policy: KubeObject) -> bool:
     return bool(((policy.get("spec") or {}).get("driver") or {}).get("useNvidiaDriverCRD"))
 
 
-def _listed(api: Api, kind: Kind) -> list[KubeObject]:
+def listed(api: Api, kind: Kind) -> list[KubeObject]:
+    """Return the objects of this kind; an empty list if the cluster does not serve it."""
     try:
         return api.list(kind)
     except KindNotServedError:

@@ -35,8 +35,8 @@ _TRIPLE: t.Final = ("repository", "image", "version")
 _SHOWN: t.Final = 10
 _POLICY: t.Final = known("ClusterPolicy")
 _REMEDY: t.Final = (
-    "Set driver_change: pin to keep the driver that runs, "
-    "or driver_change: allow to have it replaced node by node."
+    "Set gpu_operator_driver_change (module option driver_change) to pin, to keep the driver that runs, or "
+    "to allow, to have it replaced node by node."
 )
 _NAME_IT: t.Final = (
     "Name driver.repository, driver.image and driver.version in the ClusterPolicy, then run again."
@@ -47,8 +47,8 @@ _NAME_IT: t.Final = (
 class Change:
     """Change that an InstallPlan would make.
 
-    to: the new driver image; empty if the plan does not contain the next CSV. policies: the ClusterPolicies
-    that leave the driver image to the operator.
+    plan: its name; empty while OLM has not made it. to: the new driver image; empty if the plan does not
+    contain the next CSV. policies: the ClusterPolicies that leave the driver image to the operator.
     """
 
     plan: str
@@ -62,10 +62,11 @@ class Change:
     def text(self) -> str:
         """Return the change as the beginning of a message, without a full stop."""
         names = ", ".join(one["metadata"]["name"] for one in self.policies)
+        what, where = (f"InstallPlan {self.plan}", "plan") if self.plan else ("The upgrade", "catalogue")
         return (
-            f"InstallPlan {self.plan} replaces {self.csv} by {self.next_csv}, "
+            f"{what} replaces {self.csv} by {self.next_csv}, "
             f"and ClusterPolicy {names} sets no driver image, so the operator's default replaces the driver: "
-            f"{self.image or 'unknown'} -> {self.to or 'unknown (the plan does not show it)'}"
+            f"{self.image or 'unknown'} -> {self.to or f'unknown (the {where} does not show it)'}"
         )
 
 
@@ -101,7 +102,7 @@ def decide(
 def _accept(api: Api, change: Change, answer: str) -> KubeObject:
     """Return the facts about a change that is allowed; raise OLM-DRIVER-CHANGE if the task has to ask."""
     nodes = api.list(known("Node"), labels=DRIVEN)
-    pods = api.list(known("Pod"), keep=_at_work) if nodes else []
+    pods = api.list(known("Pod"), keep=at_work) if nodes else []
     if answer == ASK:
         raise refuse(change, nodes, pods)
     api.warn(f"{change.text} (driver_change: allow).")
@@ -115,7 +116,8 @@ def _pin(api: Api, change: Change) -> KubeObject:
     return {**summarize(change, [], []), "action": PIN, "to": change.image}
 
 
-def _at_work(pod: KubeObject) -> KubeObject | None:
+def at_work(pod: KubeObject) -> KubeObject | None:
+    """Return the pod if it uses devices, else None."""
     return pod if drain.busy([pod]) else None
 
 

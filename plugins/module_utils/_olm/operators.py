@@ -33,9 +33,12 @@ from . import (
     support,
 )
 from .helm_values import PACKAGE as GPU_OPERATOR
+from .settings import variable
 from .subscription import UPGRADE, OlmOperatorParams
 
 _NETWORK_OPERATOR: t.Final = "nvidia-network-operator"
+# Looks at a plan before its approval; raises if the plan must not be approved now.
+Review = t.Callable[[KubeObject, Snapshot], None]
 # Facts about a change of the driver, and the result's key `ends`.
 _Outcome = tuple[list[KubeObject], list[dict[str, t.Any]]]
 
@@ -78,14 +81,8 @@ def _ask(
         return olm_subscription.ask(params, live, None)
     if live is None:
         elsewhere.refuse_second_owner(api, params["name"])
-    offer = _find_offer(
-        api,
-        params["name"],
-        params["source"] or olm_subscription.source(live),
-        params["source_namespace"],
-        live is None,
-        params["grace"],
-    )
+    source, where = params["source"] or olm_subscription.source(live), params["source_namespace"]
+    offer = find_offer(api, params["name"], source, where, live is None, params["grace"])
     ask = olm_subscription.ask(params, live, offer)
     _warn(api, offer, ask)
     _check_support(api, ask)
@@ -94,7 +91,7 @@ def _ask(
     return ask
 
 
-def _find_offer(
+def find_offer(
     api: Api, name: str, source: str | None, source_namespace: str, is_new: bool, grace: float
 ) -> KubeObject:
     """Return the package. Raise why there is none, or more than one.
@@ -184,7 +181,9 @@ def _check_support(api: Api, ask: olm_subscription.Ask) -> None:
     if not support.span(ask.package, csv.partition(".")[2]):
         return
     with contextlib.suppress(ForbiddenError, KindNotServedError):
-        if text := support.check(ask.package, csv, api.get(known("ClusterVersion"), "version")):
+        cluster = api.get(known("ClusterVersion"), "version")
+        setting = f"{variable(ask.package, 'channel')} or {variable(ask.package, 'csv')}"
+        if text := support.check(ask.package, csv, cluster, setting):
             api.warn(text)
 
 
@@ -196,7 +195,11 @@ def _hub(api: Api) -> KubeObject | None:
 
 
 def follow(
-    api: Api, subscription: KubeObject, ask: olm_subscription.Ask, params: OlmOperatorParams
+    api: Api,
+    subscription: KubeObject,
+    ask: olm_subscription.Ask,
+    params: OlmOperatorParams,
+    review: Review | None = None,
 ) -> KubeObject:
     """Wait, approve the InstallPlan if allowed, and wait again until nothing is left to approve."""
     name, namespace = subscription["metadata"]["name"], subscription["metadata"]["namespace"]
@@ -213,6 +216,8 @@ def follow(
         plan = olm_subscription.plan_to_approve(seen, ask)
         if plan is not None:
             progress.check(seen, plan, ask)
+            if review:
+                review(plan, seen)
             changed, ended = _before_approval(api, plan, seen, params)
             changes, ends = [*changes, *changed], [*ends, *ended]
             approved = api.merge_patch(

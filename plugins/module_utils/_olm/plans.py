@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import json
 import typing as t
@@ -39,15 +40,19 @@ def awaits_approval(plan: KubeObject | None) -> bool:
 
 def shown(plan: KubeObject, csv: str) -> KubeObject | None:
     """Return the CSV in the plan, or the reference to the ConfigMap of its bundle, or None."""
+    return next(iter(resources(plan, "ClusterServiceVersion", csv)), None)
+
+
+def resources(plan: KubeObject, kind: str, name: str = "") -> list[KubeObject]:
+    """Return the plan's objects of this kind, or references to ConfigMaps of bundles; name: only this one."""
+    found = []
     for step in (plan.get("status") or {}).get("plan") or []:
         resource = step.get("resource") or {}
-        if resource.get("kind") == "ClusterServiceVersion" and resource.get("name") == csv:
-            try:
-                found = json.loads(resource.get("manifest") or "")
-            except ValueError:
-                return None
-            return found if isinstance(found, dict) else None
-    return None
+        if resource.get("kind") == kind and name in ("", resource.get("name")):
+            with contextlib.suppress(ValueError):
+                content = json.loads(resource.get("manifest") or "")
+                found += [content] if isinstance(content, dict) else []
+    return found
 
 
 def foreign_names(plan: KubeObject, asked: t.Iterable[str], allowed: t.Iterable[str]) -> list[str]:

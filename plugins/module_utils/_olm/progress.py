@@ -231,43 +231,30 @@ def _off_target(installed: str, ask: olm_subscription.Ask, at_latest: bool) -> R
     """Return the state of an operator that works, but in another version than the wanted one."""
     newer = _is_newer(installed, ask.target)
     if newer and ask.csv:
-        remedy = (
-            f"Set {assignment(ask.package, 'csv', installed)}, or remove the operator (state: absent) "
-            f"and install {ask.csv}."
-        )
-        return failed(
-            "Newer",
-            f"CSV {installed} is installed and newer than {ask.csv}; OLM does not downgrade.",
-            code="OLM-VERSION",
-            remedy=remedy,
-        )
+        text = f"CSV {installed} is installed and newer than {ask.csv}; OLM does not downgrade."
+        setting = assignment(ask.package, "csv", installed)
+        remedy = f"Set {setting}, or remove the operator (state: absent) and install {ask.csv}."
+        return failed("Newer", text, code="OLM-VERSION", remedy=remedy)
     if newer:
         return ready("Newer", f"CSV {installed} is newer than the channel's head")
     if ask.approve != olm_subscription.UPGRADE:
         remedy = f"Set {assignment(ask.package, 'approve', 'upgrade')} to let the operator be upgraded."
-        return failed(
-            "Older",
-            f"CSV {installed} is installed; {ask.csv} was asked for.",
-            code="OLM-VERSION",
-            remedy=remedy,
-        )
+        text = f"CSV {installed} is installed; {ask.csv} was asked for."
+        return failed("Older", text, code="OLM-VERSION", remedy=remedy)
+    channel = variable(ask.package, "channel")
     if at_latest and ask.csv:
         text = (
             f"CSV {installed} is installed, and OLM says that it is the latest that channel {ask.channel} "
             f"leads to; no way leads to {ask.csv}."
         )
-        return failed("NoWay", text, code="OLM-NO-UPGRADE", remedy=_NO_WAY, details=tuple(sorted(ask.held)))
+        remedy = f"Set {channel} to another one, or remove the operator (state: absent) and install that CSV."
+        return failed("NoWay", text, code="OLM-NO-UPGRADE", remedy=remedy, details=tuple(sorted(ask.held)))
     text = f"CSV {installed} is installed; waiting for a way to {ask.target}"
-    return pending(
-        "UpgradePending",
-        text,
-        code="OLM-NO-UPGRADE",
-        remedy="See whether the channel has a path between the two.",
-    )
+    remedy = f"Set {channel} to one that has a path between the two."
+    return pending("UpgradePending", text, code="OLM-NO-UPGRADE", remedy=remedy)
 
 
 # On own Subscriptions: the installed CSV after which OLM was made to resolve again.
 ASKED_AGAIN: t.Final = "accelerators.openshift/asked-again-after"
 # The resolver's name of an installed CSV: @existing/NAMESPACE//CSV.
 _EXISTING: t.Final = re.compile(r"@existing/[^/\s]*//([^\s,]+)")
-_NO_WAY: t.Final = "Set another channel, or remove the operator (state: absent) and install that CSV."

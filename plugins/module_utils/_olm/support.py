@@ -52,9 +52,10 @@ def cluster_release(cluster: KubeObject | None) -> Release | None:
     return release_of(done)
 
 
-def check(package: str, csv: str, cluster: KubeObject | None) -> str:
+def check(package: str, csv: str, cluster: KubeObject | None, setting: str) -> str:
     """Return a warning about a CSV that is not yet known to support the cluster's release, or "".
 
+    setting: what chooses the release, for the remedy.
     Raise AcceleratorError (OLM-SUPPORT) if the operator needs a newer release of OpenShift.
     """
     known, runs = span(package, csv.partition(".")[2]), cluster_release(cluster)
@@ -66,7 +67,6 @@ def check(package: str, csv: str, cluster: KubeObject | None) -> str:
         raise AcceleratorError(
             "OLM-SUPPORT",
             f"{text} Nothing was changed.",
-            f"Set channel or csv to a release of the operator that supports OpenShift {write(runs)} "
-            "(for the GPU operator: gpu_operator_channel).",
+            f"Set {setting} to a release of the operator that supports OpenShift {write(runs)}.",
         )
     return f"{text} Ask its maker whether it supports that release by now."

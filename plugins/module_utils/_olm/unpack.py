@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import gzip
 import typing as t
 
@@ -91,21 +92,19 @@ def csv(config_map: KubeObject | None, name: str) -> KubeObject | None:
 
     None if it is not there or cannot be read.
     """
-    for text in _files(config_map or {}):
-        if name not in text:
-            continue
-        try:
-            found = list(yaml.safe_load_all(text))
-        except yaml.YAMLError:
-            continue
-        for one in found:
-            if (
-                isinstance(one, dict)
-                and one.get("kind") == "ClusterServiceVersion"
-                and one["metadata"]["name"] == name
-            ):
-                return one
-    return None
+    found = objects(config_map, "ClusterServiceVersion", name)
+    return next((one for one in found if one["metadata"]["name"] == name), None)
+
+
+def objects(config_map: KubeObject | None, kind: str, text: str = "") -> list[KubeObject]:
+    """Return the objects of a kind from the ConfigMap of a bundle. text: only of files that contain it."""
+    found: list[KubeObject] = []
+    for content in _files(config_map or {}):
+        if kind in content and text in content:
+            with contextlib.suppress(yaml.YAMLError):
+                parts = [one for one in yaml.safe_load_all(content) if isinstance(one, dict)]
+                found += [one for one in parts if one.get("kind") == kind]
+    return found
 
 
 def _files(config_map: KubeObject) -> t.Iterator[str]:

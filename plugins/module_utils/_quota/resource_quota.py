@@ -160,7 +160,11 @@ def overused(title: str, limits: Limits, used: Limits) -> list[str]:
 def no_namespace(namespace: str) -> AcceleratorError:
     """Return the error for a namespace that does not exist."""
     message = f"Namespace {namespace} does not exist."
-    return AcceleratorError("QUOTA-NO-NAMESPACE", message, "Create it, or set create_namespace: true.")
+    return AcceleratorError(
+        "QUOTA-NO-NAMESPACE",
+        message,
+        "Create it, or set gpu_policy_create_namespaces: true (module option create_namespace: true).",
+    )
 
 
 def holders(limits: t.Iterable[str], pods: t.Iterable[KubeObject]) -> list[dict[str, t.Any]]:
@@ -210,7 +214,9 @@ def check_provable(limits: t.Mapping[str, str]) -> None:
             "prove: needs an extended resource in hard, such as requests.nvidia.com/gpu, "
             f"or devices of a class, such as {quota_key()}."
         )
-        raise InputError("QUOTA-PROOF", message, "Add one, or set prove: false.")
+        raise InputError(
+            "QUOTA-PROOF", message, "Add one, or set gpu_policy_prove: false (module option prove)."
+        )
 
 
 def proof(live: KubeObject, limits: t.Mapping[str, str]) -> KubeObject:

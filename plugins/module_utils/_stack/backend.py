@@ -14,6 +14,7 @@ from .._kube.client import Api
 from .clusterpolicy import options as clusterpolicy
 from .custom import options as custom
 from .dra import options as dra
+from .judge import GRACE, SLOW_GRACE
 from .kmm import options as kmm
 from .nicclusterpolicy import options as nicclusterpolicy
 from .nvidiadriver import options as nvidiadriver
@@ -38,11 +39,6 @@ SHARED: t.Final[dict[str, t.Any]] = {
     "grace": {"type": "float"},
     "go_on": {"type": "bool", "default": False},
 }
-
-
-# Seconds that a trouble may last by default; the second for crashing containers and images.
-GRACE: t.Final = 60.0
-SLOW_GRACE: t.Final = 300.0
 
 
 class Backend(t.Protocol):

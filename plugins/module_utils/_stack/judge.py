@@ -34,6 +34,9 @@ SLOW: t.Final = (
 )
 # Reason of a finding that the operator has not brought its custom resource to its DaemonSets yet.
 ROLLOUT: t.Final = "Rollout"
+# Seconds that a trouble may last by default; the second for the codes in SLOW.
+GRACE: t.Final = 60.0
+SLOW_GRACE: t.Final = 300.0
 _OFFERED: t.Final = ("GPU-ALLOC", "GPU-MIG-RUNNING")
 
 

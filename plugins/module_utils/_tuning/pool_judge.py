@@ -26,6 +26,7 @@ RENDER: t.Final = "REBOOT-RENDER"
 PAUSED: t.Final = "REBOOT-PAUSED"
 # The operator tries again by itself, so these troubles fail a task only after a while.
 PASSING: t.Final = (DEGRADED, DRAIN, RENDER)
+_SLOW: t.Final = "raise node_tuning_wait_timeout (module option wait_timeout) if the nodes boot slowly"
 _DAEMON: t.Final = (
     "Run `oc get pods -n openshift-machine-config-operator -o wide -l k8s-app=machine-config-daemon`, and "
     "`oc logs -n openshift-machine-config-operator -c machine-config-daemon POD` for the pod of the node."
@@ -72,7 +73,7 @@ def judge_pool(pool: KubeObject | None, title: str, nodes: t.Sequence[KubeObject
         "Updating",
         f"MachineConfigPool {title}: {'; '.join(lacking[:4])}",
         code="REBOOT-PENDING",
-        remedy=f"Run `oc describe machineconfigpool {title}`; raise wait_timeout if the nodes boot slowly.",
+        remedy=f"Run `oc describe machineconfigpool {title}`; {_SLOW}.",
         details=tuple(f"{title}: {one}" for one in lacking),
     )
 
@@ -214,7 +215,7 @@ def judge_returned(worker: KubeObject | None, nodes: t.Sequence[KubeObject]) -> 
         "Returning",
         f"MachineConfigPool worker takes nodes back: {'; '.join(lines[:4])}",
         code="REBOOT-PENDING",
-        remedy="Run `oc describe machineconfigpool worker`; raise wait_timeout if the nodes boot slowly.",
+        remedy=f"Run `oc describe machineconfigpool worker`; {_SLOW}.",
         details=tuple(lines),
     )
 

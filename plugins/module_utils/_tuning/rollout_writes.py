@@ -206,14 +206,20 @@ def wait_rolled(
     node that cannot be drained the error names the pods and their PodDisruptionBudgets.
     """
     labels = {one.title: one.tuning.label for one in changes} | dict(released)
+    wait_pools(api, {title: selector(label) for title, label in labels.items()}, released, grace)
+
+
+def wait_pools(api: Api, labels: t.Mapping[str, str], released: t.Collection[str], grace: float) -> None:
+    """Wait until each pool is rolled out, or its nodes are back in the pool worker if it is released.
+
+    labels: MachineConfigPool to the selector of its nodes. Raises what `wait_rolled` raises.
+    """
     if not labels:
         return
-    node = known("Node")
     queries = {POOLS: Query(POOL)}
-    queries |= {f"{NODES}{title}": Query(node, labels=selector(label)) for title, label in labels.items()}
-    judge = pool_judge.Rolled(
-        [one.title for one in changes], list(released), Grace(api.clock, grace, pool_judge.PASSING)
-    )
+    queries |= {f"{NODES}{title}": Query(known("Node"), labels=one) for title, one in labels.items()}
+    titles = [title for title in labels if title not in released]
+    judge = pool_judge.Rolled(titles, list(released), Grace(api.clock, grace, pool_judge.PASSING))
     try:
         api.wait(queries, judge, "rollout of the pools", on_timeout_code="REBOOT-PENDING")
     except (NotReadyError, WaitTimeoutError) as exc:

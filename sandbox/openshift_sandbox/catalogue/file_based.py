@@ -69,7 +69,7 @@ def bundle(package: Package, version: str, scenario: Scenario) -> Data:
         ]
     properties += [
         _property("olm.package.required", {"packageName": name, "versionRange": ">=0.0.0"})
-        for name in _required(package.name, scenario)
+        for name in _required(package.name, version, scenario)
     ]
     properties.append(_property("olm.csv.metadata", _metadata(csv)))
     image = bundles.image(package.name, version, scenario)
@@ -116,14 +116,15 @@ def _edge(package: Package, version: str) -> Data:
     return edge
 
 
-def _required(package: str, scenario: Scenario) -> list[str]:
-    """Return the packages that a trouble adds as dependencies.
+def _required(package: str, version: str, scenario: Scenario) -> list[str]:
+    """Return the packages that a trouble adds to a version as dependencies.
 
     Another package, or one that no catalogue has.
     """
     foreign = [
         trouble.get("with_package", FOREIGN_PACKAGE)
         for trouble in scenario.troubles_of("foreign_csv", package=package)
+        if _hits(trouble, version)
     ]
     unsolvable = [
         trouble.get("requires", ABSENT_PACKAGE)

@@ -74,7 +74,7 @@ def test_another_instance_type(pool: Pool, audit: Audit) -> None:
     assert not pool.apply(replicas=2).failed
     larger = pool.apply(instance_type="g4dn.2xlarge", on_change="replace")
     assert (larger["code"], audit.writes(larger)) == ("POOL-SURGE", [])
-    assert "Set max_surge to 2" in larger["remedy"]
+    assert "Set gpu_node_pool_max_surge (module option max_surge) to 2" in larger["remedy"]
     done = pool.apply(keep_instance_type="g4dn.2xlarge", on_change="replace", max_surge=2)
     assert not done.failed, done.result
     assert before & pool.names == set()

@@ -97,7 +97,8 @@ def test_somebody_elses_policy_is_reported_and_taken_only_when_asked(
         made = playbook.module("special_resource", **WANTED, mig={"strategy": "single"})
         assert (made["code"], audit.writes(made)) == ("GPU-TAINT", []), made.result
         assert made["remedy"].startswith(
-            "Set adopt: take to let this task change spec.daemonsets.tolerations of ClusterPolicy"
+            "Set gpu_operator_adopt: take (module option adopt) to let this task change "
+            "spec.daemonsets.tolerations of ClusterPolicy"
         )
         assert "Argo CD (gpu)" in made["remedy"]
         healthy = playbook.module(

@@ -21,6 +21,7 @@ PLACES: t.Final = {
     "nfd": ["nfd"],
     "gpu": ["gpu"],
     "nic": ["nic"],
+    "kmm": ["kmm"],
     "quota": ["team-a", "team-b"],
     "validation": ["validation"],
 }

@@ -9,7 +9,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._access import review, steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._access import needs, review, steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._access.needs import Need
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
@@ -67,7 +67,11 @@ PARAMS: t.Final[Data] = {
 
 
 def ask(authorizer: Authorizer, **params: t.Any) -> Data:
-    return steps.ensure(t.cast(Api, authorizer), t.cast(steps.AccessReviewParams, {**PARAMS, **params}))
+    return steps.ensure(t.cast(Api, authorizer), asked(params))
+
+
+def asked(params: Data) -> steps.AccessReviewParams:
+    return t.cast(steps.AccessReviewParams, {**PARAMS, **params})
 
 
 def refused(authorizer: Authorizer, **params: t.Any) -> list[str]:
@@ -102,6 +106,40 @@ def test_the_role_of_the_result_is_enough_and_each_of_its_rules_is_needed(is_inc
     for index in range(len(role["rules"])):
         fewer = [one for place, one in enumerate(role["rules"]) if place != index]
         assert refused(Authorizer({"": fewer}, is_incomplete))
+
+
+def rights(role: Data) -> t.Iterator[Data]:
+    """Yield a rule for each verb and resource of a role."""
+    for one in role["rules"]:
+        for resource in one["resources"]:
+            for verb in one["verbs"]:
+                yield rule([verb], one["apiGroups"][0], resource)
+
+
+@pytest.mark.parametrize("playbook", needs.PARTS)
+def test_without_any_one_verb_the_playbook_stops_and_names_verb_and_resource(playbook: str) -> None:
+    pool = {
+        "name": "a",
+        "candidates": [{}],
+        "health": {},
+        "autoscale": {"min": 0},
+        "tuning": {"reboot": "planned"},
+        "quota": [{"namespace": "team-a"}],
+        "priority": [{"name": "a"}],
+    }
+    every = {"playbook": playbook, "pools": [pool | {"health": {"a": 1}}], "nic": True, "approve_csrs": True}
+    for backend in ("clusterpolicy", "nvidiadriver", "dra"):
+        params = {**every, "backend": backend}
+        found = ask(Authorizer({"": [ADMIN]}), **params)
+        granted = list(rights(found["cluster_role"]))
+        needed = {(one.verb, one.group, one.resource) for one in steps.wanted_rights(asked(params)).needed}
+        assert len(needed) > 5
+        for verb, group, resource in needed:
+            without = [one for one in granted if one != rule([verb], group, resource)]
+            told = refused(Authorizer({"": without}), **params)
+            title = Need(verb, group, resource).full
+            assert told
+            assert all(line.startswith(f"{verb} {title} in ") for line in told), told
 
 
 def test_tags_choose_the_roles_that_are_asked_about() -> None:

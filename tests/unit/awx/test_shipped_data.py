@@ -19,8 +19,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.sche
 
 Data = dict[str, t.Any]
 
-# Playbooks without a template: it makes the templates.
-WITHOUT: t.Final = {"awx_setup"}
+# The first makes the templates, the second the service accounts whose tokens the credentials hold.
+WITHOUT: t.Final = {"awx_setup", "rbac"}
 # What an integer may be at least, by the end of its variable's name; wait_timeout: one second for a task.
 LEAST: t.Final = {"_lock_timeout": 0, "_wait_timeout": 1, "gpu_replicas": POOL["replicas"].low}
 
@@ -100,6 +100,7 @@ def known(playbook: str, variable: str) -> Data:
         return {"default": None, "choices": None, **roles[variable]}
     (row,) = [one for one in table() if (one["playbook"], one["variable"]) == (playbook, variable)]
     default = None if row["default"] in ("required", "none") else yaml.safe_load(row["default"].strip("`"))
+    default = str(default) if default is not None and row["type"] == "str" else default
     return {
         **row,
         "default": default,

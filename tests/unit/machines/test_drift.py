@@ -191,5 +191,5 @@ def test_another_instance_type_needs_as_large_a_surge(surge: int, is_refused: bo
     with pytest.raises(AcceleratorError) as caught:
         replacement.foresee_types(held, pool, surge)
     assert (caught.value.code, caught.value.layer) == ("POOL-SURGE", "machine")
-    assert "Set max_surge to 3" in caught.value.remedy
+    assert "Set gpu_node_pool_max_surge (module option max_surge) to 3" in caught.value.remedy
     assert caught.value.evidence == ["s-a: 2 of g4dn.xlarge", "s-b: 1 of g4dn.xlarge"]

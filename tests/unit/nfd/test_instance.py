@@ -70,6 +70,7 @@ def test_taints_are_not_switched_on_behind_somebody_s_back() -> None:
     with pytest.raises(AcceleratorError) as caught:
         nfd_instance.difference(params(rules=TAINTED), instance("a", COMPLETE))
     assert caught.value.code == "NFD-TAINTS"
+    assert "node_feature_discovery_adopt: take (module option adopt)" in caught.value.remedy
     live = instance("a", COMPLETE)
     live["spec"]["enableTaints"] = True
     assert nfd_instance.difference(params(rules=TAINTED), live) == {}

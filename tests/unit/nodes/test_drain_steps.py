@@ -201,3 +201,7 @@ def test_on_busy_fail_never_evicts_work_that_came_later_and_gives_the_node_back(
     assert caught.value.code == "NODE-NEW-WORK"
     assert "team/job on n1" in caught.value.message
     assert [one["spec"]["unschedulable"] for one in node.patches] == [True, None]
+    allowed = Node(yields_after=30.0, wait_timeout=600.0)
+    allowed.later = [(10.0, "late", [job]), (20.0, "late", [])]
+    drain_steps.drain(t.cast(Api, allowed), {"n1"}, Rules("drain"), "Node n1 is to be drained")
+    assert [one["spec"]["unschedulable"] for one in allowed.patches] == [True]

@@ -9,6 +9,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import support
 
 GPU = "gpu-operator-certified"
+SETTING = "gpu_operator_channel or gpu_operator_csv"
 
 
 def cluster(version: str) -> KubeObject:
@@ -31,18 +32,20 @@ def cluster(version: str) -> KubeObject:
 def test_a_release_that_the_maker_does_not_name_yet_is_a_warning(
     package: str, csv: str, version: str, words: str
 ) -> None:
-    told = support.check(package, csv, cluster(version))
+    told = support.check(package, csv, cluster(version), SETTING)
     assert words in told
     assert bool(told) is bool(words)
 
 
 def test_a_release_that_is_too_old_for_the_operator_is_refused() -> None:
     with pytest.raises(AcceleratorError, match=r"OpenShift 4\.18 to") as caught:
-        support.check(GPU, f"{GPU}.v26.7.0", cluster("4.16.30"))
+        support.check(GPU, f"{GPU}.v26.7.0", cluster("4.16.30"), SETTING)
     assert caught.value.code == "OLM-SUPPORT"
+    assert f"Set {SETTING} to a release" in caught.value.remedy
     assert "OpenShift 4.16" in caught.value.remedy
+    assert support.check(GPU, f"{GPU}.v26.3.3", cluster("4.16.30"), SETTING) == ""
 
 
 def test_an_unknown_release_says_nothing() -> None:
-    assert support.check(GPU, f"{GPU}.v26.7.0", None) == ""
-    assert support.check(GPU, "", cluster("4.22.5")) == ""
+    assert support.check(GPU, f"{GPU}.v26.7.0", None, SETTING) == ""
+    assert support.check(GPU, "", cluster("4.22.5"), SETTING) == ""

@@ -42,6 +42,16 @@ def test_the_python_floor_is_what_is_tested() -> None:
     assert {role["galaxy_info"]["min_ansible_version"] for role in roles} == {"2.16"}
 
 
+@pytest.mark.parametrize("name", ["oldest", "dev", "newest"])
+def test_the_readme_says_which_releases_of_ansible_are_tested(name: str) -> None:
+    pinned = re.search(
+        r"^ansible-core==(\d+\.\d+)\.", (ROOT / f"requirements-{name}.txt").read_text(), re.MULTILINE
+    )
+    assert pinned
+    section = (ROOT / "README.md").read_text().partition("The collection supports ansible-core")[2]
+    assert re.search(rf"\b{re.escape(pinned[1])}\b", section.partition("\n\n")[0])
+
+
 def entry_points(role: Path) -> dict[str, t.Any]:
     specs: dict[str, t.Any] = yaml.safe_load((role / "meta/argument_specs.yml").read_text())["argument_specs"]
     return {name: specs[name]["options"] for name in specs}

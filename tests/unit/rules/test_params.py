@@ -8,6 +8,12 @@ import typing as t
 
 import pytest
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._access.grant_steps import (
+    AccessGrantParams,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._access.token_steps import (
+    AccessTokenParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import AUTH
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.manifest_steps import (
     ManifestsParams,
@@ -28,6 +34,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm.subscription import (
     OlmOperatorParams,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._operators.params import (
+    OperatorUpgradeParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.steps import GpuPlanParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota.options import GpuQuotaParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._removal.steps import GpuRemovalParams
@@ -37,14 +46,23 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.para
 from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tuned.params import (
     NodeTuningParams,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.pause_steps import (
+    UpdatePoolsParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.steps import (
     PreflightUpdateParams,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade.options import (
+    GpuDriverUpgradeParams,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import GpuWorkloadParams
 
 MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 PARAMS: dict[str, type] = {
+    "access_grant": AccessGrantParams,
+    "access_token": AccessTokenParams,
     "gpu_autoscaler": GpuAutoscalerParams,
+    "gpu_driver_upgrade": GpuDriverUpgradeParams,
     "gpu_machine_health": GpuMachineHealthParams,
     "gpu_machineset": GpuMachinesetParams,
     "gpu_node": GpuNodeParams,
@@ -56,8 +74,10 @@ PARAMS: dict[str, type] = {
     "nfd_labels": NfdLabelsParams,
     "node_tuning": NodeTuningParams,
     "olm_operator": OlmOperatorParams,
+    "operator_upgrade": OperatorUpgradeParams,
     "preflight_update": PreflightUpdateParams,
     "special_resource": SpecialResourceParams,
+    "update_pools": UpdatePoolsParams,
 }
 # The suboptions of these modules stand in tables (option_table.py): no type repeats them.
 TABLES = ("special_resource",)

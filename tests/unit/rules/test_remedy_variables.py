@@ -35,6 +35,8 @@ VALUES: t.Final = {
     "gpu_node_pool_source_machine_set": "[worker-b]",
     "gpu_operator_driver_change": "pin",
     "gpu_update_driver_images": "[a]",
+    "gpu_upgrade_driver_change": "pin",
+    "gpu_upgrade_operators": "[{name: gpu}]",
     "node_feature_discovery_pci_classes": '["03"]',
     "node_feature_discovery_worker_tolerations": "[{operator: Exists}]",
 }

@@ -132,7 +132,9 @@ def test_a_strict_validation_fails_before_the_first_write() -> None:
     with pytest.raises(NotReadyError, match="gpu-0: 0 of 1 nvidia") as caught:
         steps.present(world.api(), params(strict=True))
     assert caught.value.code == "WORK-BUSY"
+    assert "gpu_validation_strict: false" in caught.value.remedy
     assert world.server.writes() == []
+    assert of(steps.present(world.api(), params(strict=False)), "validated") == {"gpu-0": 0, "gpu-1": 1}
 
 
 def test_where_every_node_is_busy_nothing_is_written() -> None:

@@ -36,6 +36,13 @@ OLM: t.Final = (
         "Run `oc describe clusteroperator NAME`; if it does not exist, enable its capability.",
     ),
     Code(
+        "OLM-CRD-STORED",
+        "The plan of an upgrade takes a version away from a CustomResourceDefinition in which objects may "
+        "still be stored. OLM would fail it. Nothing was approved.",
+        "Write each object once in the new version, then run `oc patch crd NAME --subresource=status` as the "
+        "message says.",
+    ),
+    Code(
         "OLM-CRDS",
         "Objects of the CRDs to delete still exist. No CRD was deleted.",
         "Delete these objects first, or set `remove_crds: false`.",
@@ -67,7 +74,8 @@ OLM: t.Final = (
         "OLM-DRIVER-CHANGE",
         "The upgrade of the GPU operator would change the driver of running nodes. The message gives both "
         "drivers, the nodes and the pods. Nothing was approved.",
-        "Set `gpu_operator_driver_change` to pin or allow.",
+        "Set `gpu_operator_driver_change`, or `gpu_upgrade_driver_change` for upgrade_operators.yml, to pin "
+        "or allow.",
     ),
     Code(
         "OLM-DRIVER-PIN",
@@ -79,8 +87,8 @@ OLM: t.Final = (
         "OLM-FOREIGN-CSV",
         "The InstallPlan would also install a CSV that the task did not ask for. The message lists all of "
         "them. Nothing was approved.",
-        "Set `gpu_operator_allow_csvs` or `node_feature_discovery_allow_csvs` (module option `allow_csvs`), "
-        "or install the operator in a namespace that it has alone.",
+        "Set `gpu_operator_allow_csvs`, `node_feature_discovery_allow_csvs` or `gpu_upgrade_allow_csvs` "
+        "(module option `allow_csvs`), or install the operator in a namespace that it has alone.",
     ),
     Code(
         "OLM-GROUP",
@@ -127,6 +135,12 @@ OLM: t.Final = (
         "No InstallPlan leads from the installed CSV to the wanted one.",
         "Set `gpu_operator_channel` or `node_feature_discovery_channel` (module option `channel`) to one "
         "that has a path between the two.",
+    ),
+    Code(
+        "OLM-NOT-INSTALLED",
+        "The operator to upgrade has no Subscription, or its Subscription has installed nothing yet.",
+        "Run `ansible-playbook playbooks/enable_gpus.yml` first, or take the operator out of "
+        "`gpu_upgrade_operators`.",
     ),
     Code(
         "OLM-NOT-OURS",

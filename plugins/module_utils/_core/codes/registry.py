@@ -51,6 +51,7 @@ SECTIONS: t.Final[tuple[tuple[str, tuple[Code, ...]], ...]] = (
     ("Validation", workload.WORKLOAD),
     ("Drift", update.DRIFT),
     ("Before an update", update.UPDATE),
+    ("Driver upgrades", update.UPGRADE),
     ("Runs", collection.RUN),
     ("The collection itself", collection.COLLECTION),
 )

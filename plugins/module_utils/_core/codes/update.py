@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Error codes about drift, and about the checks before an update."""
+"""Error codes about drift, checks before an update of the cluster, and driver upgrades."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ UPDATE: t.Final = (
         "UPDATE-BUDGET",
         "A PodDisruptionBudget allows no eviction, so a node cannot be drained.",
         "Run `oc get pdb -A`; give the application one more replica, or its budget maxUnavailable: 1.",
+    ),
+    Code(
+        "UPDATE-BUSY",
+        "Pods with GPUs run on nodes that reboot when their paused MachineConfigPool is released.",
+        "Set `gpu_on_busy: wait` to release the pools when these pods have ended, or `gpu_on_busy: drain`.",
     ),
     Code(
         "UPDATE-CLUSTER",
@@ -73,5 +78,125 @@ UPDATE: t.Final = (
         "The release is older than the cluster's, is not offered or not recommended, or the cluster "
         "does not say.",
         "Run `oc adm upgrade`, and choose another release or `oc adm upgrade channel NAME`.",
+    ),
+    Code(
+        "UPDATE-SHARED",
+        "GPU nodes share a MachineConfigPool with other nodes, so it cannot be paused for them alone.",
+        "Run `oc get machineconfigpools`, and give the GPU nodes a pool of their own or do not pause.",
+    ),
+)
+_OPERATOR: t.Final = "Run `oc logs -n nvidia-gpu-operator deployment/gpu-operator`."
+UPGRADE: t.Final = (
+    Code(
+        "UPGRADE-BRANCH",
+        "Nobody publishes this branch of the driver for the GPU operator.",
+        "Set `gpu_driver_branch` (module option branch) to a branch that the message names.",
+    ),
+    Code(
+        "UPGRADE-BUSY",
+        "Pods with GPUs run on nodes whose driver would be replaced. Nothing was changed.",
+        "Set `gpu_on_busy: drain` (module option on_busy), or `wait` to upgrade a node when its pods have "
+        "ended.",
+    ),
+    Code(
+        "UPGRADE-CANARY",
+        "The canary is no node of the chosen pools.",
+        "Set `gpu_upgrade_canary` (module option canary) to a node that the message names.",
+    ),
+    Code(
+        "UPGRADE-FOREIGN",
+        "The ClusterPolicy or NVIDIADriver was not made by this collection.",
+        "Set `gpu_operator_adopt: take` (module option adopt), or change the driver where the object is "
+        "kept.",
+    ),
+    Code(
+        "UPGRADE-IN-USE",
+        "A driver pod restarted without the upgrade controller, and pods with GPUs block it.",
+        "Run `oc label node NODE nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite`: the "
+        "controller empties the node first.",
+    ),
+    Code(
+        "UPGRADE-JOB",
+        "The probe is not the manifest of a Job.",
+        "Set `gpu_upgrade_probe` (module option probe) to the whole manifest of a Job.",
+    ),
+    Code(
+        "UPGRADE-MANUAL",
+        "The upgrade controller is switched off, so nothing empties nodes first.",
+        "Set `gpu_operator_spec: {driver: {upgradePolicy: {autoUpgrade: true}}}`, and run "
+        "`ansible-playbook playbooks/enable_gpus.yml -e @FILE`.",
+    ),
+    Code(
+        "UPGRADE-NO-DRIVER",
+        "The GPU operator brings no driver to this cluster.",
+        "Run `ansible-playbook playbooks/enable_gpus.yml` first.",
+    ),
+    Code(
+        "UPGRADE-NO-NODE",
+        "A chosen pool has no node on which the GPU operator runs a driver.",
+        "Run `oc get nodes -L accelerators.openshift/pool,nvidia.com/gpu.deploy.driver`, and choose such "
+        "nodes in gpu_upgrade_pools (module option pools).",
+    ),
+    Code(
+        "UPGRADE-NOT-STARTED",
+        "The operator does not begin with the upgrade of a node.",
+        _OPERATOR,
+    ),
+    Code(
+        "UPGRADE-OTHER",
+        "An upgrade to another driver is under way.",
+        "Set `gpu_upgrade_action: resume`, or run `oc delete -n nvidia-gpu-operator configmap "
+        "gpu-driver-upgrade` to give that upgrade up.",
+    ),
+    Code(
+        "UPGRADE-PROBE",
+        "The probe failed on an upgraded node, or did not end.",
+        "The evidence has the log of the Job; `gpu_upgrade_probe` is its manifest.",
+    ),
+    Code(
+        "UPGRADE-RELABELLED",
+        "A node says upgrade-done, and runs the old driver.",
+        _OPERATOR,
+    ),
+    Code(
+        "UPGRADE-ROLLBACK",
+        "The operator does not bring the old driver back to its DaemonSet.",
+        _OPERATOR,
+    ),
+    Code(
+        "UPGRADE-ROLLED-BACK",
+        "An interrupted run had failed, and this run finished its rollback.",
+        "Repair the cause in the message, then run `ansible-playbook playbooks/upgrade_driver.yml` again.",
+    ),
+    Code(
+        "UPGRADE-SLOW",
+        "The nodes of a wave took longer than they may.",
+        "End what the message says a node waits for, or raise `gpu_upgrade_node_timeout`.",
+    ),
+    Code(
+        "UPGRADE-STATE",
+        "The ConfigMap gpu-driver-upgrade holds no state that this collection can read.",
+        "Run `oc get -n nvidia-gpu-operator configmap gpu-driver-upgrade -o yaml`, then delete it.",
+    ),
+    Code(
+        "UPGRADE-STUCK",
+        "A node stays at upgrade-required, because the upgrade controller may begin with no further node.",
+        "Make cordoned nodes schedulable, repair nodes that are not Ready, or raise "
+        "`gpu_operator_spec: {driver: {upgradePolicy: {maxUnavailable: 50%}}}`.",
+    ),
+    Code(
+        "UPGRADE-TRIPLE",
+        "The task names no driver, or only a part of one.",
+        "Set `gpu_driver_version`, `gpu_driver_repository` and `gpu_driver_image`, or `gpu_driver_branch`.",
+    ),
+    Code(
+        "UPGRADE-WAVE",
+        "The wave is no number or percentage, or is larger than the pool.",
+        "Set `gpu_upgrade_wave` (module option wave) to a smaller number, or to a percentage.",
+    ),
+    Code(
+        "UPGRADE-WINDOW",
+        "The window is no time of day.",
+        'Set `gpu_upgrade_window` (module option window) to two times in UTC, such as "22:00-04:00".',
     ),
 )

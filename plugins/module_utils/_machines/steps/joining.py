@@ -122,7 +122,7 @@ def said(ours: t.Sequence[csr.Request]) -> str:
 def remedy(ours: t.Sequence[csr.Request]) -> str:
     return (
         f"Run `oc adm certificate approve {' '.join(request.name for request in ours)}`, or set "
-        "approve_csrs: true."
+        "gpu_node_pool_approve_csrs: true (module option approve_csrs)."
     )
 
 

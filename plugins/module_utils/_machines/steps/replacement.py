@@ -229,8 +229,8 @@ def foresee_types(held: t.Iterable[Held], pool: Pool, surge: int) -> None:
             f"Pool {pool.name} has {counted(number)} of {kinds}. All new machines are made before the first "
             f"old one is deleted: {number} more than its replicas, and max_surge allows {surge}. Nothing was "
             "changed.",
-            f"Set max_surge to {number} if the account's limits allow so many machines; or lower replicas "
-            "first; or add a second pool for the new instance type.",
+            f"Set gpu_node_pool_max_surge (module option max_surge) to {number} if the account allows that; "
+            "or lower replicas first; or add a pool for the new instance type.",
             evidence=[f"{one.name}: {one.replicas} of {one.candidate}" for one in old],
         )
 

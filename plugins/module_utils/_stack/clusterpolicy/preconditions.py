@@ -54,8 +54,8 @@ def refuse_other_stack(api: Api, title: str) -> None:
             f"ClusterPolicy {title} would be a conflicting resource."
         )
         remedy = (
-            "Set backend to dra, or remove that stack first: run special_resource with backend dra and state "
-            f"absent, or `oc delete gpucluster {other}`."
+            "Set gpu_backend: dra (module option backend), or remove that stack first: run special_resource "
+            f"with backend dra and state absent, or `oc delete gpucluster {other}`."
         )
         raise NotReadyError("GPU-CP-CONFLICT", message, remedy, [f"gpucluster/{other}"])
 

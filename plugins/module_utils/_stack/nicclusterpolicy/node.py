@@ -115,7 +115,8 @@ def _judge_label(node: KubeObject) -> Finding | None:
         return None
     what = f"label {PRESENT} is missing, so the operator leaves the node out"
     remedy = (
-        "Run nfd_labels with 02 in pci_classes (0200 misses InfiniBand) and label_fields [vendor]; "
+        "Add 02 to node_feature_discovery_pci_classes (option pci_classes of nfd_labels; 0200 misses "
+        "InfiniBand), with vendor as the only one of its label_fields; "
         "the machine must have the adapter."
     )
     return on_node(PENDING, node, "Label", what, "NIC-LABEL", remedy, stage=stages.LABELS)
@@ -185,7 +186,10 @@ def _judge_operand(
         if is_automatic:
             what += ", and the operator has not begun its upgrade"
             return on_node(PENDING, node, reason, what, "NIC-UPG", OPERATOR_LOG, **more)
-        remedy = "Set ofed_driver.upgrade_policy to {autoUpgrade: true}."
+        remedy = (
+            "Set ofed_driver.upgrade_policy to {autoUpgrade: true} in "
+            "nvidia_network_operator_nic_cluster_policy (module option nic_cluster_policy)."
+        )
         return on_node(PENDING, node, reason, what, "NIC-DRV-OUTDATED", remedy, **more)
     if pod is None or wrong is None:
         code = "NIC-DRV" if driver else "NIC-OPERAND"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ..._core import fields
-from ..._core.adoption import Foreign
+from ..._core.adoption import Foreign, taking
 from ..._core.errors import NotReadyError
 from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.ownership import owned
@@ -119,7 +119,7 @@ def _refuse_disabled(params: StackParams, policy: KubeObject | None) -> Foreign 
             f"ClusterPolicy {params['name']} was made by {other.manager}, and its "
             "driver.useNvidiaDriverCRD is off, which disables NVIDIADriver objects."
         )
-        remedy = "Set adopt to take, or switch useNvidiaDriverCRD on where the policy is kept."
+        remedy = f"Set {taking('ClusterPolicy')}, or switch useNvidiaDriverCRD on where the policy is kept."
         raise NotReadyError("GPU-NVD-DISABLED", message, remedy)
     return other
 

@@ -36,9 +36,8 @@ class Site:
         self.labels: list[str] = []
 
     def make(self, kind: str, version: str, name: str, namespace: str = "", **body: t.Any) -> None:
-        place = {"namespace": namespace} if namespace else {}
-        given: Object = {key: body.pop(key) for key in ("labels", "ownerReferences") if key in body}
-        metadata = {"name": name, **place, **given}
+        metadata: Object = {"name": name, **({"namespace": namespace} if namespace else {})}
+        metadata |= {key: body.pop(key) for key in ("labels", "ownerReferences") if key in body}
         self.world.api.create({"apiVersion": version, "kind": kind, "metadata": metadata, **body})
 
     def pod(

@@ -1,0 +1,109 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Check the options of access_grant, and name a wrong one by its path."""
+
+from __future__ import annotations
+
+import difflib
+import typing as t
+
+from .._core.errors import InputError
+from .._core.objects import name_fault
+from . import needs
+from .grant import Subject, Wanted
+
+_KINDS: t.Final = ("User", "Group", "ServiceAccount")
+_KEYS: t.Final = ("kind", "name", "namespace", "playbooks")
+# Groups of everybody: their members are not chosen by anyone.
+_EVERYBODY: t.Final = ("system:authenticated", "system:unauthenticated", "system:serviceaccounts")
+_NOBODY: t.Final = "system:anonymous"
+
+
+def read(
+    playbooks: t.Sequence[str],
+    namespace: str,
+    namespaces: t.Mapping[str, t.Any],
+    subjects: t.Sequence[t.Mapping[str, t.Any]],
+) -> Wanted:
+    """Return the options of access_grant. Raise InputError with the path of the first wrong value."""
+    names = tuple(dict.fromkeys(playbooks)) or tuple(needs.GRANTED)
+    for index, name in enumerate(names):
+        playbook(name, f"gpu_rbac_playbooks[{index}]")
+    _namespace(namespace, "gpu_rbac_namespace")
+    places = {**needs.NAMESPACES, **_places(namespaces)}
+    return Wanted(
+        names,
+        namespace,
+        places,
+        tuple(_subject(one, f"gpu_rbac_subjects[{index}]", names) for index, one in enumerate(subjects)),
+    )
+
+
+def playbook(name: str, path: str) -> None:
+    """Raise InputError unless a playbook of this name has rights of its own."""
+    _choice(name, path, tuple(needs.GRANTED))
+
+
+def _places(namespaces: t.Mapping[str, t.Any]) -> dict[str, tuple[str, ...]]:
+    found = {}
+    for place, given in namespaces.items():
+        path = f"gpu_rbac_namespaces.{place}"
+        _choice(place, path, tuple(needs.NAMESPACES))
+        listed = [given] if isinstance(given, str) else given
+        if not isinstance(listed, (list, tuple)):
+            raise InputError("INPUT-TYPE", f"{path} must be a name or a list.", f"Write {path}: [NAME].")
+        for index, one in enumerate(listed):
+            _namespace(one, f"{path}[{index}]")
+        found[str(place)] = tuple(dict.fromkeys(map(str, listed)))
+    return found
+
+
+def _subject(given: t.Mapping[str, t.Any], path: str, playbooks: tuple[str, ...]) -> Subject:
+    for key in given:
+        _choice(key, f"{path}.{key}", _KEYS)
+    for key in ("kind", "name"):
+        if not given.get(key):
+            raise InputError("INPUT-REQUIRED", f"{path}.{key} is missing.", f"Set {path}.{key}.")
+    kind, name, namespace = str(given["kind"]), str(given["name"]), given.get("namespace")
+    _choice(kind, f"{path}.kind", _KINDS)
+    if kind == "ServiceAccount":
+        if not namespace:
+            message = f"{path}.namespace is missing: a ServiceAccount is in a namespace."
+            raise InputError("INPUT-REQUIRED", message, f"Set {path}.namespace.")
+        _namespace(namespace, f"{path}.namespace")
+    elif namespace:
+        message = f"{path}.namespace is set, and a {kind} is in no namespace."
+        raise InputError("INPUT-VALUE", message, f"Remove {path}.namespace.")
+    if name == _NOBODY or name.startswith(_EVERYBODY):
+        message = f"{path}.name is {name}: people and programs that nobody chose would get the rights."
+        raise InputError("INPUT-VALUE", message, f"Set {path}.name to one user, group or service account.")
+    return Subject(kind, name, str(namespace or ""), _listed(given.get("playbooks"), path, playbooks))
+
+
+def _listed(given: t.Any, path: str, playbooks: tuple[str, ...]) -> tuple[str, ...]:
+    if given is None:
+        return playbooks
+    if not isinstance(given, (list, tuple)):
+        message = f"{path}.playbooks must be a list."
+        raise InputError("INPUT-TYPE", message, f"Write {path}.playbooks: [{playbooks[0]}].")
+    for index, one in enumerate(given):
+        _choice(one, f"{path}.playbooks[{index}]", playbooks)
+    return tuple(given)
+
+
+def _choice(value: object, path: str, allowed: tuple[str, ...]) -> None:
+    if value in allowed:
+        return
+    near = difflib.get_close_matches(str(value), allowed, 1)
+    did = f"Did you mean {near[0]}? " if near else ""
+    raise InputError(
+        "INPUT-VALUE", f"{path}: {value!r} is not allowed here.", f"{did}Allowed: {', '.join(allowed)}."
+    )
+
+
+def _namespace(value: object, path: str) -> None:
+    fault = name_fault(value) if isinstance(value, str) else "must be text"
+    if fault:
+        raise InputError("INPUT-VALUE", f"{path}: {value!r} {fault}.", f"Set {path} to a namespace.")

@@ -1,0 +1,141 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Steps of access_grant: give each playbook its roles, service account and bindings, or take them away."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject
+from .._core.ownership import owned
+from .._frame.argspec import StateParams
+from .._kube.client import Api
+from .._kube.kinds import known
+from . import grant, grant_options, needs, steps
+
+# In the order of their removal: first what gives the rights.
+_KINDS: t.Final = tuple(map(known, ("ClusterRoleBinding", "RoleBinding", "ClusterRole", "ServiceAccount")))
+_NAMESPACE: t.Final = known("Namespace")
+# Kind, namespace and name.
+Key = tuple[str, str, str]
+
+
+class AccessGrantParams(StateParams):
+    """The options of access_grant. namespaces: place of the table -> a name, or a list of names."""
+
+    playbooks: list[str]
+    namespace: str
+    namespaces: dict[str, t.Any]
+    subjects: list[dict[str, t.Any]]
+
+
+def ensure(api: Api, params: AccessGrantParams) -> dict[str, t.Any]:
+    """Return what was granted, line by line. Raise AcceleratorError before the first write."""
+    wanted = grant_options.read(
+        params["playbooks"], params["namespace"], params["namespaces"], params["subjects"]
+    )
+    _refuse_others(api)
+    live = _live(api, wanted)
+    if params["state"] == "absent":
+        _remove(api, live.values())
+        return {"table": [], "accounts": []}
+    wanted, missing = _placed(api, wanted)
+    objects = [one for playbook in wanted.playbooks for one in grant.objects(playbook, wanted)]
+    _refuse_foreign(api, objects, live)
+    for namespace in missing:
+        # Without the label of ownership: a removal of the GPU stack would delete the namespace, and with it
+        # the rights.
+        api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}, own=False)
+    for one in objects:
+        before = live.pop(_key(one), None)
+        api.apply(one, force_conflicts=before is not None, live=before)
+    _remove(api, live.values())
+    accounts = [grant.account(playbook, wanted.namespace)["metadata"] for playbook in wanted.playbooks]
+    return {
+        "table": grant.table(wanted),
+        "accounts": [
+            {"playbook": playbook, "name": one["name"], "namespace": one["namespace"]}
+            for playbook, one in zip(wanted.playbooks, accounts, strict=True)
+        ],
+    }
+
+
+def _refuse_others(api: Api) -> None:
+    """Raise API-RIGHTS if the identity may not give rights away."""
+    missing = steps.missing_rights(api, needs.of("rbac", (), {}, ()).needed)
+    if missing:
+        who = steps.user(api) or "This identity"
+        listed = [f"{one.verb} {one.full}" for one in missing]
+        raise AcceleratorError(
+            "API-RIGHTS",
+            f"{who} may not do all that rbac.yml does. Missing: {', '.join(listed)}. Nothing was changed.",
+            "Run the playbook with the kubeconfig of an administrator: `oc auth can-i '*' '*' "
+            "--all-namespaces` says yes for one.",
+            evidence=listed,
+            facts={"missing": [one._asdict() for one in missing]},
+        )
+
+
+def _live(api: Api, wanted: grant.Wanted) -> dict[Key, KubeObject]:
+    """Return everything of ours that gives rights to these playbooks, in the order of removal."""
+    return {
+        _key(one): one
+        for kind in _KINDS
+        for one in api.list(kind, labels=grant.LABEL)
+        if owned(one) and grant.playbook_of(one) in wanted.playbooks
+    }
+
+
+def _placed(api: Api, wanted: grant.Wanted) -> tuple[grant.Wanted, list[str]]:
+    """Return the wanted grants without places that this cluster lacks, and the namespaces to create.
+
+    A namespace of OpenShift itself is missing where a capability is off, and nothing needs rights there.
+    """
+    needed = {place for playbook in wanted.playbooks for place in grant.roles(playbook) if place}
+    namespaces, missing = dict(wanted.namespaces), dict[str, None]()
+    existing = {one["metadata"]["name"] for one in api.list(_NAMESPACE, metadata_only=True)}
+    for place in sorted(needed):
+        absent = [name for name in namespaces[place] if name not in existing]
+        if place in grant.CREATED:
+            missing |= dict.fromkeys(absent)
+            continue
+        namespaces[place] = [name for name in namespaces[place] if name in existing]
+        for name in absent:
+            api.warn(f"The cluster has no namespace {name}: no rights are given there.")
+    if wanted.namespace not in existing:
+        missing[wanted.namespace] = None
+    return wanted._replace(namespaces=namespaces), list(missing)
+
+
+def _refuse_foreign(api: Api, objects: t.Iterable[KubeObject], live: t.Mapping[Key, KubeObject]) -> None:
+    """Raise API-CONFLICT for objects of these names that others created: who may have them is not ours."""
+    foreign = []
+    for one in objects:
+        kind, namespace, name = key = _key(one)
+        if key not in live and api.get(known(kind), name, namespace or None) is not None:
+            foreign.append((known(kind), name, namespace))
+    if foreign:
+        titles = [
+            f"{kind.kind} {f'{namespace}/' if namespace else ''}{name}" for kind, name, namespace in foreign
+        ]
+        first, name, namespace = foreign[0]
+        where = f" -n {namespace}" if namespace else ""
+        raise AcceleratorError(
+            "API-CONFLICT",
+            f"{', '.join(titles)}: this collection did not create them. Nothing was changed.",
+            f"Delete what stands in the way, and run again: `oc delete {first.resource} {name}{where}`.",
+            evidence=titles,
+        )
+
+
+def _remove(api: Api, objects: t.Iterable[KubeObject]) -> None:
+    for one in objects:
+        kind, namespace, name = _key(one)
+        api.delete(known(kind), name, namespace or None, wait=False)
+
+
+def _key(one: KubeObject) -> Key:
+    return one["kind"], one["metadata"].get("namespace", ""), one["metadata"]["name"]

@@ -1,0 +1,20 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The newest driver of each branch that NVIDIA publishes for the GPU operator."""
+
+from __future__ import annotations
+
+import typing as t
+
+# Source: NVIDIA's page on the life cycle of GPU operator 26.7 (component matrix), read at its state of AS_OF.
+AS_OF: t.Final = "2026-08-21"
+REPOSITORY: t.Final = "nvcr.io/nvidia"
+IMAGE: t.Final = "driver"
+NEWEST: t.Final = {
+    "610": "610.57.04",
+    "595": "595.91.07",
+    "580": "580.173.02",
+    "535": "535.309.01",
+}

@@ -1,0 +1,69 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What an upgrade ends, before OLM has made its InstallPlan: from the installed CSV and the catalogue."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.objects import KubeObject
+from .._impact import driver
+from .._impact.impact import Question
+from .._olm import busy, driver_change
+from . import order
+
+
+def image_changes(running: KubeObject | None, offer: KubeObject, csv: str) -> tuple[str, ...]:
+    """Return the names of the drivers' images that the CSV no longer has; empty if the catalogue cannot tell.
+
+    The catalogue lists the images of a CSV that is the head of a channel, without their names.
+    """
+    related = _related(offer, csv)
+    return tuple(name for name, image in driver.images(running).items() if related and image not in related)
+
+
+def questions(
+    running: KubeObject | None,
+    offer: KubeObject,
+    csv: str,
+    policies: t.Sequence[KubeObject],
+    kept: t.Collection[str] = (),
+) -> list[Question]:
+    """Return what to find out before the upgrade to this CSV begins.
+
+    policies: ClusterPolicies and NVIDIADrivers, or NicClusterPolicies for the network operator. kept: names
+    of images that the task keeps as they are.
+    """
+    package = csv.partition(".")[0]
+    if running is None or package not in (order.GPU, order.NETWORK):
+        return []
+    title = f"the upgrade leads from {running['metadata']['name']} to {csv}"
+    if package == order.GPU:
+        changes = [one for one in image_changes(running, offer, csv) if one not in kept]
+        return busy.questions(policies, title, changes)
+    if not any((one.get("spec") or {}).get("ofedDriver") for one in policies):
+        return []
+    why = f"{title}, and the catalogue does not show what changes"
+    return [Question(why, driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False)]
+
+
+def new_driver(
+    running: KubeObject | None,
+    offer: KubeObject,
+    csv: str,
+    policies: t.Sequence[KubeObject],
+) -> driver_change.Change | None:
+    """Return the change of the GPU driver that the catalogue shows for the upgrade, or None."""
+    followers = tuple(one for one in policies if driver_change.follows(one))
+    before, related = driver_change.default(running), _related(offer, csv)
+    if running is None or not followers or not related or before in related:
+        return None
+    return driver_change.Change("", running["metadata"]["name"], csv, before, "", followers)
+
+
+def _related(offer: KubeObject, csv: str) -> frozenset[str]:
+    channels = (offer.get("status") or {}).get("channels") or []
+    heads = [one.get("currentCSVDesc") or {} for one in channels if one.get("currentCSV") == csv]
+    return frozenset(str(image) for head in heads for image in head.get("relatedImages") or [])

@@ -1,0 +1,149 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""MachineConfigPools of GPU nodes, paused before an update of the cluster and released after it."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core import conditions
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject, name, number_of
+from .._core.ownership import POOL
+from .._nodes.labels import has_nvidia_pci, labels
+from .._tuning import machine_config, pool_judge, rollout
+from .._tuning.rollout import Reboot
+from .._tuning.selectors import selects
+
+# Says which pools a run paused for an update, and for which release; a run unpauses no other pool.
+MARK: t.Final = "accelerators.openshift/paused-for-update"
+_MASTER: t.Final = "master"
+_BECAUSE: t.Final = "the cluster was updated while their MachineConfigPool was paused"
+
+
+class Member(t.NamedTuple):
+    """A MachineConfigPool with GPU nodes. others: nodes that it selects and that are no GPU nodes of it."""
+
+    pool: KubeObject
+    gpus: list[KubeObject]
+    others: list[str]
+
+    @property
+    def title(self) -> str:
+        """Return the name of the MachineConfigPool."""
+        return name(self.pool)
+
+    @property
+    def is_paused(self) -> bool:
+        """Return True if somebody paused the pool."""
+        return bool((self.pool.get("spec") or {}).get("paused"))
+
+    @property
+    def is_marked(self) -> bool:
+        """Return True if a run paused the pool for an update."""
+        return bool(version(self))
+
+
+def version(one: Member) -> str:
+    """Return the release that the pool waits for, or "" if no run paused it."""
+    return pool_judge.annotation(one.pool, MARK)
+
+
+def members(pools: t.Sequence[KubeObject], nodes: t.Sequence[KubeObject]) -> list[Member]:
+    """Return the MachineConfigPools that have GPU nodes, by name."""
+    found: dict[str, Member] = {}
+    for node in filter(_has_gpus, nodes):
+        pool = _pool_of(pools, labels(node))
+        if pool is not None:
+            found.setdefault(name(pool), Member(pool, [], [])).gpus.append(node)
+    for one in found.values():
+        selected = {name(node) for node in nodes if _selects(one.pool, node)}
+        one.others.extend(sorted(selected - {name(node) for node in one.gpus}))
+    return [found[key] for key in sorted(found)]
+
+
+def _has_gpus(node: KubeObject) -> bool:
+    return has_nvidia_pci(labels(node)) or POOL in labels(node)
+
+
+def _selects(pool: KubeObject, node: KubeObject) -> bool:
+    return selects((pool.get("spec") or {}).get("nodeSelector"), labels(node))
+
+
+def _pool_of(pools: t.Iterable[KubeObject], marks: t.Mapping[str, str]) -> KubeObject | None:
+    """Return the pool of a node: master for the control plane, else a custom pool, else worker."""
+    mine = [one for one in pools if selects((one.get("spec") or {}).get("nodeSelector"), marks)]
+    order = {_MASTER: 0, machine_config.WORKER: 2}
+    return min(mine, key=lambda one: (order.get(name(one), 1), name(one)), default=None)
+
+
+def to_pause(found: t.Iterable[Member]) -> list[Member]:
+    """Return the pools to pause: those that nobody paused.
+
+    Raises AcceleratorError for a pool that also has other nodes, or whose rollout is under way.
+    """
+    wanted = [one for one in found if not one.is_paused]
+    for one in wanted:
+        if one.others:
+            raise AcceleratorError(
+                "UPDATE-SHARED",
+                f"MachineConfigPool {one.title} has {number_of(len(one.gpus), 'GPU node')} and "
+                f"{number_of(len(one.others), 'other node')} ({', '.join(one.others[:5])}): pausing it would "
+                "hold back the others too. Nothing was changed.",
+                "Give the GPU nodes a MachineConfigPool of their own (a pool with tuning and reboot: planned "
+                "has one), or update without gpu_update_pause.",
+                [f"{one.title}: {text}" for text in one.others],
+            )
+        if conditions.is_true(one.pool, "Updating"):
+            raise AcceleratorError(
+                "UPDATE-POOL",
+                f"MachineConfigPool {one.title} is being rolled out, and would stop in the middle. "
+                "Nothing was changed.",
+                f"Wait: `oc wait mcp {one.title} --for=condition=Updated --timeout=60m`.",
+            )
+    return wanted
+
+
+def refuse_unfinished(cluster: KubeObject | None) -> None:
+    """Raise UPDATE-CLUSTER while the cluster is being updated."""
+    going = conditions.find(cluster, "Progressing")
+    if going.get("status") == "True":
+        raise AcceleratorError(
+            "UPDATE-CLUSTER",
+            f"The cluster is being updated: {going.get('message') or 'it gives no reason'}. Nothing was "
+            "changed.",
+            "Run the playbook again when `oc adm upgrade` says that the update is complete.",
+        )
+
+
+def reboots(found: t.Iterable[Member], pods: t.Sequence[KubeObject]) -> list[Reboot]:
+    """Return the nodes that reboot when these pools are released."""
+    return [
+        rollout.reboot(one.title, "gpu_update_pause", _BECAUSE, going, one.pool, pods)
+        for one in found
+        if one.is_paused and (going := rollout.behind(one.gpus, one.pool))
+    ]
+
+
+def as_result(found: t.Iterable[Member], paused: t.Container[str]) -> list[dict[str, t.Any]]:
+    """Return the pools with their GPU nodes. paused: the pools that are paused after the task."""
+    return [
+        {
+            "name": one.title,
+            "nodes": sorted(name(node) for node in one.gpus),
+            "paused": one.title in paused,
+            "version": version(one),
+        }
+        for one in found
+    ]
+
+
+def table(found: t.Iterable[t.Mapping[str, t.Any]]) -> list[str]:
+    """Return a line for each pool of the result."""
+    return [
+        f"{'paused' if one['paused'] else 'rolls out'}  MachineConfigPool {one['name']}: "
+        f"{', '.join(one['nodes'])}"
+        for one in found
+    ]

@@ -1,0 +1,72 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Steps of the gate after a wave: validate its nodes, and run the user's probe on them."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import typing as t
+
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject, name
+from .._kube.client import Api, Query
+from .._kube.kinds import known
+from .._workload import steps as validation_steps
+from . import gate, probe
+from .options import GpuDriverUpgradeParams
+
+_JOB: t.Final = known("Job")
+_TAIL: t.Final = 20
+
+
+def check(
+    api: Api,
+    params: GpuDriverUpgradeParams,
+    nodes: t.Sequence[KubeObject],
+    pools: t.Mapping[str, t.Mapping[str, t.Any]],
+) -> None:
+    """Validate the nodes of a wave and run the probe there. Raise NotReadyError if either fails.
+
+    A node whose devices are held by pods that came back already is not validated: the task warns of it.
+    """
+    if params["validate"]:
+        validation_steps.present(api, gate.validation(params, nodes, pools))
+    if params["probe"]:
+        _probe(api, params["probe"], nodes)
+
+
+def _probe(api: Api, manifest: KubeObject, nodes: t.Sequence[KubeObject]) -> None:
+    jobs = {name(one): one for one in (probe.job(manifest, node) for node in nodes)}
+    where = dict(zip(jobs, map(name, nodes), strict=True))
+    place = probe.place(manifest)
+    _clean(api, place, jobs)
+    try:
+        for one in jobs.values():
+            api.create(one)
+        queries = {"jobs": Query(_JOB, place)}
+        api.wait(queries, functools.partial(probe.judge, where), "probe", on_timeout_code=probe.CODE)
+    except AcceleratorError as exc:
+        exc.evidence += _logs(api, place, jobs)
+        raise
+    finally:
+        _clean(api, place, jobs)
+
+
+def _clean(api: Api, place: str, jobs: t.Iterable[str]) -> None:
+    """Delete the Jobs with their pods; those of a killed run too."""
+    for title in jobs:
+        if api.get(_JOB, title, place) is not None:
+            api.delete(_JOB, title, place)
+
+
+def _logs(api: Api, place: str, jobs: t.Iterable[str]) -> list[str]:
+    found: list[str] = []
+    for title in jobs:
+        with contextlib.suppress(AcceleratorError):
+            for pod in api.list(known("Pod"), place, labels=f"job-name={title}"):
+                lines = api.log(place, name(pod), tail_lines=_TAIL).splitlines()
+                found += [f"{name(pod)}: {line}" for line in lines[-_TAIL:]]
+    return found

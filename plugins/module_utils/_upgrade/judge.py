@@ -1,0 +1,133 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Judge one wave: does every node of it run the wanted driver, and does its whole stack work?"""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import replace
+
+from .._catalogue.well_known import DRIVER_UPGRADE
+from .._core.objects import KubeObject, Snapshot, name, named, number_of
+from .._core.readiness import FAILED, PENDING, Grace, Readiness, ready, worst
+from .._nodes.node import is_cordoned
+from .._nodes.system import judge_update
+from .._stack import operands, stages
+from .._stack.clusterpolicy.judge import CHAIN, DOUBTFUL, PASSING
+from .._stack.clusterpolicy.node import judge_node
+from .._stack.judge import SLOW, StackJudge, one_line_each
+from .._stack.params import StackPool
+from .._stack.stages import Finding, on_node, placed
+from .._stack.upgrade import RUNNING, how_to_watch
+from . import node_driver, slots
+from .node_driver import NodeDriver
+from .options import Triple
+from .targets import Target
+
+GRACE: t.Final = 60.0
+SLOW_GRACE: t.Final = 300.0
+STUCK: t.Final = "UPGRADE-STUCK"
+WAITING: t.Final = "UPGRADE-NOT-STARTED"
+RELABELLED: t.Final = "UPGRADE-RELABELLED"
+IN_USE: t.Final = "UPGRADE-IN-USE"
+# The controller looks every two minutes, so these have to last longer than that.
+_PATIENT: t.Final = (STUCK, WAITING, RELABELLED, IN_USE, "GPU-DRV-OUTDATED")
+
+
+class Wave(t.NamedTuple):
+    """What a wave is judged by. limit: seconds for all of its nodes. target_of: node -> its object."""
+
+    nodes: tuple[str, ...]
+    wanted: Triple
+    pools: t.Mapping[str, StackPool]
+    policy: str
+    target_of: t.Mapping[str, Target]
+    limit: float
+
+
+class WaveJudge(StackJudge):
+    """The judge of a wait for one wave, which fails if a trouble lasts or the time of the wave is over."""
+
+    def __init__(self, wave: Wave, clock: t.Callable[[], float], grace: float | None) -> None:
+        self._wave, self._clock, self._started = wave, clock, clock()
+        slow = SLOW_GRACE if grace is None else grace
+        own = dict.fromkeys((*SLOW, *_PATIENT), slow)
+        codes = (*PASSING, *DOUBTFUL, *_PATIENT)
+        patience = Grace(clock, GRACE if grace is None else grace, codes, own)
+        super().__init__(lambda snapshot: judge(wave, snapshot), CHAIN, patience)
+
+    def verdict(self, snapshot: Snapshot) -> Readiness:
+        """Return the worst finding; pending for longer than the wave may take is failed."""
+        late = [one for one in self.findings if not one.is_ready]
+        if not late:
+            return ready("Upgraded", f"{number_of(len(self._wave.nodes), 'node')} runs the new driver.")
+        found = replace(worst(self.findings), details=one_line_each(late))
+        if found.is_failed or self._clock() - self._started < self._wave.limit:
+            return found
+        message = f"{found.message.removesuffix('.')}, after {round(self._wave.limit)} s for the wave."
+        return replace(found, verdict=FAILED, code="UPGRADE-SLOW", message=message)
+
+
+def judge(wave: Wave, snapshot: Snapshot) -> list[Finding]:
+    """Return the findings about each node of the wave, causes first."""
+    policy, drivers = named(snapshot["policies"], wave.policy), node_driver.all_of(snapshot)
+    nodes, view = {name(node): node for node in snapshot["nodes"]}, operands.view_of(snapshot)
+    found: list[Finding] = []
+    for title in wave.nodes:
+        if (node := nodes.get(title)) is None:
+            # Its machine went away: no driver is missing.
+            continue
+        updating = judge_update(node)
+        parts: t.Iterable[Readiness | None] = (
+            [updating] if updating else _parts(wave, drivers[title], policy, view(node), snapshot)
+        )
+        found += [placed(one, wave.pools[title]["name"], title) for one in parts if one is not None]
+    return found
+
+
+def _parts(
+    wave: Wave, driver: NodeDriver, policy: KubeObject, view: Snapshot, whole: Snapshot
+) -> list[Readiness | None]:
+    turn = judge_turn(driver, wave.wanted, wave.target_of[driver.name], whole)
+    stack = judge_node(driver.node, wave.pools[driver.name], policy, view)
+    is_waiting = turn is not None and turn.code != RUNNING
+    return [turn, *stack] if is_waiting else [*stack, turn]
+
+
+def judge_turn(driver: NodeDriver, wanted: Triple, target: Target, snapshot: Snapshot) -> Finding | None:
+    """Return a finding if the node does not run the wanted driver yet: whose turn it is, and why it waits."""
+    if driver.runs(wanted) and driver.is_current:
+        return None
+    what, code, remedy = _why_late(driver, wanted, target, snapshot)
+    return on_node(PENDING, driver.node, code, what, code, remedy, stage=stages.DRIVER)
+
+
+def _why_late(driver: NodeDriver, wanted: Triple, target: Target, snapshot: Snapshot) -> tuple[str, str, str]:
+    """Return what is wrong, its code and its remedy."""
+    idle = driver.state in ("", node_driver.DONE)
+    if idle and driver.is_current and driver.is_blocked:
+        mark = f"{DRIVER_UPGRADE}={node_driver.REQUIRED}"
+        what = "its driver pod restarted without the upgrade controller, and pods with GPUs block it"
+        return (
+            what,
+            IN_USE,
+            f"Run `oc label node {driver.name} {mark} --overwrite`: that empties the node first.",
+        )
+    if driver.state == node_driver.REQUIRED:
+        if why := slots.none_left(target, snapshot["nodes"]):
+            remedy = (
+                "Make these nodes schedulable or repair them, or raise "
+                "gpu_operator_spec.driver.upgradePolicy.maxUnavailable."
+            )
+            return f"waits at {driver.state}: {why}", STUCK, remedy
+        return f"waits at {driver.state} for the upgrade controller", WAITING, operands.OPERATOR_LOG
+    runs = f"runs {driver.image or 'no driver'}"
+    if driver.state == node_driver.DONE and not driver.is_current:
+        return f"says {driver.state}, but {runs}", RELABELLED, operands.OPERATOR_LOG
+    if idle:
+        what = f"{runs}, and the operator has not begun with {wanted.path}"
+        return what, WAITING, operands.OPERATOR_LOG
+    cordoned = ", cordoned" if is_cordoned(driver.node) else ""
+    return f"the driver upgrade is at {driver.state}{cordoned}", RUNNING, how_to_watch(driver.node)

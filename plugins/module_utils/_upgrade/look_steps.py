@@ -1,0 +1,95 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Read what an upgrade is planned from: the policy, the drivers of the nodes, and the pods with devices."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass
+
+from .._catalogue.well_known import GPU_PRESENT
+from .._core.errors import KindNotServedError
+from .._core.objects import KubeObject, Snapshot
+from .._kube.client import Api, Query
+from .._kube.kinds import known
+from .._nodes import drain
+from .._nodes.labels import labels
+from .._stack import operands
+from .._stack.params import StackPool
+from .._stack.steps import toolkit_query
+from . import node_driver, targets
+from .node_driver import NodeDriver
+from .options import GpuDriverUpgradeParams
+from .targets import Target
+
+_GPU_NODES: t.Final = f"{GPU_PRESENT}=true"
+_DEPLOY: t.Final = f"{operands.DEPLOY}driver"
+# The pool of a task that names none.
+ALL: t.Final = "all"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The cluster as the task saw it. pools: the chosen ones. pods: those with devices, on any node."""
+
+    snapshot: Snapshot
+    targets: list[Target]
+    drivers: dict[str, NodeDriver]
+    pools: list[StackPool]
+    pods: list[KubeObject]
+
+    def target_of(self, node: str) -> Target:
+        """Return the object that brings the driver of the node."""
+        return next(one for one in self.targets if node in one.nodes)
+
+    @property
+    def policy(self) -> str:
+        """Return the name of the ClusterPolicy."""
+        return str(self.snapshot["policies"][0]["metadata"]["name"])
+
+
+def queries(params: GpuDriverUpgradeParams) -> dict[str, Query]:
+    """Return what a wave is judged by."""
+    namespace = params["namespace"]
+    return {
+        "policies": Query(known("ClusterPolicy")),
+        "nodes": Query(known("Node"), labels=_GPU_NODES),
+        "daemonsets": Query(known("DaemonSet"), namespace),
+        "pods": Query(known("Pod"), namespace),
+        "revisions": Query(known("ControllerRevision"), namespace),
+        "streams": toolkit_query(),
+    }
+
+
+def look(api: Api, params: GpuDriverUpgradeParams) -> Seen:
+    """Return the cluster as it is. Raise NotReadyError if nothing brings a driver."""
+    found: dict[str, list[KubeObject]] = {
+        key: api.list(one.kind, one.namespace, one.labels)
+        for key, one in queries(params).items()
+        if key != "streams"
+    }
+    try:
+        found["drivers"] = api.list(known("NVIDIADriver"))
+    except KindNotServedError:
+        found["drivers"] = []
+    found["nodes"] = [node for node in found["nodes"] if _has_driver(node)]
+    pools = [t.cast(StackPool, one) for one in params["pools"]] or [_everything()]
+    return Seen(
+        found, targets.find(found), node_driver.all_of(found), pools, api.list(known("Pod"), keep=_busy)
+    )
+
+
+def _busy(pod: KubeObject) -> KubeObject | None:
+    return pod if drain.node_of(pod) and drain.busy([pod]) else None
+
+
+def _has_driver(node: KubeObject) -> bool:
+    """Return whether the GPU operator runs a driver on the node, also while it is paused."""
+    mark = labels(node).get(_DEPLOY, "")
+    return mark == "true" or mark.startswith("paused-")
+
+
+def _everything() -> StackPool:
+    return {"name": ALL, "node_selector": {GPU_PRESENT: "true"}, "min_nodes": 0}

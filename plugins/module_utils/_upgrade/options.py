@@ -1,0 +1,180 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Options of gpu_driver_upgrade, and what they ask for: the driver, the nodes of a wave, the window."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+import typing as t
+
+from .._catalogue import driver_branches
+from .._core.errors import InputError
+from .._core.objects import KubeObject, number_of
+from .._frame.argspec import LockParams, WaitParams
+from .._machines.options import DrainParams
+
+RUN, PAUSE, RESUME, STATUS = "run", "pause", "resume", "status"
+_WAVE: t.Final = re.compile(r"(?P<number>[1-9]\d*)(?P<percent>%?)")
+_WINDOW: t.Final = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
+_DAY: t.Final = datetime.timedelta(days=1)
+_ALL_THREE: t.Final = (
+    "Set gpu_driver_version, gpu_driver_repository and gpu_driver_image together (module options version, "
+    "repository and image), or gpu_driver_branch (module option branch) alone."
+)
+
+
+class GpuDriverUpgradeParams(DrainParams, LockParams, WaitParams):
+    """The options of gpu_driver_upgrade. node_timeout, grace, settle: seconds."""
+
+    action: t.Literal["run", "pause", "resume", "status"]
+    version: str | None
+    repository: str | None
+    image: str | None
+    branch: str | None
+    pools: list[dict[str, t.Any]]
+    canary: str | None
+    wave: str
+    window: str | None
+    outside_window: t.Literal["end", "wait"]
+    wait_for: str | None
+    probe: KubeObject | None
+    rollback: bool
+    validate: bool
+    validation: dict[str, t.Any] | None
+    adopt: t.Literal["report", "take"]
+    namespace: str
+    node_timeout: int
+    grace: float | None
+    settle: float
+
+
+class Triple(t.NamedTuple):
+    """A driver: the three parts of its image. All are empty where the operator chooses its own."""
+
+    repository: str
+    image: str
+    version: str
+
+    @classmethod
+    def of(cls, section: t.Mapping[str, t.Any]) -> Triple:
+        """Return the driver that a part of a ClusterPolicy or NVIDIADriver asks for."""
+        return cls(*(str(section.get(key) or "") for key in cls._fields))
+
+    @property
+    def path(self) -> str:
+        """Return the image without what the operator adds, for people too."""
+        if not any(self):
+            return "the operator's own driver"
+        mark = "@" if self.version.startswith("sha256:") else ":"
+        return f"{self.repository}/{self.image}{mark}{self.version}"
+
+    def is_of(self, image: str) -> bool:
+        """Return whether a pod with this image runs the driver."""
+        return bool(self.version) and (image == self.path or image.startswith(f"{self.path}-"))
+
+
+def wanted(params: GpuDriverUpgradeParams) -> Triple | None:
+    """Return the driver that the options ask for, or None if they name none. Raise InputError."""
+    parts = Triple(params["repository"] or "", params["image"] or "", params["version"] or "")
+    if branch := params["branch"]:
+        return _newest(str(branch), parts)
+    if not any(parts):
+        return None
+    if missing := [key for key, value in zip(Triple._fields, parts, strict=True) if not value]:
+        raise InputError(
+            "UPGRADE-TRIPLE",
+            f"{missing[0]}: is missing, but the operator takes repository, image and version only together.",
+            _ALL_THREE,
+        )
+    return parts
+
+
+def _newest(branch: str, parts: Triple) -> Triple:
+    if parts.version:
+        message = f"branch: cannot be combined with version {parts.version}, which names a driver already."
+        raise InputError("UPGRADE-TRIPLE", message, _ALL_THREE)
+    version = driver_branches.NEWEST.get(branch.removeprefix("R").removeprefix("r"))
+    if version is None:
+        known = ", ".join(driver_branches.NEWEST)
+        raise InputError(
+            "UPGRADE-BRANCH",
+            f"branch: nobody publishes branch {branch} for the GPU operator (as of {driver_branches.AS_OF}).",
+            f"Set gpu_driver_branch (module option branch) to one of {known}, or name the driver by "
+            "gpu_driver_version, gpu_driver_repository and gpu_driver_image.",
+        )
+    return Triple(
+        parts.repository or driver_branches.REPOSITORY, parts.image or driver_branches.IMAGE, version
+    )
+
+
+def check(params: GpuDriverUpgradeParams) -> None:
+    """Raise InputError for options that cannot work."""
+    found = _WAVE.fullmatch(params["wave"])
+    if not found or (found["percent"] and int(found["number"]) > 100):
+        raise InputError(
+            "UPGRADE-WAVE",
+            f"wave: {params['wave']!r} is neither a number of nodes nor a percentage.",
+            "Set gpu_upgrade_wave (module option wave) to a number such as 2, or a percentage such as 25%.",
+        )
+    if params["window"] and not _WINDOW.fullmatch(params["window"]):
+        raise InputError(
+            "UPGRADE-WINDOW",
+            f"window: {params['window']!r} is no time of day.",
+            'Set gpu_upgrade_window (module option window) to two times in UTC, such as "22:00-04:00".',
+        )
+    probe = params["probe"]
+    if probe is not None and (probe.get("kind") != "Job" or not (probe.get("metadata") or {}).get("name")):
+        raise InputError(
+            "UPGRADE-JOB",
+            "probe: is not the manifest of a Job with metadata.name.",
+            "Set gpu_upgrade_probe (module option probe) to the whole manifest of a Job.",
+        )
+
+
+def wave_size(wave: str, pool: str, nodes: int, largest: int) -> int:
+    """Return how many nodes of a pool one wave takes. Raise UPGRADE-WAVE for more than any pool has.
+
+    largest: the number of nodes of the largest pool.
+    """
+    number = int(wave.rstrip("%"))
+    if wave.endswith("%"):
+        return max(1, math.ceil(nodes * number / 100))
+    if number > largest:
+        raise InputError(
+            "UPGRADE-WAVE",
+            f"wave: {number} is more than pool {pool} has, which has {number_of(largest, 'node')}.",
+            f"Set gpu_upgrade_wave (module option wave) to at most {largest}, or to a percentage.",
+        )
+    return min(number, max(1, nodes))
+
+
+class Window(t.NamedTuple):
+    """Hours of each day, in UTC, in which a wave may begin. A window may go past midnight."""
+
+    begin: datetime.time
+    end: datetime.time
+
+    @classmethod
+    def of(cls, text: str | None) -> Window | None:
+        """Return the window that a checked option names, or None without one."""
+        found = _WINDOW.fullmatch(text or "")
+        if not found:
+            return None
+        one, two, three, four = map(int, found.groups())
+        return cls(datetime.time(one, two), datetime.time(three, four))
+
+    def is_open(self, now: datetime.datetime) -> bool:
+        """Return whether a wave may begin now."""
+        time = now.time()
+        if self.begin <= self.end:
+            return self.begin <= time < self.end
+        return time >= self.begin or time < self.end
+
+    def opens(self, now: datetime.datetime) -> datetime.datetime:
+        """Return when the window opens next."""
+        today = now.replace(hour=self.begin.hour, minute=self.begin.minute, second=0, microsecond=0)
+        return today if today > now else today + _DAY

@@ -1,0 +1,83 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Roll back: give the nodes that failed their old driver, and leave the nodes that worked as they are."""
+
+from __future__ import annotations
+
+import functools
+import typing as t
+
+from .._core.objects import KubeObject, Snapshot, name
+from .._core.readiness import Readiness, pending, ready
+from .._kube.client import Api
+from .._stack import operands
+from . import node_driver, targets, wave_steps
+from .look_steps import Seen, look, queries
+from .options import GpuDriverUpgradeParams, Triple
+from .state import State
+from .targets import Target
+
+
+def back(api: Api, params: GpuDriverUpgradeParams, state: State) -> list[str]:
+    """Bring the old driver back where the upgrade failed, and return the nodes that keep the new one.
+
+    Raise AcceleratorError if a node does not get its old driver.
+    """
+    seen = look(api, params)
+    kept: list[str] = []
+    for target in seen.targets:
+        failed = [node for node in state.failed if node in target.nodes]
+        before = state.before.get(target.title)
+        if failed and before:
+            kept += _target(api, params, state, seen, target, failed, before)
+    now = look(api, params).drivers
+    wave_steps.reopen(api, now.values())
+    return kept
+
+
+def _target(
+    api: Api,
+    params: GpuDriverUpgradeParams,
+    state: State,
+    seen: Seen,
+    target: Target,
+    failed: t.Sequence[str],
+    before: t.Mapping[str, t.Any],
+) -> list[str]:
+    others = [seen.drivers[node] for node in target.nodes if node not in failed]
+    wave_steps.hold(api, others)
+    old = Triple(*before["triple"])
+    wave_steps.release(api, [seen.drivers[node] for node in failed])
+    wave_steps.write_target(api, target, old, targets.restoring(before["rules"], target.rules))
+    if state.wanted != old:
+        judge = functools.partial(_judge_template, state.wanted, failed)
+        api.wait(queries(params), judge, f"template of {target.title}", on_timeout_code="UPGRADE-ROLLBACK")
+    for node in failed:
+        if body := node_driver.again(look(api, params).drivers[node]):
+            api.merge_patch(wave_steps.NODE, node, None, body)
+    wave_steps.wait(api, params, seen, old, failed, f"old driver of {', '.join(failed)}")
+    now = look(api, params).drivers
+    wave_steps.release(api, [now[one.name] for one in others if now[one.name].is_current])
+    return [one.name for one in others if one.name in now and not now[one.name].is_current]
+
+
+def _judge_template(wanted: Triple, nodes: t.Sequence[str], snapshot: Snapshot) -> Readiness:
+    """Return ready once no driver DaemonSet that selects these nodes asks for the new driver."""
+    chosen = [node for node in snapshot["nodes"] if name(node) in nodes]
+    late = [
+        name(one)
+        for node in chosen
+        for one in operands.selecting(node, snapshot["daemonsets"])
+        if operands.component(one) == "driver" and _asks_for(one, wanted)
+    ]
+    if not late:
+        return ready()
+    message = f"The operator has not brought the old driver to DaemonSet {late[0]} yet."
+    return pending("Template", message, code="UPGRADE-ROLLBACK", remedy=operands.OPERATOR_LOG)
+
+
+def _asks_for(daemonset: KubeObject, wanted: Triple) -> bool:
+    containers = daemonset["spec"]["template"]["spec"].get("containers") or []
+    return any(wanted.is_of(str(one.get("image") or "")) for one in containers)

@@ -1,0 +1,46 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""How many nodes the operator's upgrade controller may begin with, and why it may begin with none."""
+
+from __future__ import annotations
+
+import math
+import typing as t
+
+from .._core.objects import KubeObject, name, number_of
+from .._nodes.node import is_cordoned, is_ready
+from .._stack import upgrade
+from .targets import Target
+
+_WAITING: t.Final = ("", "upgrade-done", "upgrade-required")
+_DEFAULT: t.Final = "25%"
+
+
+def none_left(target: Target, nodes: t.Iterable[KubeObject]) -> str:
+    """Return why the controller begins with no further node, or an empty text if it may begin.
+
+    The controller counts running upgrades against maxParallelUpgrades, where 0 is no limit, and every node
+    that is cordoned or not Ready against maxUnavailable.
+    """
+    ours = [node for node in nodes if name(node) in target.nodes]
+    away = [name(node) for node in ours if is_cordoned(node) or not is_ready(node)]
+    running = [name(node) for node in ours if upgrade.state(node) not in _WAITING]
+    allowed = _scaled(target.rules.get("maxUnavailable", _DEFAULT), len(ours))
+    parallel = int(target.rules.get("maxParallelUpgrades", 1))
+    if len(away) >= allowed and not set(away) & set(running):
+        shown = ", ".join(away[:5]) + (f" and {len(away) - 5} more" if len(away) > 5 else "")
+        return (
+            f"maxUnavailable allows {allowed} of {number_of(len(ours), 'node')} to be away, and {shown} "
+            f"{'is' if len(away) == 1 else 'are'} cordoned or not Ready"
+        )
+    failed = [name(node) for node in ours if upgrade.state(node) == "upgrade-failed"]
+    if parallel and len(running) >= parallel and len(failed) >= parallel:
+        return f"maxParallelUpgrades is {parallel}, and the upgrade of {', '.join(failed[:5])} failed"
+    return ""
+
+
+def _scaled(value: t.Any, total: int) -> int:
+    text = str(value)
+    return math.ceil(total * int(text[:-1]) / 100) if text.endswith("%") else int(text)

@@ -1,0 +1,146 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The state of an upgrade in the cluster: a ConfigMap, from which any later run goes on."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+from dataclasses import dataclass, field, replace
+
+from .._core.errors import NotReadyError
+from .._core.objects import KubeObject
+from .options import Triple
+
+NAME: t.Final = "gpu-driver-upgrade"
+# A run looks for this annotation between two waves.
+PAUSE: t.Final = "accelerators.openshift/pause-driver-upgrade"
+RUNNING, ROLLING_BACK = "running", "rolling-back"
+PAUSED, WAITING = "paused", "outside-window"
+FAILED, ROLLED_BACK, DONE = "failed", "rolled-back", "done"
+# The cluster has no state.
+NONE: t.Final = "none"
+# A run in one of these phases has work left.
+OPEN: t.Final = (RUNNING, ROLLING_BACK, PAUSED, WAITING)
+_KEY: t.Final = "state.json"
+
+
+@dataclass(frozen=True)
+class State:
+    """What a later run needs to know.
+
+    before: title of each object -> its driver and upgradePolicy before the upgrade. waves: names of nodes.
+    passed: nodes that passed the gate. seconds: how long each node took, the last time. failure: why the
+    upgrade stopped. run: the id of the run that wrote the state.
+    """
+
+    phase: str
+    wanted: Triple
+    before: dict[str, dict[str, t.Any]] = field(default_factory=dict)
+    waves: tuple[tuple[str, ...], ...] = ()
+    passed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+    failure: str = ""
+    run: str = ""
+    is_pausing: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether the upgrade has work left."""
+        return self.phase in OPEN
+
+    @property
+    def left(self) -> tuple[tuple[str, ...], ...]:
+        """Return the waves of an upgrade that is open or failed, without the nodes that passed the gate."""
+        if not self.is_open and self.phase != FAILED:
+            return ()
+        return tuple(tuple(node for node in wave if node not in self.passed) for wave in self.waves)
+
+    @property
+    def is_paused(self) -> bool:
+        """Return whether the upgrade waits for the action `resume`."""
+        return self.is_open and (self.is_pausing or self.phase == PAUSED)
+
+    def at(self, **changes: t.Any) -> State:
+        """Return the state with these changes."""
+        return replace(self, **changes)
+
+    def manifest(self, namespace: str) -> KubeObject:
+        """Return the ConfigMap to apply."""
+        stored = {
+            "wanted": list(self.wanted),
+            "before": self.before,
+            "waves": [list(one) for one in self.waves],
+            "passed": list(self.passed),
+            "failed": list(self.failed),
+            "seconds": {node: round(one, 1) for node, one in sorted(self.seconds.items())},
+            "failure": self.failure,
+            "run": self.run,
+        }
+        return {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": NAME, "namespace": namespace},
+            "data": {"phase": self.phase, _KEY: json.dumps(stored, sort_keys=True)},
+        }
+
+    def as_result(self) -> dict[str, t.Any]:
+        """Return the state for the module's result."""
+        return {
+            "phase": self.phase,
+            "wanted": dict(self.wanted._asdict()),
+            "waves": [list(one) for one in self.waves],
+            "passed": list(self.passed),
+            "failed": list(self.failed),
+            "failure": self.failure,
+            "pausing": self.is_pausing,
+        }
+
+
+def read(live: KubeObject | None) -> State | None:
+    """Return the stored state; None without one. Raise NotReadyError if nobody can read it."""
+    if live is None:
+        return None
+    data = live.get("data") or {}
+    try:
+        stored = json.loads(data[_KEY])
+        return State(
+            str(data["phase"]),
+            Triple(*stored["wanted"]),
+            dict(stored["before"]),
+            tuple(tuple(one) for one in stored["waves"]),
+            tuple(stored["passed"]),
+            tuple(stored["failed"]),
+            {str(node): float(one) for node, one in stored["seconds"].items()},
+            str(stored["failure"]),
+            str(stored["run"]),
+            (live["metadata"].get("annotations") or {}).get(PAUSE) == "true",
+        )
+    except (KeyError, TypeError, ValueError) as exc:
+        where = f"-n {live['metadata'].get('namespace')} configmap {NAME}"
+        raise NotReadyError(
+            "UPGRADE-STATE",
+            f"ConfigMap {NAME} holds no state of an upgrade that this collection can read: {exc!r}.",
+            f"Look at `oc get {where} -o yaml`, then run `oc delete {where}`: the next run plans anew.",
+        ) from exc
+
+
+def fresh(wanted: Triple, last: State | None) -> State:
+    """Return the state at the beginning of an upgrade. It remembers the seconds of the last one."""
+    return State(RUNNING, wanted, seconds=dict(last.seconds) if last else {})
+
+
+def refuse_other(found: State | None, wanted: Triple) -> None:
+    """Raise NotReadyError if an upgrade to another driver has work left."""
+    if found is None or not found.is_open or found.wanted == wanted:
+        return
+    again = "ansible-playbook playbooks/upgrade_driver.yml -e gpu_upgrade_action=resume"
+    raise NotReadyError(
+        "UPGRADE-OTHER",
+        f"The upgrade to {found.wanted.path} is {found.phase}, so the one to {wanted.path} does not begin: "
+        f"{len(found.passed)} of {sum(map(len, found.waves))} nodes have the new driver.",
+        f"Run `{again}`, or give that upgrade up with `oc delete -n nvidia-gpu-operator configmap {NAME}`.",
+    )

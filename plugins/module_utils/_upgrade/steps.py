@@ -1,0 +1,135 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Steps of gpu_driver_upgrade: run, pause or resume an upgrade, or show how far it is."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.errors import InputError
+from .._kube.client import Api
+from .._kube.kinds import known
+from .._kube.session import Unguarded
+from .._nodes.pool_nodes import check_pools
+from . import gate, options, plan as upgrade_plan, run_steps, state as states, targets, wave_steps
+from .judge import judge
+from .look_steps import Seen, look
+from .options import GpuDriverUpgradeParams, Triple
+from .plan import Plan
+from .run_steps import MAP, Work, result
+from .state import State
+
+
+def ensure(api: Api, params: GpuDriverUpgradeParams) -> dict[str, t.Any]:
+    """Upgrade the drivers, or show, pause or resume an upgrade. Return the module's result."""
+    options.check(params)
+    gate.check(params)
+    check_pools(params["pools"])
+    wanted = options.wanted(params)
+    found = states.read(api.get(MAP, states.NAME, params["namespace"]))
+    if params["action"] == options.PAUSE:
+        return {"driver_upgrade": _pause(api, params, found)}
+    if params["action"] == options.STATUS:
+        return {"driver_upgrade": _status(api, params, found, wanted)}
+    if wanted is None:
+        if params["action"] != options.RESUME or found is None:
+            raise _nothing_named()
+        wanted = found.wanted
+    return {"driver_upgrade": _run(api, params, found, wanted)}
+
+
+def _nothing_named() -> InputError:
+    return InputError(
+        "UPGRADE-TRIPLE",
+        "version: is missing: the task names no driver, and the cluster has no upgrade to resume.",
+        "Set gpu_driver_version, gpu_driver_repository and gpu_driver_image (module options version, "
+        "repository and image), or gpu_driver_branch (module option branch).",
+    )
+
+
+def _pause(api: Api, params: GpuDriverUpgradeParams, found: State | None) -> dict[str, t.Any]:
+    """Ask the run that upgrades to stop after its wave."""
+    if found is None or not found.is_open:
+        api.warn("No upgrade is under way, so there is nothing to pause.")
+        found = found or _none(Triple("", "", ""))
+    elif not found.is_pausing:
+        # The run that upgrades holds the lease, and looks for this annotation.
+        api.guard = Unguarded()
+        body = {"metadata": {"annotations": {states.PAUSE: "true"}}}
+        api.merge_patch(MAP, states.NAME, params["namespace"], body)
+        found = found.at(is_pausing=True)
+    return {**found.as_result(), "plan": [], "nodes": [], "ends": []}
+
+
+def _none(wanted: Triple) -> State:
+    return State(states.NONE, wanted)
+
+
+def _status(
+    api: Api, params: GpuDriverUpgradeParams, found: State | None, wanted: Triple | None
+) -> dict[str, t.Any]:
+    """Return how far the upgrade is, node by node. Write nothing."""
+    seen = look(api, params)
+    triple = wanted or (found.wanted if found else seen.targets[0].triple)
+    plan = _plan(params, seen, triple, found)
+    return {**result(seen, plan, found or _none(triple)), "troubles": _troubles(api, seen, plan)}
+
+
+def _troubles(api: Api, seen: Seen, plan: Plan) -> list[dict[str, t.Any]]:
+    """Return what keeps nodes from the wanted driver, as a run would say it; without nodes held back."""
+    nodes = tuple(node for node in plan.pools if not seen.drivers[node].is_held)
+    wave = wave_steps.wave_of(seen, plan.wanted, nodes, 0.0)
+    stream = api.get(known("ImageStream"), "driver-toolkit", "openshift")
+    snapshot = {**seen.snapshot, "streams": [stream] if stream else []}
+    return [
+        {"node": one.node, "code": one.code, "message": one.message, "remedy": one.remedy}
+        for one in judge(wave, snapshot)
+        if not one.is_ready
+    ]
+
+
+def _plan(params: GpuDriverUpgradeParams, seen: Seen, wanted: Triple, found: State | None) -> Plan:
+    before = found.left if found and found.wanted == wanted else ()
+    wishes = (wanted, params["wave"], params["canary"])
+    return upgrade_plan.build(seen.targets, seen.drivers, seen.pools, wishes, seen.pods, before)
+
+
+def _run(api: Api, params: GpuDriverUpgradeParams, found: State | None, wanted: Triple) -> dict[str, t.Any]:
+    states.refuse_other(found, wanted)
+    if found and found.phase == states.ROLLING_BACK and not api.check_mode:
+        raise run_steps.roll_back(api, params, found, None)
+    if found and found.is_paused and params["action"] != options.RESUME:
+        api.warn(run_steps.PAUSED)
+        return _status(api, params, found, wanted)
+    seen = look(api, params)
+    plan = _plan(params, seen, wanted, found)
+    for target in seen.targets:
+        if set(target.nodes) & set(plan.nodes):
+            targets.refuse(target, params["adopt"])
+    if not plan.waves:
+        return _nothing_due(api, params, seen, plan, found)
+    ends = run_steps.ask(api, params, plan, seen)
+    state = found or states.fresh(wanted, None)
+    for line in [*plan.lines(state.seconds), targets.remark(seen.targets)]:
+        api.progress(line)
+    if not api.check_mode and not run_steps.may_begin(api, params):
+        return result(seen, plan, state.at(phase=states.WAITING), ends)
+    work = Work(api, params, seen, plan, state, ends, state.seconds)
+    run_steps.begin(work, found)
+    return run_steps.upgrade(work)
+
+
+def _nothing_due(
+    api: Api, params: GpuDriverUpgradeParams, seen: Seen, plan: Plan, found: State | None
+) -> dict[str, t.Any]:
+    """Finish what a killed run left: labels that hold nodes back, and the upgradePolicy."""
+    chosen = [seen.drivers[node] for node in plan.pools if node in seen.drivers]
+    is_held = any(one.is_held or one.is_closed for one in chosen)
+    state = found or _none(plan.wanted).at(phase=states.DONE)
+    work = Work(api, params, seen, plan, state, [])
+    if is_held or state.is_open or state.phase == states.FAILED:
+        run_steps.finish(work)
+    work.state = work.state.at(phase=states.DONE)
+    return work.result()

@@ -1,0 +1,172 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The objects that bring drivers to nodes: a ClusterPolicy for all, or an NVIDIADriver for each pool."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass
+
+from .._core.errors import NotReadyError
+from .._core.objects import KubeObject, Snapshot, name
+from .._core.ownership import owned
+from .._nodes.labels import labels
+from .._stack.nvidiadriver.judge import OWNER
+from .options import Triple
+
+POLICY, DRIVER = "ClusterPolicy", "NVIDIADriver"
+_TRIPLE: t.Final = Triple._fields
+_MOVE: t.Final = (
+    "One template serves all nodes of a ClusterPolicy, so its waves hold nodes back by a label. With one "
+    "NVIDIADriver for each pool (gpu_pools[].driver) each pool has a driver of its own."
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """An object that brings the driver to nodes. nodes: their names."""
+
+    kind: str
+    live: KubeObject
+    nodes: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Return the name of the object."""
+        return name(self.live)
+
+    @property
+    def title(self) -> str:
+        """Return kind and name."""
+        return f"{self.kind} {self.name}"
+
+    @property
+    def section(self) -> dict[str, t.Any]:
+        """Return the part of the spec that describes the driver."""
+        spec = self.live.get("spec") or {}
+        return dict((spec.get("driver") or {}) if self.kind == POLICY else spec)
+
+    @property
+    def triple(self) -> Triple:
+        """Return the driver that the object asks for."""
+        return Triple.of(self.section)
+
+    @property
+    def rules(self) -> dict[str, t.Any]:
+        """Return the upgradePolicy."""
+        return dict(self.section.get("upgradePolicy") or {})
+
+    @property
+    def is_automatic(self) -> bool:
+        """Return whether the operator's upgrade controller works on the nodes of the object."""
+        if self.kind == POLICY:
+            machines = (self.live["spec"].get("sandboxWorkloads") or {}).get("enabled")
+            return bool(self.rules.get("autoUpgrade")) and not machines
+        return bool(self.rules.get("autoUpgrade", True))
+
+    def body(self, values: t.Mapping[str, t.Any]) -> KubeObject:
+        """Return the merge patch that gives the part of the driver these values."""
+        return {"spec": {"driver": dict(values)} if self.kind == POLICY else dict(values)}
+
+    def patch_to(self, triple: Triple, rules: t.Mapping[str, t.Any]) -> KubeObject | None:
+        """Return the merge patch to this driver and these values of its upgradePolicy; None if all are so."""
+        values: dict[str, t.Any] = {}
+        if self.triple != triple:
+            values |= {key: value or None for key, value in zip(_TRIPLE, triple, strict=True)}
+        if changed := _changed(rules, self.rules):
+            values["upgradePolicy"] = changed
+        return self.body(values) if values else None
+
+    def before(self) -> dict[str, t.Any]:
+        """Return what a rollback needs: the driver, and the upgradePolicy."""
+        return {"triple": list(self.triple), "rules": self.rules}
+
+
+def _changed(wanted: t.Mapping[str, t.Any], live: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    """Return the smallest merge patch of a map; a wanted None takes a key away."""
+    found: dict[str, t.Any] = {}
+    for key, value in wanted.items():
+        now = live.get(key)
+        if isinstance(value, dict):
+            if inner := _changed(value, now if isinstance(now, dict) else {}):
+                found[key] = inner
+        elif value != now:
+            found[key] = value
+    return found
+
+
+def restoring(before: t.Mapping[str, t.Any], now: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    """Return the values that bring a map back to what it was; None takes away a key that is new."""
+    found: dict[str, t.Any] = {key: None for key in now if key not in before}
+    for key, value in before.items():
+        inner = now.get(key)
+        if isinstance(value, dict) and isinstance(inner, dict):
+            found[key] = restoring(value, inner)
+        else:
+            found[key] = value
+    return found
+
+
+def find(snapshot: Snapshot) -> list[Target]:
+    """Return the objects that bring drivers, with their nodes. Raise NotReadyError if there is none.
+
+    snapshot: policies, drivers, and nodes with GPUs. Of several policies the oldest counts.
+    """
+    policy = _active(snapshot["policies"])
+    if policy is None:
+        raise NotReadyError(
+            "UPGRADE-NO-DRIVER",
+            "The cluster has no ClusterPolicy, so the GPU operator brings no driver.",
+            "Run `ansible-playbook playbooks/enable_gpus.yml` first.",
+        )
+    driver = (policy.get("spec") or {}).get("driver") or {}
+    names = sorted(map(name, snapshot["nodes"]))
+    if not driver.get("useNvidiaDriverCRD"):
+        if driver.get("enabled") is False:
+            raise NotReadyError(
+                "UPGRADE-NO-DRIVER",
+                f"ClusterPolicy {name(policy)} brings no driver: driver.enabled is false.",
+                "Upgrade the driver of the nodes' image instead; the GPU operator does not manage it.",
+            )
+        return [Target(POLICY, policy, tuple(names))]
+    owners = {name(node): labels(node).get(OWNER, "") for node in snapshot["nodes"]}
+    found = [
+        Target(DRIVER, one, tuple(node for node in names if owners[node] == name(one)))
+        for one in sorted(snapshot["drivers"], key=name)
+        if (one.get("spec") or {}).get("driverType", "gpu") == "gpu"
+    ]
+    return [one for one in found if one.nodes]
+
+
+def _active(policies: t.Sequence[KubeObject]) -> KubeObject | None:
+    def age(policy: KubeObject) -> tuple[str, str]:
+        return str(policy["metadata"].get("creationTimestamp") or ""), name(policy)
+
+    return min(policies, key=age, default=None)
+
+
+def refuse(target: Target, adopt: str) -> None:
+    """Raise NotReadyError if the object cannot upgrade nodes, or if this task may not change it."""
+    if not target.is_automatic:
+        raise NotReadyError(
+            "UPGRADE-MANUAL",
+            f"{target.title} does not upgrade drivers: upgradePolicy.autoUpgrade is off, or the nodes serve "
+            "virtual machines. Only the operator's upgrade controller empties a node before it replaces the "
+            "driver.",
+            "Set gpu_operator_spec.driver.upgradePolicy.autoUpgrade to true (module option "
+            "driver.upgrade_policy.auto_upgrade of special_resource), and run enable_gpus.yml.",
+        )
+    if not owned(target.live) and adopt != "take":
+        raise NotReadyError(
+            "UPGRADE-FOREIGN",
+            f"{target.title} was not made by this collection, so the task does not change its driver.",
+            "Set gpu_operator_adopt: take (module option adopt), or change the driver where the object is "
+            "kept.",
+        )
+
+
+def remark(targets: t.Sequence[Target]) -> str:
+    """Return what to know about waves with these objects, or an empty text."""
+    return _MOVE if any(one.kind == POLICY for one in targets) else ""

@@ -1,0 +1,140 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Upgrade the nodes of one wave: hold all others back, change the driver, wait, and pass the gate."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.errors import NotReadyError
+from .._kube.client import Api
+from .._kube.kinds import known
+from .._nodes import drain_steps
+from .._nodes.labels import labels
+from .._nodes.node import is_cordoned
+from .._nodes.taints import matches
+from .._stack import diagnose
+from .._stack.clusterpolicy.judge import PODS
+from .._stack.params import StackPool
+from . import node_driver
+from .judge import Wave, WaveJudge
+from .look_steps import Seen, queries
+from .node_driver import NodeDriver
+from .options import GpuDriverUpgradeParams, Triple
+from .plan import Plan
+from .targets import Target
+
+NODE: t.Final = known("Node")
+
+
+def rules(params: GpuDriverUpgradeParams, target: Target, size: int) -> dict[str, t.Any]:
+    """Return what the upgradePolicy needs during the upgrade. size: nodes of the largest wave."""
+    found: dict[str, t.Any] = {}
+    parallel = int(target.rules.get("maxParallelUpgrades", 1))
+    if parallel and parallel < size:
+        found["maxParallelUpgrades"] = size
+    if params["wait_for"]:
+        found["waitForCompletion"] = {"podSelector": params["wait_for"]}
+    allowed = {"force": params["force"], "deleteEmptyDir": params["delete_emptydir"]}
+    deletion = {key: True for key, is_allowed in allowed.items() if is_allowed}
+    if deletion:
+        found["podDeletion"] = deletion
+    return found
+
+
+def write_target(api: Api, target: Target, triple: Triple, values: t.Mapping[str, t.Any]) -> None:
+    """Give the object this driver and these values of its upgradePolicy, if it has others."""
+    kind = known(target.kind)
+    live = api.get(kind, target.name) or target.live
+    if body := Target(target.kind, live, target.nodes).patch_to(triple, values):
+        api.merge_patch(kind, target.name, None, body)
+
+
+def hold(api: Api, drivers: t.Iterable[NodeDriver]) -> None:
+    """Hold these nodes back, unless they are."""
+    for one in drivers:
+        if not one.is_held and not one.is_skipped:
+            api.merge_patch(NODE, one.name, None, node_driver.hold())
+
+
+def release(api: Api, drivers: t.Iterable[NodeDriver]) -> None:
+    """No longer hold these nodes back."""
+    for one in drivers:
+        if one.is_held:
+            api.merge_patch(NODE, one.name, None, node_driver.release(one))
+
+
+def begin(
+    api: Api,
+    params: GpuDriverUpgradeParams,
+    seen: Seen,
+    plan: Plan,
+    wave: t.Sequence[str],
+    passed: t.Collection[str],
+) -> None:
+    """Let the operator begin with the nodes of the wave alone. passed: nodes that are done."""
+    size = max(map(len, plan.waves))
+    for target in _of_wave(seen, wave):
+        others = [seen.drivers[node] for node in target.nodes if node not in wave and node not in passed]
+        hold(api, others)
+        write_target(api, target, plan.wanted, rules(params, target, size))
+    for node in wave:
+        one = seen.drivers[node]
+        release(api, [one])
+        if body := node_driver.again(one):
+            api.merge_patch(NODE, node, None, body)
+
+
+def close(api: Api, drivers: t.Iterable[NodeDriver]) -> None:
+    """Keep new pods away from these nodes, while the task waits for the end of the others."""
+    for one in drivers:
+        if not is_cordoned(one.node):
+            api.merge_patch(NODE, one.name, None, node_driver.close(api.run.id))
+
+
+def reopen(api: Api, drivers: t.Iterable[NodeDriver]) -> None:
+    """Make the nodes schedulable that `close` cordoned."""
+    for one in drivers:
+        if one.is_closed:
+            drain_steps.uncordon(api, one.name)
+
+
+def _of_wave(seen: Seen, wave: t.Sequence[str]) -> list[Target]:
+    found = {one.title: one for one in (seen.target_of(node) for node in wave)}
+    return list(found.values())
+
+
+def wait(
+    api: Api,
+    params: GpuDriverUpgradeParams,
+    seen: Seen,
+    wanted: Triple,
+    nodes: t.Sequence[str],
+    title: str,
+) -> None:
+    """Wait until every node runs the driver and its stack works. Raise NotReadyError with logs if not."""
+    limit = float(params["node_timeout"] * len(nodes))
+    api.deadline.grow(api.deadline.elapsed() + limit + params["wait_timeout"])
+    wave = wave_of(seen, wanted, nodes, limit)
+    judge = WaveJudge(wave, api.clock, params["grace"])
+    try:
+        api.wait(queries(params), judge, title, params["settle"])
+    except NotReadyError as exc:
+        diagnose.read_logs(api, judge, exc, PODS)
+        exc.facts["late"] = sorted({one.node for one in judge.findings if one.node and not one.is_ready})
+        raise
+
+
+def wave_of(seen: Seen, wanted: Triple, nodes: t.Sequence[str], limit: float) -> Wave:
+    """Return what the nodes are judged by. limit: seconds for all of them."""
+    pools = {node: pool_of(seen, node) for node in nodes}
+    targets = {node: seen.target_of(node) for node in nodes}
+    return Wave(tuple(nodes), wanted, pools, seen.policy, targets, limit)
+
+
+def pool_of(seen: Seen, node: str) -> StackPool:
+    """Return the chosen pool of the node."""
+    marks = labels(seen.drivers[node].node)
+    return next(pool for pool in seen.pools if matches(pool["node_selector"], marks))

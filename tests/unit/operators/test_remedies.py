@@ -1,0 +1,33 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Remedies in the words of the playbook."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    NotReadyError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._operators.remedies import for_playbook
+
+
+@pytest.mark.parametrize(
+    ("code", "remedy", "wanted"),
+    [
+        (
+            "OLM-FOREIGN-CSV",
+            "Add what you accept to allow_csvs: [kmm.v1, x.v2] (in a role)",
+            "gpu_upgrade_allow_csvs: [kmm.v1, x.v2]",
+        ),
+        ("OLM-DRIVER-CHANGE", "Set driver_change: pin", "gpu_upgrade_driver_change: pin"),
+        ("OLM-NO-PATH", "Set gpu_operator_csv", "gpu_upgrade_operators"),
+        ("GPU-IMAGE", "Run this.", "Run this."),
+    ],
+)
+def test_a_remedy_names_a_variable_of_the_playbook(code: str, remedy: str, wanted: str) -> None:
+    with pytest.raises(AcceleratorError) as caught, for_playbook():
+        raise NotReadyError(code, "why", remedy)
+    assert wanted in caught.value.remedy

@@ -1,0 +1,111 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The way of an upgrade: its stops, and what is refused before the first write."""
+
+from __future__ import annotations
+
+import pytest
+from unit.operators.builders import csv_name, offer
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._operators import order, way
+from ansible_collections.accelerators.openshift.plugins.module_utils._operators.order import Wish
+from ansible_collections.accelerators.openshift.plugins.module_utils._operators.way import Stop
+
+RELEASES = offer(
+    stable="25.10.1 26.3.0 26.3.3 26.7.0", v25__10="25.10.1", v26__3="26.3.0 26.3.3", v26__7="26.7.0"
+)
+FIRST, MIDDLE, LAST = csv_name("25.10.1"), csv_name("26.3.3"), csv_name("26.7.0")
+
+
+def wish(channel: str = "", to: str = "", package: str = order.GPU) -> Wish:
+    return Wish(package, channel, to, "operators[0]")
+
+
+def test_a_release_that_the_maker_lets_no_upgrade_pass_is_a_stop() -> None:
+    found = way.find(RELEASES, FIRST, "stable", wish())
+    assert found.stops == (Stop("v26.3", MIDDLE, (MIDDLE,)), Stop("stable", LAST, (LAST,)))
+    assert (found.channel, found.remarks) == ("stable", ())
+
+
+def test_the_next_release_needs_no_stop_in_between() -> None:
+    found = way.find(RELEASES, csv_name("26.3.0"), "v26.3", wish(channel="v26.7"))
+    assert found.stops == (Stop("v26.7", LAST, (LAST,)),)
+
+
+def test_other_packages_go_as_far_as_olm_goes() -> None:
+    nfd = offer("nfd", stable="4.20.0-1 4.21.0-1 4.22.0-1")
+    found = way.find(nfd, "nfd.v4.20.0-1", "stable", wish(package="nfd"))
+    assert [stop.csv for stop in found.stops] == ["nfd.v4.22.0-1"]
+
+
+def test_the_head_of_the_channel_is_the_default_and_other_channels_are_named() -> None:
+    found = way.find(RELEASES, csv_name("26.3.0"), "v26.3", wish())
+    assert [stop.csv for stop in found.stops] == [MIDDLE]
+    assert found.remarks == (
+        f"Other channels of {order.GPU} lead further than {MIDDLE}: stable ({LAST}), v26.7 ({LAST}).",
+    )
+
+
+def test_what_is_installed_is_no_step() -> None:
+    assert way.find(RELEASES, LAST, "v26.7", wish()).stops == ()
+    assert way.find(RELEASES, LAST, "v26.7", wish(to="26.7.0")).stops == ()
+    newer = way.find(RELEASES, LAST, "v26.3", wish())
+    assert (newer.stops, newer.channel) == ((), "v26.3")
+
+
+def test_a_channel_without_skips_is_passed_release_by_release() -> None:
+    chain = offer("kmm", skips=False, stable="1.0.0 1.1.0 1.2.0")
+    found = way.find(chain, "kmm.v1.0.0", "stable", wish(package="kmm"))
+    assert found.stops == (Stop("stable", "kmm.v1.2.0", ("kmm.v1.1.0", "kmm.v1.2.0")),)
+
+
+@pytest.mark.parametrize("to", ["26.3.3", "v26.3.3", MIDDLE])
+def test_a_release_is_a_csv_or_a_version_and_its_channel_is_found(to: str) -> None:
+    found = way.find(RELEASES, csv_name("26.3.0"), "stable", wish(to=to))
+    assert found.stops == (Stop("v26.3", MIDDLE, (MIDDLE,)),)
+
+
+def test_a_release_between_that_no_channel_stops_at_is_a_remark() -> None:
+    few = offer(stable="25.10.1 26.7.0")
+    found = way.find(few, FIRST, "stable", wish())
+    assert [stop.csv for stop in found.stops] == [LAST]
+    assert "passes release 26.3 without a stop" in found.remarks[0]
+
+
+def refused(installed: str, held: str, one: Wish) -> AcceleratorError:
+    with pytest.raises(AcceleratorError) as caught:
+        way.find(RELEASES, installed, held, one)
+    return caught.value
+
+
+def test_an_unknown_channel_is_refused_with_those_that_exist() -> None:
+    error = refused(FIRST, "stable", wish(channel="v99"))
+    assert (error.code, "operators[0].channel is v99" in error.message) == ("OLM-NO-CHANNEL", True)
+    assert f"v26.3 ({MIDDLE})" in error.message
+    gone = refused(FIRST, "v25.3", wish())
+    assert (gone.code, "has channel v25.3" in gone.message) == ("OLM-NO-CHANNEL", True)
+
+
+def test_an_unknown_release_is_refused_with_those_that_exist() -> None:
+    error = refused(FIRST, "stable", wish(to="27.1.0"))
+    assert (error.code, "operators[0].to is 27.1.0" in error.message) == ("OLM-NO-CSV", True)
+    assert f"{FIRST}, {csv_name('26.3.0')}, {MIDDLE}, {LAST}." in error.message
+    elsewhere = refused(FIRST, "stable", wish("v26.3", "26.7.0"))
+    assert elsewhere.message.endswith(
+        f"Channel v26.3 has no such release; it has: {csv_name('26.3.0')}, {MIDDLE}."
+    )
+
+
+@pytest.mark.parametrize("one", [wish(to="26.3.3"), wish(channel="v26.3")])
+def test_a_downgrade_is_refused_with_the_way_back(one: Wish) -> None:
+    error = refused(LAST, "v26.7", one)
+    assert (error.code, "OLM does not downgrade" in error.message) == ("OLM-VERSION", True)
+    for setting in ("gpu_operator_channel: v26.3", f"gpu_operator_csv: {MIDDLE}", "remove_gpus.yml"):
+        assert setting in error.remedy
+
+
+def test_a_channel_that_leads_past_the_release_is_refused() -> None:
+    error = refused(csv_name("26.3.0"), "stable", wish("stable", "26.3.3"))
+    assert (error.code, "Set channel: v26.3" in error.remedy) == ("OLM-NO-PATH", True)

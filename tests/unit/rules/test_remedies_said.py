@@ -1,0 +1,55 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A message that says to set an option of a module names the variable of a playbook too.
+
+The user of a playbook sets variables of roles. test_remedies.py holds the same for the registry of codes.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import typing as t
+
+import pytest
+from unit.rules.test_layers import FILES
+
+# Options of modules that roles have as variables of other names.
+OPTIONS: t.Final = (
+    "adopt|allow_csvs|approve|approve_csrs|channel|create_namespace|csv|delete_emptydir|driver_change|"
+    "max_surge|on_busy|pci_classes|prove|source|strict|tolerations|wait_timeout|worker_tolerations"
+)
+_SAID: t.Final = re.compile(rf"\b(?:[Ss]et|[Rr]aise|or) ({OPTIONS})\b")
+# Every module has the option, so the message knows no role.
+OF_NO_ROLE: t.Final = {"_frame/module", "_kube/wait"}
+
+
+def texts(tree: ast.Module) -> t.Iterator[str]:
+    """Yield the texts of a file, but no docstring; `{}` stands for what an f-string computes."""
+    joined = [one for one in ast.walk(tree) if isinstance(one, ast.JoinedStr)]
+    inner = {id(part) for one in joined for part in one.values}
+    statements = [one for one in ast.walk(tree) if isinstance(one, ast.Expr)]
+    inner |= {id(one.value) for one in statements}
+    for one in joined:
+        yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in one.values)
+    for part in ast.walk(tree):
+        if isinstance(part, ast.Constant) and isinstance(part.value, str) and id(part) not in inner:
+            yield part.value
+
+
+def bare(text: str) -> list[str]:
+    """Return the options that the text says to set without a variable of theirs."""
+    return [one for one in _SAID.findall(text) if not re.search(rf"\w_{one}\b", text)]
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if not name.startswith("_core/codes")])
+def test_a_message_names_the_variable_of_an_option(name: str) -> None:
+    found = {text: options for text in texts(ast.parse(FILES[name].read_text())) if (options := bare(text))}
+    assert not found or name in OF_NO_ROLE
+
+
+def test_a_text_without_the_variable_is_found() -> None:
+    assert bare("Set adopt: take.") == ["adopt"]
+    assert bare("Set gpu_operator_adopt: take (module option adopt), or set channel to {}.") == ["channel"]
+    assert bare("Set gpu_node_pool_max_surge (module option max_surge) to {}.") == []
