@@ -89,7 +89,7 @@ def test_a_second_run_sends_no_write(accounts: Accounts, playbook: Playbook, aud
 
 def test_the_manifests_of_the_folder_are_what_the_cluster_has(accounts: Accounts, cluster: Cluster) -> None:
     for path in (ROOT / "rbac").glob("*.yml"):
-        for role in yaml.safe_load_all(path.read_text()):
+        for role in yaml.safe_load(path.read_text())["items"]:
             live = must_get(cluster.client, RBAC, "clusterroles", role["metadata"]["name"])
             assert live["rules"] == role["rules"]
 

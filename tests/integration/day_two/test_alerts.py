@@ -115,7 +115,7 @@ def listening(
         "ANSIBLE_HOME": str(folder / "home"),
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
     }
-    command = [rulebook, "--rulebook", RULEBOOK, "-i", "hosts.yml", "--vars", "vars.yml"]
+    command = [str(rulebook), "--rulebook", str(RULEBOOK), "-i", "hosts.yml", "--vars", "vars.yml"]
     with found.log.open("w") as log:
         running = subprocess.Popen(
             command, cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True
@@ -142,7 +142,7 @@ def test_a_wrong_token_is_refused(listening: Listening) -> None:
 def test_alerts_start_reports_and_nothing_is_written(cluster: Cluster, listening: Listening) -> None:
     sandbox = cluster.needs_sandbox()
     start = audit.position(sandbox.audit_log)
-    (node, *_) = cluster.client.list("v1", "nodes", labels="node-role.kubernetes.io/worker")
+    node = cluster.client.list("v1", "nodes", labels="node-role.kubernetes.io/worker")[0]
     name = node["metadata"]["name"]
     alerts = [
         alert("GPUOperatorReconciliationFailed", status="resolved"),
