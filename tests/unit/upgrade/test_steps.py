@@ -76,6 +76,7 @@ def test_without_a_rollback_the_failing_node_stays_as_it_is() -> None:
 
 def test_a_node_that_failed_the_gate_goes_through_it_again() -> None:
     operator = Operator()
+    operator.jobs_end = "Failed"
     probe = {"kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "probe", "namespace": "team"}}
     for _run in range(2):
         with pytest.raises(NotReadyError) as caught:
