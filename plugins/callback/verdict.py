@@ -14,6 +14,8 @@ description:
   - The modules of this collection fail with a stable code, a message and a remedy. Ansible prints them in the
     middle of its output.
   - This callback repeats them below the recap, where users see them.
+  - If a run works for several clusters, the last line says how many are done, and which failed with which
+    code.
   - A task of a playbook, such as C(ansible.builtin.assert), fails the same way if its message begins with an
     error code of this collection and a colon. The remedy is then that of the code.
   - If a driver stack does not become ready, the callback first shows the stages. They say which stage is the
@@ -31,6 +33,7 @@ from ansible.plugins.callback import CallbackBase
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import shown
 
+_OURS: t.Final = "accelerators.openshift."
 _CODED: t.Final = re.compile(r"([A-Z]+(?:-[A-Z0-9]+)+): (.*)", re.DOTALL)
 
 
@@ -45,20 +48,25 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         self._failures: list[tuple[str, dict[str, t.Any]]] = []
+        self._clusters: set[str] = set()
+
+    def v2_runner_on_ok(self, result: t.Any) -> None:
+        """Store the host if a module of this collection ran for it."""
+        self._see(result)
 
     def v2_runner_on_failed(self, result: t.Any, ignore_errors: bool = False) -> None:
         """Store a failed result with an error code, or a loop's failed items, unless errors are ignored."""
+        self._see(result)
         if ignore_errors:
             return
         # Before ansible-core 2.19 both have only the names with an underscore.
         facts = result.result if hasattr(result, "result") else result._result
-        host = result.host if hasattr(result, "host") else result._host
         items = [item for item in facts.get("results", []) if isinstance(item, dict)]
         failed = [item for item in items if item.get("failed")] or [facts]
-        self._failures += [(host.get_name(), item) for item in map(_coded, failed) if item.get("code")]
+        self._failures += [(_host(result), item) for item in map(_coded, failed) if item.get("code")]
 
     def v2_playbook_on_stats(self, stats: t.Any) -> None:
-        """Display the stored failures: lines of the stack, code, message and remedy."""
+        """Display the stored failures: lines of the stack, code, message and remedy; then a summary."""
         for host, failure in self._failures:
             for line in (failure.get("special_resource") or {}).get("lines") or []:
                 self._display.display(shown.line(f"{host}: {line}"), color="yellow")
@@ -67,6 +75,29 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
             if failure.get("remedy"):
                 remedy = shown.message(str(failure["remedy"]), shown.TEXT)
                 self._display.display(f"Remedy: {remedy}", color="red")
+        if len(self._clusters) > 1:
+            self._summarize(stats)
+
+    def _see(self, result: t.Any) -> None:
+        task = result.task if hasattr(result, "task") else result._task
+        if str(task.action).startswith(_OURS):
+            self._clusters.add(_host(result))
+
+    def _summarize(self, stats: t.Any) -> None:
+        """Display how many clusters the run worked for, and those that failed, with their first code."""
+        ends = {name: stats.summarize(name) for name in sorted(self._clusters)}
+        codes = {name: failure["code"] for name, failure in reversed(self._failures)}
+        bad = [name for name, end in ends.items() if end["failures"] or end["unreachable"]]
+        changed = [name for name, end in ends.items() if end["changed"] and name not in bad]
+        done = f"{len(ends) - len(bad)} done ({len(changed)} changed)"
+        line = f"{len(ends)} clusters: {done}, {len(bad)} failed"
+        told = ", ".join(f"{name} ({codes[name]})" if name in codes else name for name in bad)
+        self._display.display(f"{line}: {told}" if bad else line, color="red" if bad else "green")
+
+
+def _host(result: t.Any) -> str:
+    host = result.host if hasattr(result, "host") else result._host
+    return str(host.get_name())
 
 
 def _coded(failure: dict[str, t.Any]) -> dict[str, t.Any]:

@@ -16,7 +16,7 @@ BIN = Path(sys.executable).parent
 # All files and folders at the top of the tarball.
 TOP = {"MANIFEST.json", "FILES.json", "README.md", "CHANGELOG.rst", "COPYING", "requirements.txt"}
 TOP |= {"execution-environment.yml", "requirements-ee.txt"}
-TOP |= {"changelogs", "docs", "examples", "meta", "playbooks", "plugins", "rbac", "roles"}
+TOP |= {"awx", "changelogs", "docs", "examples", "meta", "playbooks", "plugins", "rbac", "roles"}
 PLUGIN_KINDS = {
     "action",
     "callback",
@@ -45,7 +45,7 @@ def test_nothing_of_how_it_is_made_is_in_it(names: set[str]) -> None:
 
 def test_every_tracked_plugin_role_and_playbook_is_in_it(names: set[str]) -> None:
     tracked = subprocess.run(
-        ["git", "ls-files", "plugins", "roles", "playbooks", "examples", "rbac"],
+        ["git", "ls-files", "plugins", "roles", "playbooks", "examples", "rbac", "awx"],
         cwd=ROOT,
         check=True,
         capture_output=True,

@@ -8,15 +8,20 @@ import pytest
 from ansible_collections.accelerators.openshift.plugins.callback.verdict import CallbackModule
 
 # The attributes of a result: since ansible-core 2.19, and before.
-NAMES = {"since 2.19": ("result", "host"), "before": ("_result", "_host")}
+NAMES = {"since 2.19": ("result", "host", "task"), "before": ("_result", "_host", "_task")}
+OURS = "accelerators.openshift.gpu_plan"
 
 
 @pytest.fixture(params=NAMES)
 def result(request: pytest.FixtureRequest) -> t.Callable[..., t.Any]:
     """Return a function that makes a result of a task; each test runs with both forms."""
-    of_result, of_host = NAMES[request.param]
-    host = types.SimpleNamespace(get_name=lambda: "cluster-a")
-    return lambda **facts: types.SimpleNamespace(**{of_result: facts, of_host: host})
+    of_result, of_host, of_task = NAMES[request.param]
+
+    def make(name: str = "cluster-a", action: str = OURS, **facts: t.Any) -> types.SimpleNamespace:
+        host, task = types.SimpleNamespace(get_name=lambda: name), types.SimpleNamespace(action=action)
+        return types.SimpleNamespace(**{of_result: facts, of_host: host, of_task: task})
+
+    return make
 
 
 FAILURE = {
@@ -77,3 +82,50 @@ def test_a_task_without_a_module_of_ours_fails_with_a_code_too(
     assert shown[0] == "cluster-a: MACH-CAPACITY: 1 of 2 pools did not get machines."
     assert shown[1].startswith("Remedy: ")
     assert len(shown) == 2
+
+
+class Stats:
+    """What Ansible counts: the hosts that failed and those on which something changed."""
+
+    def __init__(self, failed: t.Container[str] = (), changed: t.Container[str] = ()) -> None:
+        self._failed, self._changed = failed, changed
+
+    def summarize(self, host: str) -> dict[str, int]:
+        return {
+            "failures": int(host in self._failed),
+            "unreachable": 0,
+            "changed": int(host in self._changed),
+        }
+
+
+def test_a_run_for_several_clusters_ends_with_one_line_about_all(
+    callback: tuple[CallbackModule, list[str]], result: t.Callable[..., t.Any]
+) -> None:
+    one, shown = callback
+    for name in ("east", "north", "west"):
+        one.v2_runner_on_ok(result(name))
+    one.v2_runner_on_failed(result("west", **FAILURE))
+    one.v2_runner_on_failed(result("west", **{**FAILURE, "code": "WAIT-TIMEOUT"}))
+    one.v2_runner_on_failed(result("north", action="ansible.builtin.assert", failed=True, msg="no"))
+    one.v2_playbook_on_stats(Stats(failed=("north", "west"), changed=("east", "west")))
+    assert shown[-1] == "3 clusters: 1 done (1 changed), 2 failed: north, west (MACH-CAPACITY)"
+
+
+def test_a_run_without_a_failure_ends_with_the_line_too(
+    callback: tuple[CallbackModule, list[str]], result: t.Callable[..., t.Any]
+) -> None:
+    one, shown = callback
+    for name in ("east", "west"):
+        one.v2_runner_on_ok(result(name))
+    one.v2_playbook_on_stats(Stats())
+    assert shown == ["2 clusters: 2 done (0 changed), 0 failed"]
+
+
+def test_a_play_of_others_gets_no_line(
+    callback: tuple[CallbackModule, list[str]], result: t.Callable[..., t.Any]
+) -> None:
+    one, shown = callback
+    for name in ("east", "west"):
+        one.v2_runner_on_ok(result(name, action="ansible.builtin.ping"))
+    one.v2_playbook_on_stats(Stats())
+    assert shown == []

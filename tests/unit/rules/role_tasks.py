@@ -76,7 +76,7 @@ def passed() -> tuple[Passed, ...]:
         (play,) = read(path)
         tasks = [*play.get("pre_tasks", ()), *play.get("tasks", ()), *play.get("post_tasks", ())]
         found += _of_tasks(path.stem, tasks, play["vars"])
-        for option, template in play["module_defaults"].get(LOCK, {}).items():
+        for option, template in play.get("module_defaults", {}).get(LOCK, {}).items():
             found.append(Passed(path.stem, "any", option, template, {}))
     return tuple(found)
 

@@ -125,3 +125,9 @@ def test_a_tasks_file_is_read_at_a_glance(path: Path) -> None:
 @pytest.mark.parametrize("path", READMES, ids=name)
 def test_the_readme_of_a_role_is_short(path: Path) -> None:
     assert len(text(path)) <= 25
+
+
+def test_yaml_that_a_user_gets_is_narrow() -> None:
+    folders = ("awx", "examples", "molecule", "playbooks", "roles")
+    paths = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.yml"))]
+    assert [f"{path}:{number}" for path in paths for number in wide(path)] == []

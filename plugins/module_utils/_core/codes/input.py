@@ -12,6 +12,13 @@ from .code import Code
 
 INPUT: t.Final = (
     Code(
+        "INPUT-AWX",
+        "A data file for AWX has an unknown or missing key, names something that no list has, asks or "
+        "answers a survey wrongly, has a schedule that never runs, or holds a secret. Nothing was sent.",
+        "Correct the entries that the message names. `ansible-playbook playbooks/awx_setup.yml --check` "
+        "checks the files and sends nothing.",
+    ),
+    Code(
         "INPUT-CATALOGUE",
         "The file with your own instance types does not exist, or it is not readable YAML or JSON.",
         "Set `gpu_instance_types_catalogue` to the path of a YAML or JSON file that holds a list.",

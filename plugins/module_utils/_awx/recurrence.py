@@ -1,0 +1,99 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""When a schedule runs: the part of RFC 5545 that AWX accepts, and whether the last run is over."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import typing as t
+import zoneinfo
+
+_START: t.Final = re.compile(r"DTSTART(?:;TZID=(?P<zone>[^:\s]+))?:(?P<time>\d{8}T\d{6})(?P<utc>Z?)")
+_RULE: t.Final = re.compile(r"(?<!EX)RRULE:(\S+)")
+_TIME: t.Final = "%Y%m%dT%H%M%S"
+# The seconds between two runs, at least.
+_SECONDS: t.Final = {
+    "MINUTELY": 60,
+    "HOURLY": 3_600,
+    "DAILY": 86_400,
+    "WEEKLY": 604_800,
+    "MONTHLY": 2_678_400,
+    "YEARLY": 31_622_400,
+}
+
+
+def problem(rrule: t.Any, now: datetime.datetime) -> str:
+    """Return why AWX would refuse a schedule, or why it would never run; "" if it is right."""
+    text = str(rrule)
+    starts, rules = list(_START.finditer(text)), _RULE.findall(text)
+    if len(starts) != 1:
+        return f"{text!r} needs one DTSTART, such as DTSTART:20270101T020000Z"
+    if not rules:
+        return f"{text!r} needs a rule, such as RRULE:FREQ=DAILY;INTERVAL=1"
+    if "EXDATE" in text or "RDATE" in text:
+        return "AWX accepts neither EXDATE nor RDATE"
+    try:
+        start = _start(starts[0])
+    except (ValueError, zoneinfo.ZoneInfoNotFoundError) as exc:
+        return f"its DTSTART is not valid: {exc}"
+    parts = [_parts(rule) for rule in rules]
+    wrong = next(filter(None, map(_wrong, parts)), "")
+    if wrong:
+        return wrong
+    ends = [_end(start, one) for one in parts]
+    last = None if None in ends else max(one for one in ends if one is not None)
+    return f"its last run was before {now:%Y-%m-%d}, so it would never run" if last and last < now else ""
+
+
+def _start(found: re.Match[str]) -> datetime.datetime:
+    if found["zone"]:
+        zone = _zone(found["zone"])
+    elif found["utc"]:
+        zone = datetime.UTC
+    else:
+        raise ValueError("it has neither TZID nor a Z at its end")
+    return datetime.datetime.strptime(found["time"], _TIME).replace(tzinfo=zone)
+
+
+def _zone(name: str) -> datetime.tzinfo:
+    """Return a time zone. Raise ZoneInfoNotFoundError, unless this machine knows no zone at all."""
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except zoneinfo.ZoneInfoNotFoundError:
+        if zoneinfo.available_timezones():
+            raise
+        return datetime.UTC
+
+
+def _parts(rule: str) -> dict[str, str]:
+    return {key: value for key, _equals, value in (one.partition("=") for one in rule.split(";"))}
+
+
+def _wrong(parts: t.Mapping[str, str]) -> str:
+    if parts.get("FREQ") not in _SECONDS:
+        return f"its FREQ is {parts.get('FREQ', 'missing')}, not one of {', '.join(_SECONDS)}"
+    if not parts.get("INTERVAL", "").isdigit() or int(parts["INTERVAL"]) < 1:
+        return "AWX requires an INTERVAL, such as INTERVAL=1"
+    if "COUNT" in parts and "UNTIL" in parts:
+        return "it has both COUNT and UNTIL"
+    if "COUNT" in parts and not (parts["COUNT"].isdigit() and 1 <= int(parts["COUNT"]) <= 999):
+        return "its COUNT is not a number from 1 to 999"
+    if "UNTIL" in parts and not re.fullmatch(r"\d{8}T\d{6}Z?", parts["UNTIL"]):
+        return "its UNTIL is not a time such as 20271231T000000Z"
+    return ""
+
+
+def _end(start: datetime.datetime, parts: t.Mapping[str, str]) -> datetime.datetime | None:
+    """Return a time after which the rule runs no more, or None if it never ends."""
+    if "UNTIL" in parts:
+        until = parts["UNTIL"]
+        zone = datetime.UTC if until.endswith("Z") else start.tzinfo
+        return datetime.datetime.strptime(until.rstrip("Z"), _TIME).replace(tzinfo=zone)
+    if "COUNT" not in parts:
+        return None
+    runs = int(parts["COUNT"]) - 1
+    # Rules such as BYMONTHDAY=31 leave periods out, so all but a single run get twice their time.
+    return start + datetime.timedelta(seconds=2 * runs * int(parts["INTERVAL"]) * _SECONDS[parts["FREQ"]])

@@ -1,0 +1,132 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Surveys of templates, and the answers that schedules and workflows give to them."""
+
+from __future__ import annotations
+
+import typing as t
+
+Data = t.Mapping[str, t.Any]
+Lines = t.Iterator[str]
+
+# The types of a question, and the types of Python that a default of it may have.
+TYPES: t.Final[dict[str, tuple[type, ...]]] = {
+    "text": (str,),
+    "textarea": (str,),
+    "password": (str,),
+    "integer": (int,),
+    "float": (int, float),
+    "multiplechoice": (str,),
+    "multiselect": (str, list),
+}
+_CHOOSES: t.Final = ("multiplechoice", "multiselect")
+_KEYS: t.Final = {
+    *("type", "variable", "required", "question_name", "question_description"),
+    *("choices", "default", "min", "max"),
+}
+
+
+def questions(entry: Data) -> list[Data]:
+    """Return the questions of a template's or workflow's survey; none if it has none or disables it."""
+    spec = entry.get("survey_spec")
+    found = spec.get("spec") if isinstance(spec, dict) and entry.get("survey_enabled") else None
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def problems(spec: t.Any, path: str) -> Lines:
+    """Yield what is wrong with a survey, each line with its path."""
+    if not isinstance(spec, dict) or not isinstance(spec.get("spec"), list) or not spec["spec"]:
+        yield f"{path}: has no list of questions in spec"
+        return
+    for key in ("name", "description"):
+        if not isinstance(spec.get(key), str):
+            yield f"{path}.{key}: has to be text, which may be empty"
+    seen: set[str] = set()
+    for number, question in enumerate(spec["spec"]):
+        here = f"{path}.spec[{number}]"
+        yield from _of_question(question, here)
+        variable = question.get("variable") if isinstance(question, dict) else None
+        if variable in seen:
+            yield f"{here}.variable: another question asks for {variable}"
+        seen.add(str(variable))
+
+
+def _of_question(question: t.Any, path: str) -> Lines:
+    if not isinstance(question, dict):
+        yield f"{path}: has to be a question with type, variable, question_name and required"
+        return
+    for key in sorted(question.keys() - _KEYS):
+        yield f"{path}.{key}: no question has this key"
+    for key in ("question_name", "variable"):
+        if not isinstance(question.get(key), str) or not question[key]:
+            yield f"{path}.{key}: has to be text"
+    if not isinstance(question.get("required"), bool):
+        yield f"{path}.required: has to be true or false"
+    if question.get("type") not in TYPES:
+        yield f"{path}.type: {question.get('type')} is not one of {', '.join(TYPES)}"
+        return
+    if question["type"] in _CHOOSES and not choices(question):
+        yield f"{path}.choices: has no choice"
+        return
+    for key in ("min", "max"):
+        if not isinstance(question.get(key), int | None):
+            yield f"{path}.{key}: has to be a whole number"
+            return
+    if question.get("default") not in ("", None):
+        yield from against(question, question["default"], f"{path}.default")
+
+
+def choices(question: Data) -> list[str]:
+    """Return the choices of a question, which may stand in one text, one on each line."""
+    found = question.get("choices") or []
+    return [one for one in found.splitlines() if one.strip()] if isinstance(found, str) else list(found)
+
+
+def against(question: Data, answer: t.Any, path: str) -> Lines:
+    """Yield why AWX would refuse an answer to a question: its type, its choices, or its limits."""
+    kind = str(question["type"])
+    if kind == "password":
+        yield f"{path}: is a secret; AWX asks for it"
+        return
+    if not _fits(kind, answer):
+        yield f"{path}: {answer!r} is not {'text' if str in TYPES[kind] else 'a number'}"
+        return
+    if kind in _CHOOSES:
+        given = answer.splitlines() if isinstance(answer, str) else answer
+        for one in given:
+            if one not in choices(question):
+                yield f"{path}: {one!r} is not one of {', '.join(choices(question))}"
+        return
+    size = len(answer) if isinstance(answer, str) else answer
+    unit = " characters" if isinstance(answer, str) else ""
+    if question.get("min") is not None and size < question["min"]:
+        yield f"{path}: {size}{unit} is less than {question['min']}"
+    if question.get("max") is not None and size > question["max"]:
+        yield f"{path}: {size}{unit} is more than {question['max']}"
+
+
+def _fits(kind: str, answer: t.Any) -> bool:
+    return isinstance(answer, TYPES[kind]) and not isinstance(answer, bool)
+
+
+def answers(entry: Data, given: t.Any, path: str, later: t.Collection[str] = ()) -> Lines:
+    """Yield why AWX would refuse the answers of a schedule or a node to the survey of a template.
+
+    later: variables that the workflow of a node asks for itself.
+    """
+    if not isinstance(given, dict):
+        yield f"{path}: has to be a mapping of variables"
+        return
+    asked = {str(one.get("variable")): one for one in questions(entry)}
+    for variable, answer in given.items():
+        if variable in asked:
+            if asked[variable].get("type") in TYPES:
+                yield from against(asked[variable], answer, f"{path}.{variable}")
+        elif not entry.get("ask_variables_on_launch"):
+            yield f"{path}.{variable}: {entry.get('name')} does not ask for it"
+    for variable, question in asked.items():
+        is_open = question.get("required") and question.get("default") in ("", None)
+        if is_open and variable not in given and variable not in later:
+            yield f"{path}.{variable}: {entry.get('name')} requires an answer"
