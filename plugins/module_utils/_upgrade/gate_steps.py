@@ -10,7 +10,7 @@ import contextlib
 import functools
 import typing as t
 
-from .._core.errors import AcceleratorError
+from .._core.errors import AcceleratorError, NotReadyError, WaitTimeoutError
 from .._core.objects import KubeObject, name
 from .._kube.client import Api, Query
 from .._kube.kinds import known
@@ -48,9 +48,10 @@ def _probe(api: Api, manifest: KubeObject, nodes: t.Sequence[KubeObject]) -> Non
             api.create(one)
         queries = {"jobs": Query(_JOB, place)}
         api.wait(queries, functools.partial(probe.judge, where), "probe", on_timeout_code=probe.CODE)
-    except AcceleratorError as exc:
-        exc.evidence += _logs(api, place, jobs)
-        raise
+    except (NotReadyError, WaitTimeoutError) as exc:
+        # A Job that does not end has failed as well.
+        more = _logs(api, place, jobs)
+        raise NotReadyError(exc.code, exc.message, exc.remedy, [*exc.evidence, *more]) from exc
     finally:
         _clean(api, place, jobs)
 

@@ -39,7 +39,7 @@ class Operator:
     upgraded: node and version of each driver pod that came up, in their order. ended: pods that ended.
     broken: versions whose pods crash, or (node, version). stuck: pods that no eviction ends. is_stopped: the
     operator does nothing. writes_left: the run is killed when so many writes were sent. owners: node -> its
-    NVIDIADriver.
+    NVIDIADriver. jobs_end: the condition with which each Job ends.
     """
 
     def __init__(
@@ -51,6 +51,7 @@ class Operator:
         self.ended: list[str] = []
         self.broken: set[t.Any] = set()
         self.stuck: set[str] = set()
+        self.jobs_end = "Complete"
         self.is_stopped = False
         self.writes_left: int | None = None
         self.owners = owners
@@ -157,6 +158,10 @@ class Operator:
     def _work(self) -> None:
         for daemonset in self._daemonsets():
             self._template(daemonset)
+        for job in self.all("Job"):
+            if "status" not in job:
+                job["status"] = {"conditions": [{"type": self.jobs_end, "status": "True"}]}
+                self.server.put(job)
         for _turn in range(20):
             before = json.dumps([self.all("Node"), self.all("Pod")])
             for node in self.all("Node"):
