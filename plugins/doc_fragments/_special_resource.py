@@ -119,7 +119,7 @@ options:
     description:
       - Whether a pool whose stack fails does not end the wait for the other pools. The task still fails, with
         the code of the first failure, once every other pool is ready or has failed too.
-      - RV(special_resource.pools) of the failed task then says which pools are ready.
+      - The field C(pools) of RV(special_resource) of the failed task then says which pools are ready.
       - A failure that belongs to no pool, such as one of the operator, always ends the wait.
     type: bool
     default: false

@@ -41,7 +41,7 @@ options:
     description:
       - "Namespaces that differ from the usual ones, such as C({gpu: my-operator, quota: [team-a, team-b]})."
       - The keys are V(nfd), V(gpu), V(nic), V(validation), V(machines), V(marketplace), V(openshift),
-        V(tuning), V(default) and V(quota). V(quota) has to list the namespaces of teams with quotas.
+        V(tuning), V(kmm), V(default) and V(quota). V(quota) has to list the namespaces of teams with quotas.
     type: dict
     default: {}
   subjects:

@@ -96,7 +96,11 @@ def prompts(template: Data, spec: Data, given: Data) -> None:
             raise RefusalError(extra_data=[f"Variables {variable} are not allowed on launch."])
         if question and question["type"] == "multiplechoice" and answer not in question["choices"]:
             raise RefusalError(variables_needed_to_start=[f"Value {answer} for '{variable}' is no choice."])
-        if question and question["type"] == "integer" and type(answer) is not int:
+        if (
+            question
+            and question["type"] == "integer"
+            and (isinstance(answer, bool) or not isinstance(answer, int))
+        ):
             raise RefusalError(variables_needed_to_start=[f"Value {answer} is not an integer."])
     for field in ("inventory", "limit"):
         if given.get(field) and not template.get(f"ask_{field}_on_launch"):

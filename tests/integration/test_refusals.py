@@ -123,12 +123,15 @@ def test_types_of_ones_own_are_known_when_a_pool_changes_or_goes(
     [
         ("enable_gpus", "roles"),
         ("plan", "roles"),
+        ("drift", "roles"),
+        ("after_openshift_update", "roles"),
         ("remove_gpus", "roles"),
         ("resize_pool", "nodes"),
         ("replace_node", "nodes"),
         ("remove_pool", "nodes"),
         ("upgrade_driver", "nodes"),
         ("preflight_update", "update"),
+        ("before_openshift_update", "update"),
     ],
 )
 def test_an_old_name_is_refused_and_the_new_one_named(

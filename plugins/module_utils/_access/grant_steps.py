@@ -37,7 +37,7 @@ def ensure(api: Api, params: AccessGrantParams) -> dict[str, t.Any]:
     wanted = grant_options.read(
         params["playbooks"], params["namespace"], params["namespaces"], params["subjects"]
     )
-    _refuse_others(api)
+    _require_administrator(api)
     live = _live(api, wanted)
     if params["state"] == "absent":
         _remove(api, live.values())
@@ -63,7 +63,7 @@ def ensure(api: Api, params: AccessGrantParams) -> dict[str, t.Any]:
     }
 
 
-def _refuse_others(api: Api) -> None:
+def _require_administrator(api: Api) -> None:
     """Raise API-RIGHTS if the identity may not give rights away."""
     missing = steps.missing_rights(api, needs.of("rbac", (), {}, ()).needed)
     if missing:
@@ -111,7 +111,7 @@ def _placed(api: Api, wanted: grant.Wanted) -> tuple[grant.Wanted, list[str]]:
 
 
 def _refuse_foreign(api: Api, objects: t.Iterable[KubeObject], live: t.Mapping[Key, KubeObject]) -> None:
-    """Raise API-CONFLICT for objects of these names that others created: who may have them is not ours."""
+    """Raise API-CONFLICT if others created an object of one of these names."""
     foreign = []
     for one in objects:
         kind, namespace, name = key = _key(one)

@@ -17,7 +17,10 @@ CLUSTER: t.Final = ""
 # Namespace of the node tuning operator.
 TUNING: t.Final = "openshift-cluster-node-tuning-operator"
 # Parts that are of no role.
-SHARED: t.Final = ("lease", "lease read", "plan", "leftovers", "removal", "update pools", "operator_upgrade")
+SHARED: t.Final = (
+    *("lease", "lease read", "plan", "leftovers", "removal"),
+    *("preflight", "update pools", "operator_upgrade"),
+)
 # What each playbook does. A role that the user leaves out by a tag is not asked about.
 _CREATE: t.Final = (
     "gpu_node_pool",
@@ -35,7 +38,7 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "replace_node": ("lease", "gpu_node_pool"),
     "remove_pool": ("lease", "gpu_node_pool absent", "node_tuning absent"),
     "tune_nodes": ("lease", "plan", "node_tuning"),
-    "before_openshift_update": ("lease", "update pools"),
+    "before_openshift_update": ("lease", "preflight", "update pools"),
     "after_openshift_update": (
         *("lease", "plan", "update pools"),
         *("node_feature_discovery", "gpu_operator", "gpu_validation"),
@@ -45,7 +48,7 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "upgrade_operators": ("lease", "operator_upgrade"),
 }
 # Playbooks that get a role of their own. Those outside PARTS do not ask for their rights first.
-GRANTED: t.Final = {**PARTS, "preflight_update": ("update",)}
+GRANTED: t.Final = {**PARTS, "preflight_update": ("preflight",)}
 # These change the number of machines of a pool and nothing that belongs to it.
 _OF_POOL: t.Final = ("gpu_node_pool health", "gpu_node_pool autoscale")
 _NEVER: t.Final = dict.fromkeys(("resize_pool", "replace_node"), _OF_POOL)
@@ -157,7 +160,8 @@ def by_place(playbook: str) -> dict[str, list[Need]]:
 
     The namespace of each right is its place. A place does not repeat the rights of the whole cluster.
     """
-    details = {title for title in TABLE if " " in title} - {*_NEVER.get(playbook, ())}
+    parts = {part for listed in GRANTED.values() for part in listed}
+    details = {title for title in TABLE if " " in title} - parts - {*_NEVER.get(playbook, ())}
     rights = of(playbook, details, {place: [place] for place in NAMESPACES}, ())
     every = [*rights.needed, *rights.useful]
     everywhere = {need for need in every if not need.namespace}

@@ -233,12 +233,12 @@ olm absent
   *            list                                 ConfigMap Secret Service Pod PersistentVolumeClaim
   *            list                                 Deployment StatefulSet DaemonSet Job CronJob
   *            list                                 ServiceMonitor
-update
+preflight
   -            get                                  ClusterVersion
   -            list                                 ClusterOperator ClusterServiceVersion Node Pod
-  -            list                                 ClusterPolicy NicClusterPolicy DaemonSet Module
-  -            list                                 MachineConfigPool PodDisruptionBudget
-  -            list                                 PreflightValidation PreflightValidationOCP
+  -            list                                 ClusterPolicy MachineConfigPool PodDisruptionBudget
+  -            list?                                NicClusterPolicy DaemonSet Module
+  -            list?                                PreflightValidation PreflightValidationOCP
   openshift    get                                  ImageStream
   gpu          list                                 DaemonSet Pod
   gpu          create?                              ImageStreamImport

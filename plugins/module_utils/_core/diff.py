@@ -168,7 +168,11 @@ def foreseen(changes: t.Iterable[Written], kept: t.Iterable[str]) -> list[dict[s
 def _entry(title: str, before: KubeObject, after: KubeObject) -> dict[str, t.Any]:
     if not before or not after:
         return {"action": DELETE if before else CREATE, "object": title, "fields": []}
-    return {"action": CHANGE, "object": title, "fields": [path for path, *_ in differing(before, after)]}
+    return {
+        "action": CHANGE,
+        "object": title,
+        "fields": [path for path, _live, _wanted in differing(before, after)],
+    }
 
 
 def differing(before: t.Any, after: t.Any, path: str = "") -> t.Iterator[tuple[str, t.Any, t.Any]]:

@@ -199,12 +199,12 @@ def _no_path(
         for name, entry in sorted(channels.items())
         if target in catalogue.csvs(entry) and not leads_past(entry, installed, target)
     ]
-    way = f"Set channel: {' or '.join(others)}" if others else f"Set to: {head}"
+    entry = f"channel: {others[0]}, to: {wish.to}" if others else f"channel: {channel}"
     return AcceleratorError(
         "OLM-NO-PATH",
         f"Channel {channel} of {wish.package} leads from {installed} to {head} at once and past {target}. "
         "Nothing was changed.",
-        f"{way} for {wish.package} in gpu_upgrade_operators.",
+        f"Set gpu_upgrade_operators: [{{name: {wish.package}, {entry}}}].",
     )
 
 

@@ -69,5 +69,7 @@ def validation(
         "pools": entries,
         "max_nodes": 200,
         "grace": 60.0,
+        "joining": None,
+        "machine_namespace": "openshift-machine-api",
     }
     return t.cast(GpuWorkloadParams, given | (params["validation"] or {}))

@@ -11,6 +11,8 @@ import typing as t
 
 from .._core.objects import KubeObject, Snapshot, name
 from .._core.readiness import Readiness, pending, ready
+from .._impact import driver
+from .._impact.impact import DRAIN, Impact, endings, refusal
 from .._kube.client import Api
 from .._stack import operands
 from . import node_driver, targets, wave_steps
@@ -19,13 +21,17 @@ from .options import GpuDriverUpgradeParams, Triple
 from .state import State
 from .targets import Target
 
+BUSY: t.Final = "UPGRADE-BUSY"
+
 
 def back(api: Api, params: GpuDriverUpgradeParams, state: State) -> list[str]:
     """Bring the old driver back where the upgrade failed, and return the nodes that keep the new one.
 
-    Raise AcceleratorError if a node does not get its old driver.
+    Raise UPGRADE-BUSY before the first write if pods would end that the options do not let end, and
+    AcceleratorError if a node does not get its old driver.
     """
     seen = look(api, params)
+    _refuse_busy(params, state, seen)
     kept: list[str] = []
     for target in seen.targets:
         failed = [node for node in state.failed if node in target.nodes]
@@ -35,6 +41,17 @@ def back(api: Api, params: GpuDriverUpgradeParams, state: State) -> list[str]:
     now = look(api, params).drivers
     wave_steps.reopen(api, now.values())
     return kept
+
+
+def _refuse_busy(params: GpuDriverUpgradeParams, state: State, seen: Seen) -> None:
+    """Raise UPGRADE-BUSY if pods with GPUs came back to a node with the new driver, and may not end."""
+    new = [
+        node for node in state.failed if node in seen.drivers and state.wanted.is_of(seen.drivers[node].image)
+    ]
+    ends = tuple(endings(seen.pods, new))
+    if ends and params["on_busy"] != DRAIN:
+        cause = f"the rollback of {', '.join(new)} replaces the driver"
+        raise refusal([Impact(cause, driver.UPGRADE, tuple(new), ends, True)], BUSY)
 
 
 def _target(

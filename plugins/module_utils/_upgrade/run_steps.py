@@ -23,10 +23,10 @@ from .look_steps import Seen, look
 from .node_driver import SKIP
 from .options import GpuDriverUpgradeParams, Window
 from .plan import Plan
+from .rollback_steps import BUSY
 from .state import State
 
 MAP: t.Final = known("ConfigMap")
-BUSY: t.Final = "UPGRADE-BUSY"
 PAUSED: t.Final = "The upgrade is paused. Set gpu_upgrade_action: resume (module option action) to go on."
 # Seconds between two looks at the time of day.
 _LOOK: t.Final = 30.0
@@ -156,6 +156,7 @@ def upgrade(work: Work) -> dict[str, t.Any]:
             raise _failed(work, wave, exc) from exc
         seconds = dict.fromkeys(wave, api.clock() - started)
         work.store(passed=(*work.state.passed, *wave), seconds={**work.state.seconds, **seconds})
+        _check_later(work, number)
     finish(work)
     return work.result()
 
@@ -168,6 +169,18 @@ def _pass(work: Work, wave: t.Sequence[str], title: str) -> None:
     nodes = [seen.drivers[node].node for node in wave if node in seen.drivers]
     pools = {node: wave_steps.pool_of(seen, node) for node in wave if node in seen.drivers}
     gate_steps.check(work.api, work.params, nodes, pools)
+
+
+def _check_later(work: Work, number: int) -> None:
+    """Warn of nodes that have the new driver before their turn; they pass the gate in their own wave."""
+    later = [node for wave in work.plan.waves[number + 1 :] for node in wave]
+    drivers = work.seen.drivers
+    early = [node for node in later if node in drivers and work.plan.wanted.is_of(drivers[node].image)]
+    if early:
+        work.api.warn(
+            f"{', '.join(early)} {'has' if len(early) == 1 else 'have'} the new driver before the turn: "
+            f"a driver pod that restarts gets the new template. {targets.remark(work.seen.targets)}".rstrip()
+        )
 
 
 def _stops(api: Api, params: GpuDriverUpgradeParams) -> str:

@@ -89,7 +89,7 @@ def test_a_second_run_sends_no_write(accounts: Accounts, playbook: Playbook, aud
 
 def test_the_manifests_of_the_folder_are_what_the_cluster_has(accounts: Accounts, cluster: Cluster) -> None:
     for path in (ROOT / "rbac").glob("*.yml"):
-        for role in yaml.safe_load_all(path.read_text()):
+        for role in yaml.safe_load(path.read_text())["items"]:
             live = must_get(cluster.client, RBAC, "clusterroles", role["metadata"]["name"])
             assert live["rules"] == role["rules"]
 
@@ -225,18 +225,18 @@ def forbidden(run: Run, audit: Audit) -> set[tuple[str, str]]:
     return {(one.verb, one.resource) for one in asked if one.event["annotations"][decision] == "forbid"}
 
 
-@pytest.mark.long("runs eight playbooks; the unit tests of the table hold each row")
+@pytest.mark.long("runs nine playbooks; the unit tests of the table hold each row")
 def test_each_playbook_works_with_its_own_account(accounts: Accounts, cluster: Cluster, audit: Audit) -> None:
     busy = {"gpu_on_busy": "drain"}
     day: list[tuple[str, str, Variables]] = [
-        ("plan", "enable_gpus", {}),
         ("enable_gpus", "", {}),
+        ("plan", "enable_gpus", {}),
+        ("drift", "", {}),
         ("tune_nodes", "", {"gpu_pools": tuned_pools()}),
         ("preflight_update", "", {"gpu_update_version": "4.20.99", "gpu_update_fail_on": "never"}),
         ("resize_pool", "", {"gpu_pool": "demo", "gpu_replicas": 1, **busy}),
         ("replace_node", "", busy),
         ("remove_pool", "", {"gpu_pool": "demo", **busy}),
-        ("enable_gpus", "", {}),
         ("remove_gpus", "", {"gpu_node_pool_on_busy": "drain"}),
         ("remove_gpus", "", {}),
     ]

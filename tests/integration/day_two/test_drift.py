@@ -47,7 +47,7 @@ def test_a_cluster_that_is_right_has_no_drift(place: Place, tmp_path: Path) -> N
 
 
 def test_what_people_changed_is_told_with_both_values(place: Place) -> None:
-    (first, *_) = place.client.list(*MACHINE_SETS[:3], labels=MACHINE_SETS[3])
+    first = place.client.list(*MACHINE_SETS[:3], labels=MACHINE_SETS[3])[0]
     name, number = first["metadata"]["name"], first["spec"]["replicas"]
     more = {"spec": {"replicas": number + 1}}
     place.client.patch(*MACHINE_SETS[:2], name, MACHINE_SETS[2], more)

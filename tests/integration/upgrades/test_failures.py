@@ -72,6 +72,7 @@ def test_a_budget_that_never_yields(installed: Upgrades) -> None:
         assert installed.versions() == dict.fromkeys(NODES, OLD)
         installed.assert_clean()
     installed.client.delete("v1", "namespaces", "another-team")
+    until(lambda: not installed.client.list(*keeper), "the pod is gone")
 
 
 def test_operands_that_wait_behind_a_driver_that_is_ready(installed: Upgrades) -> None:

@@ -103,3 +103,17 @@ def test_the_table_says_who_has_the_rights() -> None:
     account = "system:serviceaccount:home:accelerators-openshift-resize-pool"
     assert grant.table(wanted()) == [f"resize_pool: {account}"]
     assert grant.table(wanted(EVA, ROBOT)) == [f"resize_pool: {account} and 2 more"]
+
+
+def test_a_playbook_that_only_reads_may_only_read() -> None:
+    verbs = {need.verb for rights in needs.by_place("preflight_update").values() for need in rights}
+    questions = {Need("create", "image.openshift.io", "imagestreamimports", "gpu")}
+    assert verbs - {"get", "list", "watch"} == {"create"}
+    found = {need for rights in needs.by_place("preflight_update").values() for need in rights}
+    assert {need for need in found if need.verb == "create"} == questions
+
+
+def test_what_runs_before_an_update_has_the_rights_of_its_checks() -> None:
+    checks = {need for rights in needs.by_place("preflight_update").values() for need in rights}
+    found = {need for rights in needs.by_place("before_openshift_update").values() for need in rights}
+    assert checks - found == set()

@@ -108,38 +108,60 @@ def test_the_role_of_the_result_is_enough_and_each_of_its_rules_is_needed(is_inc
         assert refused(Authorizer({"": fewer}, is_incomplete))
 
 
-def rights(role: Data) -> t.Iterator[Data]:
-    """Yield a rule for each verb and resource of a role."""
-    for one in role["rules"]:
-        for resource in one["resources"]:
-            for verb in one["verbs"]:
-                yield rule([verb], one["apiGroups"][0], resource)
+EVERYTHING: t.Final[Data] = {
+    "nic": True,
+    "approve_csrs": True,
+    "pools": [
+        {
+            "name": "a",
+            "candidates": [{}],
+            "health": {"a": 1},
+            "autoscale": {"min": 0},
+            "tuning": {"reboot": "planned"},
+            "quota": [{"namespace": "team-a"}],
+            "priority": [{"name": "a"}],
+        }
+    ],
+}
+
+
+def without(rules: list[Data], need: Need) -> list[Data]:
+    """Return the rules without one verb on one resource."""
+    found = []
+    for one in rules:
+        if need.group in one["apiGroups"] and need.resource in one["resources"]:
+            others = [name for name in one["resources"] if name != need.resource]
+            verbs = [verb for verb in one["verbs"] if verb != need.verb]
+            found += [rule(one["verbs"], need.group, *others), rule(verbs, need.group, need.resource)]
+        else:
+            found.append(one)
+    return found
+
+
+@pytest.mark.parametrize("backend", ["clusterpolicy", "nvidiadriver", "dra"])
+@pytest.mark.parametrize("playbook", needs.PARTS)
+def test_without_any_one_verb_a_right_is_missing_and_named(playbook: str, backend: str) -> None:
+    params = asked({**EVERYTHING, "playbook": playbook, "backend": backend})
+    rights = steps.wanted_rights(params)
+    rules = review.cluster_role([*rights.needed, *rights.useful], "x")["rules"]
+    assert len(rights.needed) > 5
+    for need in rights.needed:
+        fewer = without(rules, need)
+        same = [one for one in rights.needed if (one.group, one.resource) == (need.group, need.resource)]
+        missing = [one for one in same if not review.is_granted(one, fewer)]
+        assert {one.verb for one in missing} == {need.verb}
+        assert all(line.startswith(f"{need.verb} {need.full} in ") for line in review.lines(missing))
 
 
 @pytest.mark.parametrize("playbook", needs.PARTS)
-def test_without_any_one_verb_the_playbook_stops_and_names_verb_and_resource(playbook: str) -> None:
-    pool = {
-        "name": "a",
-        "candidates": [{}],
-        "health": {},
-        "autoscale": {"min": 0},
-        "tuning": {"reboot": "planned"},
-        "quota": [{"namespace": "team-a"}],
-        "priority": [{"name": "a"}],
-    }
-    every = {"playbook": playbook, "pools": [pool | {"health": {"a": 1}}], "nic": True, "approve_csrs": True}
-    for backend in ("clusterpolicy", "nvidiadriver", "dra"):
-        params = {**every, "backend": backend}
-        found = ask(Authorizer({"": [ADMIN]}), **params)
-        granted = list(rights(found["cluster_role"]))
-        needed = {(one.verb, one.group, one.resource) for one in steps.wanted_rights(asked(params)).needed}
-        assert len(needed) > 5
-        for verb, group, resource in needed:
-            without = [one for one in granted if one != rule([verb], group, resource)]
-            told = refused(Authorizer({"": without}), **params)
-            title = Need(verb, group, resource).full
-            assert told
-            assert all(line.startswith(f"{verb} {title} in ") for line in told), told
+def test_without_its_last_right_the_playbook_stops(playbook: str) -> None:
+    params = {**EVERYTHING, "playbook": playbook}
+    rights = steps.wanted_rights(asked(params))
+    rules = review.cluster_role([*rights.needed, *rights.useful], "x")["rules"]
+    need = rights.needed[-1]
+    told = refused(Authorizer({"": without(rules, need)}), **params)
+    assert told
+    assert all(line.startswith(f"{need.verb} {need.full} in ") for line in told)
 
 
 def test_tags_choose_the_roles_that_are_asked_about() -> None:

@@ -108,4 +108,9 @@ def test_a_downgrade_is_refused_with_the_way_back(one: Wish) -> None:
 
 def test_a_channel_that_leads_past_the_release_is_refused() -> None:
     error = refused(csv_name("26.3.0"), "stable", wish("stable", "26.3.3"))
-    assert (error.code, "Set channel: v26.3" in error.remedy) == ("OLM-NO-PATH", True)
+    setting = f"gpu_upgrade_operators: [{{name: {order.GPU}, channel: v26.3, to: 26.3.3}}]"
+    assert (error.code, setting in error.remedy) == ("OLM-NO-PATH", True)
+    last = offer(stable="26.3.0 26.3.3 26.7.0")
+    with pytest.raises(AcceleratorError) as caught:
+        way.find(last, csv_name("26.3.0"), "stable", wish("stable", "26.3.3"))
+    assert "channel: stable}]" in caught.value.remedy

@@ -37,8 +37,9 @@ class Operator:
     """The operator works after each write, until nothing changes any more.
 
     upgraded: node and version of each driver pod that came up, in their order. ended: pods that ended.
-    broken: versions whose pods crash, or (node, version). stuck: pods that no eviction ends. is_stopped: the operator does nothing.
-    writes_left: the run is killed when so many writes were sent. owners: node -> its NVIDIADriver.
+    broken: versions whose pods crash, or (node, version). stuck: pods that no eviction ends. is_stopped: the
+    operator does nothing. writes_left: the run is killed when so many writes were sent. owners: node -> its
+    NVIDIADriver.
     """
 
     def __init__(
@@ -262,6 +263,10 @@ class Operator:
             if one["kind"] == "Pod" and name(one) == title:
                 del self.server.objects[key]
                 self.ended.append(title)
+
+    def restart(self, node: str) -> None:
+        """Restart the driver pod of a node, as a reboot does."""
+        self._start(self.node(node), self._of(self.node(node)))
 
     def _hash(self, daemonset: KubeObject) -> str:
         return self._revisions[daemonset["metadata"]["uid"]][-1]

@@ -11,6 +11,7 @@ from unit.upgrade.builders import params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import gate
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import GpuWorkloadParams
 
 
 def test_each_node_is_validated_by_itself() -> None:
@@ -27,6 +28,11 @@ def test_each_node_is_validated_by_itself() -> None:
             "expected": {"nvidia.com/gpu": 4},
         }
     ]
+
+
+def test_a_validation_has_every_option_of_its_module() -> None:
+    (node,) = FIXTURE["nodes"]
+    assert set(gate.validation(params(), [node], {"gpu-0": POOL})) >= GpuWorkloadParams.__required_keys__
 
 
 def test_taints_of_kubernetes_are_not_tolerated() -> None:

@@ -227,6 +227,44 @@ def test_a_pod_that_nothing_ends_fails_the_canary_and_the_old_driver_stays() -> 
     assert operator.ended == []
 
 
+def test_a_rollback_does_not_end_pods_that_nobody_was_asked_about() -> None:
+    operator = Operator(("gpu-0",))
+    probe = {"kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "probe", "namespace": "team"}}
+
+    def comes_back(_method: str, url: str) -> None:
+        if url.partition("?")[0].endswith("/jobs"):
+            operator.server.put(gpu_pod("train", "gpu-0"))
+            (job,) = operator.all("Job")
+            job["status"] = {"conditions": [{"type": "Failed", "status": "True"}]}
+
+    after_each_write(operator, comes_back)
+    with pytest.raises(AcceleratorError) as caught:
+        steps.ensure(operator.api(), params(probe=probe))
+    assert caught.value.code == "UPGRADE-BUSY"
+    assert "UPGRADE-PROBE" in caught.value.message
+    assert operator.versions() == {"gpu-0": NEW}
+    assert operator.ended == []
+    operator.server.request = operator.request
+    with pytest.raises(NotReadyError) as again:
+        steps.ensure(operator.api(), params(on_busy="drain"))
+    assert again.value.code == "UPGRADE-ROLLED-BACK"
+    assert operator.versions() == {"gpu-0": OLD}
+
+
+def test_a_node_that_restarts_before_its_turn_is_named_and_still_goes_through_the_gate() -> None:
+    operator = Operator(("gpu-0", "gpu-1"))
+
+    def restarts(_method: str, _url: str) -> None:
+        if operator.upgraded == [("gpu-0", NEW)]:
+            operator.restart("gpu-1")
+
+    after_each_write(operator, restarts)
+    api = operator.api()
+    found = steps.ensure(api, params())["driver_upgrade"]
+    assert any("gpu-1 has the new driver before the turn" in one for one in api.warnings)
+    assert found["passed"] == ["gpu-0", "gpu-1"]
+
+
 def test_status_says_what_keeps_a_node_from_its_driver() -> None:
     operator = Operator()
     operator.node("gpu-1")["metadata"]["labels"]["nvidia.com/gpu-driver-upgrade-state"] = "upgrade-failed"

@@ -14,7 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import gate_steps, steps
 
 
 def test_the_canary_goes_first_and_then_wave_by_wave() -> None:
@@ -74,15 +74,19 @@ def test_without_a_rollback_the_failing_node_stays_as_it_is() -> None:
     assert operator.phase() == "failed"
 
 
-def test_a_node_that_failed_the_gate_goes_through_it_again() -> None:
+def test_a_node_that_failed_the_gate_goes_through_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise NotReadyError("UPGRADE-PROBE", "The probe failed.", "Read its log.")
+
     operator = Operator()
-    probe = {"kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "probe", "namespace": "team"}}
-    for _run in range(2):
-        with pytest.raises(NotReadyError) as caught:
-            steps.ensure(operator.api(), params(rollback=False, probe=probe))
-        assert caught.value.code == "UPGRADE-PROBE"
-        assert operator.upgraded == [("gpu-0", NEW)]
-        assert operator.phase() == "failed"
+    with monkeypatch.context() as patch:
+        patch.setattr(gate_steps, "check", fails)
+        for _run in range(2):
+            with pytest.raises(NotReadyError) as caught:
+                steps.ensure(operator.api(), params(rollback=False))
+            assert caught.value.code == "UPGRADE-PROBE"
+            assert operator.upgraded == [("gpu-0", NEW)]
+            assert operator.phase() == "failed"
     steps.ensure(operator.api(), params())
     assert operator.versions() == dict.fromkeys(("gpu-0", "gpu-1", "gpu-2"), NEW)
 

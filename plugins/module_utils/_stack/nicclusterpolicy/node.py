@@ -83,7 +83,8 @@ def judge_node(
 
     wanted: resource -> number; 0 means at least one.
     """
-    of_node, upgrade = here(node, policy, snapshot), _judge_upgrade(node)
+    of_node = here(node, policy, snapshot)
+    upgrade = _judge_upgrade(node, of_node)
     rules = ((policy.get("spec") or {}).get("ofedDriver") or {}).get("upgradePolicy") or {}
     late = _judge_operands(node, of_node, is_automatic=bool(rules.get("autoUpgrade")))
     if upgrade:
@@ -128,13 +129,18 @@ def _upgrade_state(node: KubeObject) -> str:
     return "" if state == "upgrade-done" else state
 
 
-def _judge_upgrade(node: KubeObject) -> Finding | None:
+def _judge_upgrade(node: KubeObject, of_node: Here) -> Finding | None:
     state = _upgrade_state(node)
     if not state:
         return None
     if state == "upgrade-failed":
         what = "the upgrade of its NIC driver failed, the node stays cordoned"
         label = f"oc label node {name(node)} {UPGRADE}=upgrade-required --overwrite"
+        pairs = zip(of_node.daemonsets, of_node.found, strict=True)
+        if any(is_driver(one) and found.note == operands.OUTDATED for one, found in pairs):
+            what += ", and its old driver was not replaced: the node could not be drained"
+            remedy = f"End the pods that a disruption budget keeps (`oc get pdb -A`), then run `{label}`."
+            return on_node(FAILED, node, "Upgrade", what, "NIC-UPG", remedy, stage=stages.DRIVER)
         pods = how_to_list(name(node), NAMESPACE)
         remedy = f"Run `{pods}` to find and repair the mofed pod of the node, then run `{label}`."
         return on_node(FAILED, node, "Upgrade", what, "NIC-UPG", remedy, stage=stages.DRIVER)

@@ -69,7 +69,8 @@ def outdated(*, automatic: bool, state: str = "") -> dict[str, list[Data]]:
         (outdated(automatic=False), "NIC-DRV-OUTDATED", "Set ofed_driver.upgrade_policy to"),
         (outdated(automatic=True), "NIC-UPG", "oc logs"),
         (outdated(automatic=True, state="pod-restart-required"), "NIC-UPG", "oc adm drain"),
-        (outdated(automatic=True, state="upgrade-failed"), "NIC-UPG", "oc get pods"),
+        (outdated(automatic=True, state="upgrade-failed"), "NIC-UPG", "oc get pdb -A"),
+        (world(nodes=[node(**{nic_node.UPGRADE: "upgrade-failed"})]), "NIC-UPG", "oc get pods"),
     ],
 )
 def test_an_old_driver_waits_for_its_upgrade_unless_there_is_none(

@@ -22,12 +22,12 @@ def policy(**rules: t.Any) -> Object:
     return {"driver": {"upgradePolicy": {"autoUpgrade": True} | rules}}
 
 
-def begun(rules: Object, name: str = "train", spec: Object = GPU, **metadata: t.Any) -> Fleet:
+def begun(rules: Object, name: str = "train", spec: Object | None = None, **metadata: t.Any) -> Fleet:
     """Return one node whose upgrade has begun while a pod runs on it."""
     fleet = Fleet(1, spec=policy(**rules))
     fleet.run(1)
     fleet.states = {"gpu-0": []}
-    fleet.add_pod(name, "gpu-0", metadata.pop("labels", {}), spec, **metadata)
+    fleet.add_pod(name, "gpu-0", metadata.pop("labels", {}), spec or GPU, **metadata)
     fleet.roll({"driver": fleet.spec["driver"] | {"kernelModuleType": "open"}})
     fleet.run()
     return fleet
