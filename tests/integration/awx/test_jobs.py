@@ -56,6 +56,26 @@ def test_the_next_node_takes_the_artifacts_as_extra_variables(controller: Contro
     assert job.artifacts["gpu_run"]["cluster"]["pools"] == ["demo"]
 
 
+def test_a_diagnosis_of_a_cluster_without_the_stack_fails_with_a_code(
+    controller: Controller, audit: Audit
+) -> None:
+    start = audit.position()
+    job = controller.launch("diagnose", {"cluster": {}}, **POOLS)
+    assert job.rc == 2, job.output
+    assert "Fail for pools that are not ready" in job.output
+    found = job.artifacts["gpu_run"]["cluster"]
+    assert (found["playbook"], found["pools"]) == ("diagnose", ["demo"])
+    assert len(found["codes"]) == 1
+    audit.flush()
+    assert audit.written(start) == []
+
+
+def test_a_validation_of_a_cluster_without_nodes_fails_with_a_code(controller: Controller) -> None:
+    job = controller.launch("validate", {"cluster": {}}, **POOLS)
+    assert job.rc == 2, job.output
+    assert "WORK-" in job.output
+
+
 def test_a_dead_cluster_stops_no_other_and_a_relaunch_takes_only_it(
     controller: Controller, environment: dict[str, str]
 ) -> None:
