@@ -115,7 +115,7 @@ def listening(
         "ANSIBLE_HOME": str(folder / "home"),
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
     }
-    command = [rulebook, "--rulebook", RULEBOOK, "-i", "hosts.yml", "--vars", "vars.yml"]
+    command = [str(rulebook), "--rulebook", str(RULEBOOK), "-i", "hosts.yml", "--vars", "vars.yml"]
     with found.log.open("w") as log:
         running = subprocess.Popen(
             command, cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True
