@@ -16,9 +16,8 @@ from .._nodes.labels import has_nvidia_pci, labels
 from .._tuning import machine_config, pool_judge, rollout
 from .._tuning.rollout import Reboot
 from .._tuning.selectors import selects
+from .rollout import MARK
 
-# Says which pools a run paused for an update, and for which release; a run unpauses no other pool.
-MARK: t.Final = "accelerators.openshift/paused-for-update"
 _MASTER: t.Final = "master"
 _BECAUSE: t.Final = "the cluster was updated while their MachineConfigPool was paused"
 

@@ -17,7 +17,7 @@ from .._nodes import drain
 from .._tuning import rollout, rollout_writes
 from . import pause
 from .pause import Member
-from .rollout import selector
+from .rollout import MARK, selector
 
 _BUSY: t.Final = "UPDATE-BUSY"
 _GRACE: t.Final = 120.0
@@ -91,5 +91,5 @@ def _labels(one: Member) -> str:
 
 
 def _patch(api: Api, one: Member, spec: KubeObject, version: str | None) -> None:
-    body = {"metadata": {"annotations": {pause.MARK: version}}, "spec": spec}
+    body = {"metadata": {"annotations": {MARK: version}}, "spec": spec}
     api.merge_patch(rollout_writes.POOL, one.title, None, body)

@@ -12,7 +12,11 @@ from unit.tuning.operator_in_memory import KINDS, Operator, config, gpu_pod, nod
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._update import pause, pause_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._update import (
+    pause,
+    pause_steps,
+    rollout,
+)
 
 GPU: t.Final = "node-role.kubernetes.io/gpu"
 ROLES: t.Final = {
@@ -162,7 +166,7 @@ def test_a_run_that_was_killed_while_nodes_reboot_is_resumed() -> None:
     update(operator)
     operator.is_stopped = True
     pause_steps.released(operator.api(wait_wanted=False), params())
-    assert pause.MARK in operator.must("MachineConfigPool", "gpu")["metadata"]["annotations"]
+    assert rollout.MARK in operator.must("MachineConfigPool", "gpu")["metadata"]["annotations"]
     operator.is_stopped = False
     released(operator)
     assert sorted(operator.reboots) == ["c1", "g1", "g2"]

@@ -36,6 +36,12 @@ def test_machine_config_pools(live: KubeObject, verdict: str) -> None:
     assert worst(rollout.pools([live])) == verdict
 
 
+def test_a_pool_that_waits_for_the_update_by_our_hand_stops_nothing() -> None:
+    live = pool(paused=True)
+    live["metadata"]["annotations"] = {rollout.MARK: "4.22.9"}
+    assert worst(rollout.pools([live])) == "ok"
+
+
 def pod(
     name: str, owner: str = "ReplicaSet", gpu: bool = False, data: bool = False, node: str = "gpu-0"
 ) -> KubeObject:
