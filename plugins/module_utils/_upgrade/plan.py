@@ -71,13 +71,7 @@ def build(
     triple, wave, canary = wishes
     grouped = _by_pool(drivers, pools)
     chosen = {node: pool for pool, nodes in grouped.items() for node in nodes}
-    if canary and canary not in chosen:
-        known = ", ".join(sorted(chosen))
-        raise InputError(
-            "UPGRADE-CANARY",
-            f"canary: {canary} is no node of the chosen pools.",
-            f"Set gpu_upgrade_canary (module option canary) to one of {known}.",
-        )
+    _check_canary(canary, chosen)
     largest = max(map(len, grouped.values()))
     first_pool = next(iter(grouped))
     options.wave_size(wave, first_pool, largest, largest)
@@ -89,15 +83,23 @@ def build(
         for node in driven
         if (node in left or drivers[node].is_due(triple, asked[node])) and not drivers[node].is_skipped
     ]
-    held = [node for one in targets for node in one.nodes if node not in chosen]
     order = _waves(due, chosen, {pool: len(nodes) for pool, nodes in grouped.items()}, wave, canary, pods)
     return Plan(
         triple,
         tuple(map(tuple, _resumed(order, before, due))),
         chosen,
-        tuple(sorted({node for node in held if any(node in one.nodes for one in targets)})),
+        tuple(sorted({node for one in targets for node in one.nodes} - set(chosen))),
         tuple(sorted(node for node in driven if drivers[node].is_skipped)),
     )
+
+
+def _check_canary(canary: str | None, chosen: t.Mapping[str, str]) -> None:
+    if canary and canary not in chosen:
+        raise InputError(
+            "UPGRADE-CANARY",
+            f"canary: {canary} is no node of the chosen pools.",
+            f"Set gpu_upgrade_canary (module option canary) to one of {', '.join(sorted(chosen))}.",
+        )
 
 
 def _by_pool(

@@ -61,10 +61,10 @@ class Operator:
             for one in seen[key]:
                 self.server.put(one)
         (policy,) = seen["policies"]
-        policy["spec"]["driver"] |= {"upgradePolicy": {"autoUpgrade": True, "maxUnavailable": "100%"}}
-        policy["spec"]["driver"] |= {"repository": "nvcr.io/nvidia", "image": "driver", "version": OLD}
-        if owners:
-            policy["spec"]["driver"]["useNvidiaDriverCRD"] = True
+        driver = policy["spec"]["driver"]
+        driver |= {"upgradePolicy": {"autoUpgrade": True, "maxUnavailable": "100%"}}
+        driver |= {"repository": "nvcr.io/nvidia", "image": "driver", "version": OLD}
+        driver |= {"useNvidiaDriverCRD": True} if owners else {}
         self.server.put(policy)
         self._add_daemonsets(seen["daemonsets"])
         for node in nodes:
@@ -90,12 +90,8 @@ class Operator:
             made["spec"]["template"]["spec"]["nodeSelector"][OWNER] = title
             made["spec"]["template"]["spec"]["containers"] = [{"name": "nvidia-driver-ctr", "image": ""}]
             self.server.put(made)
-            spec: KubeObject = {
-                "driverType": "gpu",
-                "repository": "nvcr.io/nvidia",
-                "image": "driver",
-                "version": OLD,
-            }
+            spec: KubeObject = {"driverType": "gpu", "repository": "nvcr.io/nvidia"}
+            spec |= {"image": "driver", "version": OLD}
             spec |= {"nodeSelector": {}, "upgradePolicy": {"autoUpgrade": True, "maxUnavailable": "100%"}}
             labels = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
             metadata = {"name": title, "labels": labels}
@@ -290,15 +286,9 @@ class Operator:
         pod["spec"] = {"nodeName": name(node), "containers": [{"name": "nvidia-driver-ctr", "image": image}]}
         pod["status"]["conditions"] = [{"type": "Ready", "status": str(not is_broken)}]
         if is_broken:
-            waiting = {"reason": "CrashLoopBackOff", "message": "back-off"}
-            pod["status"]["containerStatuses"] = [
-                {
-                    "name": "nvidia-driver-ctr",
-                    "ready": False,
-                    "restartCount": 4,
-                    "state": {"waiting": waiting},
-                }
-            ]
+            waiting = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}}
+            crashing = {"name": "nvidia-driver-ctr", "ready": False, "restartCount": 4, "state": waiting}
+            pod["status"]["containerStatuses"] = [crashing]
         self.server.put(pod)
         self.upgraded.append((name(node), version))
 
