@@ -130,7 +130,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "operator_upgrade": (140, 807),
     "preflight_update": (75, 401),
     "special_resource": (137, 765),
-    "update_pools": (63, 331),
+    "update_pools": (63, 332),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
