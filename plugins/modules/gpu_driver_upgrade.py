@@ -58,7 +58,7 @@ options:
   pools:
     description:
       - Pools whose nodes are upgraded. Each entry has C(name) and C(node_selector), and may have
-        C(expected), as RV(accelerators.openshift.gpu_plan#module:plan.groups) returns them.
+        C(expected), as C(groups) in RV(accelerators.openshift.gpu_plan#module:plan) returns them.
       - By default all nodes on which the GPU operator runs a driver.
     type: list
     elements: dict
