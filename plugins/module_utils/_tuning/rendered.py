@@ -17,10 +17,37 @@ def sources(pool: str, wanted: t.Iterable[KubeObject]) -> list[str]:
     name, kinds = machine_config.pool_name(pool), {one["kind"] for one in wanted}
     found = [machine_config.kernel_name(pool)] if "MachineConfig" in kinds else []
     if "PerformanceProfile" in kinds:
-        found.append(f"50-performance-{name}")
+        found += [f"50-performance-{name}", told_name(pool)]
     if kinds & {"KubeletConfig", "PerformanceProfile"}:
         found.append(f"99-{name}-generated-kubelet")
     return found
+
+
+def told_name(pool: str) -> str:
+    """Return the MachineConfig with the kernel arguments that TuneD on the nodes of the pool tells."""
+    return f"50-nto-{machine_config.pool_name(pool)}"
+
+
+def is_told(config: KubeObject | None, profile: KubeObject) -> bool:
+    """Return True if the MachineConfig has the kernel arguments of the PerformanceProfile as it is now.
+
+    Before that its nodes would reboot once with the old arguments, and once more with the new ones.
+    """
+    spec = profile["spec"]
+    have = {str(one) for one in ((config or {}).get("spec") or {}).get("kernelArguments") or []}
+    pages = _page_arguments(spec.get("hugepages") or {})
+    end = f",{spec['cpu']['isolated']}"
+    return (
+        {*spec.get("additionalKernelArgs", ()), *pages} <= have
+        and any(one.startswith("isolcpus=") and one.endswith(end) for one in have)
+        and {one for one in have if one.startswith("hugepages=")} <= pages
+    )
+
+
+def _page_arguments(wanted: KubeObject) -> set[str]:
+    """Return the arguments for huge pages; pages of one NUMA node are allocated by a service."""
+    pages = wanted.get("pages") or []
+    return {f"hugepages={one['count']}" for one in pages if one.get("node") is None}
 
 
 def is_rendered(rendered: KubeObject, parts: t.Sequence[KubeObject], own: t.Collection[str]) -> bool:

@@ -176,7 +176,7 @@ def _wait_rendered(api: Api, changes: t.Sequence[Change]) -> None:
         judge.stale = {
             title: pool_judge.target(pool)
             for title, pool in pools.items()
-            if not _is_whole(api, pool, own[title])
+            if not (_is_whole(api, pool, own[title]) and all(_is_told(api, one) for one in changes))
         }
         if not judge.stale:
             return
@@ -189,6 +189,13 @@ def _is_whole(api: Api, pool: KubeObject, own: t.Sequence[str]) -> bool:
     parts = [one for one in (api.get(CONFIG, source) for source in names) if one is not None]
     mine = [one for one in names if one.startswith(tuple(own))] if own else []
     return whole is not None and rendered.is_rendered(whole, parts, mine)
+
+
+def _is_told(api: Api, change: Change) -> bool:
+    """Return True if TuneD has told the kernel arguments of the pool's PerformanceProfile, if it has one."""
+    profiles = [one for one in change.wanted if one["kind"] == "PerformanceProfile"]
+    config = rendered.told_name(change.tuning.name)
+    return change.is_empty or all(rendered.is_told(api.get(CONFIG, config), one) for one in profiles)
 
 
 def release(api: Api, releases: t.Sequence[Release]) -> None:

@@ -102,7 +102,8 @@ class Operator:
 
     reboots: nodes in the order in which they rebooted. is_stopped: nothing happens. rolls: nodes get their
     configuration. renders: configurations are rendered. requests_left: the run ends (as after kill -9) when
-    so many writes were sent.
+    so many writes were sent. tuned_is_late: requests until TuneD tells the kernel arguments of a
+    PerformanceProfile.
     """
 
     def __init__(self, *objects: KubeObject, kinds: t.Iterable[str] = KINDS) -> None:
@@ -111,6 +112,7 @@ class Operator:
         self.is_stopped = False
         self.rolls = self.renders = True
         self.writes_left: int | None = None
+        self.tuned_is_late, self._heard = 0, (list[str](), 0)
         for one in (pool("worker"), config("00-worker", "worker", "quiet"), *objects):
             self.server.put(one)
         self._work()
@@ -190,9 +192,14 @@ class Operator:
         name, selector = str(one["metadata"]["name"]), {"matchLabels": one["spec"]["nodeSelector"]}
         if not any(selects(selector, found["metadata"]["labels"]) for found in self.all("Node")):
             return
-        arguments = one["spec"].get("additionalKernelArgs", [])
-        for made in (f"50-performance-{name}", f"99-{name}-generated-kubelet"):
-            wanted = config(made, name, *(arguments if made.startswith("50") else []))
+        spec = one["spec"]
+        told = [*spec.get("additionalKernelArgs", []), f"isolcpus=managed_irq,{spec['cpu']['isolated']}"]
+        told += [f"hugepages={page['count']}" for page in spec.get("hugepages", {}).get("pages", [])]
+        self._heard = (told, self._heard[1] + 1 if self._heard[0] == told else 0)
+        for made in (f"50-performance-{name}", f"99-{name}-generated-kubelet", f"50-nto-{name}"):
+            if made.startswith("50-nto") and self._heard[1] < self.tuned_is_late:
+                continue
+            wanted = config(made, name, *(told if made.startswith("50-nto") else []))
             if (self.find("MachineConfig", made) or {}).get("spec") != wanted["spec"]:
                 self.server.put(wanted)
 

@@ -21,7 +21,11 @@ def test_sources_of_each_way() -> None:
     plain = machine_config.manifests(one, served=False)
     assert rendered.sources("training", plain) == ["99-gpu-training-kernel", KUBELET]
     profile = machine_config.manifests(one, served=True)
-    assert rendered.sources("training", profile) == ["50-performance-gpu-training", KUBELET]
+    assert rendered.sources("training", profile) == [
+        "50-performance-gpu-training",
+        "50-nto-gpu-training",
+        KUBELET,
+    ]
     assert rendered.sources("training", machine_config.manifests(tuning(), True)) == [
         "99-gpu-training-kernel"
     ]

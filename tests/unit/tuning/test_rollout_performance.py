@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+import typing as t
+
+import pytest
 from unit.tuning.operator_in_memory import KINDS, Operator, node, tuning
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import rollout_steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.options import (
     HugePages,
@@ -29,6 +34,30 @@ def test_a_performance_profile_is_one_rollout_too() -> None:
     assert operator.names("PerformanceProfile") == []
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"huge_pages": (HugePages("1G", 16),)},
+        {"huge_pages": ()},
+        {"kernel_arguments": ("iommu=pt", "pci=realloc")},
+        {"isolate": Isolation("0-3", "4-7")},
+    ],
+    ids=lambda other: str(*other),
+)
+def test_nodes_reboot_when_tuned_has_told_the_kernel_arguments_of_the_new_profile(
+    other: dict[str, t.Any],
+) -> None:
+    operator = Operator(node("n1"), kinds=WITH_PROFILES)
+    rollout_steps.ensure(operator.api(), [WHOLE], "fail")
+    operator.reboots.clear()
+    operator.tuned_is_late = 20
+    rollout_steps.ensure(operator.api(), [dataclasses.replace(WHOLE, **other)], "fail")
+    assert operator.reboots == ["n1"]
+    for _time in range(20):  # more requests, and nothing is left to roll out
+        operator.api().list(known("Node"))
+    assert operator.reboots == ["n1"]
+
+
 def test_a_performance_profile_of_an_empty_pool_waits_for_no_configuration() -> None:
     operator = Operator(kinds=WITH_PROFILES)
     (found,) = rollout_steps.ensure(operator.api(seconds=5.0), [WHOLE], "fail")
@@ -45,6 +74,7 @@ def test_without_isolated_cpus_other_objects_take_over_in_one_rollout() -> None:
     assert operator.names("PerformanceProfile") == []
     assert operator.names("MachineConfig") == [
         "00-worker",
+        "50-nto-gpu-training",
         "50-performance-gpu-training",
         "99-gpu-training-generated-kubelet",
         "99-gpu-training-kernel",
