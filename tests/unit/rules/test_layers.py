@@ -125,12 +125,12 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_workload": (75, 391),
     "manifests": (39, 223),
     "nfd_labels": (58, 324),
-    "node_tuning": (81, 407),
+    "node_tuning": (81, 409),
     "olm_operator": (66, 370),
     "operator_upgrade": (140, 807),
     "preflight_update": (75, 401),
     "special_resource": (137, 765),
-    "update_pools": (63, 332),
+    "update_pools": (63, 333),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
