@@ -59,7 +59,8 @@ def _kill(playbook: Playbook, when: t.Callable[[], t.Any], arguments: list[str])
             start_new_session=True,
         )
     try:
-        until(lambda: run.poll() is not None or when(), "the moment in which ansible-playbook is killed")
+        what = "the moment in which ansible-playbook is killed"
+        until(lambda: run.poll() is not None or when(), what, 240)
         has_ended = run.poll() is not None
     finally:
         # Its workers are not in this group: each has a session of its own.
