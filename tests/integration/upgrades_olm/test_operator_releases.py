@@ -10,7 +10,7 @@ import typing as t
 import pytest
 from cluster import Cluster, must_get
 from integration.patience import until
-from integration.playbook import Playbook, Run
+from integration.playbook import Playbook, Run, TaskResult
 from integration.stack.driver_gaps import POOLS, QUICK
 from integration.stack.operators.subscribed import V1ALPHA1, approved
 from integration.wire import Audit
@@ -91,6 +91,11 @@ def refused(run: Run, audit: Audit, code: str, *words: str) -> None:
     assert audit.writes(*run.tasks) == []
 
 
+def of_upgrade(run: Run) -> TaskResult:
+    """Return the result of the task that upgrades the operators."""
+    return next(one for one in run.tasks if "operators" in one.result)
+
+
 @pytest.mark.parametrize(
     ("entry", "code", "words"),
     [
@@ -127,19 +132,19 @@ def test_check_mode_shows_the_whole_way(cluster: Cluster, stack: Playbook, audit
     run = upgraded(stack, "--check", **UP, gpu_upgrade_driver_change="pin", gpu_on_busy="drain")
     assert run.rc == 0, run.output
     assert audit.writes(*run.tasks) == []
-    (operator,) = run.tasks[-2]["operators"]
+    (operator,) = of_upgrade(run)["operators"]
     assert [(one["from"], one["to"], one["channel"]) for one in operator["steps"]] == [
         (FIRST, MIDDLE, "v26.3"),
         (MIDDLE, LAST, "stable"),
     ]
-    assert run.tasks[-2].changed
+    assert of_upgrade(run).changed
     assert subscription(cluster, GPU, NAMESPACE)["spec"]["channel"] == "v25.10"
 
 
 def test_release_by_release_with_one_plan_each(cluster: Cluster, stack: Playbook, audit: Audit) -> None:
     run = upgraded(stack, **UP, gpu_upgrade_driver_change="pin", gpu_on_busy="drain")
     assert run.rc == 0, run.output
-    (operator,) = run.tasks[-2]["operators"]
+    (operator,) = of_upgrade(run)["operators"]
     assert [(one["from"], one["to"]) for one in operator["steps"]] == [(FIRST, MIDDLE), (MIDDLE, LAST)]
     assert [one["truth"] for one in operator["steps"]] == [
         "ClusterPolicy gpu-cluster-policy: 3 GPU nodes ready"
@@ -155,7 +160,7 @@ def test_again_without_a_write(stack: Playbook, audit: Audit) -> None:
     run = upgraded(stack, **UP)
     assert (run.rc, run.changed) == (0, 0), run.output
     asked = UP["gpu_upgrade_operators"]
-    tasks = [run.tasks[-2], stack.module("operator_upgrade", operators=asked, in_process=False, check=True)]
+    tasks = [of_upgrade(run), stack.module("operator_upgrade", operators=asked, in_process=False, check=True)]
     assert audit.writes(*tasks) == []
     assert [(one.changed, one["operators"][0]["steps"]) for one in tasks] == [(False, [])] * 2
 
@@ -169,5 +174,5 @@ def test_a_downgrade_is_refused_with_the_way_back(stack: Playbook, audit: Audit)
 def test_a_plan_with_another_operator_is_approved_when_allowed(cluster: Cluster, stack: Playbook) -> None:
     run = upgraded(stack, gpu_upgrade_allow_csvs=["kernel-module-management.*"])
     assert run.rc == 0, run.output
-    assert [one["package"] for one in run.tasks[-2]["operators"]] == ["nfd", GPU]
+    assert [one["package"] for one in of_upgrade(run)["operators"]] == ["nfd", GPU]
     assert subscription(cluster, "nfd", "openshift-nfd")["status"]["installedCSV"] == NEWER
