@@ -16,7 +16,18 @@ BIN = Path(sys.executable).parent
 # All files and folders at the top of the tarball.
 TOP = {"MANIFEST.json", "FILES.json", "README.md", "CHANGELOG.rst", "COPYING", "requirements.txt"}
 TOP |= {"execution-environment.yml", "requirements-ee.txt"}
-TOP |= {"awx", "changelogs", "docs", "examples", "meta", "playbooks", "plugins", "rbac", "roles"}
+TOP |= {
+    "awx",
+    "changelogs",
+    "docs",
+    "examples",
+    "extensions",
+    "meta",
+    "playbooks",
+    "plugins",
+    "rbac",
+    "roles",
+}
 PLUGIN_KINDS = {
     "action",
     "callback",
