@@ -21,12 +21,6 @@ pytestmark = [
 Data = dict[str, t.Any]
 
 
-@pytest.fixture(scope="module")
-def installed(upgrades: Upgrades) -> Upgrades:
-    upgrades.install()
-    return upgrades
-
-
 def ask(upgrades: Upgrades, version: str, **rules: t.Any) -> None:
     """Write a driver and rules of its upgrade into the ClusterPolicy."""
     body = {"spec": {"driver": {**driver(version), "upgradePolicy": rules}}}
