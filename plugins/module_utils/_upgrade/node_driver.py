@@ -67,6 +67,11 @@ class NodeDriver(t.NamedTuple):
         return annotations.get(HELD) == "true" and labels(self.node).get(SKIP) == "true"
 
     @property
+    def is_free(self) -> bool:
+        """Return whether the upgrade controller leaves the node alone if nothing holds it back."""
+        return self.is_current or self.pod is None
+
+    @property
     def is_skipped(self) -> bool:
         """Return whether somebody holds the node back by the operator's label."""
         return labels(self.node).get(SKIP) == "true" and not self.is_held

@@ -120,11 +120,13 @@ def check(params: GpuDriverUpgradeParams) -> None:
             f"wave: {params['wave']!r} is neither a number of nodes nor a percentage.",
             "Set gpu_upgrade_wave (module option wave) to a number such as 2, or a percentage such as 25%.",
         )
-    if params["window"] and not _WINDOW.fullmatch(params["window"]):
+    window = Window.of(params["window"])
+    if params["window"] and (window is None or window.begin == window.end):
+        what = "begins when it ends" if window else "is no time of day"
         raise InputError(
             "UPGRADE-WINDOW",
-            f"window: {params['window']!r} is no time of day.",
-            'Set gpu_upgrade_window (module option window) to two times in UTC, such as "22:00-04:00".',
+            f"window: {params['window']!r} {what}.",
+            'Set gpu_upgrade_window (module option window) to two different times in UTC: "22:00-04:00".',
         )
     probe = params["probe"]
     if probe is not None and (probe.get("kind") != "Job" or not (probe.get("metadata") or {}).get("name")):

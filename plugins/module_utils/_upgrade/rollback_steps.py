@@ -71,13 +71,15 @@ def _target(
     if state.wanted != old:
         judge = functools.partial(_judge_template, state.wanted, failed)
         api.wait(queries(params), judge, f"template of {target.title}", on_timeout_code="UPGRADE-ROLLBACK")
+    now = look(api, params).drivers
     for node in failed:
-        if body := node_driver.again(look(api, params).drivers[node]):
+        if node in now and (body := node_driver.again(now[node])):
             api.merge_patch(wave_steps.NODE, node, None, body)
     wave_steps.wait(api, params, seen, old, failed, f"old driver of {', '.join(failed)}")
     now = look(api, params).drivers
-    wave_steps.release(api, [now[one.name] for one in others if now[one.name].is_current])
-    return [one.name for one in others if one.name in now and not now[one.name].is_current]
+    here = [now[one.name] for one in others if one.name in now]
+    wave_steps.release(api, [one for one in here if one.is_current])
+    return [one.name for one in here if not one.is_current]
 
 
 def _judge_template(wanted: Triple, nodes: t.Sequence[str], snapshot: Snapshot) -> Readiness:

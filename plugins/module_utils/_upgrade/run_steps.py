@@ -6,30 +6,34 @@
 
 from __future__ import annotations
 
-import datetime
 import typing as t
 from dataclasses import dataclass, field
 
 from .._core.errors import AcceleratorError, NotReadyError
 from .._core.objects import Snapshot, number_of
 from .._core.readiness import Readiness, pending, ready
-from .._frame.lease import Lease
 from .._impact import impact
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._nodes import drain
-from . import gate_steps, plan as upgrade_plan, rollback_steps, state as states, targets, wave_steps
+from . import (
+    gate_steps,
+    plan as upgrade_plan,
+    rollback_steps,
+    state as states,
+    targets,
+    wave_steps,
+    window_steps,
+)
 from .look_steps import Seen, look
 from .node_driver import SKIP
-from .options import GpuDriverUpgradeParams, Window
+from .options import GpuDriverUpgradeParams
 from .plan import Plan
 from .rollback_steps import BUSY
 from .state import State
 
 MAP: t.Final = known("ConfigMap")
 PAUSED: t.Final = "The upgrade is paused. Set gpu_upgrade_action: resume (module option action) to go on."
-# Seconds between two looks at the time of day.
-_LOOK: t.Final = 30.0
 
 
 @dataclass
@@ -93,24 +97,6 @@ def ask(api: Api, params: GpuDriverUpgradeParams, plan: Plan, seen: Seen) -> lis
     return impact.as_result([found])
 
 
-def may_begin(api: Api, params: GpuDriverUpgradeParams) -> bool:
-    """Return whether a wave may begin now; with outside_window wait, wait for the window."""
-    window = Window.of(params["window"])
-    while window is not None and not window.is_open(now := datetime.datetime.now(datetime.UTC)):
-        opens = window.opens(now)
-        if params["outside_window"] == "end" or not api.wait_wanted:
-            api.warn(f"No wave begins before {opens:%H:%M} UTC. The next run goes on.")
-            return False
-        api.progress(f"the window opens at {opens:%H:%M} UTC")
-        if isinstance(api.guard, Lease):
-            # Other runs may work meanwhile.
-            api.guard.let_go()
-        seconds = (opens - now).total_seconds()
-        api.deadline.grow(api.deadline.elapsed() + seconds + params["wait_timeout"])
-        api.deadline.sleep(min(_LOOK, seconds))
-    return True
-
-
 def begin(work: Work, found: State | None) -> None:
     """Write down what the upgrade is, before its first change. found: the state that the task has read."""
     wanted = work.plan.wanted
@@ -135,13 +121,19 @@ def begin(work: Work, found: State | None) -> None:
 def upgrade(work: Work) -> dict[str, t.Any]:
     """Upgrade wave by wave, and return the value of the module's result. Raise the failure of a wave."""
     api, params, plan = work.api, work.params, work.plan
-    for number, wave in enumerate(plan.waves):
+    for number, planned in enumerate(plan.waves):
+        wave = list(planned)
         if number and (phase := _stops(api, params)):
             work.store(phase=phase)
             work.look()
             return work.result()
         if number:
-            work.look()
+            # Nodes go away meanwhile, and pods start.
+            drivers = work.look().drivers
+            wave = [node for node in wave if node in drivers]
+            _refuse_busy(work, wave)
+        if not wave:
+            continue
         if params["on_busy"] == impact.WAIT:
             _wait_idle(work, wave)
         title = f"{'canary' if number == 0 else f'wave {number}'}: {', '.join(wave)}"
@@ -159,6 +151,14 @@ def upgrade(work: Work) -> dict[str, t.Any]:
         _check_later(work, number)
     finish(work)
     return work.result()
+
+
+def _refuse_busy(work: Work, wave: t.Sequence[str]) -> None:
+    """Raise UPGRADE-BUSY if pods with devices started on the nodes since the task asked, and may not end."""
+    left = upgrade_plan.impact(work.plan, work.seen.pods, wave)
+    if left is not None and work.params["on_busy"] == impact.FAIL:
+        so_far = f"The upgrade stopped before {', '.join(wave)}, and the next run goes on there."
+        raise impact.refusal([left], BUSY, so_far)
 
 
 def _pass(work: Work, wave: t.Sequence[str], title: str) -> None:
@@ -185,11 +185,13 @@ def _check_later(work: Work, number: int) -> None:
 
 def _stops(api: Api, params: GpuDriverUpgradeParams) -> str:
     """Return the phase in which the run ends before its next wave, or an empty text if it goes on."""
+    if not window_steps.may_begin(api, params):
+        return states.WAITING
     found = states.read(api.get(MAP, states.NAME, params["namespace"]))
     if found is not None and found.is_pausing:
         api.warn(PAUSED)
         return states.PAUSED
-    return "" if may_begin(api, params) else states.WAITING
+    return ""
 
 
 def _wait_idle(work: Work, wave: t.Sequence[str]) -> None:
@@ -222,12 +224,17 @@ def finish(work: Work) -> None:
         if before := state.before.get(target.title):
             values = targets.restoring(before["rules"], target.rules)
             wave_steps.write_target(work.api, target, target.triple, values)
-    chosen = [one for node, one in seen.drivers.items() if node in work.plan.pools]
-    wave_steps.release(work.api, chosen)
-    wave_steps.reopen(work.api, chosen)
-    if work.plan.outside:
+    wave_steps.release(work.api, [one for one in seen.chosen if one.is_free])
+    wave_steps.reopen(work.api, seen.chosen)
+    if held := sorted(one.name for one in seen.chosen if one.is_held and not one.is_free):
         work.api.warn(
-            f"{number_of(len(work.plan.outside), 'node')} in no chosen pool: label {SKIP}=true keeps the old "
+            f"{', '.join(held)}: label {SKIP}=true stays, since the operator's object asks for another "
+            "driver. Without the label the operator would end the pods with GPUs there."
+        )
+    outside = [one for one in work.plan.outside if one in seen.drivers and seen.drivers[one].is_held]
+    if outside:
+        work.api.warn(
+            f"{number_of(len(outside), 'node')} in no chosen pool: label {SKIP}=true keeps the old "
             f"driver there until a run chooses the pool. {targets.remark(seen.targets)}".rstrip()
         )
     work.store(phase=states.DONE, before={}, waves=(), failed=(), failure="")

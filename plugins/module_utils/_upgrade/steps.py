@@ -13,7 +13,16 @@ from .._kube.client import Api
 from .._kube.kinds import known
 from .._kube.session import Unguarded
 from .._nodes.pool_nodes import check_pools
-from . import gate, options, plan as upgrade_plan, run_steps, state as states, targets, wave_steps
+from . import (
+    gate,
+    options,
+    plan as upgrade_plan,
+    run_steps,
+    state as states,
+    targets,
+    wave_steps,
+    window_steps,
+)
 from .judge import judge
 from .look_steps import Seen, look
 from .options import GpuDriverUpgradeParams, Triple
@@ -114,8 +123,13 @@ def _run(api: Api, params: GpuDriverUpgradeParams, found: State | None, wanted: 
     state = found or states.fresh(wanted, None)
     for line in [*plan.lines(state.seconds), targets.remark(seen.targets)]:
         api.progress(line)
-    if not api.check_mode and not run_steps.may_begin(api, params):
-        return result(seen, plan, state.at(phase=states.WAITING), ends)
+    if not api.check_mode:
+        is_closed = window_steps.is_closed(params)
+        if not window_steps.may_begin(api, params):
+            return result(seen, plan, state.at(phase=states.WAITING), ends)
+        if is_closed:
+            # The task has waited for the window: other pods run now, and other runs may have worked.
+            return _run(api, params, states.read(api.get(MAP, states.NAME, params["namespace"])), wanted)
     work = Work(api, params, seen, plan, state, ends, state.seconds)
     run_steps.begin(work, found)
     return run_steps.upgrade(work)
@@ -125,8 +139,7 @@ def _nothing_due(
     api: Api, params: GpuDriverUpgradeParams, seen: Seen, plan: Plan, found: State | None
 ) -> dict[str, t.Any]:
     """Finish what a killed run left: labels that hold nodes back, and the upgradePolicy."""
-    chosen = [seen.drivers[node] for node in plan.pools if node in seen.drivers]
-    is_held = any(one.is_held or one.is_closed for one in chosen)
+    is_held = any(one.is_held or one.is_closed for one in seen.chosen)
     state = found or _none(plan.wanted).at(phase=states.DONE)
     work = Work(api, params, seen, plan, state, [])
     if is_held or state.is_open or state.phase == states.FAILED:
