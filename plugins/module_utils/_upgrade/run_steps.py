@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-from .._core.errors import AcceleratorError, NotReadyError
+from .._core.errors import AcceleratorError, NotReadyError, WaitTimeoutError
 from .._core.objects import Snapshot, number_of
 from .._core.readiness import Readiness, pending, ready
 from .._impact import impact
@@ -102,7 +102,9 @@ def begin(work: Work, found: State | None) -> None:
     wanted = work.plan.wanted
     resumes = found is not None and found.wanted == wanted and (found.is_open or found.phase == states.FAILED)
     state = found if found is not None and resumes else states.fresh(wanted, found)
-    before = {one.title: one.before() for one in work.seen.targets if one.triple != wanted}
+    # A failed upgrade to another driver has left its upgradePolicy.
+    left = found.before if found is not None and found.phase == states.FAILED else {}
+    before = {one.title: one.before(left.get(one.title)) for one in work.seen.targets}
     if found is not None and found.is_pausing:
         body = {"metadata": {"annotations": {states.PAUSE: None}}}
         work.api.merge_patch(MAP, states.NAME, work.params["namespace"], body)
@@ -144,7 +146,7 @@ def upgrade(work: Work) -> dict[str, t.Any]:
             return work.result()
         try:
             _pass(work, wave, title)
-        except NotReadyError as exc:
+        except (NotReadyError, WaitTimeoutError) as exc:
             raise _failed(work, wave, exc) from exc
         seconds = dict.fromkeys(wave, api.clock() - started)
         work.store(passed=(*work.state.passed, *wave), seconds={**work.state.seconds, **seconds})
@@ -162,7 +164,7 @@ def _refuse_busy(work: Work, wave: t.Sequence[str]) -> None:
 
 
 def _pass(work: Work, wave: t.Sequence[str], title: str) -> None:
-    """Wait for the nodes of the wave, and take them through the gate. Raise NotReadyError."""
+    """Wait for the nodes of the wave, and take them through the gate. Raise if either fails."""
     wave_steps.wait(work.api, work.params, work.seen, work.plan.wanted, wave, title)
     seen = work.look()
     wave_steps.reopen(work.api, [seen.drivers[node] for node in wave if node in seen.drivers])
@@ -220,10 +222,7 @@ def _wait_idle(work: Work, wave: t.Sequence[str]) -> None:
 def finish(work: Work) -> None:
     """Give the objects their own upgradePolicy back, and no longer hold the chosen nodes back."""
     seen, state = work.look(), work.state
-    for target in seen.targets:
-        if before := state.before.get(target.title):
-            values = targets.restoring(before["rules"], target.rules)
-            wave_steps.write_target(work.api, target, target.triple, values)
+    wave_steps.restore(work.api, seen, state.before)
     wave_steps.release(work.api, [one for one in seen.chosen if one.is_free])
     wave_steps.reopen(work.api, seen.chosen)
     if held := sorted(one.name for one in seen.chosen if one.is_held and not one.is_free):
@@ -241,11 +240,11 @@ def finish(work: Work) -> None:
     work.look()
 
 
-def _failed(work: Work, wave: t.Sequence[str], exc: NotReadyError) -> AcceleratorError:
+def _failed(work: Work, wave: t.Sequence[str], exc: AcceleratorError) -> AcceleratorError:
     """Return the failure of a wave, after its rollback."""
     late = [node for node in exc.facts.pop("late", []) if node in wave] or list(wave)
     passed = [node for node in wave if node not in late]
-    is_rolled_back = work.params["rollback"] and bool(work.state.before)
+    is_rolled_back = work.params["rollback"] and rollback_steps.is_possible(work.seen, work.state, late)
     work.store(
         phase=states.ROLLING_BACK if is_rolled_back else states.FAILED,
         failed=tuple(late),
@@ -260,7 +259,7 @@ def _failed(work: Work, wave: t.Sequence[str], exc: NotReadyError) -> Accelerato
 
 
 def roll_back(
-    api: Api, params: GpuDriverUpgradeParams, state: State, cause: NotReadyError | None
+    api: Api, params: GpuDriverUpgradeParams, state: State, cause: AcceleratorError | None
 ) -> AcceleratorError:
     """Roll back, and return the failure to raise: the cause of the rollback, with what was done about it."""
     exc = cause or NotReadyError(
@@ -277,7 +276,7 @@ def roll_back(
         )
         problem.facts["driver_upgrade"] = state.as_result()
         return problem
-    state = state.at(phase=states.ROLLED_BACK)
+    state = state.at(phase=states.ROLLED_BACK, before={})
     api.apply(state.manifest(params["namespace"]))
     exc.message += f" {nodes} {'has' if len(state.failed) == 1 else 'have'} the old driver again."
     if kept:

@@ -17,6 +17,7 @@ from . import (
     gate,
     options,
     plan as upgrade_plan,
+    rollback_steps,
     run_steps,
     state as states,
     targets,
@@ -107,8 +108,12 @@ def _plan(params: GpuDriverUpgradeParams, seen: Seen, wanted: Triple, found: Sta
 
 def _run(api: Api, params: GpuDriverUpgradeParams, found: State | None, wanted: Triple) -> dict[str, t.Any]:
     states.refuse_other(found, wanted)
-    if found and found.phase == states.ROLLING_BACK and not api.check_mode:
-        raise run_steps.roll_back(api, params, found, None)
+    if found and found.phase == states.ROLLING_BACK:
+        if not api.check_mode:
+            raise run_steps.roll_back(api, params, found, None)
+        rollback_steps.refuse_busy(params, found, look(api, params))
+        api.warn(f"The next run first finishes the rollback of {', '.join(found.failed)}, and fails then.")
+        return _status(api, params, found, wanted)
     if found and found.is_paused and params["action"] != options.RESUME:
         api.warn(run_steps.PAUSED)
         return _status(api, params, found, wanted)

@@ -79,9 +79,12 @@ class Target:
             values["upgradePolicy"] = changed
         return self.body(values) if values else None
 
-    def before(self) -> dict[str, t.Any]:
-        """Return what a rollback needs: the driver, and the upgradePolicy."""
-        return {"triple": list(self.triple), "rules": self.rules}
+    def before(self, left: t.Mapping[str, t.Any] | None = None) -> dict[str, t.Any]:
+        """Return what a rollback needs: the driver, and the upgradePolicy.
+
+        left: what a failed upgrade has noted, whose upgradePolicy the object still has.
+        """
+        return {"triple": list(self.triple), "rules": left["rules"] if left else self.rules}
 
 
 def _changed(wanted: t.Mapping[str, t.Any], live: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
