@@ -143,6 +143,22 @@ def find(snapshot: Snapshot) -> list[Target]:
     return [one for one in found if one.nodes]
 
 
+def without_object(targets: t.Sequence[Target], nodes: t.Iterable[str]) -> list[str]:
+    """Return the nodes whose driver none of the objects brings, sorted."""
+    return sorted(set(nodes).difference(*(one.nodes for one in targets)))
+
+
+def refuse_lost(targets: t.Sequence[Target], nodes: t.Iterable[str]) -> None:
+    """Raise UPGRADE-NO-DRIVER for nodes whose driver no object brings: their upgrade would never come."""
+    if lost := without_object(targets, nodes):
+        raise NotReadyError(
+            "UPGRADE-NO-DRIVER",
+            f"No NVIDIADriver brings the driver of {', '.join(lost)}: label {OWNER} names none.",
+            "Run `oc get nvidiadriver -o yaml`. Give one of them a nodeSelector that fits these nodes, or "
+            "set gpu_upgrade_pools (module option pools) to other pools.",
+        )
+
+
 def _active(policies: t.Sequence[KubeObject]) -> KubeObject | None:
     def age(policy: KubeObject) -> tuple[str, str]:
         return str(policy["metadata"].get("creationTimestamp") or ""), name(policy)
