@@ -83,6 +83,24 @@ def test_a_resized_pool_keeps_its_place_among_the_pools(number: int) -> None:
     assert found == [pool | ({"replicas": "3"} if pool is pools[number] else {}) for pool in pools]
 
 
+@pytest.mark.parametrize("given", [["a", "b"], "a, b", "a,b"])
+def test_pools_to_upgrade_may_be_one_text(given: t.Any) -> None:
+    """A variable of the command line, `-e gpu_upgrade_pools=a`, is text."""
+    (play,) = read("playbooks/upgrade_driver.yml")
+    assert templated(play["vars"]["__gpu_chosen"], {**play["vars"], "gpu_upgrade_pools": given}) == ["a", "b"]
+    assert templated(play["vars"]["__gpu_chosen"], play["vars"]) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "place"), [({}, "OMITTED"), ({"gpu_upgrade_validation": {"namespace": "team"}}, "team")]
+)
+def test_an_upgrade_asks_for_the_rights_where_it_validates(given: dict[str, t.Any], place: str) -> None:
+    (play,) = read("playbooks/upgrade_driver.yml")
+    (task,) = [task for task in play["tasks"] if task["name"] == "Check the rights"]
+    option = task["accelerators.openshift.access_review"]["validation_namespace"]
+    assert templated(option, {**given, "omit": "OMITTED"}) == place
+
+
 @pytest.mark.parametrize(
     "image", ["", "registry.example.com/cuda@sha256:abc"], ids=["the benchmark's own", "by digest"]
 )
