@@ -12,6 +12,7 @@ import inspect
 import typing as t
 from pathlib import Path
 
+import jinja2
 import pytest
 from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.loader import lookup_loader
@@ -99,6 +100,15 @@ def test_an_upgrade_asks_for_the_rights_where_it_validates(given: dict[str, t.An
     (task,) = [task for task in play["tasks"] if task["name"] == "Check the rights"]
     option = task["accelerators.openshift.access_review"]["validation_namespace"]
     assert templated(option, {**given, "omit": "OMITTED"}) == place
+
+
+@pytest.mark.parametrize(("playbook", "tasks"), [("validate", "pre_tasks"), ("diagnose", "tasks")])
+def test_a_verdict_about_no_pool_at_all_is_refused(playbook: str, tasks: str) -> None:
+    (play,) = read(f"playbooks/{playbook}.yml")
+    (task,) = [task for task in play[tasks] if task["name"] == "Check that there is a pool"]
+    condition = jinja2.Environment(autoescape=True).compile_expression(task["ansible.builtin.assert"]["that"])
+    for pools, is_right in (([], False), ([{"name": "a"}], True)):
+        assert condition(gpu_plan_result={"plan": {"pools": pools}}) is is_right
 
 
 @pytest.mark.parametrize(
