@@ -81,7 +81,8 @@ UPDATE: t.Final = (
     ),
     Code(
         "UPDATE-SHARED",
-        "GPU nodes share a MachineConfigPool with other nodes, so it cannot be paused for them alone.",
+        "GPU nodes share a MachineConfigPool with other nodes or with the control plane, so it cannot be "
+        "paused for them alone.",
         "Run `oc get machineconfigpools`, and give the GPU nodes a pool of their own or do not pause.",
     ),
 )
