@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from unit.fake_server import Answer
 from unit.upgrade.builders import NEW, OLD, gpu_pod, params
 from unit.upgrade.controller_in_memory import STATE, Operator
 from unit.upgrade.test_run_steps import after_each_write
@@ -127,8 +128,14 @@ class Patient(Operator):
 
 def test_a_pod_that_outlasts_the_upgrade_is_still_there_after_the_rollback() -> None:
     operator = Patient(("gpu-0",), gpu_pod("train", "gpu-0"))
+
+    def request(method: str, url: str, **more: t.Any) -> Answer:
+        operator.clock.seconds += 20
+        return operator.request(method, url, **more)
+
+    operator.server.request = request
     with pytest.raises(NotReadyError) as caught:
-        steps.ensure(operator.api(), params(wait_for="app=train", on_busy="drain", node_timeout=0))
+        steps.ensure(operator.api(), params(wait_for="app=train", on_busy="drain", node_timeout=60))
     assert caught.value.code == "UPGRADE-SLOW"
     assert operator.ended == []
     assert operator.versions() == {"gpu-0": OLD}
