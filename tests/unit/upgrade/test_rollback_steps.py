@@ -182,10 +182,7 @@ def test_a_node_of_the_wave_whose_validation_passed_keeps_the_new_driver(
     def present(_api: object, wanted: t.Mapping[str, t.Any]) -> None:
         names = [one["pool"] for one in wanted["pools"]]
         if "gpu-2" in names:
-            problem = NotReadyError(
-                "WORK-FAILED", "Pool gpu-2: it failed.", facts={"failed_pools": ["gpu-2"]}
-            )
-            raise problem
+            raise NotReadyError("WORK-FAILED", "Pool gpu-2 failed.", facts={"failed_pools": ["gpu-2"]})
 
     monkeypatch.setattr(validation_steps, "present", present)
     operator = Operator()
