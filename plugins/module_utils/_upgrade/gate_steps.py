@@ -30,10 +30,17 @@ def check(
 ) -> None:
     """Validate the nodes of a wave and run the probe there. Raise NotReadyError if either fails.
 
-    A node whose devices are held by pods that came back already is not validated: the task warns of it.
+    The error's fact `late` names the nodes that did not pass. A node whose devices are held by pods that came
+    back already is not validated: the task warns of it.
     """
     if params["validate"]:
-        validation_steps.present(api, gate.validation(params, nodes, pools))
+        try:
+            validation_steps.present(api, gate.validation(params, nodes, pools))
+        except AcceleratorError as exc:
+            wrong = exc.facts.pop("failed_pools", [])
+            # Without its probe a node has not passed, whatever its validation says.
+            exc.facts["late"] = wrong if not params["probe"] else []
+            raise
     if params["probe"]:
         _probe(api, params["probe"], nodes)
 
@@ -60,8 +67,10 @@ def _probe(api: Api, manifest: KubeObject, nodes: t.Sequence[KubeObject]) -> Non
         api.wait(queries, functools.partial(probe.judge, where), "probe", on_timeout_code=probe.CODE)
     except (NotReadyError, WaitTimeoutError) as exc:
         # A Job that does not end has failed as well.
-        more = _logs(api, place, jobs)
-        raise NotReadyError(exc.code, exc.message, exc.remedy, [*exc.evidence, *more]) from exc
+        late = probe.not_passed(where, api.list(_JOB, place))
+        more = _logs(api, place, late.values())
+        facts = {"late": list(late)}
+        raise NotReadyError(exc.code, exc.message, exc.remedy, [*exc.evidence, *more], facts) from exc
     finally:
         _clean(api, place, jobs)
 

@@ -44,24 +44,32 @@ def job(probe: KubeObject, node: KubeObject) -> KubeObject:
 
 
 def judge(jobs: t.Mapping[str, str], snapshot: Snapshot) -> Readiness:
-    """Return the verdict on the Jobs. jobs: name of the Job -> name of its node."""
-    live = {name(one): one for one in snapshot["jobs"]}
-    waiting = []
-    for title, node in jobs.items():
-        one = live.get(title, {})
-        if conditions.is_true(one, "Failed"):
-            why = conditions.find(one, "Failed").get("message") or "its pod failed"
-            message = f"The probe on node {node} failed (Job {title}): {why}"
-            remedy = "Read the log in the evidence; gpu_upgrade_probe (module option probe) is the manifest."
-            return failed("ProbeFailed", message, code=CODE, remedy=remedy, details=(f"{node}: {message}",))
-        if not conditions.is_true(one, "Complete"):
-            waiting.append(f"{node}: probe {title} runs")
+    """Return the verdict on the Jobs, once all of them have ended. jobs: name of the Job -> its node."""
+    late = not_passed(jobs, snapshot["jobs"])
+    waiting = {node: title for node, title in late.items() if not _why(title, snapshot["jobs"])}
     if waiting:
-        return pending(
-            "ProbeRuns",
-            f"{waiting[0]}.",
-            code=CODE,
-            remedy="Give the Job an activeDeadlineSeconds.",
-            details=tuple(waiting),
-        )
-    return ready("ProbePassed", "The probe passed on every node of the wave.")
+        details = tuple(f"{node}: probe {title} runs" for node, title in waiting.items())
+        remedy = "Give the Job an activeDeadlineSeconds."
+        return pending("ProbeRuns", f"{details[0]}.", code=CODE, remedy=remedy, details=details)
+    if not late:
+        return ready("ProbePassed", "The probe passed on every node of the wave.")
+    lines = tuple(
+        f"The probe on node {node} failed (Job {title}): {_why(title, snapshot['jobs'])}"
+        for node, title in late.items()
+    )
+    remedy = "Read the log in the evidence; gpu_upgrade_probe (module option probe) is the manifest."
+    return failed("ProbeFailed", lines[0], code=CODE, remedy=remedy, details=lines)
+
+
+def not_passed(jobs: t.Mapping[str, str], live: t.Iterable[KubeObject]) -> dict[str, str]:
+    """Return node -> name of its Job for each Job that has not passed. jobs: name of the Job -> its node."""
+    passed = {name(one) for one in live if conditions.is_true(one, "Complete")}
+    return {node: title for title, node in jobs.items() if title not in passed}
+
+
+def _why(title: str, live: t.Iterable[KubeObject]) -> str:
+    """Return why the Job failed; an empty text if it did not."""
+    one = next((one for one in live if name(one) == title), {})
+    if not conditions.is_true(one, "Failed"):
+        return ""
+    return str(conditions.find(one, "Failed").get("message") or "its pod failed")

@@ -20,7 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import steps
 
 
-def once_after_the_canary(operator: Operator, do: t.Callable[[], None]) -> None:
+def once_after_the_canary(operator: Operator, do: t.Callable[[], object]) -> None:
     """Call the function once, when the canary has its new driver."""
     is_done: list[bool] = []
 
@@ -34,7 +34,7 @@ def once_after_the_canary(operator: Operator, do: t.Callable[[], None]) -> None:
 
 def test_pods_that_start_before_the_turn_of_their_node_do_not_end_unasked() -> None:
     operator = Operator(("gpu-0", "gpu-1"))
-    once_after_the_canary(operator, lambda: operator.server.put(gpu_pod("train", "gpu-1")) and None)
+    once_after_the_canary(operator, lambda: operator.server.put(gpu_pod("train", "gpu-1")))
     with pytest.raises(AcceleratorError) as caught:
         steps.ensure(operator.api(), params())
     assert caught.value.code == "UPGRADE-BUSY"

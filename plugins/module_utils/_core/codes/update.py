@@ -192,7 +192,7 @@ UPGRADE: t.Final = (
     ),
     Code(
         "UPGRADE-WAVE",
-        "The wave is no number or percentage, or is larger than the pool.",
+        "The wave is no number or percentage, or is larger than the largest pool.",
         "Set `gpu_upgrade_wave` (module option wave) to a smaller number, or to a percentage.",
     ),
     Code(
