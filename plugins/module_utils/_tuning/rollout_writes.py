@@ -174,9 +174,9 @@ def _wait_rendered(api: Api, changes: t.Sequence[Change]) -> None:
         )
         pools = {title: named(seen[POOLS], title) for title in own}
         judge.stale = {
-            title: pool_judge.target(pool)
-            for title, pool in pools.items()
-            if not (_is_whole(api, pool, own[title]) and all(_is_told(api, one) for one in changes))
+            one.title: pool_judge.target(pools[one.title])
+            for one in changes
+            if not (_is_whole(api, pools[one.title], own[one.title]) and _is_told(api, one))
         }
         if not judge.stale:
             return
