@@ -93,6 +93,7 @@ STEPS = {
     "_stack/sro/steps",
     "_stack/steps",
     "_tuning/rollout_steps",
+    "_tuning/rollout_waits",
     "_tuning/rollout_writes",
     "_tuning/tuned/steps",
     "_tuning/user_data_steps",
@@ -126,12 +127,12 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_workload": (75, 391),
     "manifests": (39, 223),
     "nfd_labels": (58, 324),
-    "node_tuning": (81, 409),
+    "node_tuning": (83, 414),
     "olm_operator": (66, 370),
     "operator_upgrade": (140, 807),
     "preflight_update": (75, 401),
     "special_resource": (137, 765),
-    "update_pools": (63, 333),
+    "update_pools": (63, 321),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
