@@ -233,6 +233,23 @@ olm absent
   *            list                                 ConfigMap Secret Service Pod PersistentVolumeClaim
   *            list                                 Deployment StatefulSet DaemonSet Job CronJob
   *            list                                 ServiceMonitor
+pull_secret
+  -            list?                                ClusterPolicy NVIDIADriver GPUCluster
+  -            list?                                NicClusterPolicy Module
+  gpu          list                                 Pod DaemonSet ServiceAccount
+  gpu          get,create,patch,delete              Secret
+  gpu          create?                              ImageStreamImport
+  nic          list                                 ServiceAccount
+  nic          list?                                Pod DaemonSet
+  nic          get?,create?,patch?,delete?          Secret
+  nic          create?                              ImageStreamImport
+  kmm          list?                                Pod DaemonSet
+  kmm          get?,create?,patch?,delete?          Secret
+  kmm          create?                              ImageStreamImport
+  validation   list                                 ServiceAccount
+  validation   list?                                Pod DaemonSet
+  validation   get?,create?,patch?,delete?          Secret
+  validation   create?                              ImageStreamImport
 preflight
   -            get                                  ClusterVersion
   -            list                                 ClusterOperator ClusterServiceVersion Node Pod
