@@ -157,6 +157,7 @@ driver_upgrade
   gpu          get                                  Pod/log
   gpu          list                                 Event
   gpu          get,create,patch                     ConfigMap
+  gpu          create?                              ImageStreamImport
   openshift    list,watch                           ImageStream
 gpu_policy priority
   -            get,create,patch                     PriorityClass

@@ -13,7 +13,16 @@ from .._kube.client import Api
 from .._kube.kinds import known
 from .._kube.session import Unguarded
 from .._nodes.pool_nodes import check_pools
-from . import gate, options, plan as upgrade_plan, run_steps, state as states, targets, wave_steps
+from . import (
+    gate,
+    image_steps,
+    options,
+    plan as upgrade_plan,
+    run_steps,
+    state as states,
+    targets,
+    wave_steps,
+)
 from .judge import judge
 from .look_steps import Seen, look
 from .options import GpuDriverUpgradeParams, Triple
@@ -110,6 +119,7 @@ def _run(api: Api, params: GpuDriverUpgradeParams, found: State | None, wanted: 
             targets.refuse(target, params["adopt"])
     if not plan.waves:
         return _nothing_due(api, params, seen, plan, found)
+    image_steps.check(api, params, seen, plan)
     ends = run_steps.ask(api, params, plan, seen)
     state = found or states.fresh(wanted, None)
     for line in [*plan.lines(state.seconds), targets.remark(seen.targets)]:
