@@ -235,20 +235,18 @@ olm absent
   *            list                                 Deployment StatefulSet DaemonSet Job CronJob
   *            list                                 ServiceMonitor
 pull_secret
-  -            list?                                ClusterPolicy NVIDIADriver GPUCluster
-  -            list?                                NicClusterPolicy Module
+  -            list                                 ClusterPolicy NVIDIADriver GPUCluster
+  -            list                                 NicClusterPolicy Module
   gpu          list                                 Pod DaemonSet ServiceAccount
   gpu          get,create,patch,delete              Secret
   gpu          create?                              ImageStreamImport
-  nic          list                                 ServiceAccount
-  nic          list?                                Pod DaemonSet
+  nic          list?                                Pod DaemonSet ServiceAccount
   nic          get?,create?,patch?,delete?          Secret
   nic          create?                              ImageStreamImport
   kmm          list?                                Pod DaemonSet
   kmm          get?,create?,patch?,delete?          Secret
   kmm          create?                              ImageStreamImport
-  validation   list                                 ServiceAccount
-  validation   list?                                Pod DaemonSet
+  validation   list?                                Pod DaemonSet ServiceAccount
   validation   get?,create?,patch?,delete?          Secret
   validation   create?                              ImageStreamImport
 preflight

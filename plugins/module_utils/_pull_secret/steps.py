@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core import secrets
-from .._core.errors import AcceleratorError, ConflictError, InputError, KindNotServedError
+from .._core.errors import AcceleratorError, ConflictError, ForbiddenError, InputError, KindNotServedError
 from .._core.objects import KubeObject
 from .._core.ownership import MANAGED_BY
 from .._frame.argspec import LockParams, WaitParams
@@ -116,13 +116,22 @@ def _used(api: Api, params: GpuPullSecretParams) -> list[Used]:
             place = obj["metadata"]["namespace"] if kind == "Module" else place
             fields.setdefault(place, []).extend(uses.named(kind, obj))
     for place in {params["namespace"], params["network_namespace"], params["validation_namespace"]}:
-        for obj in _list(api, "ServiceAccount", place):
+        for obj in _accounts(api, place):
             fields.setdefault(place, []).extend(uses.named("ServiceAccount", obj))
     found: list[Used] = []
     for place in sorted(place for place, names in fields.items() if names):
         pods, daemon_sets = _list(api, "Pod", place), _list(api, "DaemonSet", place)
         found += uses.used(Place(place, pods, daemon_sets), fields[place])
     return found
+
+
+def _accounts(api: Api, namespace: str) -> list[KubeObject]:
+    """Return the service accounts of a namespace; warn if the identity may not see them."""
+    try:
+        return _list(api, "ServiceAccount", namespace)
+    except ForbiddenError as exc:
+        api.warn(f"Pull secrets that only service accounts of {namespace} name are left out: {exc.message}")
+        return []
 
 
 def _list(api: Api, kind: str, namespace: str | None = None) -> list[KubeObject]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from unit.engine import api_on
+from unit.fake_server import status
 from unit.pull_secret.builders import (
     DRIVER,
     NEW,
@@ -96,6 +97,19 @@ def test_no_answer_is_a_warning() -> None:
     ensure(api, params())
     assert content(server) == auths(NEW)
     assert "it is not known whether the new pull secret can pull" in api.warnings[0]
+
+
+def test_service_accounts_that_nobody_may_see_are_left_out() -> None:
+    server = Registry(policy(), secret(OLD), pod())
+    denied = status(403, "Forbidden", 'serviceaccounts is forbidden: User "u" cannot list resource')
+    asked = server.request
+    server.request = lambda method, url, *rest, **more: (
+        denied.copy() if "serviceaccounts" in url else asked(method, url, *rest, **more)
+    )
+    api = api_on(server)
+    ensure(api, params())
+    assert content(server) == auths(NEW)
+    assert f"only service accounts of {SPACE} name are left out" in str(api.warnings)
 
 
 def test_what_a_killed_run_left_is_replaced() -> None:

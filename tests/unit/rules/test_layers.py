@@ -123,7 +123,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_machineset": (122, 703),
     "gpu_node": (67, 373),
     "gpu_plan": (106, 544),
-    "gpu_pull_secret": (59, 300),
+    "gpu_pull_secret": (59, 301),
     "gpu_quota": (52, 275),
     "gpu_removal": (67, 352),
     "gpu_workload": (75, 391),
