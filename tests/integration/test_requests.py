@@ -53,6 +53,27 @@ QUOTA: t.Final = {"accelerators.openshift.gpu_quota": {"namespace": SPACE, "gpus
 POOLS: t.Final = [
     {"name": "one", "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}], "replicas": 1}
 ]
+RIGHTS: t.Final[Data] = {"playbooks": ["resize_pool"], "namespace": SPACE}
+# A review of the rights of the user itself, then what earlier runs made, and the namespaces.
+LOOKED: t.Final = ["create", *["list"] * 5]
+# A service account, three roles and three bindings. Each is read before the first write.
+GRANTED: t.Final = [*LOOKED, *["get"] * 7, *["get", "patch"] * 7]
+TAKEN: t.Final = [*LOOKED[:-1], *["get", "delete"] * 7]
+TOKEN: t.Final[Data] = {
+    "accelerators.openshift.access_token": {
+        "playbook": "resize_pool",
+        "namespace": SPACE,
+        "path": "{{ playbook_dir }}/token",
+    }
+}
+# No object names a pull secret.
+PULL: t.Final[Data] = {
+    "accelerators.openshift.gpu_pull_secret": {
+        "content": {"auths": {"r.io": {"username": "u", "password": "p"}}},
+        **dict.fromkeys(("namespace", "network_namespace", "validation_namespace"), SPACE),
+    },
+    "ignore_errors": True,
+}
 NODES: t.Final = "{{ query('accelerators.openshift.gpu_nodes', query='[].name') }}"
 
 # Name, task, and the verbs of its requests in order. Each step needs those before it.
@@ -70,6 +91,13 @@ STEPS: t.Final[list[tuple[str, Data, list[str]]]] = [
     ("read", {"ansible.builtin.debug": {"msg": NODES}}, ["list"]),
     ("kind of no group", manifests(UNKNOWN) | {"ignore_errors": True}, ["get"]),
     ("kind of no group (absent)", manifests(UNKNOWN, state="absent"), ["get"]),
+    ("no pools to pause", {"accelerators.openshift.update_pools": {}}, ["list", "list"]),
+    ("no pull secret", PULL, ["list"] * 6),
+    ("rights", {"accelerators.openshift.access_grant": RIGHTS}, GRANTED),
+    ("rights unchanged", {"accelerators.openshift.access_grant": RIGHTS}, LOOKED),
+    ("token", TOKEN, ["get", "create"]),
+    ("token that is good", TOKEN, ["get"]),
+    ("rights taken", {"accelerators.openshift.access_grant": RIGHTS | {"state": "absent"}}, TAKEN),
     ("plan", {"accelerators.openshift.gpu_plan": {"pools": POOLS, "platform": "aws"}}, []),
 ]
 

@@ -16,6 +16,7 @@ from .._nodes.pool_nodes import check_pools
 from . import (
     gate,
     gate_steps,
+    image_steps,
     options,
     plan as upgrade_plan,
     rollback_steps,
@@ -130,6 +131,7 @@ def _run(api: Api, params: GpuDriverUpgradeParams, found: State | None, wanted: 
             targets.refuse(target, params["adopt"])
     if not plan.waves:
         return _nothing_due(api, params, seen, plan, found)
+    image_steps.check(api, params, seen, plan)
     state = found or states.fresh(wanted, None)
     for line in [*plan.lines(state.seconds), targets.remark(seen.targets)]:
         api.progress(line)

@@ -111,6 +111,11 @@ UPGRADE: t.Final = (
         "kept.",
     ),
     Code(
+        "UPGRADE-IMAGE",
+        "The registry lacks the image of the new driver for a node. The message says what it has instead.",
+        "Set `gpu_driver_branch` (module option branch) to a branch whose driver the registry has.",
+    ),
+    Code(
         "UPGRADE-IN-USE",
         "A driver pod restarted without the upgrade controller, and pods with GPUs block it.",
         "Run `oc annotate node NODE nvidia.com/gpu-driver-upgrade-requested=true`: the operator empties the "
