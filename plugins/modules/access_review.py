@@ -34,6 +34,7 @@ options:
       - remove_gpus
       - resize_pool
       - replace_node
+      - repair_node
       - remove_pool
       - tune_nodes
       - drift
@@ -154,6 +155,7 @@ SPEC = ArgumentSpec(
                 "remove_gpus",
                 "resize_pool",
                 "replace_node",
+                "repair_node",
                 "remove_pool",
                 "tune_nodes",
                 "drift",

@@ -24,6 +24,7 @@ LAYERS: t.Final = {
     "GPU": "gpu",
     "NIC": "gpu",
     "REBOOT": "tuning",
+    "REPAIR": "node",
     "QUOTA": "quota",
     "DRIFT": "drift",
     "UPDATE": "update",

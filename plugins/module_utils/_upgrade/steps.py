@@ -13,7 +13,8 @@ from .._kube.client import Api
 from .._kube.kinds import known
 from .._kube.session import Unguarded
 from .._nodes.pool_nodes import check_pools
-from . import gate, options, plan as upgrade_plan, run_steps, state as states, targets, wave_steps
+from .._workload import chosen
+from . import options, plan as upgrade_plan, run_steps, state as states, targets, wave_steps
 from .judge import judge
 from .look_steps import Seen, look
 from .options import GpuDriverUpgradeParams, Triple
@@ -25,7 +26,7 @@ from .state import State
 def ensure(api: Api, params: GpuDriverUpgradeParams) -> dict[str, t.Any]:
     """Upgrade the drivers, or show, pause or resume an upgrade. Return the module's result."""
     options.check(params)
-    gate.check(params)
+    chosen.check(params["validation"] or {}, "gpu_upgrade_validation")
     check_pools(params["pools"])
     wanted = options.wanted(params)
     found = states.read(api.get(MAP, states.NAME, params["namespace"]))
