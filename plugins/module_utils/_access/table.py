@@ -56,6 +56,10 @@ gpu_node_pool autoscale
   machines     get,list,watch,create,patch,delete   MachineAutoscaler
   machines     list,watch                           Deployment
   -            get,create,patch                     ClusterAutoscaler
+repair
+  -            list?                                Event ResourceSlice
+  machines     get?,patch?                          BareMetalHost
+  gpu          get?                                 Pod/log
 gpu_node_pool csr
   -            get,list,watch                       CertificateSigningRequest
   -            patch                                CertificateSigningRequest/approval

@@ -13,8 +13,8 @@ from .._kube.client import Api
 from .._kube.kinds import known
 from .._kube.session import Unguarded
 from .._nodes.pool_nodes import check_pools
+from .._workload import chosen
 from . import (
-    gate,
     gate_steps,
     image_steps,
     options,
@@ -37,7 +37,7 @@ from .state import State
 def ensure(api: Api, params: GpuDriverUpgradeParams) -> dict[str, t.Any]:
     """Upgrade the drivers, or show, pause or resume an upgrade. Return the module's result."""
     options.check(params)
-    gate.check(params)
+    chosen.check(params["validation"] or {}, "gpu_upgrade_validation")
     check_pools(params["pools"])
     wanted = options.wanted(params)
     found = states.read(api.get(MAP, states.NAME, params["namespace"]))

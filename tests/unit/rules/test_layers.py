@@ -50,6 +50,7 @@ ORDER = (
     "_workload/benchmarks",
     "_workload",
     "_upgrade",
+    "_repair",
     "_awx",
 )
 # A registry stands above what it lists: it may import every folder of its package.
@@ -80,6 +81,7 @@ STEPS = {
     "_quota/offered",
     "_quota/steps",
     "_removal/steps",
+    *(f"_repair/{one}" for one in ("look_steps", "reboot_steps", "steps")),
     "_stack/backend",
     "_stack/clusterpolicy/migration",
     "_stack/clusterpolicy/preconditions",
@@ -124,6 +126,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_machine_health": (46, 258),
     "gpu_machineset": (122, 703),
     "gpu_node": (67, 373),
+    "gpu_node_repair": (105, 552),
     "gpu_plan": (106, 544),
     "gpu_pull_secret": (59, 301),
     "gpu_quota": (52, 275),
