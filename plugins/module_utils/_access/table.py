@@ -153,6 +153,11 @@ driver_upgrade
   -            list,watch                           Pod
   -            get?,list?,patch?                    NVIDIADriver
   -            get?,list?,watch?,create?,delete?    Job
+  -            list?,watch?                         PodDisruptionBudget
+  -            create?                              Pod/eviction
+  -            get?,list?,patch?                    clusterqueues.kueue.x-k8s.io
+  -            list?                                resourceflavors.kueue.x-k8s.io
+  -            list?,watch?                         workloads.kueue.x-k8s.io
   gpu          list,watch                           DaemonSet Pod ControllerRevision
   gpu          get                                  Pod/log
   gpu          list                                 Event

@@ -8,17 +8,28 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.errors import InputError
+from .._core.errors import AcceleratorError, InputError
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._kube.session import Unguarded
 from .._nodes.pool_nodes import check_pools
-from . import gate, options, plan as upgrade_plan, run_steps, state as states, targets, wave_steps
+from . import (
+    empty_steps,
+    gate,
+    options,
+    plan as upgrade_plan,
+    queue_steps,
+    queues,
+    rollback_steps,
+    run_steps,
+    state as states,
+    targets,
+    wave_steps,
+)
 from .judge import judge
-from .look_steps import Seen, look
+from .look_steps import MAP, Seen, Work, look, result
 from .options import GpuDriverUpgradeParams, Triple
 from .plan import Plan
-from .run_steps import MAP, Work, result
 from .state import State
 
 
@@ -26,6 +37,7 @@ def ensure(api: Api, params: GpuDriverUpgradeParams) -> dict[str, t.Any]:
     """Upgrade the drivers, or show, pause or resume an upgrade. Return the module's result."""
     options.check(params)
     gate.check(params)
+    queues.check(params)
     check_pools(params["pools"])
     wanted = options.wanted(params)
     found = states.read(api.get(MAP, states.NAME, params["namespace"]))
@@ -37,7 +49,11 @@ def ensure(api: Api, params: GpuDriverUpgradeParams) -> dict[str, t.Any]:
         if params["action"] != options.RESUME or found is None:
             raise _nothing_named()
         wanted = found.wanted
-    return {"driver_upgrade": _run(api, params, found, wanted)}
+    try:
+        return {"driver_upgrade": _run(api, params, found, wanted)}
+    except AcceleratorError as exc:
+        queue_steps.after_failure(api, params, exc)
+        raise
 
 
 def _nothing_named() -> InputError:
@@ -54,13 +70,21 @@ def _pause(api: Api, params: GpuDriverUpgradeParams, found: State | None) -> dic
     if found is None or not found.is_open:
         api.warn("No upgrade is under way, so there is nothing to pause.")
         found = found or _none(Triple("", "", ""))
-    elif not found.is_pausing:
+    else:
+        if queue_steps.is_abandoned(api, found):
+            found = queue_steps.give_back(api, params, found)
+        found = _marked(api, params, found)
+    return {**found.as_result(), "plan": [], "nodes": [], "ends": []}
+
+
+def _marked(api: Api, params: GpuDriverUpgradeParams, found: State) -> State:
+    """Write the annotation that the run which upgrades looks for, unless it is there."""
+    if not found.is_pausing:
         # The run that upgrades holds the lease, and looks for this annotation.
         api.guard = Unguarded()
         body = {"metadata": {"annotations": {states.PAUSE: "true"}}}
         api.merge_patch(MAP, states.NAME, params["namespace"], body)
-        found = found.at(is_pausing=True)
-    return {**found.as_result(), "plan": [], "nodes": [], "ends": []}
+    return found.at(is_pausing=True)
 
 
 def _none(wanted: Triple) -> State:
@@ -99,9 +123,10 @@ def _plan(params: GpuDriverUpgradeParams, seen: Seen, wanted: Triple, found: Sta
 def _run(api: Api, params: GpuDriverUpgradeParams, found: State | None, wanted: Triple) -> dict[str, t.Any]:
     states.refuse_other(found, wanted)
     if found and found.phase == states.ROLLING_BACK and not api.check_mode:
-        raise run_steps.roll_back(api, params, found, None)
+        raise rollback_steps.roll_back(api, params, found, None)
     if found and found.is_paused and params["action"] != options.RESUME:
         api.warn(run_steps.PAUSED)
+        found = queue_steps.give_back(api, params, found)
         return _status(api, params, found, wanted)
     seen = look(api, params)
     plan = _plan(params, seen, wanted, found)
@@ -112,11 +137,16 @@ def _run(api: Api, params: GpuDriverUpgradeParams, found: State | None, wanted: 
         return _nothing_due(api, params, seen, plan, found)
     ends = run_steps.ask(api, params, plan, seen)
     state = found or states.fresh(wanted, None)
-    for line in [*plan.lines(state.seconds), targets.remark(seen.targets)]:
+    queued = queue_steps.look(api, params, seen, plan.nodes)
+    remarks = [
+        *queue_steps.lines(queued, params, state),
+        *empty_steps.remarks(api, params, seen, plan.nodes),
+    ]
+    for line in [*plan.lines(state.seconds), *remarks, targets.remark(seen.targets)]:
         api.progress(line)
     if not api.check_mode and not run_steps.may_begin(api, params):
-        return result(seen, plan, state.at(phase=states.WAITING), ends)
-    work = Work(api, params, seen, plan, state, ends, state.seconds)
+        return result(seen, plan, state.at(phase=states.WAITING), ends, None, remarks)
+    work = Work(api, params, seen, plan, state, ends, state.seconds, remarks, bool(queued))
     run_steps.begin(work, found)
     return run_steps.upgrade(work)
 
@@ -129,7 +159,7 @@ def _nothing_due(
     is_held = any(one.is_held or one.is_closed for one in chosen)
     state = found or _none(plan.wanted).at(phase=states.DONE)
     work = Work(api, params, seen, plan, state, [])
-    if is_held or state.is_open or state.phase == states.FAILED:
+    if is_held or state.is_open or state.queues or state.phase == states.FAILED:
         run_steps.finish(work)
     work.state = work.state.at(phase=states.DONE)
     return work.result()
