@@ -250,7 +250,10 @@ preflight
 rbac
   -            get,list,create,patch                Namespace
   -            get,list,create,patch,delete         ServiceAccount ClusterRoleBinding RoleBinding
-  -            get,list,create,patch,delete         ClusterRole
-  -            bind,escalate                        ClusterRole
+  -            get,list,create,patch,delete         ClusterRole Role
+  -            bind,escalate                        ClusterRole Role
+  -            get?,list?,create?,patch?,delete?    ResourceQuota
+  -            get?                                 PriorityClass
+  -            list?                                localqueues.kueue.x-k8s.io
   -            create?                              ServiceAccount/token
 """

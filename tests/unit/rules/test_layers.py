@@ -59,6 +59,7 @@ STEPS = {
     "_impact/consent",
     "_access/grant_steps",
     "_access/steps",
+    "_access/tenant_steps",
     "_access/token_steps",
     *(f"_machines/steps/{one}" for one in ("autoscaling", "bare_metal", "health", "joining", "machines")),
     *(f"_machines/steps/{one}" for one in ("nodes", "pool_objects", "propagation", "provision")),
@@ -114,7 +115,7 @@ STEPS = {
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
     "access_review": (41, 243),
-    "access_grant": (44, 258),
+    "access_grant": (47, 270),
     "access_token": (44, 257),
     "gpu_autoscaler": (122, 646),
     "gpu_driver_upgrade": (133, 708),
