@@ -26,14 +26,15 @@ def world(tmp_path: Path) -> World:
         made.api.create(crd | {"status": {"conditions": [{"type": "Established", "status": "True"}]}})
     flavor = {"name": "a100", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": 8}]}
     group = {"coveredResources": ["nvidia.com/gpu"], "flavors": [flavor]}
-    for kind, metadata, spec in (
+    queues: list[tuple[str, Object, Object]] = [
         ("ClusterQueue", {"name": "gpus"}, {"stopPolicy": "None", "resourceGroups": [group]}),
         ("LocalQueue", {"name": "mine", "namespace": "team"}, {"clusterQueue": "gpus"}),
-    ):
+    ]
+    for kind, metadata, spec in queues:
         made.api.create({"apiVersion": VERSION, "kind": kind, "metadata": metadata, "spec": spec})
-    metadata = {"name": "train", "namespace": "team", "labels": {QUEUE: "mine"}}
+    labelled = {"name": "train", "namespace": "team", "labels": {QUEUE: "mine"}}
     made.api.create(
-        {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {"suspend": True}}
+        {"apiVersion": "batch/v1", "kind": "Job", "metadata": labelled, "spec": {"suspend": True}}
     )
     made.settle(2)
     return made
