@@ -16,7 +16,7 @@ from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._workload import chosen, steps as validation_steps
 from .._workload.pods import GpuWorkloadParams
-from . import probe
+from .jobs import probe
 from .options import GpuDriverUpgradeParams
 
 _JOB: t.Final = known("Job")

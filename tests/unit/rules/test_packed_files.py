@@ -13,10 +13,10 @@ from unit.rules.test_layers import FILES, PLUGINS, UTILS, own
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
     "access_review": (41, 243),
-    "access_grant": (44, 258),
-    "access_token": (44, 257),
+    "access_grant": (47, 272),
+    "access_token": (44, 258),
     "gpu_autoscaler": (122, 646),
-    "gpu_driver_upgrade": (133, 719),
+    "gpu_driver_upgrade": (140, 749),
     "gpu_machine_health": (46, 258),
     "gpu_machineset": (122, 703),
     "gpu_node": (67, 373),
@@ -28,7 +28,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_workload": (75, 391),
     "manifests": (39, 223),
     "nfd_labels": (58, 324),
-    "node_tuning": (83, 414),
+    "node_tuning": (83, 415),
     "olm_operator": (66, 370),
     "operator_upgrade": (140, 807),
     "preflight_update": (75, 401),

@@ -11,7 +11,7 @@ import typing as t
 from unit.stack.builders import FIXTURE
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import probe
+from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade.jobs import probe
 
 MANIFEST: t.Final[KubeObject] = {
     "kind": "Job",
