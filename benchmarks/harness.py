@@ -23,7 +23,6 @@ import report
 import row_delay
 import row_enable
 import row_first_gpu
-import row_fleet
 import row_growth
 import row_playbook
 import row_quotas
@@ -33,6 +32,7 @@ import row_task
 import row_wait
 from bench_cluster import Cluster
 from measure import Report
+from simulated import row_fleet
 
 from openshift_sandbox import build
 from playbooks import CHECKOUT, Surroundings

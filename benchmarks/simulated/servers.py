@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Many API servers in one process: `simulated.py FOLDER COUNT`.
+"""Many API servers in one process: `simulated/servers.py FOLDER COUNT`.
 
 Each has its own port, and the objects of a cluster as its installer leaves it. It answers from memory, as in
 the unit tests: lists, pages, dry runs; no schemas, no admission. FOLDER/ports gets the ports, one a line. The

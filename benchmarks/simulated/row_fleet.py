@@ -71,7 +71,7 @@ def simulated(folder: Path, count: int) -> t.Iterator[list[int]]:
     """Run that many API servers, and yield their ports."""
     path = os.pathsep.join(str(CHECKOUT / part) for part in ("tests", ".collections", "sandbox"))
     with subprocess.Popen(
-        [sys.executable, HERE / "simulated.py", folder, str(count)],
+        [sys.executable, HERE / "simulated/servers.py", folder, str(count)],
         env={**os.environ, "PYTHONPATH": path},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
