@@ -21,6 +21,10 @@ SKIP: t.Final = upgrade.SKIP
 HELD: t.Final = "accelerators.openshift/driver-upgrade-held"
 REQUIRED, DONE, FAILED = "upgrade-required", "upgrade-done", "upgrade-failed"
 UNCORDON: t.Final = "uncordon-required"
+# The annotation asks the controller for the whole upgrade of a node. By the label alone, operators from 26.7
+# on only restart a driver that is what its DaemonSet says, and end no pod. Source: k8s-operator-libs,
+# pkg/upgrade/upgrade_inplace.go.
+REQUESTED: t.Final = "nvidia.com/gpu-driver-upgrade-requested"
 VALIDATION: t.Final = "validation-required"
 # The controller has begun with the node, and has ended no pod there.
 _PODS_RUN: t.Final = ("cordon-required", "wait-for-jobs-required")
@@ -162,4 +166,5 @@ def again(one: NodeDriver) -> KubeObject | None:
     stuck = one.state == FAILED or (one.is_current and one.is_blocked and one.state in ("", DONE))
     # The controller does not look at the driver of a node whose validation it waits for.
     stuck |= one.state == VALIDATION and not one.is_current
-    return {"metadata": {"labels": {DRIVER_UPGRADE: REQUIRED}}} if stuck else None
+    asked = {"labels": {DRIVER_UPGRADE: REQUIRED}, "annotations": {REQUESTED: "true"}}
+    return {"metadata": asked} if stuck else None

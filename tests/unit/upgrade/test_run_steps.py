@@ -10,8 +10,9 @@ import typing as t
 
 import pytest
 from unit.fake_server import Answer
+from unit.killed_run import KilledError
 from unit.upgrade.builders import NAMESPACE, NEW, OLD, gpu_pod, params
-from unit.upgrade.controller_in_memory import KilledError, Operator
+from unit.upgrade.controller_in_memory import Operator
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,

@@ -113,8 +113,8 @@ UPGRADE: t.Final = (
     Code(
         "UPGRADE-IN-USE",
         "A driver pod restarted without the upgrade controller, and pods with GPUs block it.",
-        "Run `oc label node NODE nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite`: the "
-        "controller empties the node first.",
+        "Run `oc annotate node NODE nvidia.com/gpu-driver-upgrade-requested=true`: the operator empties the "
+        "node first.",
     ),
     Code(
         "UPGRADE-JOB",
