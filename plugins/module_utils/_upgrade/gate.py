@@ -10,6 +10,7 @@ import typing as t
 
 from .._core.errors import InputError
 from .._core.objects import KubeObject, name
+from .._workload import obstacles
 from .._workload.pods import HOSTNAME, GpuWorkloadParams, defaults, host_of
 from .options import GpuDriverUpgradeParams
 
@@ -25,6 +26,8 @@ def check(params: GpuDriverUpgradeParams) -> None:
             f"validation.{wrong[0]}: is no option of a validation here.",
             f"Set gpu_upgrade_validation (module option validation) with {', '.join(_KEYS)}.",
         )
+    variable = "gpu_upgrade_validation (module option validation)"
+    obstacles.check_given(params["validation"] or {}, "validation", variable)
 
 
 def tolerations_of(node: KubeObject) -> list[KubeObject]:

@@ -116,7 +116,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "access_grant": (44, 258),
     "access_token": (44, 257),
     "gpu_autoscaler": (122, 646),
-    "gpu_driver_upgrade": (128, 688),
+    "gpu_driver_upgrade": (128, 689),
     "gpu_machine_health": (46, 258),
     "gpu_machineset": (122, 703),
     "gpu_node": (67, 373),

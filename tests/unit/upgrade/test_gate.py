@@ -45,3 +45,22 @@ def test_an_unknown_key_is_refused_with_its_path() -> None:
     with pytest.raises(InputError) as caught:
         gate.check(params(validation={"pools": []}))
     assert caught.value.message.startswith("validation.pools: ")
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"benchmark": "nosuch"}, "validation.benchmark is nosuch"),
+        ({"benchmark": ["vectoradd"]}, "validation.benchmark is ['vectoradd'], and has to be text"),
+        ({"hold": "3"}, "validation.hold is '3', and has to be a whole number"),
+        ({"hold": True}, "validation.hold is True"),
+        ({"claims": "no"}, "validation.claims is 'no', and has to be true or false"),
+        ({"grace": None}, "validation.grace is None, and has to be a number"),
+    ],
+)
+def test_a_validation_that_cannot_run_is_refused_early(given: dict[str, object], text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        gate.check(params(validation=given))
+    assert text in caught.value.message
+    assert "gpu_upgrade_validation" in caught.value.remedy
+    gate.check(params(validation={"hold": 1, "grace": 2, "claims": True, "benchmark": "vectoradd"}))
