@@ -102,7 +102,10 @@ def test_an_upgrade_asks_for_the_rights_where_it_validates(given: dict[str, t.An
     assert templated(option, {**given, "omit": "OMITTED"}) == place
 
 
-@pytest.mark.parametrize(("playbook", "tasks"), [("validate", "pre_tasks"), ("diagnose", "tasks")])
+@pytest.mark.parametrize(
+    ("playbook", "tasks"),
+    [("validate", "pre_tasks"), ("after_openshift_update", "pre_tasks"), ("diagnose", "tasks")],
+)
 def test_a_verdict_about_no_pool_at_all_is_refused(playbook: str, tasks: str) -> None:
     (play,) = read(f"playbooks/{playbook}.yml")
     (task,) = [task for task in play[tasks] if task["name"] == "Check that there is a pool"]

@@ -117,8 +117,11 @@ def upgrade(work: Work) -> dict[str, t.Any]:
 
 def _refuse_busy(work: Work, wave: t.Sequence[str]) -> None:
     """Raise UPGRADE-BUSY if pods with devices started on the nodes since the task asked, and may not end."""
-    together = gangs.touched(work.seen.gangs, wave)
-    left = upgrade_plan.impact(work.plan, work.seen.pods, wave, together)
+    drivers, wanted = work.seen.drivers, work.plan.wanted
+    # A node that restarted before its turn has the driver already: nothing ends there.
+    coming = [node for node in wave if not (drivers[node].is_current and drivers[node].runs(wanted))]
+    together = gangs.touched(work.seen.gangs, coming)
+    left = upgrade_plan.impact(work.plan, work.seen.pods, coming, together)
     if left is not None and work.params["on_busy"] == impact.FAIL:
         so_far = f"The upgrade stopped before {', '.join(wave)}, and the next run goes on there."
         raise impact.refusal([left], BUSY, so_far)

@@ -111,3 +111,16 @@ def test_a_node_that_a_rollback_left_on_the_new_driver_is_not_given_to_the_opera
     operator.server.requests.clear()
     steps.ensure(operator.api(), params(pools=chosen))
     assert operator.server.writes() == []
+
+
+def test_pods_on_a_node_that_has_the_driver_already_stop_nothing() -> None:
+    operator = Operator(("gpu-0", "gpu-1"))
+
+    def restarts() -> None:
+        operator.restart("gpu-1")
+        operator.server.put(gpu_pod("train", "gpu-1"))
+
+    once_after_the_canary(operator, restarts)
+    found = steps.ensure(operator.api(), params())["driver_upgrade"]
+    assert (found["phase"], found["passed"]) == ("done", ["gpu-0", "gpu-1"])
+    assert operator.ended == []
