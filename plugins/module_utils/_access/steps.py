@@ -38,7 +38,7 @@ class AccessReviewParams(LockParams, WaitParams):
         "rotate_pull_secret",
     ]
     pools: list[dict[str, t.Any]]
-    backend: str
+    backend: t.Literal["clusterpolicy", "nvidiadriver", "dra"]
     nic: bool
     approve_csrs: bool
     machine_namespace: str
