@@ -10,31 +10,11 @@ import typing as t
 
 from .._core.errors import InputError
 from .._core.objects import KubeObject, name
-from .pods import HOSTNAME, GpuWorkloadParams, host_of
+from .pods import HOSTNAME, GpuWorkloadParams, defaults, host_of
 
 _KEYS: t.Final = ("namespace", "image", "benchmark", "claims", "hold", "grace")
 _ITS_OWN: t.Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 _CORDON: t.Final = {"key": "node.kubernetes.io/unschedulable", "operator": "Exists", "effect": "NoSchedule"}
-
-_DEFAULTS: t.Final[dict[str, t.Any]] = {
-    "state": "present",
-    "wait": True,
-    "namespace": "gpu-validation",
-    "node_selector": None,
-    "tolerations": [],
-    "resources": None,
-    "claims": False,
-    "benchmark": "vectoradd",
-    "image": None,
-    "hold": 3,
-    "force": False,
-    "strict": False,
-    "min_nodes": 1,
-    "max_nodes": 200,
-    "grace": 60.0,
-    "joining": None,
-    "machine_namespace": "openshift-machine-api",
-}
 
 
 def check(given: t.Mapping[str, t.Any], variable: str) -> None:
@@ -78,5 +58,5 @@ def validation(
         }
         for node in nodes
     ]
-    own = {"wait_timeout": max(1, int(seconds)), "pools": entries}
-    return t.cast(GpuWorkloadParams, _DEFAULTS | own | dict(given))
+    own = {"state": "present", "wait": True, "wait_timeout": max(1, int(seconds)), "pools": entries}
+    return t.cast(GpuWorkloadParams, defaults() | own | dict(given))

@@ -20,7 +20,7 @@ PAGE: t.Final = ROOT / "docs/destructive.md"
 MARK, WRITES = "<!-- matrix -->", "<!-- writes -->"
 ROWS: t.Final = [*reversed(ACTIONS), NIC_IMAGES]
 # Situations whose cells do not follow one another: each begins with what the situation found.
-AFRESH: t.Final = {"a budget keeps the pods"}
+AFRESH: t.Final = {"a budget keeps the pods", "a run was killed before"}
 # These run in every `make test`: each action, each situation, and what ends people's work.
 SHORT: t.Final = {
     ("remove_gpus", "GPU pods run"),

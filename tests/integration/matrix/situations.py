@@ -19,6 +19,7 @@ Data = dict[str, t.Any]
 Situation = t.Callable[[World], object]
 
 SPACE: t.Final = "matrix"
+BUDGETS: t.Final = ("policy/v1", "poddisruptionbudgets")
 FOREIGN: t.Final = "policy-of-another-team"
 SECOND: t.Final[Data] = {
     **{key: value for key, value in POOLS[0].items() if key not in ("quota", "priority")},
@@ -63,10 +64,10 @@ def gpu_pods(world: World) -> None:
     until(lambda: len(pods()) == 2, "two pods with devices")
 
 
-def budget(world: World) -> None:
-    """Let a disruption budget keep pods whose eviction the user allows."""
+def gpu_pods_with_budget(world: World) -> None:
+    """Run pods with devices that a disruption budget keeps all."""
     gpu_pods(world)
-    client, place = world.cluster.client, ("policy/v1", "poddisruptionbudgets", "trainer", SPACE)
+    client, place = world.cluster.client, (*BUDGETS, "trainer", SPACE)
     client.apply(
         {
             "apiVersion": place[0],
@@ -79,8 +80,20 @@ def budget(world: World) -> None:
         lambda: (client.get(*place) or {}).get("status", {}).get("currentHealthy") == 2,
         "a budget that counts its pods",
     )
+
+
+def delete_pods(world: World) -> None:
+    client = world.cluster.client
+    client.delete("apps/v1", "deployments", "trainer", SPACE)
+    until(lambda: not client.list("v1", "pods", SPACE, "app=trainer"), "the pods gone")
+
+
+def budget(world: World) -> None:
+    """Let a disruption budget keep pods whose eviction the user allows."""
+    gpu_pods_with_budget(world)
     # The operator gives up an eviction after 300 s.
     rules = {"driver": {"upgradePolicy": {"podDeletion": {"timeoutSeconds": 10}}}}
+    client = world.cluster.client
     client.patch(*POLICIES, client.list(*POLICIES)[0]["metadata"]["name"], None, {"spec": rules})
     world.more = {**SOON}
 
@@ -152,7 +165,8 @@ def lease_held(world: World) -> None:
 
 
 def killed_before(world: World) -> None:
-    """Kill a replacement of the first node after its cordon."""
+    """Kill a replacement of the first node after its cordon, while a disruption budget holds up its drain."""
+    gpu_pods_with_budget(world)
     start = world.audit.position()
     kill_playbook(
         world.demo,
@@ -162,6 +176,8 @@ def killed_before(world: World) -> None:
         gpu_machine_uid=uid_of(world, world.nodes[0]),
         gpu_on_busy="drain",
     )
+    world.cluster.client.delete(*BUDGETS, "trainer", SPACE)
+    delete_pods(world)
 
 
 def argo_cd(world: World) -> None:
@@ -193,12 +209,6 @@ def owned_by_argo(client: Client, plural: str, live: Data, spec: Data) -> None:
         "application/apply-patch+yaml",
         {"fieldManager": "argocd-controller", "force": "true"},
     )
-
-
-def delete_pods(world: World) -> None:
-    client = world.cluster.client
-    client.delete("apps/v1", "deployments", "trainer", SPACE)
-    until(lambda: not client.list("v1", "pods", SPACE, "app=trainer"), "the pods gone")
 
 
 # Situations that leave nothing behind; after another one the cluster gets its first state back.

@@ -157,4 +157,6 @@ def code_of(run: Run) -> str:
     result = run.failure.result
     found = next((item for item in result.get("results", []) if item.get("failed")), result)
     text = str(found.get("code") or found.get("msg") or "")
-    return text if re.fullmatch(r"[A-Z0-9-]+", text) else f"other: {text[:120]}"
+    # With several pools the play goes on with the others, and fails at its end with a message alone.
+    code = re.match(r"[A-Z]+(-[A-Z0-9]+)+(?=:|$)", text)
+    return code[0] if code else f"other: {text[:120]}"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import time
 import typing as t
 
 import pytest
@@ -67,14 +66,16 @@ def boots(cluster: Cluster) -> dict[str, str]:
 @contextlib.contextmanager
 def watched(cluster: Cluster) -> t.Iterator[dict[str, set[str]]]:
     """Collect the boot ids that each node has meanwhile."""
-    seen: dict[str, set[str]] = {}
+    seen = {name: {boot} for name, boot in boots(cluster).items()}
     ended = threading.Event()
 
     def look() -> None:
-        while not ended.is_set():
+        is_last = False
+        while not is_last:
+            # The last reboot can end the task before the next look: so one look comes after it.
+            is_last = ended.wait(0.2)
             for name, boot in boots(cluster).items():
                 seen.setdefault(name, set()).add(boot)
-            time.sleep(0.2)
 
     thread = threading.Thread(target=look)
     thread.start()
