@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from .._catalogue.well_known import VENDORS
+from .._catalogue.well_known import DRIVER_UPGRADE, VENDORS
 from .._core.objects import KubeObject
 from .._nodes import devices, node as node_facts
 from .._stack import signatures
@@ -18,6 +18,7 @@ from .._stack import signatures
 _ABOUT_GPUS: t.Final = re.compile(r"gpu|xid|nvidia|nvlink|nvswitch", re.IGNORECASE)
 _XID: t.Final = re.compile(r"\bXid\b\s*(?:\([^)\n]*\))?[^0-9\n(]{0,20}(\d{1,4})\b")
 _UUID: t.Final = re.compile(r"\b(?:GPU|MIG)-[0-9a-f][0-9a-f-]{7,}")
+_NOT_BEGUN: t.Final = ("", "upgrade-done", "upgrade-failed", "upgrade-required")
 _PLUGIN: t.Final = "nvidia-device-plugin"
 
 
@@ -58,9 +59,23 @@ def faults(node: KubeObject, expected: t.Mapping[str, int]) -> list[str]:
             found.append(f"{have} of {number} {key} are allocatable")
     return found + [
         f"condition {one['type']} is True: {one.get('message') or one.get('reason') or 'no message'}"
+        for one in conditions(node)
+    ]
+
+
+def conditions(node: KubeObject) -> list[KubeObject]:
+    """Return the conditions about GPUs that are True."""
+    return [
+        one
         for one in (node.get("status") or {}).get("conditions") or []
         if one.get("status") == "True" and _ABOUT_GPUS.search(str(one.get("type")))
     ]
+
+
+def driver_upgrade(node: KubeObject) -> str:
+    """Return the state of a driver upgrade that has begun on the node; empty if none has."""
+    state = str((node["metadata"].get("labels") or {}).get(DRIVER_UPGRADE) or "")
+    return "" if state in _NOT_BEGUN else state
 
 
 def is_plugin(pod: KubeObject) -> bool:
@@ -89,8 +104,8 @@ def of_conditions(node: KubeObject) -> list[Report]:
     """Return the Xids that the node's conditions name while they are True."""
     return [
         Report(int(number), next(iter(_UUID.findall(text)), ""), f"condition {one['type']}")
-        for one in (node.get("status") or {}).get("conditions") or []
-        if one.get("status") == "True" and (text := f"{one.get('reason')} {one.get('message')}")
+        for one in conditions(node)
+        if (text := f"{one.get('reason')} {one.get('message')}")
         for number in _XID.findall(text)
     ]
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import typing as t
 
 from .._core.errors import AcceleratorError
@@ -16,6 +17,7 @@ from .._kube.kinds import known
 from .._machines.steps import nodes as node_steps
 from .._nodes import devices, dra
 from .._nodes.drain import on
+from .._stack.operands import pod_is_ready
 from . import findings, reboot
 from .findings import Report
 from .options import GpuNodeRepairParams
@@ -54,10 +56,8 @@ def see(api: Api, node: KubeObject, machine: KubeObject | None, params: GpuNodeR
             "lists.",
         )
     faults = findings.faults(offered, expected) or ([] if expected else ["no device is allocatable"])
-    reports, unknown = _xids(api, node, params) if faults or seen.is_under_repair else ([], {})
-    if seen.record and not reports:
-        reports = [Report(number, device, "an earlier run") for number, device in seen.record.xids]
-    return Seen(node, machine, seen.host, faults, expected, reports, unknown, uuids, claims)
+    seen = dataclasses.replace(seen, faults=faults, expected=expected)
+    return _explained(api, seen) if faults or seen.is_under_repair else seen
 
 
 def _offering(api: Api, node: KubeObject) -> tuple[KubeObject, list[str], bool]:
@@ -85,34 +85,39 @@ def _host(api: Api, machine: KubeObject | None, namespace: str) -> KubeObject | 
     return None
 
 
-def _xids(api: Api, node: KubeObject, params: GpuNodeRepairParams) -> tuple[list[Report], dict[str, str]]:
-    """Return the Xids that logs, conditions and events name, and why a source could not be read."""
+def _explained(api: Api, seen: Seen) -> Seen:
+    """Return what was seen, with the Xids that logs, conditions and events name."""
     unknown: dict[str, str] = {}
-    found = [*_of_logs(api, node, params, unknown), *findings.of_conditions(node)]
-    try:
-        fields = f"involvedObject.kind=Node,involvedObject.name={name(node)}"
+    with _noting(unknown, "xids.log"):
+        pods = api.list(known("Pod"), fields=on(seen.name))
+        plugins = [one for one in pods if findings.is_plugin(one)]
+        seen = dataclasses.replace(seen, has_plugin=seen.claims or any(map(pod_is_ready, plugins)))
+        if not plugins:
+            unknown["xids.log"] = f"no pod of the device plugin runs on {seen.name}"
+        reports = [found for one in plugins for found in _of_log(api, one)]
+        seen = dataclasses.replace(seen, reports=reports)
+    found = [*seen.reports, *findings.of_conditions(seen.node)]
+    with _noting(unknown, "xids.events"):
+        fields = f"involvedObject.kind=Node,involvedObject.name={seen.name}"
         found += findings.of_events(api.list(known("Event"), fields=fields))
-    except AcceleratorError as exc:
-        unknown["xids.events"] = f"{exc.code}: {exc.message}"
+    if seen.record and not found:
+        found = [Report(number, device, "an earlier run") for number, device in seen.record.xids]
     unique: dict[tuple[int, str], Report] = {}
     for one in found:
         unique.setdefault((one.number, one.device), one)
-    return list(unique.values()), unknown
+    return dataclasses.replace(seen, reports=list(unique.values()), unknown=unknown)
 
 
-def _of_logs(
-    api: Api, node: KubeObject, params: GpuNodeRepairParams, unknown: dict[str, str]
-) -> list[Report]:
-    found: list[Report] = []
+def _of_log(api: Api, plugin: KubeObject) -> list[Report]:
+    place, title = plugin["metadata"]["namespace"], name(plugin)
+    log = api.log(place, title, plugin["spec"]["containers"][0]["name"])
+    return findings.of_log(log, f"log of {place}/{title}")
+
+
+@contextlib.contextmanager
+def _noting(unknown: dict[str, str], source: str) -> t.Iterator[None]:
+    """Note why a source could not be read, and go on without it."""
     try:
-        pods = [one for one in api.list(known("Pod"), fields=on(name(node))) if findings.is_plugin(one)]
-        for one in pods:
-            place = one["metadata"]["namespace"]
-            container = one["spec"]["containers"][0]["name"]
-            log = api.log(place, name(one), container)
-            found += findings.of_log(log, f"log of {place}/{name(one)}")
-        if not pods:
-            unknown["xids.log"] = f"no pod of the device plugin runs on {name(node)}"
+        yield
     except AcceleratorError as exc:
-        unknown["xids.log"] = f"{exc.code}: {exc.message}"
-    return found
+        unknown[source] = f"{exc.code}: {exc.message}"

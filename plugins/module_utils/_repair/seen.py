@@ -10,6 +10,7 @@ import typing as t
 from dataclasses import dataclass, field
 
 from .._core.objects import KubeObject, name
+from .._nodes import node as node_facts
 from . import findings, record as records
 from .findings import Report
 from .options import AUTO, REBOOT, REPLACE, GpuNodeRepairParams
@@ -30,7 +31,7 @@ class Seen:
 
     host: the BareMetalHost of its machine, or None. faults: one line each. expected: its devices. reports:
     Xids. unknown: what could not be read -> why. uuids: of all GPUs, as far as the cluster tells them.
-    claims: whether pods claim its GPUs as devices.
+    claims: whether pods claim its GPUs as devices. has_plugin: a Ready device plugin counts them.
     """
 
     node: KubeObject
@@ -42,6 +43,7 @@ class Seen:
     unknown: dict[str, str] = field(default_factory=dict)
     uuids: list[str] = field(default_factory=list)
     claims: bool = False
+    has_plugin: bool = False
 
     @property
     def name(self) -> str:
@@ -58,6 +60,12 @@ class Seen:
         """Return True if the node has started again since an earlier run wrote its record."""
         found = self.record
         return found is not None and found.boot != records.boot_of(self.node)
+
+    @property
+    def is_unclear(self) -> bool:
+        """Return True if devices are missing because no plugin counts them, and nothing names a GPU."""
+        is_alive = node_facts.is_ready(self.node) and not findings.conditions(self.node)
+        return bool(is_alive and not self.has_plugin and not self.reports and not self.is_under_repair)
 
     @property
     def is_under_repair(self) -> bool:

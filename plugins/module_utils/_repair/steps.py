@@ -11,6 +11,7 @@ import dataclasses
 import time
 import typing as t
 
+from .._catalogue.well_known import DRIVER_UPGRADE
 from .._core.errors import AcceleratorError, NotReadyError
 from .._core.ownership import POOL
 from .._kube.client import Api
@@ -19,7 +20,7 @@ from .._machines.steps import health, nodes as node_steps
 from .._nodes import drain_steps, node as node_facts
 from .._nodes.drain import Rules
 from .._workload import chosen, steps as validation_steps
-from . import look_steps, options, reboot, reboot_steps, record as records, report, seen as decision
+from . import findings, look_steps, options, reboot, reboot_steps, record as records, report, seen as decision
 from .options import GpuNodeRepairParams
 from .reboot_steps import Way
 from .record import Record
@@ -50,6 +51,8 @@ def _repair(api: Api, params: GpuNodeRepairParams, seen: Seen) -> dict[str, t.An
     if done == decision.NOTHING:
         return report.result(seen, done)
     _refuse_update(seen)
+    if seen.is_unclear and params["repair"] == options.AUTO:
+        raise _unclear(seen)
     if done == options.REPLACE:
         return _replace(api, params, seen)
     if done == decision.STAYS:
@@ -67,6 +70,13 @@ def _repair(api: Api, params: GpuNodeRepairParams, seen: Seen) -> dict[str, t.An
 
 def _refuse_update(seen: Seen) -> None:
     update = node_facts.update(seen.node)
+    if state := findings.driver_upgrade(seen.node):
+        raise AcceleratorError(
+            "REPAIR-UPDATE",
+            f"The GPU operator replaces the driver of node {seen.name} now ({state}), and its GPUs are away "
+            "meanwhile. Nothing was changed.",
+            f"Run `oc get node {seen.name} -L {DRIVER_UPGRADE}` until it shows upgrade-done, then run again.",
+        )
     if update.under_way and not update.is_stuck:
         raise AcceleratorError(
             "REPAIR-UPDATE",
@@ -74,6 +84,17 @@ def _refuse_update(seen: Seen) -> None:
             "itself. Nothing was changed.",
             "Wait until `oc get machineconfigpool` shows UPDATING False, then run again.",
         )
+
+
+def _unclear(seen: Seen) -> AcceleratorError:
+    return AcceleratorError(
+        "REPAIR-UNCLEAR",
+        f"Node {seen.name}: {'; '.join(seen.faults)}, and no device plugin is Ready there. Nothing names a "
+        "broken GPU, so the driver stack may be the cause. Nothing was changed.",
+        "Run `ansible-playbook playbooks/diagnose.yml -e @FILE`; or set gpu_repair: reboot (module option "
+        "repair) to reboot the node all the same.",
+        seen.faults,
+    )
 
 
 def _reboot(api: Api, params: GpuNodeRepairParams, seen: Seen, done: str) -> dict[str, t.Any]:

@@ -145,7 +145,7 @@ class Room:
                 raise KilledError
             self.writes_left -= 1
         if evicted := re.search(r"/namespaces/([^/]+)/pods/([^/]+)/eviction", url):
-            self.server.objects.pop(("v1", "pods", *evicted.groups()), None)
+            self.server.objects.pop(("v1", "pods", evicted[1], evicted[2]), None)
             return Answer(201, {"kind": "Status", "status": "Success"})
         answer = self.server.answer(method, url, **more)
         if is_write and not self.is_slow:

@@ -222,6 +222,22 @@ def test_check_mode_shows_the_cordon_and_the_reboot_and_writes_nothing() -> None
     assert (room.server.writes(), room.boots) == ([], 0)
 
 
+def test_a_stack_that_is_not_there_is_no_broken_gpu() -> None:
+    room = Room()
+    room.server.objects = {key: one for key, one in room.server.objects.items() if key[1] != "pods"}
+    error = failure(room)
+    assert (error.code, room.server.writes()) == ("REPAIR-UNCLEAR", [])
+    assert (repair(room, repair="reboot")["action"], room.boots) == ("rebooted", 1)
+
+
+def test_a_driver_that_is_being_replaced_is_no_broken_gpu() -> None:
+    room = Room()
+    room.node["metadata"]["labels"]["nvidia.com/gpu-driver-upgrade-state"] = "pod-restart-required"
+    error = failure(room)
+    assert (error.code, room.server.writes()) == ("REPAIR-UPDATE", [])
+    assert "pod-restart-required" in error.message
+
+
 def test_a_node_that_is_being_updated_is_left_to_the_machine_config_operator() -> None:
     room = Room()
     key = "machineconfiguration.openshift.io"

@@ -20,7 +20,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_machine_health": (46, 258),
     "gpu_machineset": (122, 703),
     "gpu_node": (67, 373),
-    "gpu_node_repair": (105, 553),
+    "gpu_node_repair": (105, 555),
     "gpu_plan": (106, 544),
     "gpu_pull_secret": (59, 301),
     "gpu_quota": (52, 275),

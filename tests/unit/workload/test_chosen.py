@@ -26,7 +26,7 @@ def test_taints_of_kubernetes_are_not_tolerated() -> None:
 @pytest.mark.parametrize("cordoned", [True, False])
 def test_a_cordon_is_tolerated_where_it_is_asked_for(cordoned: bool) -> None:
     found = chosen.validation([tainted("team")], {"gpu-0": None}, 60, {}, cordoned)
-    ((entry,),) = [found["pools"]]
+    (entry,) = found["pools"] or []
     keys = [one["key"] for one in entry["tolerations"]]
     assert keys == (["team", "node.kubernetes.io/unschedulable"] if cordoned else ["team"])
     assert set(found) >= GpuWorkloadParams.__required_keys__

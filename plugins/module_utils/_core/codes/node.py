@@ -132,8 +132,17 @@ REPAIR: t.Final = (
         "again.",
     ),
     Code(
+        "REPAIR-UNCLEAR",
+        "Devices are missing, no device plugin is Ready on the node, and nothing names a broken GPU: the "
+        "driver stack may be the cause. Nothing was changed.",
+        "Run `ansible-playbook playbooks/diagnose.yml -e @FILE`, or set `gpu_repair: reboot` (module option "
+        "`repair`).",
+    ),
+    Code(
         "REPAIR-UPDATE",
-        "The machine-config operator updates the node now, and reboots it itself. Nothing was changed.",
-        "Wait until `oc get machineconfigpool` shows UPDATING False, then run again.",
+        "The machine-config operator updates the node now, or the GPU operator replaces its driver. Nothing "
+        "was changed.",
+        "Wait until `oc get machineconfigpool` shows UPDATING False, and the node's upgrade state is "
+        "upgrade-done; then run again.",
     ),
 )

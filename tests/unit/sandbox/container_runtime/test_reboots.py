@@ -19,7 +19,7 @@ SCRIPT = f'[ "$(cat boot_id)" = {FIRST} ] || exit 0\nchroot /host systemctl rebo
 
 
 def add(world: World, command: str, privileged: bool = True, title: str = "p") -> None:
-    container = {"name": "c", "image": "i", "command": ["/bin/sh", "-c", command]}
+    container: Data = {"name": "c", "image": "i", "command": ["/bin/sh", "-c", command]}
     container["securityContext"] = {"privileged": privileged}
     metadata = {"name": title, "namespace": "default"}
     spec = {"nodeName": "n", "containers": [container]}
