@@ -132,7 +132,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "operator_upgrade": (140, 807),
     "preflight_update": (75, 401),
     "special_resource": (137, 765),
-    "update_pools": (63, 321),
+    "update_pools": (63, 322),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
