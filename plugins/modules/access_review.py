@@ -42,6 +42,7 @@ options:
       - before_openshift_update
       - after_openshift_update
       - upgrade_operators
+      - rotate_pull_secret
     required: true
   pools:
     description:

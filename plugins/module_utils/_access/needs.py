@@ -19,7 +19,7 @@ TUNING: t.Final = "openshift-cluster-node-tuning-operator"
 # Parts that are of no role.
 SHARED: t.Final = (
     *("lease", "lease read", "plan", "leftovers", "removal"),
-    *("preflight", "update pools", "operator_upgrade", "repair"),
+    *("preflight", "update pools", "operator_upgrade", "pull_secret", "repair"),
 )
 # What each playbook does. A role that the user leaves out by a tag is not asked about.
 _CREATE: t.Final = (
@@ -47,6 +47,7 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "drift": ("lease read", "plan", "leftovers", *_CREATE[:-1]),
     "upgrade_driver": ("lease", "plan", "driver_upgrade", "gpu_validation"),
     "upgrade_operators": ("lease", "operator_upgrade"),
+    "rotate_pull_secret": ("lease", "pull_secret"),
 }
 # Playbooks that get a role of their own. Those outside PARTS do not ask for their rights first.
 GRANTED: t.Final = {**PARTS, "preflight_update": ("preflight",)}

@@ -36,6 +36,7 @@ class AccessReviewParams(LockParams, WaitParams):
         "before_openshift_update",
         "after_openshift_update",
         "upgrade_operators",
+        "rotate_pull_secret",
     ]
     pools: list[dict[str, t.Any]]
     backend: t.Literal["clusterpolicy", "nvidiadriver", "dra"]

@@ -10,6 +10,7 @@ import typing as t
 
 from .._core.errors import InputError
 from .._core.objects import KubeObject, name
+from . import obstacles
 from .pods import HOSTNAME, GpuWorkloadParams, defaults, host_of
 
 _KEYS: t.Final = ("namespace", "image", "benchmark", "claims", "hold", "grace")
@@ -25,6 +26,7 @@ def check(given: t.Mapping[str, t.Any], variable: str) -> None:
             f"validation.{wrong[0]}: is no option of a validation here.",
             f"Set {variable} (module option validation) with {', '.join(_KEYS)}.",
         )
+    obstacles.check_given(given, "validation", f"{variable} (module option validation)")
 
 
 def tolerations_of(node: KubeObject) -> list[KubeObject]:

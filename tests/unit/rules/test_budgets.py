@@ -36,6 +36,8 @@ PAPERS = {"DOCUMENTATION", "EXAMPLES", "RETURN"}
 LONG: set[str] = set()
 LONG_FUNCTIONS: dict[str, set[str]] = {}
 CROWDED: set[str] = set()
+# Ansible looks for modules, and for their actions, in one folder each: a new module adds a file to both.
+FLAT = {"plugins/action", "plugins/modules"}
 
 
 def name(path: Path) -> str:
@@ -107,7 +109,7 @@ def test_a_file_and_its_functions_are_short(path: Path) -> None:
 def test_a_folder_can_be_seen_at_a_glance() -> None:
     counted = collections.Counter(path.parent for path in PYTHON if path.parent not in ANSIBLES)
     assert len(counted) > 120
-    assert {name(folder) for folder, number in counted.items() if number > FILES} == CROWDED
+    assert {name(folder) for folder, number in counted.items() if number > FILES} - FLAT == CROWDED
 
 
 def test_the_lists_name_files_that_are_there() -> None:

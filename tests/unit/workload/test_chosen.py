@@ -37,3 +37,22 @@ def test_an_unknown_key_names_the_variable() -> None:
         chosen.check({"pools": []}, "gpu_repair_validation")
     assert caught.value.message.startswith("validation.pools: ")
     assert "gpu_repair_validation" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"benchmark": "nosuch"}, "validation.benchmark is nosuch"),
+        ({"benchmark": ["vectoradd"]}, "validation.benchmark is ['vectoradd'], and has to be text"),
+        ({"hold": "3"}, "validation.hold is '3', and has to be a whole number"),
+        ({"hold": True}, "validation.hold is True"),
+        ({"claims": "no"}, "validation.claims is 'no', and has to be true or false"),
+        ({"grace": None}, "validation.grace is None, and has to be a number"),
+    ],
+)
+def test_a_validation_that_cannot_run_is_refused_early(given: dict[str, object], text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        chosen.check(given, "gpu_upgrade_validation")
+    assert text in caught.value.message
+    assert "gpu_upgrade_validation" in caught.value.remedy
+    chosen.check({"hold": 1, "grace": 2, "claims": True, "benchmark": "vectoradd"}, "gpu_upgrade_validation")

@@ -48,6 +48,7 @@ SECTIONS: t.Final[tuple[tuple[str, tuple[Code, ...]], ...]] = (
     ("GPU stack: driver", gpu_driver.DRIVER),
     ("GPU stack: claims, kernel modules and custom resources", gpu_kmm.MODULES),
     ("NIC stack", nic.NIC),
+    ("Pull secrets", credentials.PULL),
     ("Quotas", quota.QUOTA),
     ("Validation", workload.WORKLOAD),
     ("Drift", update.DRIFT),
