@@ -34,6 +34,7 @@ options:
       - remove_gpus
       - resize_pool
       - replace_node
+      - repair_node
       - remove_pool
       - tune_nodes
       - drift

@@ -195,6 +195,12 @@ workload:
             passed: true
             result: {passed: true, elements: 50000, blocks: 196, threads: 256, uuids: [GPU-0f]}
             log_tail: ["[Vector addition of 50000 elements]", Test PASSED, Done]
+failed_pools:
+  description: Names of the pools whose validation failed.
+  returned: a failed validation, with several pools
+  type: list
+  elements: str
+  sample: [training]
 duration:
   description: Seconds that the task took.
   returned: always

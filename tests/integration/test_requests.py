@@ -136,6 +136,19 @@ AGAIN: t.Final = {
 }
 
 
+# The requests of node_tuning when nothing is left to do: for a pool without nodes, and for its removal.
+TUNED_AGAIN: t.Final = {
+    "list tuneds.tuned.openshift.io": 1,
+    "list profiles.tuned.openshift.io": 1,
+    "list nodes": 1,
+    "list machineconfigpools.machineconfiguration.openshift.io": 1,
+}
+GONE_AGAIN: t.Final = {
+    "list machineconfigpools.machineconfiguration.openshift.io": 1,
+    "get tuneds.tuned.openshift.io": 1,
+}
+
+
 @pytest.fixture(scope="module")
 def run(playbook: Playbook, audit: Audit) -> Run:
     if audit.log is None:
@@ -192,6 +205,23 @@ def test_the_second_run_writes_nothing(
     assert not playbook.module("gpu_quota", namespace=SPACE, state="absent").failed
 
 
+def test_a_tuning_again_asks_no_more(playbook: Playbook, audit: Audit, cluster: Cluster) -> None:
+    cluster.needs_sandbox()
+    pool = {"name": "it-tuned", "node_selector": {"it": "tuned"}, "tuning": {"profile": "accelerator"}}
+    task = {"accelerators.openshift.node_tuning": {"pools": [pool]}}
+    absent = {"accelerators.openshift.node_tuning": {"pools": [pool], "state": "absent"}}
+    first, second, gone, again = playbook.tasks(task, task, absent, absent).tasks
+    assert [bool(audit.writes(one)) for one in (first, second, gone, again)] == [True, False, True, False]
+    assert counted(audit, second) == TUNED_AGAIN
+    assert counted(audit, again) == GONE_AGAIN
+
+
+def counted(audit: Audit, *tasks: TaskResult) -> dict[str, int]:
+    """Return how often each verb was sent for each resource. The log has two events for a watch."""
+    once = {one.event["auditID"]: one for one in audit.of(*tasks)}
+    return dict(collections.Counter(f"{one.verb} {one.resource}" for one in once.values()))
+
+
 @pytest.fixture(scope="module")
 def chain(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[tuple[Playbook, Audit]]:
     """Yield a sandbox of its own, so that other tests do not see the operators that this chain installs."""
@@ -216,11 +246,9 @@ def test_the_whole_chain_again_writes_nothing_and_asks_no_more(chain: tuple[Play
     assert audit.writes(*first.tasks)
     assert audit.writes(*again.tasks) == []
     assert again.changed == 0
-    # The audit log has two events for a watch: its start and its end.
-    once = {one.event["auditID"]: one for one in audit.of(*again.tasks)}
-    asked = collections.Counter(f"{one.verb} {one.resource}" for one in once.values())
-    assert asked, "the audit log says nothing"
-    assert asked - collections.Counter(AGAIN) == {}, "something is asked more often than it was"
+    sent = collections.Counter(counted(audit, *again.tasks))
+    assert sent, "the audit log says nothing"
+    assert sent - collections.Counter(AGAIN) == {}, "something is asked more often than it was"
     for task in again.tasks:
         lists = collections.Counter(one.uri for one in audit.of(task) if one.verb == "list")
         items = len(task.result.get("results", [None]))

@@ -28,6 +28,7 @@ class AccessReviewParams(LockParams, WaitParams):
         "remove_gpus",
         "resize_pool",
         "replace_node",
+        "repair_node",
         "remove_pool",
         "tune_nodes",
         "drift",

@@ -25,6 +25,7 @@ LAYERS: t.Final = {
     "NIC": "gpu",
     "REBOOT": "tuning",
     "PULL": "registry",
+    "REPAIR": "node",
     "QUOTA": "quota",
     "DRIFT": "drift",
     "UPDATE": "update",

@@ -45,6 +45,7 @@ class GpuDriverUpgradeParams(DrainParams, LockParams, WaitParams):
     rollback: bool
     validate: bool
     validation: dict[str, t.Any] | None
+    queues: t.Literal["drain", "hold", "leave"] | None
     adopt: t.Literal["report", "take"]
     namespace: str
     node_timeout: int
@@ -128,6 +129,12 @@ def check(params: GpuDriverUpgradeParams) -> None:
             f"window: {params['window']!r} {what}.",
             'Set gpu_upgrade_window (module option window) to two different times in UTC: "22:00-04:00".',
         )
+    if params["node_timeout"] < 1:
+        raise InputError(
+            "INPUT-VALUE",
+            f"node_timeout: {params['node_timeout']} s would fail each wave at once.",
+            "Set gpu_upgrade_node_timeout (module option node_timeout) to the seconds for one node.",
+        )
     if wrong := _wrong_in_job(params["probe"]):
         raise InputError(
             "UPGRADE-JOB",
@@ -154,7 +161,7 @@ def _wrong_in_job(probe: t.Any) -> str:
     return ""
 
 
-def wave_size(wave: str, pool: str, nodes: int, largest: int) -> int:
+def wave_size(wave: str, nodes: int, largest: int) -> int:
     """Return how many nodes of a pool one wave takes. Raise UPGRADE-WAVE for more than any pool has.
 
     largest: the number of nodes of the largest pool.
@@ -165,7 +172,7 @@ def wave_size(wave: str, pool: str, nodes: int, largest: int) -> int:
     if number > largest:
         raise InputError(
             "UPGRADE-WAVE",
-            f"wave: {number} is more than pool {pool} has, which has {number_of(largest, 'node')}.",
+            f"wave: {number} is more than any chosen pool has; the largest has {number_of(largest, 'node')}.",
             f"Set gpu_upgrade_wave (module option wave) to at most {largest}, or to a percentage.",
         )
     return min(number, max(1, nodes))

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from .._core.errors import InputError, NotReadyError
 from .._core.objects import KubeObject, name, number_of
 from .._impact import driver
-from .._impact.impact import Impact, endings
+from .._impact.impact import Impact, endings, together
 from .._nodes.pool_nodes import nodes_of
 from . import options
+from .jobs.gangs import Gang
 from .node_driver import SKIP, NodeDriver
 from .options import Triple
 from .targets import Target
@@ -73,8 +74,7 @@ def build(
     chosen = {node: pool for pool, nodes in grouped.items() for node in nodes}
     _check_canary(canary, chosen)
     largest = max(map(len, grouped.values()))
-    first_pool = next(iter(grouped))
-    options.wave_size(wave, first_pool, largest, largest)
+    options.wave_size(wave, largest, largest)
     asked = {node: one.triple for one in targets for node in one.nodes}
     driven = [node for node in chosen if node in asked]
     left = {node for wave_before in before for node in wave_before}
@@ -140,7 +140,7 @@ def _waves(
     largest = max(sizes.values())
     for pool in sorted(sizes, key=lambda one: (one != pools[first], one)):
         rest = sorted(node for node in due if pools[node] == pool and node != first)
-        size = options.wave_size(wave, pool, sizes[pool], largest)
+        size = options.wave_size(wave, sizes[pool], largest)
         found += [rest[start : start + size] for start in range(0, len(rest), size)]
     return found
 
@@ -157,9 +157,15 @@ def _resumed(
     return [wave for wave in [*old, *new] if wave]
 
 
-def impact(plan: Plan, pods: t.Iterable[KubeObject], nodes: t.Collection[str]) -> Impact | None:
-    """Return what the upgrade of these nodes ends, or None if no pod with devices runs there."""
-    found = tuple(endings(pods, nodes))
+def impact(
+    plan: Plan, pods: t.Iterable[KubeObject], nodes: t.Collection[str], gangs: t.Iterable[Gang] = ()
+) -> Impact | None:
+    """Return what the upgrade of these nodes ends, or None if nothing does.
+
+    gangs: those that end whole, with their pods on other nodes.
+    """
+    more = together(pod for gang in gangs for pod in gang.pods)
+    found = tuple(dict.fromkeys([*endings(pods, nodes), *more]))
     if not found:
         return None
     cause = f"the driver of {number_of(len(nodes), 'node')} becomes {plan.wanted.version}"

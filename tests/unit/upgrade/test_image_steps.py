@@ -11,7 +11,7 @@ import typing as t
 import pytest
 from unit.fake_server import Answer
 from unit.upgrade.builders import NEW, OLD, params
-from unit.upgrade.controller_in_memory import Operator
+from unit.upgrade.in_memory.controller import Operator
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known

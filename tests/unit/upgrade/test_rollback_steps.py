@@ -8,8 +8,9 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from unit.fake_server import Answer
 from unit.upgrade.builders import NEW, OLD, gpu_pod, params
-from unit.upgrade.controller_in_memory import STATE, Operator
+from unit.upgrade.in_memory.controller import STATE, Operator
 from unit.upgrade.test_run_steps import after_each_write
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
@@ -19,6 +20,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import gate_steps, steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import (
+    steps as validation_steps,
+)
 
 WAITS: t.Final = "wait-for-jobs-required"
 RULES: t.Final = {"autoUpgrade": True, "maxUnavailable": "100%"}
@@ -127,8 +131,14 @@ class Patient(Operator):
 
 def test_a_pod_that_outlasts_the_upgrade_is_still_there_after_the_rollback() -> None:
     operator = Patient(("gpu-0",), gpu_pod("train", "gpu-0"))
+
+    def request(method: str, url: str, **more: t.Any) -> Answer:
+        operator.clock.seconds += 20
+        return operator.request(method, url, **more)
+
+    operator.server.request = request
     with pytest.raises(NotReadyError) as caught:
-        steps.ensure(operator.api(), params(wait_for="app=train", on_busy="drain", node_timeout=0))
+        steps.ensure(operator.api(), params(wait_for="app=train", on_busy="drain", node_timeout=60))
     assert caught.value.code == "UPGRADE-SLOW"
     assert operator.ended == []
     assert operator.versions() == {"gpu-0": OLD}
@@ -144,3 +154,39 @@ def test_the_next_upgrade_does_not_take_the_policy_of_a_failed_one_for_the_users
         steps.ensure(operator.api(), params(wait_for="app=train", rollback=False))
     assert steps.ensure(operator.api(), params(version=OLD))["driver_upgrade"]["phase"] == "done"
     assert rules_of(operator, "ClusterPolicy", "gpu-cluster-policy") == RULES
+
+
+def test_a_node_of_the_wave_whose_probe_passed_keeps_the_new_driver() -> None:
+    operator = Operator()
+    jobs: list[str] = []
+
+    def ends(_method: str, url: str) -> None:
+        for job in operator.all("Job"):
+            if job["spec"]["template"]["spec"]["nodeSelector"]["kubernetes.io/hostname"] == "gpu-2":
+                jobs.append(url)
+                job["status"] = {"conditions": [{"type": "Failed", "status": "True"}]}
+                operator.server.put(job)
+
+    after_each_write(operator, ends)
+    with pytest.raises(NotReadyError) as caught:
+        steps.ensure(operator.api(), params(wave="2", probe=PROBE))
+    assert caught.value.code == "UPGRADE-PROBE"
+    assert jobs
+    assert operator.versions() == {"gpu-0": NEW, "gpu-1": NEW, "gpu-2": OLD}
+    assert operator.held() == ["gpu-0", "gpu-1"]
+
+
+def test_a_node_of_the_wave_whose_validation_passed_keeps_the_new_driver(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def present(_api: object, wanted: t.Mapping[str, t.Any]) -> None:
+        names = [one["pool"] for one in wanted["pools"]]
+        if "gpu-2" in names:
+            raise NotReadyError("WORK-FAILED", "Pool gpu-2 failed.", facts={"failed_pools": ["gpu-2"]})
+
+    monkeypatch.setattr(validation_steps, "present", present)
+    operator = Operator()
+    with pytest.raises(NotReadyError) as caught:
+        steps.ensure(operator.api(), params(wave="2", validate=True))
+    assert caught.value.code == "WORK-FAILED"
+    assert operator.versions() == {"gpu-0": NEW, "gpu-1": NEW, "gpu-2": OLD}

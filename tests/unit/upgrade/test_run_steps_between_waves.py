@@ -10,7 +10,7 @@ import typing as t
 
 import pytest
 from unit.upgrade.builders import NEW, OLD, gpu_pod, params
-from unit.upgrade.controller_in_memory import STATE, Operator
+from unit.upgrade.in_memory.controller import STATE, Operator
 from unit.upgrade.test_run_steps import after_each_write
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
@@ -20,7 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import steps
 
 
-def once_after_the_canary(operator: Operator, do: t.Callable[[], None]) -> None:
+def once_after_the_canary(operator: Operator, do: t.Callable[[], object]) -> None:
     """Call the function once, when the canary has its new driver."""
     is_done: list[bool] = []
 
@@ -34,7 +34,7 @@ def once_after_the_canary(operator: Operator, do: t.Callable[[], None]) -> None:
 
 def test_pods_that_start_before_the_turn_of_their_node_do_not_end_unasked() -> None:
     operator = Operator(("gpu-0", "gpu-1"))
-    once_after_the_canary(operator, lambda: operator.server.put(gpu_pod("train", "gpu-1")) and None)
+    once_after_the_canary(operator, lambda: operator.server.put(gpu_pod("train", "gpu-1")))
     with pytest.raises(AcceleratorError) as caught:
         steps.ensure(operator.api(), params())
     assert caught.value.code == "UPGRADE-BUSY"
@@ -111,3 +111,16 @@ def test_a_node_that_a_rollback_left_on_the_new_driver_is_not_given_to_the_opera
     operator.server.requests.clear()
     steps.ensure(operator.api(), params(pools=chosen))
     assert operator.server.writes() == []
+
+
+def test_pods_on_a_node_that_has_the_driver_already_stop_nothing() -> None:
+    operator = Operator(("gpu-0", "gpu-1"))
+
+    def restarts() -> None:
+        operator.restart("gpu-1")
+        operator.server.put(gpu_pod("train", "gpu-1"))
+
+    once_after_the_canary(operator, restarts)
+    found = steps.ensure(operator.api(), params())["driver_upgrade"]
+    assert (found["phase"], found["passed"]) == ("done", ["gpu-0", "gpu-1"])
+    assert operator.ended == []

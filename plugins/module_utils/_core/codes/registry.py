@@ -39,6 +39,7 @@ SECTIONS: t.Final[tuple[tuple[str, tuple[Code, ...]], ...]] = (
     ("Plain objects", api.MANIFEST),
     ("Machines", machine.MACHINE),
     ("Nodes to drain or remove", node.NODE),
+    ("Repair of a node", node.REPAIR),
     ("Node tuning", tuning.TUNING),
     ("Tuning that reboots nodes", tuning.REBOOT),
     ("Operators", olm.OLM),

@@ -111,6 +111,11 @@ UPGRADE: t.Final = (
         "kept.",
     ),
     Code(
+        "UPGRADE-GANG",
+        "A gang (the pods of one job) ends whole or not at all, and a budget keeps a part of it.",
+        "Run `oc get pdb -A` and raise the budget, or set `gpu_on_busy: wait` (module option on_busy).",
+    ),
+    Code(
         "UPGRADE-IMAGE",
         "The registry lacks the image of the new driver for a node. The message says what it has instead.",
         "Set `gpu_driver_branch` (module option branch) to a branch whose driver the registry has.",
@@ -160,6 +165,12 @@ UPGRADE: t.Final = (
         "The evidence has the log of the Job; `gpu_upgrade_probe` is its manifest.",
     ),
     Code(
+        "UPGRADE-QUEUE",
+        "Kueue has not requeued the Workloads of a stopped ClusterQueue, or the task may not end them.",
+        "Run `oc logs -n openshift-kueue-operator deployment/kueue-controller-manager`, or set "
+        "`gpu_upgrade_queues: hold` (module option queues).",
+    ),
+    Code(
         "UPGRADE-RELABELLED",
         "A node says upgrade-done, and runs the old driver.",
         _OPERATOR,
@@ -197,7 +208,7 @@ UPGRADE: t.Final = (
     ),
     Code(
         "UPGRADE-WAVE",
-        "The wave is no number or percentage, or is larger than the pool.",
+        "The wave is no number or percentage, or is larger than the largest pool.",
         "Set `gpu_upgrade_wave` (module option wave) to a smaller number, or to a percentage.",
     ),
     Code(

@@ -8,16 +8,17 @@ from __future__ import annotations
 import pytest
 from unit.stack.builders import FIXTURE, POOL
 from unit.upgrade.builders import params
+from unit.upgrade.in_memory.controller import Operator
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import gate
+from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import gate_steps, steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import GpuWorkloadParams
 
 
 def test_each_node_is_validated_by_itself() -> None:
     (node,) = FIXTURE["nodes"]
     given = params(validation={"image": "registry.example.com/i", "namespace": "v"})
-    found = gate.validation(given, [node], {"gpu-0": POOL})
+    found = gate_steps.wishes(given, [node], {"gpu-0": POOL})
     assert found["namespace"] == "v"
     assert found["image"] == "registry.example.com/i"
     assert found["pools"] == [
@@ -32,16 +33,10 @@ def test_each_node_is_validated_by_itself() -> None:
 
 def test_a_validation_has_every_option_of_its_module() -> None:
     (node,) = FIXTURE["nodes"]
-    assert set(gate.validation(params(), [node], {"gpu-0": POOL})) >= GpuWorkloadParams.__required_keys__
-
-
-def test_taints_of_kubernetes_are_not_tolerated() -> None:
-    taints = [{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}]
-    assert gate.tolerations_of({"metadata": {"name": "n"}, "spec": {"taints": taints}}) == []
+    assert set(gate_steps.wishes(params(), [node], {"gpu-0": POOL})) >= GpuWorkloadParams.__required_keys__
 
 
 def test_an_unknown_key_is_refused_with_its_path() -> None:
-    gate.check(params())
     with pytest.raises(InputError) as caught:
-        gate.check(params(validation={"pools": []}))
+        steps.ensure(Operator().api(), params(validation={"pools": []}))
     assert caught.value.message.startswith("validation.pools: ")

@@ -25,7 +25,7 @@ OWNER: t.Final = "nvidia.com/gpu-operator.driver.owner"
 DRIVER: t.Final = "nvidia-driver-daemonset"
 KINDS: t.Final = (
     *("Node", "Pod", "ConfigMap", "ClusterPolicy", "NVIDIADriver", "DaemonSet", "ControllerRevision"),
-    *("ImageStream", "Job"),
+    *("ImageStream", "Job", "PodDisruptionBudget"),
 )
 _UNDER_WAY: t.Final = ("cordon-required", "pod-restart-required", "upgrade-failed")
 
