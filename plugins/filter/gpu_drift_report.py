@@ -48,6 +48,8 @@ _value:
     - C(fields) of a finding has the C(live) and the C(wanted) value of each field.
     - C(command) of a finding puts it right. C(commands) has each of them once.
     - C(warnings) has the warnings of all steps. C(table) has all of it as text.
+    - C(brief) has the same keys, but only as much as a job event of AWX can hold. Its C(left_out) is the
+      number of findings that it does not have. The table is bounded too.
   type: dict
   sample:
     verdict: found
@@ -68,6 +70,8 @@ _value:
         ansible-playbook accelerators.openshift.enable_gpus -e @FILE --tags gpu_operator
         -e gpu_operator_adopt=take
     warnings: []
+    left_out: 0
+    brief: {verdict: found, left_out: 0}
     table:
       - POOL  OBJECT                            FIELD              LIVE   WANTED
       - all   ClusterPolicy gpu-cluster-policy  spec.dcgm.enabled  false  true

@@ -34,6 +34,7 @@ options:
       - remove_gpus
       - resize_pool
       - replace_node
+      - repair_node
       - remove_pool
       - tune_nodes
       - drift
@@ -41,6 +42,7 @@ options:
       - before_openshift_update
       - after_openshift_update
       - upgrade_operators
+      - rotate_pull_secret
     required: true
   pools:
     description:
@@ -135,7 +137,7 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._access import steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._access import needs, steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     LOCK,
@@ -149,19 +151,7 @@ SPEC = ArgumentSpec(
     options={
         "playbook": {
             "type": "str",
-            "choices": [
-                "enable_gpus",
-                "remove_gpus",
-                "resize_pool",
-                "replace_node",
-                "remove_pool",
-                "tune_nodes",
-                "drift",
-                "upgrade_driver",
-                "before_openshift_update",
-                "after_openshift_update",
-                "upgrade_operators",
-            ],
+            "choices": [*needs.PARTS],
             "required": True,
         },
         "pools": {"type": "list", "elements": "dict", "default": []},

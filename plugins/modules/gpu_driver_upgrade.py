@@ -74,7 +74,7 @@ options:
   wave:
     description:
       - How many nodes of a pool are upgraded together after the canary, as a number or as a percentage of the
-        pool. A number larger than the pool is refused.
+        pool. A number larger than the largest pool is refused.
     type: str
     default: "1"
   window:

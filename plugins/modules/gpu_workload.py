@@ -195,6 +195,12 @@ workload:
             passed: true
             result: {passed: true, elements: 50000, blocks: 196, threads: 256, uuids: [GPU-0f]}
             log_tail: ["[Vector addition of 50000 elements]", Test PASSED, Done]
+failed_pools:
+  description: Names of the pools whose validation failed.
+  returned: a failed validation, with several pools
+  type: list
+  elements: str
+  sample: [training]
 duration:
   description: Seconds that the task took.
   returned: always
@@ -218,30 +224,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import removal_steps, steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
-    BENCHMARKS,
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import (
+    OPTIONS,
+    GpuWorkloadParams,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import GpuWorkloadParams
 
 SPEC = ArgumentSpec(
-    options={
-        "namespace": {"type": "str", "default": "gpu-validation"},
-        "node_selector": {"type": "dict"},
-        "tolerations": {"type": "list", "elements": "dict", "default": []},
-        "resources": {"type": "dict"},
-        "claims": {"type": "bool", "default": False},
-        "benchmark": {"type": "str", "choices": sorted(BENCHMARKS), "default": "vectoradd"},
-        "image": {"type": "str"},
-        "hold": {"type": "int", "default": 3},
-        "force": {"type": "bool", "default": False},
-        "strict": {"type": "bool", "default": False},
-        "min_nodes": {"type": "int", "default": 1},
-        "pools": {"type": "list", "elements": "dict"},
-        "max_nodes": {"type": "int", "default": 200},
-        "grace": {"type": "float", "default": 60},
-        "joining": {"type": "list", "elements": "str"},
-        "machine_namespace": {"type": "str", "default": "openshift-machine-api"},
-    },
+    options=OPTIONS,
     required_by={"joining": ["pools"]},
     required_if=[["state", "present", ["node_selector", "pools"], True]],
     mutually_exclusive=[["node_selector", "pools"]],

@@ -223,8 +223,10 @@ ENDPOINTS: t.Final[dict[str, Endpoint]] = {
             "project": "projects",
             "execution_environment": "execution_environments",
         },
-        {"credentials": "credentials", "labels": "labels", **_NOTIFIES},
+        {**{name: name for name in ("credentials", "instance_groups", "labels")}, **_NOTIFIES},
     ),
+    # AWX makes these two itself; an administrator adds others.
+    "instance_groups": Endpoint("instance_group", {"name": ""}),
     "workflow_job_templates": Endpoint(
         "workflow_job_template",
         {

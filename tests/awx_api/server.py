@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stands in for AWX's REST API on 127.0.0.1: `PYTHONPATH=tests python -m awx_api.server --folder F`.
 
-It writes its address to F/address, its process to F/pid, and a line of JSON for each request to F/requests.
+It writes its address to F/address, and a line of JSON for each request to F/requests. It ends when F/address
+is removed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 import argparse
 import http.server
 import json
-import os
 import threading
 import typing as t
 import urllib.parse
@@ -33,16 +33,15 @@ class Awx:
     """A running stand-in. requests: method, path and status of each request, in their order."""
 
     def __init__(self, folder: Path) -> None:
-        """folder: gets the files `address`, `pid` and `requests`."""
+        """folder: gets the files `address` and `requests`."""
         playbooks = sorted((ROOT / "playbooks").glob("*.yml"))
         self.store = Store(path.relative_to(ROOT).as_posix() for path in playbooks)
         self.requests: list[tuple[str, str, int]] = []
-        self._log = folder / "requests"
+        self._log, self._place = folder / "requests", folder / "address"
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._log.touch()
-        (folder / "pid").write_text(str(os.getpid()))
-        (folder / "address").write_text(self.address)
+        self._place.write_text(self.address)
 
     @property
     def writes(self) -> list[tuple[str, str, int]]:
@@ -56,12 +55,14 @@ class Awx:
             log.write(json.dumps([method, path, status]) + "\n")
 
     def serve(self) -> None:
-        """Answer requests until `stop`."""
-        self._server.serve_forever(poll_interval=0.05)
+        """Answer requests until the file `address` is removed."""
+        self._server.timeout = 0.5
+        while self._place.exists():
+            self._server.handle_request()
 
     def start(self) -> Awx:
-        """Answer requests in a thread of this process."""
-        threading.Thread(target=self.serve, daemon=True).start()
+        """Answer requests in a thread of this process, until `stop`."""
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
         return self
 
     def stop(self) -> None:

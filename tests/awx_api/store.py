@@ -30,6 +30,8 @@ class Store:
         self._lists: dict[tuple[str, int, str], list[int]] = {}
         self._surveys: dict[int, Data] = {}
         self._add("organizations", {"name": "Default"})
+        for name in ("controlplane", "default"):
+            self._add("instance_groups", {"name": name})
         for name, fields in MANAGED_TYPES.items():
             given = {"name": name, "kind": "cloud", "managed": True, "inputs": {"fields": fields}}
             self._add("credential_types", given)

@@ -66,8 +66,14 @@ class Run:
 class Playbook:
     """A runner of tasks and playbooks against one cluster."""
 
-    def __init__(self, directory: Path, kubeconfig: Path, program: Path | None = None) -> None:
-        """program: replaces ansible-playbook; Playbooks with the same program share Ansible's home."""
+    def __init__(
+        self, directory: Path, kubeconfig: Path, program: Path | None = None, limit: int = 600
+    ) -> None:
+        """program: replaces ansible-playbook; Playbooks with the same program share Ansible's home.
+
+        limit: seconds after which ansible-runner ends a run, with the return code 254.
+        """
+        self.limit = limit
         self.directory = directory
         self.kubeconfig = kubeconfig
         self.program = program
@@ -135,7 +141,7 @@ class Playbook:
             cmdline=cmdline or None,
             extravars=extra_vars or None,
             quiet=True,
-            timeout=600,
+            timeout=self.limit,
         )
         results = [task for task in map(_task, runner.events) if task is not None]
         return Run(runner.rc, runner.stdout.read(), results)

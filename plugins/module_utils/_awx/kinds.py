@@ -40,7 +40,10 @@ _APPROVALS: t.Final = "notification_templates_approvals"
 _ASKS: t.Final = (
     "ask_credential_on_launch",
     "ask_diff_mode_on_launch",
+    "ask_forks_on_launch",
+    "ask_instance_groups_on_launch",
     "ask_inventory_on_launch",
+    "ask_job_slice_count_on_launch",
     "ask_job_type_on_launch",
     "ask_limit_on_launch",
     "ask_tags_on_launch",
@@ -110,6 +113,7 @@ KINDS: t.Final[dict[str, Kind]] = {
             "verbosity",
             "diff_mode",
             "allow_simultaneous",
+            "instance_groups",
             "job_slice_count",
             "survey_enabled",
             "survey_spec",

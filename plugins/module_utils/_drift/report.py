@@ -16,6 +16,7 @@ from .._nodes.node import CORDON_MARK, CORDON_RUN
 from .._pools import leftovers
 from .._pools.model import JsonObject
 from .._pools.report import parts_of, warnings_of
+from . import brief
 
 NONE, FOUND, UNKNOWN = "none", "found", "unknown"
 MISSING, CHANGED, SURPLUS, NODES, REFUSED = "missing", "changed", "surplus", "nodes", "refused"
@@ -51,7 +52,8 @@ def report(plan: t.Mapping[str, t.Any], steps: t.Mapping[str, t.Any]) -> JsonObj
 
     steps: name of a step to its result in check mode with diff, a loop's result, or a list of them. The
     report has C(verdict) (none, found, or unknown if a step failed and no other one found a difference),
-    C(code), C(message), C(findings), C(commands), C(warnings) and C(table).
+    C(code), C(message), C(findings), C(commands), C(warnings), C(left_out) (0), C(brief) (what of these fits
+    into a job event of AWX) and C(table).
     """
     parts = {name: list(parts_of(result)) for name, result in steps.items()}
     findings = [one for name, found in parts.items() for part in found for one in _of_part(name, part)]
@@ -64,8 +66,9 @@ def report(plan: t.Mapping[str, t.Any], steps: t.Mapping[str, t.Any]) -> JsonObj
         "findings": findings,
         "commands": _together(one["command"] for one in findings),
         "warnings": warnings_of(steps),
+        "left_out": 0,
     }
-    return {**facts, "table": _table(facts)}
+    return {**facts, "brief": brief.brief(facts), "table": _table(facts)}
 
 
 def _of_part(step: str, part: JsonObject) -> t.Iterator[JsonObject]:
@@ -214,14 +217,11 @@ def _table(facts: JsonObject) -> list[str]:
         return [facts["message"]]
     rows = [_HEADING, *(row for one in facts["findings"] for row in _rows(one))]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADING))]
-    return [
-        *(
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ),
-        *(f"run   {command}" for command in facts["commands"]),
-        *(f"note  {text}" for text in facts["warnings"]),
-    ]
+    heading, *lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+    commands = [f"run   {command}" for command in facts["commands"]]
+    return brief.table(heading, lines, [*commands, *(f"note  {text}" for text in facts["warnings"])])
 
 
 def _rows(one: JsonObject) -> t.Iterator[tuple[str, ...]]:

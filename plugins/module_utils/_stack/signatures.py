@@ -253,5 +253,9 @@ def xid(number: int) -> Xid:
 def advice(found: t.Sequence[tuple[int, str]]) -> tuple[str, str]:
     """Return what happened, and the remedy for the gravest Xid."""
     texts = [f"Xid {number} on {device or 'every device'}: {xid(number).meaning}" for number, device in found]
-    gravest = min((xid(number).action for number, _device in found), key=_GRAVITY.index)
-    return "; ".join(texts), REMEDIES[gravest]
+    return "; ".join(texts), REMEDIES[gravest(found)]
+
+
+def gravest(found: t.Sequence[tuple[int, str]]) -> str:
+    """Return the gravest action of these (Xid, device): a key of REMEDIES."""
+    return min((xid(number).action for number, _device in found), key=_GRAVITY.index)

@@ -42,10 +42,11 @@ def parse(version: str, path: str = "version") -> tuple[int, int, int, str]:
     return int(found[1]), int(found[2]), int(found[3]), found[4] or ""
 
 
-def _order(version: str) -> tuple[int, int, int, bool, str]:
-    """Return a key to sort by: a release candidate comes before its release."""
+def _order(version: str) -> tuple[int, int, int, bool, tuple[tuple[int, str], ...]]:
+    """Return a key to sort by: a release candidate comes before its release, and rc.2 before rc.10."""
     major, minor, patch, more = parse(version)
-    return major, minor, patch, not more, more
+    parts = tuple((int(one), "") if one.isdigit() else (-1, one) for one in more.split("."))
+    return major, minor, patch, not more, parts
 
 
 def release(version: str) -> Release:

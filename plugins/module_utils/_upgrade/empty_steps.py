@@ -15,8 +15,9 @@ from .._impact import impact
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._nodes import drain
-from . import gangs, plan as upgrade_plan, wave_steps
-from .gangs import Gang
+from . import plan as upgrade_plan, wave_steps
+from .jobs import gangs
+from .jobs.gangs import Gang
 from .judge import BUSY
 from .look_steps import Seen, Work, look
 from .options import GpuDriverUpgradeParams

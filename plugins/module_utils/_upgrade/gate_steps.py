@@ -14,8 +14,9 @@ from .._core.errors import AcceleratorError, NotReadyError, WaitTimeoutError
 from .._core.objects import KubeObject, name
 from .._kube.client import Api, Query
 from .._kube.kinds import known
-from .._workload import steps as validation_steps
-from . import gate, probe
+from .._workload import chosen, steps as validation_steps
+from .._workload.pods import GpuWorkloadParams
+from .jobs import probe
 from .options import GpuDriverUpgradeParams
 
 _JOB: t.Final = known("Job")
@@ -30,12 +31,39 @@ def check(
 ) -> None:
     """Validate the nodes of a wave and run the probe there. Raise NotReadyError if either fails.
 
-    A node whose devices are held by pods that came back already is not validated: the task warns of it.
+    The error's fact `late` names the nodes that did not pass. A node whose devices are held by pods that came
+    back already is not validated: the task warns of it.
     """
     if params["validate"]:
-        validation_steps.present(api, gate.validation(params, nodes, pools))
+        try:
+            validation_steps.present(api, wishes(params, nodes, pools))
+        except AcceleratorError as exc:
+            wrong = exc.facts.pop("failed_pools", [])
+            # Without its probe a node has not passed, whatever its validation says.
+            exc.facts["late"] = wrong if not params["probe"] else []
+            raise
     if params["probe"]:
         _probe(api, params["probe"], nodes)
+
+
+def rehearse(api: Api, manifest: KubeObject, node: KubeObject) -> None:
+    """Send the Job of the probe as a dry run: a Job that the server refuses would stop the upgrade half way.
+
+    Raise ApiError. A killed run may have left a Job of that name.
+    """
+    one = probe.job(manifest, node)
+    if api.get(_JOB, name(one), probe.place(manifest)) is None:
+        api.dry_run_create(one)
+
+
+def wishes(
+    params: GpuDriverUpgradeParams,
+    nodes: t.Sequence[KubeObject],
+    pools: t.Mapping[str, t.Mapping[str, t.Any]],
+) -> GpuWorkloadParams:
+    """Return the parameters of a validation of these nodes. pools: node -> its pool."""
+    expected = {name(node): pools[name(node)].get("expected") for node in nodes}
+    return chosen.validation(nodes, expected, params["wait_timeout"], params["validation"] or {})
 
 
 def _probe(api: Api, manifest: KubeObject, nodes: t.Sequence[KubeObject]) -> None:
@@ -50,8 +78,10 @@ def _probe(api: Api, manifest: KubeObject, nodes: t.Sequence[KubeObject]) -> Non
         api.wait(queries, functools.partial(probe.judge, where), "probe", on_timeout_code=probe.CODE)
     except (NotReadyError, WaitTimeoutError) as exc:
         # A Job that does not end has failed as well.
-        more = _logs(api, place, jobs)
-        raise NotReadyError(exc.code, exc.message, exc.remedy, [*exc.evidence, *more]) from exc
+        late = probe.not_passed(where, api.list(_JOB, place))
+        more = _logs(api, place, late.values())
+        facts = {"late": list(late)}
+        raise NotReadyError(exc.code, exc.message, exc.remedy, [*exc.evidence, *more], facts) from exc
     finally:
         _clean(api, place, jobs)
 

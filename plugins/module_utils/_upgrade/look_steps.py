@@ -16,11 +16,13 @@ from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._nodes import drain
 from .._nodes.labels import labels
+from .._nodes.taints import matches
 from .._stack import operands
 from .._stack.params import StackPool
 from .._stack.steps import toolkit_query
-from . import gangs as gang_facts, node_driver, plan as upgrade_plan, targets
-from .gangs import Gang
+from . import node_driver, plan as upgrade_plan, targets
+from .jobs import gangs as gang_facts
+from .jobs.gangs import Gang
 from .node_driver import NodeDriver
 from .options import GpuDriverUpgradeParams
 from .plan import Plan
@@ -47,6 +49,15 @@ class Seen:
     pools: list[StackPool]
     pods: list[KubeObject]
     gangs: list[Gang]
+
+    @property
+    def chosen(self) -> list[NodeDriver]:
+        """Return the nodes of the chosen pools, also those that joined during the upgrade."""
+        return [
+            one
+            for one in self.drivers.values()
+            if any(matches(pool["node_selector"], labels(one.node)) for pool in self.pools)
+        ]
 
     def target_of(self, node: str) -> Target:
         """Return the object that brings the driver of the node."""
@@ -84,9 +95,7 @@ def look(api: Api, params: GpuDriverUpgradeParams) -> Seen:
         found["drivers"] = []
     found["nodes"] = [node for node in found["nodes"] if _has_driver(node)]
     pools = [t.cast(StackPool, one) for one in params["pools"]] or [_everything()]
-    pods = api.list(
-        known("Pod"), keep=lambda pod: pod if _is_busy(pod) or gang_facts.is_member(pod) else None
-    )
+    pods = api.list(known("Pod"), keep=_wanted)
     return Seen(
         found,
         targets.find(found),

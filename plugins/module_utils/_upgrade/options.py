@@ -121,22 +121,47 @@ def check(params: GpuDriverUpgradeParams) -> None:
             f"wave: {params['wave']!r} is neither a number of nodes nor a percentage.",
             "Set gpu_upgrade_wave (module option wave) to a number such as 2, or a percentage such as 25%.",
         )
-    if params["window"] and not _WINDOW.fullmatch(params["window"]):
+    window = Window.of(params["window"])
+    if params["window"] and (window is None or window.begin == window.end):
+        what = "begins when it ends" if window else "is no time of day"
         raise InputError(
             "UPGRADE-WINDOW",
-            f"window: {params['window']!r} is no time of day.",
-            'Set gpu_upgrade_window (module option window) to two times in UTC, such as "22:00-04:00".',
+            f"window: {params['window']!r} {what}.",
+            'Set gpu_upgrade_window (module option window) to two different times in UTC: "22:00-04:00".',
         )
-    probe = params["probe"]
-    if probe is not None and (probe.get("kind") != "Job" or not (probe.get("metadata") or {}).get("name")):
+    if params["node_timeout"] < 1:
+        raise InputError(
+            "INPUT-VALUE",
+            f"node_timeout: {params['node_timeout']} s would fail each wave at once.",
+            "Set gpu_upgrade_node_timeout (module option node_timeout) to the seconds for one node.",
+        )
+    if wrong := _wrong_in_job(params["probe"]):
         raise InputError(
             "UPGRADE-JOB",
-            "probe: is not the manifest of a Job with metadata.name.",
+            f"probe: is not the manifest of a Job: {wrong}.",
             "Set gpu_upgrade_probe (module option probe) to the whole manifest of a Job.",
         )
 
 
-def wave_size(wave: str, pool: str, nodes: int, largest: int) -> int:
+def _wrong_in_job(probe: t.Any) -> str:
+    """Return what is wrong with the parts of the manifest that the task reads, or an empty text."""
+    if probe is None:
+        return ""
+    if probe.get("kind") != "Job":
+        return f"kind is {probe.get('kind')}"
+    wanted: dict[str, type] = {"metadata": dict, "metadata.name": str, "metadata.namespace": str}
+    wanted |= {"metadata.labels": dict, "spec": dict, "spec.template": dict, "spec.template.spec": dict}
+    wanted |= {"spec.template.spec.nodeSelector": dict, "spec.template.spec.tolerations": list}
+    for path, kind in wanted.items():
+        found: t.Any = probe
+        for key in path.split("."):
+            found = (found or {}).get(key)
+        if (found is not None and not isinstance(found, kind)) or (path == "metadata.name" and not found):
+            return f"{path} is {'missing' if found is None else f'{found!r}'}"
+    return ""
+
+
+def wave_size(wave: str, nodes: int, largest: int) -> int:
     """Return how many nodes of a pool one wave takes. Raise UPGRADE-WAVE for more than any pool has.
 
     largest: the number of nodes of the largest pool.
@@ -147,7 +172,7 @@ def wave_size(wave: str, pool: str, nodes: int, largest: int) -> int:
     if number > largest:
         raise InputError(
             "UPGRADE-WAVE",
-            f"wave: {number} is more than pool {pool} has, which has {number_of(largest, 'node')}.",
+            f"wave: {number} is more than any chosen pool has; the largest has {number_of(largest, 'node')}.",
             f"Set gpu_upgrade_wave (module option wave) to at most {largest}, or to a percentage.",
         )
     return min(number, max(1, nodes))

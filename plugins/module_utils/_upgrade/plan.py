@@ -15,7 +15,7 @@ from .._impact import driver
 from .._impact.impact import Impact, endings, together
 from .._nodes.pool_nodes import nodes_of
 from . import options
-from .gangs import Gang
+from .jobs.gangs import Gang
 from .node_driver import SKIP, NodeDriver
 from .options import Triple
 from .targets import Target
@@ -74,8 +74,7 @@ def build(
     chosen = {node: pool for pool, nodes in grouped.items() for node in nodes}
     _check_canary(canary, chosen)
     largest = max(map(len, grouped.values()))
-    first_pool = next(iter(grouped))
-    options.wave_size(wave, first_pool, largest, largest)
+    options.wave_size(wave, largest, largest)
     asked = {node: one.triple for one in targets for node in one.nodes}
     driven = [node for node in chosen if node in asked]
     left = {node for wave_before in before for node in wave_before}
@@ -141,7 +140,7 @@ def _waves(
     largest = max(sizes.values())
     for pool in sorted(sizes, key=lambda one: (one != pools[first], one)):
         rest = sorted(node for node in due if pools[node] == pool and node != first)
-        size = options.wave_size(wave, pool, sizes[pool], largest)
+        size = options.wave_size(wave, sizes[pool], largest)
         found += [rest[start : start + size] for start in range(0, len(rest), size)]
     return found
 

@@ -13,9 +13,11 @@ from .._kube.client import Api
 from .._kube.kinds import known
 from .._kube.session import Unguarded
 from .._nodes.pool_nodes import check_pools
+from .._workload import chosen
 from . import (
     empty_steps,
-    gate,
+    gate_steps,
+    image_steps,
     options,
     plan as upgrade_plan,
     queue_steps,
@@ -25,6 +27,7 @@ from . import (
     state as states,
     targets,
     wave_steps,
+    window_steps,
 )
 from .judge import judge
 from .look_steps import MAP, Seen, Work, look, result
@@ -36,7 +39,7 @@ from .state import State
 def ensure(api: Api, params: GpuDriverUpgradeParams) -> dict[str, t.Any]:
     """Upgrade the drivers, or show, pause or resume an upgrade. Return the module's result."""
     options.check(params)
-    gate.check(params)
+    chosen.check(params["validation"] or {}, "gpu_upgrade_validation")
     queues.check(params)
     check_pools(params["pools"])
     wanted = options.wanted(params)
@@ -96,14 +99,18 @@ def _status(
 ) -> dict[str, t.Any]:
     """Return how far the upgrade is, node by node. Write nothing."""
     seen = look(api, params)
-    triple = wanted or (found.wanted if found else seen.targets[0].triple)
+    if not seen.targets:
+        targets.refuse_lost(seen.targets, seen.drivers)
+    now = seen.targets[0].triple if seen.targets else Triple("", "", "")
+    triple = wanted or (found.wanted if found else now)
     plan = _plan(params, seen, triple, found)
     return {**result(seen, plan, found or _none(triple)), "troubles": _troubles(api, seen, plan)}
 
 
 def _troubles(api: Api, seen: Seen, plan: Plan) -> list[dict[str, t.Any]]:
     """Return what keeps nodes from the wanted driver, as a run would say it; without nodes held back."""
-    nodes = tuple(node for node in plan.pools if not seen.drivers[node].is_held)
+    lost = targets.without_object(seen.targets, plan.pools)
+    nodes = tuple(node for node in plan.pools if node not in lost and not seen.drivers[node].is_held)
     wave = wave_steps.wave_of(seen, plan.wanted, nodes, 0.0)
     stream = api.get(known("ImageStream"), "driver-toolkit", "openshift")
     snapshot = {**seen.snapshot, "streams": [stream] if stream else []}
@@ -121,22 +128,30 @@ def _plan(params: GpuDriverUpgradeParams, seen: Seen, wanted: Triple, found: Sta
 
 
 def _run(api: Api, params: GpuDriverUpgradeParams, found: State | None, wanted: Triple) -> dict[str, t.Any]:
-    states.refuse_other(found, wanted)
-    if found and found.phase == states.ROLLING_BACK and not api.check_mode:
-        raise rollback_steps.roll_back(api, params, found, None)
+    states.refuse_other(found, wanted, params["namespace"])
+    if found and found.phase == states.ROLLING_BACK:
+        return _roll_back(api, params, found, wanted)
     if found and found.is_paused and params["action"] != options.RESUME:
         api.warn(run_steps.PAUSED)
         found = queue_steps.give_back(api, params, found)
         return _status(api, params, found, wanted)
     seen = look(api, params)
     plan = _plan(params, seen, wanted, found)
+    targets.refuse_lost(seen.targets, plan.pools)
     for target in seen.targets:
         if set(target.nodes) & set(plan.nodes):
             targets.refuse(target, params["adopt"])
     if not plan.waves:
         return _nothing_due(api, params, seen, plan, found)
-    ends = run_steps.ask(api, params, plan, seen)
-    state = found or states.fresh(wanted, None)
+    return _begin(api, params, seen, plan, found)
+
+
+def _begin(
+    api: Api, params: GpuDriverUpgradeParams, seen: Seen, plan: Plan, found: State | None
+) -> dict[str, t.Any]:
+    """Show what will happen and ask; then upgrade as soon as the window is open."""
+    image_steps.check(api, params, seen, plan)
+    state = found or states.fresh(plan.wanted, None)
     queued = queue_steps.look(api, params, seen, plan.nodes)
     remarks = [
         *queue_steps.lines(queued, params, state),
@@ -144,19 +159,39 @@ def _run(api: Api, params: GpuDriverUpgradeParams, found: State | None, wanted: 
     ]
     for line in [*plan.lines(state.seconds), *remarks, targets.remark(seen.targets)]:
         api.progress(line)
-    if not api.check_mode and not run_steps.may_begin(api, params):
-        return result(seen, plan, state.at(phase=states.WAITING), ends, None, remarks)
+    ends = run_steps.ask(api, params, plan, seen)
+    if params["probe"]:
+        gate_steps.rehearse(api, params["probe"], seen.drivers[plan.nodes[0]].node)
+    if not api.check_mode:
+        is_closed = window_steps.is_closed(params)
+        if is_closed and found:
+            # A run before has stopped queues, and they may give work away until the window opens.
+            found = queue_steps.give_back(api, params, found)
+        if not window_steps.may_begin(api, params):
+            return result(seen, plan, state.at(phase=states.WAITING), ends, None, remarks)
+        if is_closed:
+            # The task has waited for the window: other pods run now, and other runs may have worked.
+            found = states.read(api.get(MAP, states.NAME, params["namespace"]))
+            return _run(api, params, found, plan.wanted)
     work = Work(api, params, seen, plan, state, ends, state.seconds, remarks, bool(queued))
     run_steps.begin(work, found)
     return run_steps.upgrade(work)
+
+
+def _roll_back(api: Api, params: GpuDriverUpgradeParams, found: State, wanted: Triple) -> dict[str, t.Any]:
+    """Finish the rollback of a killed run, and raise its failure; in check mode say that a run does so."""
+    if not api.check_mode:
+        raise rollback_steps.roll_back(api, params, found, None)
+    rollback_steps.refuse_busy(params, found, look(api, params))
+    api.warn(f"The next run first finishes the rollback of {', '.join(found.failed)}, and fails then.")
+    return _status(api, params, found, wanted)
 
 
 def _nothing_due(
     api: Api, params: GpuDriverUpgradeParams, seen: Seen, plan: Plan, found: State | None
 ) -> dict[str, t.Any]:
     """Finish what a killed run left: labels that hold nodes back, and the upgradePolicy."""
-    chosen = [seen.drivers[node] for node in plan.pools if node in seen.drivers]
-    is_held = any(one.is_held or one.is_closed for one in chosen)
+    is_held = any(one.is_held or one.is_closed for one in seen.chosen)
     state = found or _none(plan.wanted).at(phase=states.DONE)
     work = Work(api, params, seen, plan, state, [])
     if is_held or state.is_open or state.queues or state.phase == states.FAILED:

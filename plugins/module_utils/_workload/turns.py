@@ -111,7 +111,7 @@ def result(turns: t.Sequence[Turn], params: GpuWorkloadParams) -> dict[str, t.An
     if len(turns) > 1:
         error.message = f"Pool {pool}: {error.message}"
         error.evidence += [f"pool {other}: {one.code}: {one.message}" for other, one in more]
-        error.facts["workload"] = whole
+        error.facts |= {"workload": whole, "failed_pools": [pool for pool, _error in failures]}
     raise error
 
 

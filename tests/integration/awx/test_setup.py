@@ -18,6 +18,8 @@ pytestmark = pytest.mark.story("the shipped data are imported, then again, then 
 
 # The smallest part of the data that stands alone.
 FEW: t.Final = ("organization.yml",)
+# An import starts a process for each of fifty objects: half a minute, or twenty times that on a busy machine.
+LIMIT: t.Final = 1800
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +36,7 @@ def awx(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Awx]:
 def setup(tmp_path_factory: pytest.TempPathFactory, program: Path) -> t.Callable[..., Run]:
     """Return a function that imports data files into AWX."""
     directory = tmp_path_factory.mktemp("setup")
-    playbook = Playbook(directory, directory / "no-kubeconfig", program)
+    playbook = Playbook(directory, directory / "no-kubeconfig", program, LIMIT)
     return lambda *arguments, **variables: playbook.playbook("awx_setup", *arguments, **variables)
 
 
@@ -95,6 +97,7 @@ def test_an_approval_stands_between_plan_and_enable(awx: Awx) -> None:
     assert awx.store.listed("workflow_job_template_nodes", by_name["enable"]["id"], "credentials")
 
 
+@pytest.mark.long("molecule/awx/molecule.yml imports the same files twice in make test")
 def test_a_second_import_writes_nothing(awx: Awx, setup: t.Callable[..., Run]) -> None:
     (credential,) = awx.store.find("credentials", {"name": "GPU cluster"})
     secret = {"host": "https://api.example.com:6443", "bearer_token": "sha256~x"}

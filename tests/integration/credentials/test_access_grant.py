@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 import yaml
 from cluster import ROOT, Cluster, must_get
+from integration.patience import until
 from integration.playbook import Playbook, Run
 from integration.test_secrecy import files_with
 from integration.wire import Audit
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._access import token as access_token
 
-SCENARIO: t.Final = "aws"
 RBAC: t.Final = "rbac.authorization.k8s.io/v1"
 HOME: t.Final = "accelerators-openshift"
 POOLS: t.Final = f"-e @{ROOT / 'examples/demo.yml'}"
@@ -30,6 +30,7 @@ SAMPLE: t.Final[list[tuple[str, Variables, str, str, str]]] = [
     ("tune_nodes", {"gpu_pools": "tuned"}, "-tuning", "patch", "tuneds"),
     ("resize_pool", {"gpu_pool": "demo", "gpu_replicas": 1}, "-machines", "patch", "machinesets"),
     ("replace_node", {"gpu_node": "nobody"}, "", "create", "pods/eviction"),
+    ("repair_node", {"gpu_node": "nobody"}, "-validation", "create", "pods"),
     ("remove_pool", {"gpu_pool": "demo"}, "-machines", "delete", "machinesets"),
     ("remove_gpus", {}, "-gpu", "delete", "subscriptions"),
 ]
@@ -66,11 +67,25 @@ class Accounts:
         return self.playbook.playbook(name, pools, gpu_cluster_connection=connection, **variables)
 
 
+def namespaces(cluster: Cluster) -> set[str]:
+    return {one["metadata"]["name"] for one in cluster.client.list("v1", "namespaces")}
+
+
 @pytest.fixture(scope="module")
-def accounts(cluster: Cluster, playbook: Playbook, tmp_path_factory: pytest.TempPathFactory) -> Accounts:
+def accounts(
+    cluster: Cluster, playbook: Playbook, tmp_path_factory: pytest.TempPathFactory
+) -> t.Iterator[Accounts]:
+    """Give the rights. At the end take them away, and the namespaces, which `absent` leaves to the user."""
+    before = namespaces(cluster)
     run = playbook.playbook("rbac", **TEAMS)
     assert run.rc == 0, run.output[-4000:]
-    return Accounts(cluster, playbook, tmp_path_factory.mktemp("accounts"))
+    yield Accounts(cluster, playbook, tmp_path_factory.mktemp("accounts"))
+    gone = playbook.playbook("rbac", gpu_rbac_state="absent")
+    assert gone.rc == 0, gone.output[-4000:]
+    made = namespaces(cluster) - before
+    for name in made:
+        cluster.client.delete("v1", "namespaces", name)
+    until(lambda: not made & namespaces(cluster), "the namespaces gone")
 
 
 def test_a_second_run_sends_no_write(accounts: Accounts, playbook: Playbook, audit: Audit) -> None:
@@ -225,7 +240,7 @@ def forbidden(run: Run, audit: Audit) -> set[tuple[str, str]]:
     return {(one.verb, one.resource) for one in asked if one.event["annotations"][decision] == "forbid"}
 
 
-@pytest.mark.long("runs nine playbooks; the unit tests of the table hold each row")
+@pytest.mark.long("runs ten playbooks; the unit tests of the table hold each row")
 def test_each_playbook_works_with_its_own_account(accounts: Accounts, cluster: Cluster, audit: Audit) -> None:
     busy = {"gpu_on_busy": "drain"}
     day: list[tuple[str, str, Variables]] = [
@@ -235,13 +250,14 @@ def test_each_playbook_works_with_its_own_account(accounts: Accounts, cluster: C
         ("tune_nodes", "", {"gpu_pools": tuned_pools()}),
         ("preflight_update", "", {"gpu_update_version": "4.20.99", "gpu_update_fail_on": "never"}),
         ("resize_pool", "", {"gpu_pool": "demo", "gpu_replicas": 1, **busy}),
+        ("repair_node", "", {}),
         ("replace_node", "", busy),
         ("remove_pool", "", {"gpu_pool": "demo", **busy}),
         ("remove_gpus", "", {"gpu_node_pool_on_busy": "drain"}),
         ("remove_gpus", "", {}),
     ]
     for name, as_of, variables in day:
-        if name == "replace_node":
+        if name in ("replace_node", "repair_node"):
             machines = cluster.client.list(
                 "machine.openshift.io/v1beta1", "machines", "openshift-machine-api"
             )

@@ -15,7 +15,7 @@ from integration.wire import Audit
 
 pytestmark = [
     pytest.mark.story("a tenant comes and goes"),
-    pytest.mark.long("three playbooks; the unit tests of the module have tenants in every run"),
+    pytest.mark.long("three playbooks; the unit tests of _access have tenants in every run"),
 ]
 HOME: t.Final = "vision-train"
 TITLE: t.Final = "accelerators-openshift-tenant-vision"

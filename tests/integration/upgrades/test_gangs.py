@@ -15,7 +15,7 @@ from integration.upgrades.upgrades import TRAINING, Data, Upgrades, training
 SCENARIO: t.Final = "gpu-nodes"
 pytestmark = [
     pytest.mark.story("a gang that a budget keeps, and then lets go"),
-    pytest.mark.long("two upgrades; the unit tests of the module have gangs in every run"),
+    pytest.mark.long("two upgrades; the unit tests of _upgrade have gangs in every run"),
 ]
 BUDGET: t.Final[Data] = {
     "apiVersion": "policy/v1",

@@ -16,7 +16,7 @@ from integration.upgrades.upgrades import Data, Upgrades
 SCENARIO: t.Final = "gpu-queues"
 pytestmark = [
     pytest.mark.story("one queue, and one upgrade of its pool"),
-    pytest.mark.long("few clusters have Kueue; the unit tests of the module have queues in every run"),
+    pytest.mark.long("few clusters have Kueue; the unit tests of _upgrade have queues in every run"),
 ]
 VERSION: t.Final = "kueue.x-k8s.io/v1beta1"
 GPU: t.Final = "nvidia.com/gpu"

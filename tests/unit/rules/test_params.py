@@ -11,6 +11,7 @@ import pytest
 from ansible_collections.accelerators.openshift.plugins.module_utils._access.grant_steps import (
     AccessGrantParams,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._access.steps import AccessReviewParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._access.token_steps import (
     AccessTokenParams,
 )
@@ -38,6 +39,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._operators.
     OperatorUpgradeParams,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.steps import GpuPlanParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._pull_secret.steps import (
+    GpuPullSecretParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota.options import GpuQuotaParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._removal.steps import GpuRemovalParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
@@ -60,6 +64,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload.p
 MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 PARAMS: dict[str, type] = {
     "access_grant": AccessGrantParams,
+    "access_review": AccessReviewParams,
     "access_token": AccessTokenParams,
     "gpu_autoscaler": GpuAutoscalerParams,
     "gpu_driver_upgrade": GpuDriverUpgradeParams,
@@ -67,6 +72,7 @@ PARAMS: dict[str, type] = {
     "gpu_machineset": GpuMachinesetParams,
     "gpu_node": GpuNodeParams,
     "gpu_plan": GpuPlanParams,
+    "gpu_pull_secret": GpuPullSecretParams,
     "gpu_quota": GpuQuotaParams,
     "gpu_removal": GpuRemovalParams,
     "gpu_workload": GpuWorkloadParams,

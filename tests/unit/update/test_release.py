@@ -116,3 +116,11 @@ def test_a_degraded_operator() -> None:
         "cluster operators",
     )
     assert (check.verdict, check.evidence) == ("warning", ("machine-config: Degraded says so",))
+
+
+def test_the_tenth_candidate_is_newer_than_the_second() -> None:
+    now = cluster(
+        history=[{"state": "Completed", "version": "4.23.0-rc.2"}],
+        availableUpdates=[{"version": "4.23.0-rc.10"}],
+    )
+    assert release.checks(now, [], "4.23.0-rc.10")[0].verdict == "ok"

@@ -61,6 +61,8 @@ def test_no_driver_is_none() -> None:
         ({"wave": "some"}, "UPGRADE-WAVE"),
         ({"window": "25:00-04:00"}, "UPGRADE-WINDOW"),
         ({"window": "tonight"}, "UPGRADE-WINDOW"),
+        ({"window": "22:00-22:00"}, "UPGRADE-WINDOW"),
+        ({"node_timeout": 0}, "INPUT-VALUE"),
         ({"probe": {"kind": "Pod", "metadata": {"name": "p"}}}, "UPGRADE-JOB"),
         ({"probe": {"kind": "Job"}}, "UPGRADE-JOB"),
     ],
@@ -73,11 +75,12 @@ def test_options_that_cannot_work_are_refused(given: dict[str, t.Any], code: str
 
 
 def test_the_size_of_a_wave() -> None:
-    assert options.wave_size("25%", "a", 10, 10) == 3
-    assert options.wave_size("1%", "a", 10, 10) == 1
-    assert options.wave_size("4", "a", 2, 10) == 2
-    with pytest.raises(InputError):
-        options.wave_size("11", "a", 10, 10)
+    assert options.wave_size("25%", 10, 10) == 3
+    assert options.wave_size("1%", 10, 10) == 1
+    assert options.wave_size("4", 2, 10) == 2
+    with pytest.raises(InputError) as caught:
+        options.wave_size("11", 3, 10)
+    assert "the largest has 10 nodes" in caught.value.message
 
 
 def test_an_image_of_the_driver() -> None:

@@ -9,9 +9,10 @@ import json
 import typing as t
 
 import pytest
+from unit.killed_run import KilledError
 from unit.upgrade.builders import NEW, gpu_pod, params
-from unit.upgrade.controller_in_memory import KilledError, Operator
-from unit.upgrade.kueue_in_memory import HOST, Platform, flavor, queue, workload
+from unit.upgrade.in_memory.controller import Operator
+from unit.upgrade.in_memory.kueue import HOST, Platform, flavor, queue, workload
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,

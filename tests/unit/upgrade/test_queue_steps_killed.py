@@ -8,9 +8,9 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from unit.killed_run import KilledError
 from unit.upgrade.builders import NEW, gpu_pod, params
-from unit.upgrade.controller_in_memory import KilledError
-from unit.upgrade.kueue_in_memory import Platform
+from unit.upgrade.in_memory.kueue import Platform
 from unit.upgrade.test_queue_steps import one_queue
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (

@@ -9,7 +9,7 @@ import typing as t
 
 import pytest
 from unit.upgrade.builders import params
-from unit.upgrade.kueue_in_memory import HOST, flavor, queue, workload
+from unit.upgrade.in_memory.kueue import HOST, flavor, queue, workload
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import queues

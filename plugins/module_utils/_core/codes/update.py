@@ -81,7 +81,8 @@ UPDATE: t.Final = (
     ),
     Code(
         "UPDATE-SHARED",
-        "GPU nodes share a MachineConfigPool with other nodes, so it cannot be paused for them alone.",
+        "GPU nodes share a MachineConfigPool with other nodes or with the control plane, so it cannot be "
+        "paused for them alone.",
         "Run `oc get machineconfigpools`, and give the GPU nodes a pool of their own or do not pause.",
     ),
 )
@@ -115,10 +116,15 @@ UPGRADE: t.Final = (
         "Run `oc get pdb -A` and raise the budget, or set `gpu_on_busy: wait` (module option on_busy).",
     ),
     Code(
+        "UPGRADE-IMAGE",
+        "The registry lacks the image of the new driver for a node. The message says what it has instead.",
+        "Set `gpu_driver_branch` (module option branch) to a branch whose driver the registry has.",
+    ),
+    Code(
         "UPGRADE-IN-USE",
         "A driver pod restarted without the upgrade controller, and pods with GPUs block it.",
-        "Run `oc label node NODE nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite`: the "
-        "controller empties the node first.",
+        "Run `oc annotate node NODE nvidia.com/gpu-driver-upgrade-requested=true`: the operator empties the "
+        "node first.",
     ),
     Code(
         "UPGRADE-JOB",
@@ -202,7 +208,7 @@ UPGRADE: t.Final = (
     ),
     Code(
         "UPGRADE-WAVE",
-        "The wave is no number or percentage, or is larger than the pool.",
+        "The wave is no number or percentage, or is larger than the largest pool.",
         "Set `gpu_upgrade_wave` (module option wave) to a smaller number, or to a percentage.",
     ),
     Code(

@@ -1,0 +1,75 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The user's probe: one Job for each upgraded node, and its judge."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import typing as t
+
+from ..._core import conditions
+from ..._core.objects import LONGEST, KubeObject, Snapshot, name
+from ..._core.ownership import MANAGED_BY
+from ..._core.readiness import Readiness, failed, pending, ready
+from ..._nodes.taints import merge_tolerations
+from ..._workload.chosen import tolerations_of
+from ..._workload.pods import HOSTNAME, host_of
+
+CODE: t.Final = "UPGRADE-PROBE"
+
+
+def place(probe: KubeObject) -> str:
+    """Return the namespace of the Jobs."""
+    return str(probe["metadata"].get("namespace") or "default")
+
+
+def job(probe: KubeObject, node: KubeObject) -> KubeObject:
+    """Return the Job for a node: the user's own, bound to the node, and without another try."""
+    made = copy.deepcopy(probe)
+    mark = hashlib.sha256(name(node).encode()).hexdigest()[:8]
+    labels = {**(probe["metadata"].get("labels") or {}), **MANAGED_BY}
+    title = f"{probe['metadata']['name'][: LONGEST - 9]}-{mark}"
+    made["metadata"] = {"name": title, "namespace": place(probe), "labels": labels}
+    made.setdefault("apiVersion", "batch/v1")
+    spec = made.setdefault("spec", {})
+    spec.setdefault("backoffLimit", 0)
+    pod = spec.setdefault("template", {}).setdefault("spec", {})
+    pod.setdefault("restartPolicy", "Never")
+    pod["nodeSelector"] = {**(pod.get("nodeSelector") or {}), HOSTNAME: host_of(node)}
+    pod["tolerations"] = merge_tolerations(pod.get("tolerations") or [], tolerations_of(node))
+    return made
+
+
+def judge(jobs: t.Mapping[str, str], snapshot: Snapshot) -> Readiness:
+    """Return the verdict on the Jobs, once all of them have ended. jobs: name of the Job -> its node."""
+    late = not_passed(jobs, snapshot["jobs"])
+    waiting = {node: title for node, title in late.items() if not _why(title, snapshot["jobs"])}
+    if waiting:
+        details = tuple(f"{node}: probe {title} runs" for node, title in waiting.items())
+        remedy = "Give the Job an activeDeadlineSeconds."
+        return pending("ProbeRuns", f"{details[0]}.", code=CODE, remedy=remedy, details=details)
+    if not late:
+        return ready("ProbePassed", "The probe passed on every node of the wave.")
+    lines = tuple(
+        f"The probe on node {node} failed (Job {title}): {_why(title, snapshot['jobs'])}"
+        for node, title in late.items()
+    )
+    remedy = "Read the log in the evidence; gpu_upgrade_probe (module option probe) is the manifest."
+    return failed("ProbeFailed", lines[0], code=CODE, remedy=remedy, details=lines)
+
+
+def not_passed(jobs: t.Mapping[str, str], live: t.Iterable[KubeObject]) -> dict[str, str]:
+    """Return node -> name of its Job for each Job that has not passed. jobs: name of the Job -> its node."""
+    passed = {name(one) for one in live if conditions.is_true(one, "Complete")}
+    return {node: title for title, node in jobs.items() if title not in passed}
+
+
+def _why(title: str, live: t.Iterable[KubeObject]) -> str:
+    """Return why the Job failed; an empty text if it did not."""
+    one = next((one for one in live if name(one) == title), {})
+    if not conditions.is_true(one, "Failed"):
+        return ""
+    return str(conditions.find(one, "Failed").get("message") or "its pod failed")

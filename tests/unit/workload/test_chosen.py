@@ -1,0 +1,58 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The validation of chosen nodes: what its pods tolerate, and which options it takes."""
+
+from __future__ import annotations
+
+import pytest
+from unit.workload.builders import node
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import chosen
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import GpuWorkloadParams
+
+
+def tainted(*keys: str) -> KubeObject:
+    return {**node(), "spec": {"taints": [{"key": key, "effect": "NoSchedule"} for key in keys]}}
+
+
+def test_taints_of_kubernetes_are_not_tolerated() -> None:
+    taints = [{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}]
+    assert chosen.tolerations_of({"metadata": {"name": "n"}, "spec": {"taints": taints}}) == []
+
+
+@pytest.mark.parametrize("cordoned", [True, False])
+def test_a_cordon_is_tolerated_where_it_is_asked_for(cordoned: bool) -> None:
+    found = chosen.validation([tainted("team")], {"gpu-0": None}, 60, {}, cordoned)
+    (entry,) = found["pools"] or []
+    keys = [one["key"] for one in entry["tolerations"]]
+    assert keys == (["team", "node.kubernetes.io/unschedulable"] if cordoned else ["team"])
+    assert set(found) >= GpuWorkloadParams.__required_keys__
+
+
+def test_an_unknown_key_names_the_variable() -> None:
+    with pytest.raises(InputError) as caught:
+        chosen.check({"pools": []}, "gpu_repair_validation")
+    assert caught.value.message.startswith("validation.pools: ")
+    assert "gpu_repair_validation" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"benchmark": "nosuch"}, "validation.benchmark is nosuch"),
+        ({"benchmark": ["vectoradd"]}, "validation.benchmark is ['vectoradd'], and has to be text"),
+        ({"hold": "3"}, "validation.hold is '3', and has to be a whole number"),
+        ({"hold": True}, "validation.hold is True"),
+        ({"claims": "no"}, "validation.claims is 'no', and has to be true or false"),
+        ({"grace": None}, "validation.grace is None, and has to be a number"),
+    ],
+)
+def test_a_validation_that_cannot_run_is_refused_early(given: dict[str, object], text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        chosen.check(given, "gpu_upgrade_validation")
+    assert text in caught.value.message
+    assert "gpu_upgrade_validation" in caught.value.remedy
+    chosen.check({"hold": 1, "grace": 2, "claims": True, "benchmark": "vectoradd"}, "gpu_upgrade_validation")
