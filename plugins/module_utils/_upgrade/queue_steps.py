@@ -47,7 +47,7 @@ def look(api: Api, params: GpuDriverUpgradeParams, seen: Seen, nodes: t.Collecti
 
 def lines(found: t.Iterable[Queue], params: GpuDriverUpgradeParams, state: State) -> list[str]:
     """Return what the plan says about the queues."""
-    return [one.line(one.wanted(params), one.name in state.queues) for one in found]
+    return [one.line(one.wanted(params), _is_ours(one, state)) for one in found]
 
 
 def stop(work: Work, wave: t.Sequence[str]) -> None:
@@ -57,11 +57,13 @@ def stop(work: Work, wave: t.Sequence[str]) -> None:
     it is.
     """
     if not work.has_queues:
+        # An earlier run may have stopped some, and this one is to leave queues alone.
+        give_back_all(work)
         return
     pools = {work.plan.pools[node] for node in wave}
     nodes = [node for node, pool in work.plan.pools.items() if pool in pools]
     found = look(work.api, work.params, work.seen, nodes)
-    ours = [one for one in found if one.policy == queues.OPEN or one.name in work.state.queues]
+    ours = [one for one in found if one.policy == queues.OPEN or _is_ours(one, work.state)]
     if not ours:
         return
     held = {one.name: _record(work, one) for one in ours}
@@ -78,6 +80,12 @@ def stop(work: Work, wave: t.Sequence[str]) -> None:
         watched = {"workloads": Query(served[queues.WORKLOAD])}
         work.api.wait(watched, judge, title, on_timeout_code=queues.CODE)
     work.look()
+
+
+def _is_ours(queue: Queue, state: State) -> bool:
+    """Return whether a run of this upgrade stopped the queue, and nobody changed its stopPolicy since."""
+    known = state.queues.get(queue.name)
+    return known is not None and queue.policy in (known["set"], known["before"])
 
 
 def _record(work: Work, queue: Queue) -> dict[str, t.Any]:

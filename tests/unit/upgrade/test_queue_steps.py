@@ -122,6 +122,23 @@ def test_a_value_that_somebody_sets_meanwhile_stays() -> None:
     assert any("somebody set stopPolicy HoldAndDrain" in one for one in api.warnings)
 
 
+def test_a_value_that_somebody_sets_between_two_waves_stays() -> None:
+    platform = one_queue()
+    inner = platform.request
+
+    def request(method: str, url: str, **more: t.Any) -> t.Any:
+        answer = inner(method, url, **more)
+        spec = platform.must("ClusterQueue", "gpus")["spec"]
+        if platform.upgraded == [("gpu-0", NEW)] and spec["stopPolicy"] == "Hold":
+            spec["stopPolicy"] = "HoldAndDrain"
+        return answer
+
+    platform.server.request = request
+    steps.ensure(platform.api(), params())
+    assert platform.policies == [("gpus", "Hold")]
+    assert platform.policy("gpus") == "HoldAndDrain"
+
+
 def test_check_mode_names_the_workloads_and_writes_nothing() -> None:
     platform = one_queue()
     found = steps.ensure(platform.api(check_mode=True), params(on_busy="drain"))["driver_upgrade"]
@@ -157,76 +174,6 @@ def test_kueue_that_requeues_nothing_fails_the_run_before_the_first_node() -> No
     assert caught.value.code == "UPGRADE-QUEUE"
     assert "team/train" in caught.value.message
     assert (platform.upgraded, platform.held(), platform.policy("gpus")) == ([], [], "None")
-
-
-@pytest.mark.parametrize("writes", range(3, 11))
-def test_the_next_run_after_a_kill_gives_the_queue_back(writes: int) -> None:
-    platform = one_queue()
-    platform.writes_left = writes
-    with pytest.raises(KilledError):
-        steps.ensure(platform.api(), params())
-    platform.writes_left = None
-    found = steps.ensure(platform.api(), params())["driver_upgrade"]
-    assert (found["phase"], found["stopped_queues"]) == ("done", [])
-    assert platform.policy("gpus") in (None, "None")
-
-
-def killed_and_stopped(*pods: t.Any) -> Platform:
-    """Return a cluster whose run was killed while its queue is held."""
-    platform = one_queue()
-    platform.writes_left = 4
-    with pytest.raises(KilledError):
-        steps.ensure(platform.api(), params())
-    platform.writes_left = None
-    assert platform.policy("gpus") == "Hold"
-    for pod in pods:
-        platform.server.put(pod)
-    return platform
-
-
-def test_a_refused_run_after_a_kill_gives_the_queue_back() -> None:
-    platform = killed_and_stopped(gpu_pod("train", "gpu-1"))
-    with pytest.raises(AcceleratorError) as caught:
-        steps.ensure(platform.api(), params())
-    assert caught.value.code == "UPGRADE-BUSY"
-    assert platform.policy("gpus") == "None"
-
-
-def test_another_upgrade_that_is_refused_gives_the_queue_back() -> None:
-    platform = killed_and_stopped()
-    with pytest.raises(NotReadyError) as caught:
-        steps.ensure(platform.api(), params(version="580.173.02"))
-    assert caught.value.code == "UPGRADE-OTHER"
-    assert platform.policy("gpus") == "None"
-
-
-def test_a_pause_after_a_kill_gives_the_queue_back() -> None:
-    platform = killed_and_stopped()
-    found = steps.ensure(platform.api(), params(action="pause"))["driver_upgrade"]
-    assert (found["pausing"], found["stopped_queues"]) == (True, [])
-    assert platform.policy("gpus") == "None"
-
-
-class Working:
-    """The guard of a task while another run holds the lease."""
-
-    def before_write(self) -> None:
-        raise AcceleratorError("RUN-LOCKED", "Another run changes this cluster.", "Wait for it.")
-
-    def look(self) -> None:
-        return
-
-    def is_over(self, _run: str) -> bool:
-        return False
-
-
-def test_queues_of_a_run_that_still_works_stay_stopped() -> None:
-    platform = killed_and_stopped(gpu_pod("train", "gpu-1"))
-    with pytest.raises(AcceleratorError) as caught:
-        steps.ensure(platform.api(guard=Working()), params())
-    assert caught.value.code == "UPGRADE-BUSY"
-    steps.ensure(platform.api(guard=Working()), params(action="pause"))
-    assert platform.policy("gpus") == "Hold"
 
 
 def test_each_pool_stops_its_own_queue_for_its_own_waves() -> None:
