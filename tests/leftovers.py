@@ -10,6 +10,8 @@ import typing as t
 
 from openshift_sandbox.client import ApiError, Client, Object
 
+# The label of what rbac.yml gives to a playbook.
+RIGHTS: t.Final = "accelerators.openshift/rights-of"
 # What tests make and later tests can stumble over, in the order in which it is removed: an operator has to
 # run until its custom resources are gone. API version, plural, labels that select.
 KINDS: t.Final = (
@@ -31,6 +33,11 @@ KINDS: t.Final = (
     ("operators.coreos.com/v1alpha1", "clusterserviceversions", "!olm.copiedFrom"),
     ("v1", "resourcequotas", None),
     ("scheduling.k8s.io/v1", "priorityclasses", None),
+    ("rbac.authorization.k8s.io/v1", "clusterrolebindings", RIGHTS),
+    ("rbac.authorization.k8s.io/v1", "clusterroles", RIGHTS),
+    # Tests have namespaces of their own. These two are the collection's: a removal keeps one of them that it
+    # did not make.
+    ("v1", "namespaces", "kubernetes.io/metadata.name in (accelerators-openshift,gpu-validation)"),
 )
 LABEL, TAINT, CORDON = "label", "taint", "cordon"
 # What belongs to the components of the cluster may change at any time.

@@ -135,7 +135,7 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._access import steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._access import needs, steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     LOCK,
@@ -149,19 +149,7 @@ SPEC = ArgumentSpec(
     options={
         "playbook": {
             "type": "str",
-            "choices": [
-                "enable_gpus",
-                "remove_gpus",
-                "resize_pool",
-                "replace_node",
-                "remove_pool",
-                "tune_nodes",
-                "drift",
-                "upgrade_driver",
-                "before_openshift_update",
-                "after_openshift_update",
-                "upgrade_operators",
-            ],
+            "choices": [*needs.PARTS],
             "required": True,
         },
         "pools": {"type": "list", "elements": "dict", "default": []},

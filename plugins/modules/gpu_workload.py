@@ -218,30 +218,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import removal_steps, steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
-    BENCHMARKS,
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import (
+    OPTIONS,
+    GpuWorkloadParams,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import GpuWorkloadParams
 
 SPEC = ArgumentSpec(
-    options={
-        "namespace": {"type": "str", "default": "gpu-validation"},
-        "node_selector": {"type": "dict"},
-        "tolerations": {"type": "list", "elements": "dict", "default": []},
-        "resources": {"type": "dict"},
-        "claims": {"type": "bool", "default": False},
-        "benchmark": {"type": "str", "choices": sorted(BENCHMARKS), "default": "vectoradd"},
-        "image": {"type": "str"},
-        "hold": {"type": "int", "default": 3},
-        "force": {"type": "bool", "default": False},
-        "strict": {"type": "bool", "default": False},
-        "min_nodes": {"type": "int", "default": 1},
-        "pools": {"type": "list", "elements": "dict"},
-        "max_nodes": {"type": "int", "default": 200},
-        "grace": {"type": "float", "default": 60},
-        "joining": {"type": "list", "elements": "str"},
-        "machine_namespace": {"type": "str", "default": "openshift-machine-api"},
-    },
+    options=OPTIONS,
     required_by={"joining": ["pools"]},
     required_if=[["state", "present", ["node_selector", "pools"], True]],
     mutually_exclusive=[["node_selector", "pools"]],

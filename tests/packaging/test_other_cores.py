@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 from cluster import ROOT, Cluster, must_get
 
-SCENARIO: t.Final = "aws"
 pytestmark = [
     pytest.mark.story("one cluster's life on each ansible-core, which ends as it began"),
     pytest.mark.long("what differs between releases of ansible-core is in the unit tests, which run on both"),

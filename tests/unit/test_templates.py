@@ -12,6 +12,7 @@ import inspect
 import typing as t
 from pathlib import Path
 
+import jinja2
 import pytest
 from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.loader import lookup_loader
@@ -81,6 +82,33 @@ def test_a_resized_pool_keeps_its_place_among_the_pools(number: int) -> None:
     variables = {**play["vars"], **task["vars"], **given}
     found = templated(task["accelerators.openshift.gpu_plan"]["pools"], variables)
     assert found == [pool | ({"replicas": "3"} if pool is pools[number] else {}) for pool in pools]
+
+
+@pytest.mark.parametrize("given", [["a", "b"], "a, b", "a,b"])
+def test_pools_to_upgrade_may_be_one_text(given: t.Any) -> None:
+    """A variable of the command line, `-e gpu_upgrade_pools=a`, is text."""
+    (play,) = read("playbooks/upgrade_driver.yml")
+    assert templated(play["vars"]["__gpu_chosen"], {**play["vars"], "gpu_upgrade_pools": given}) == ["a", "b"]
+    assert templated(play["vars"]["__gpu_chosen"], play["vars"]) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "place"), [({}, "OMITTED"), ({"gpu_upgrade_validation": {"namespace": "team"}}, "team")]
+)
+def test_an_upgrade_asks_for_the_rights_where_it_validates(given: dict[str, t.Any], place: str) -> None:
+    (play,) = read("playbooks/upgrade_driver.yml")
+    (task,) = [task for task in play["tasks"] if task["name"] == "Check the rights"]
+    option = task["accelerators.openshift.access_review"]["validation_namespace"]
+    assert templated(option, {**given, "omit": "OMITTED"}) == place
+
+
+@pytest.mark.parametrize(("playbook", "tasks"), [("validate", "pre_tasks"), ("diagnose", "tasks")])
+def test_a_verdict_about_no_pool_at_all_is_refused(playbook: str, tasks: str) -> None:
+    (play,) = read(f"playbooks/{playbook}.yml")
+    (task,) = [task for task in play[tasks] if task["name"] == "Check that there is a pool"]
+    condition = jinja2.Environment(autoescape=True).compile_expression(task["ansible.builtin.assert"]["that"])
+    for pools, is_right in (([], False), ([{"name": "a"}], True)):
+        assert condition(gpu_plan_result={"plan": {"pools": pools}}) is is_right
 
 
 @pytest.mark.parametrize(

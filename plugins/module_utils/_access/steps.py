@@ -37,7 +37,7 @@ class AccessReviewParams(LockParams, WaitParams):
         "upgrade_operators",
     ]
     pools: list[dict[str, t.Any]]
-    backend: str
+    backend: t.Literal["clusterpolicy", "nvidiadriver", "dra"]
     nic: bool
     approve_csrs: bool
     machine_namespace: str

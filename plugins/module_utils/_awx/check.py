@@ -10,7 +10,7 @@ import datetime
 import re
 import typing as t
 
-from . import recurrence, surveys
+from . import forms, recurrence, surveys
 from .kinds import EVERYWHERE, KINDS, LINKS, NODE, Kind
 
 Data = t.Mapping[str, t.Any]
@@ -49,25 +49,25 @@ def problems(content: t.Any, now: datetime.datetime) -> Lines:
         elif not isinstance(found, list):
             yield f"{title}: has to be a list"
         else:
-            yield from _of_list(title, known)
+            yield from _of_list(title, found, known)
     for number, entry in enumerate(known["controller_schedules"]):
         yield from _of_schedule(entry, f"controller_schedules[{number}]", known, now)
 
 
 def _lists(content: Data) -> Content:
-    """Return every known list with those entries that are mappings; an empty one for what is not there."""
+    """Return every known list with what is readable of its entries; an empty one for what is not there."""
     found = {title: content.get(title) for title in KINDS}
     return {
-        title: [one if isinstance(one, dict) else {} for one in entries] if isinstance(entries, list) else []
+        title: list(map(forms.readable, entries)) if isinstance(entries, list) else []
         for title, entries in found.items()
     }
 
 
-def _of_list(title: str, content: Content) -> Lines:
+def _of_list(title: str, written: t.Sequence[t.Any], content: Content) -> Lines:
     seen: set[tuple[str, str]] = set()
     for number, entry in enumerate(content[title]):
         path = f"{title}[{number}]"
-        yield from _of_entry(entry, KINDS[title], path, content)
+        yield from _of_entry(written[number], KINDS[title], path, content)
         # A host is unique in its inventory; what belongs to an organisation is unique in it.
         identity = (str(entry.get("name")), str(entry.get("inventory" if title.endswith("hosts") else "")))
         if identity in seen:
@@ -82,15 +82,17 @@ def _of_list(title: str, content: Content) -> Lines:
             yield from _of_workflow(entry, path, content)
 
 
-def _of_entry(entry: Data, kind: Kind, path: str, content: Content) -> Lines:
-    if not entry:
+def _of_entry(written: t.Any, kind: Kind, path: str, content: Content) -> Lines:
+    if not written or not isinstance(written, dict):
         yield f"{path}: has to be a mapping with the keys {', '.join(kind.required)}"
         return
-    for key in sorted(map(str, entry.keys() - set(kind.keys))):
+    for key in sorted(map(str, written.keys() - set(kind.keys))):
         yield f"{path}.{key}: the playbook knows no such key"
     for key in kind.required:
-        if entry.get(key) in (None, ""):
+        if written.get(key) in (None, ""):
             yield f"{path}.{key}: is missing"
+    yield from forms.problems(written, path)
+    entry = forms.readable(written)
     for key, other in kind.refers.items():
         known = {str(one.get("name")) for one in content[other]} | EVERYWHERE.get(other, frozenset())
         named = entry.get(key) or []
@@ -104,15 +106,17 @@ def _secrets(title: str, entry: Data, path: str, content: Content) -> Lines:
     """Yield each secret that stands in the data: secrets belong into AWX or into its secret manager."""
     if title == "controller_credentials":
         types = {str(one.get("name")): one for one in content["controller_credential_types"]}
-        fields = (types.get(str(entry.get("credential_type")), {}).get("inputs") or {}).get("fields") or []
-        hidden = {str(field.get("id")) for field in fields if field.get("secret")}
+        fields = (types.get(str(entry.get("credential_type")), {}).get("inputs") or {}).get("fields")
+        listed = [one for one in fields if isinstance(one, dict)] if isinstance(fields, list) else []
+        hidden = {str(field.get("id")) for field in listed if field.get("secret")}
         for key, value in (entry.get("inputs") or {}).items():
-            if value and (key in hidden or _SECRET.search(key)):
+            if value and (key in hidden or _SECRET.search(str(key))):
                 yield f"{path}.inputs.{key}: is a secret; leave it out, and set it in AWX"
     if title == "controller_notifications":
         found = entry.get("notification_configuration") or {}
-        for key, value in {**found, **(found.get("headers") or {})}.items():
-            if value and _SECRET.search(key):
+        headers = found.get("headers")
+        for key, value in {**found, **(headers if isinstance(headers, dict) else {})}.items():
+            if value and _SECRET.search(str(key)):
                 yield f"{path}.notification_configuration.{key}: is a secret; set it in AWX"
 
 
@@ -125,9 +129,9 @@ def _of_workflow(entry: Data, path: str, content: Content) -> Lines:
     asked = {str(one.get("variable")) for one in surveys.questions(entry)}
     for number, node in enumerate(nodes):
         here = f"{path}.simplified_workflow_nodes[{number}]"
-        yield from _of_entry(node if isinstance(node, dict) else {}, NODE, here, content)
+        yield from _of_entry(node, NODE, here, content)
         if isinstance(node, dict):
-            yield from _of_node(node, here, names, asked, content)
+            yield from _of_node(forms.readable(node), here, names, asked, content)
 
 
 def _of_node(node: Data, path: str, names: list[str], asked: set[str], content: Content) -> Lines:

@@ -29,10 +29,13 @@ _KEYS: t.Final = {
 
 
 def questions(entry: Data) -> list[Data]:
-    """Return the questions of a template's or workflow's survey; none if it has none or disables it."""
+    """Return the questions of a template's or workflow's survey; none if it has none or disables it.
+
+    It leaves out questions that AWX would refuse.
+    """
     spec = entry.get("survey_spec")
     found = spec.get("spec") if isinstance(spec, dict) and entry.get("survey_enabled") else None
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return [one for one in found if not any(_of_question(one, ""))] if isinstance(found, list) else []
 
 
 def problems(spec: t.Any, path: str) -> Lines:
@@ -48,7 +51,7 @@ def problems(spec: t.Any, path: str) -> Lines:
         here = f"{path}.spec[{number}]"
         yield from _of_question(question, here)
         variable = question.get("variable") if isinstance(question, dict) else None
-        if variable in seen:
+        if str(variable) in seen:
             yield f"{here}.variable: another question asks for {variable}"
         seen.add(str(variable))
 
@@ -57,18 +60,18 @@ def _of_question(question: t.Any, path: str) -> Lines:
     if not isinstance(question, dict):
         yield f"{path}: has to be a question with type, variable, question_name and required"
         return
-    for key in sorted(question.keys() - _KEYS):
+    for key in sorted(map(str, question.keys() - _KEYS)):
         yield f"{path}.{key}: no question has this key"
     for key in ("question_name", "variable"):
         if not isinstance(question.get(key), str) or not question[key]:
             yield f"{path}.{key}: has to be text"
     if not isinstance(question.get("required"), bool):
         yield f"{path}.required: has to be true or false"
-    if question.get("type") not in TYPES:
+    if str(question.get("type")) not in TYPES:
         yield f"{path}.type: {question.get('type')} is not one of {', '.join(TYPES)}"
         return
-    if question["type"] in _CHOOSES and not choices(question):
-        yield f"{path}.choices: has no choice"
+    if wrong := _wrong_choices(question):
+        yield f"{path}.choices: {wrong}"
         return
     for key in ("min", "max"):
         if not isinstance(question.get(key), int | None):
@@ -76,6 +79,16 @@ def _of_question(question: t.Any, path: str) -> Lines:
             return
     if question.get("default") not in ("", None):
         yield from against(question, question["default"], f"{path}.default")
+
+
+def _wrong_choices(question: Data) -> str:
+    """Return what is wrong with the choices of a question, or an empty text."""
+    if not isinstance(question.get("choices") or [], str | list):
+        return "has to be a list of choices"
+    found = choices(question)
+    if question["type"] in _CHOOSES and not found:
+        return "has no choice"
+    return "" if all(isinstance(one, str) for one in found) else 'each choice has to be text, such as "1"'
 
 
 def choices(question: Data) -> list[str]:

@@ -165,10 +165,13 @@ def lines(impacts: t.Iterable[Impact]) -> list[str]:
     return [*(one.line for one in given), *pods[:_SHOWN], *more]
 
 
-def refusal(impacts: t.Sequence[Impact], code: str) -> AcceleratorError:
-    """Return the failure of `on_busy: fail`: it names nodes and pods, and its facts have the key `ends`."""
+def refusal(impacts: t.Sequence[Impact], code: str, so_far: str = "Nothing was changed.") -> AcceleratorError:
+    """Return the failure of `on_busy: fail`: it names nodes and pods, and its facts have the key `ends`.
+
+    so_far: a sentence that says what the task has changed.
+    """
     pods = list(dict.fromkeys(one for impact in impacts for one in impact.endings))
     named = [f"{one.title} on {one.node}" for one in pods]
     shown = ", ".join(named[:10]) + (f" and {len(named) - 10} more" if len(named) > 10 else "")
-    message = f"{'. '.join(one.line for one in impacts)}. The pods: {shown}. Nothing was changed."
+    message = f"{'. '.join(one.line for one in impacts)}. The pods: {shown}. {so_far}"
     return AcceleratorError(code, message, REMEDY, lines(impacts), facts={"ends": as_result(impacts)})

@@ -22,9 +22,6 @@ UNPACK: t.Final = (
 )
 UNPACKING: t.Final = "BundleUnpacking"
 FAILED: t.Final = "BundleUnpackFailed"
-_RESOLVE: t.Final = (
-    "The text names what excludes what: another channel, a missing dependency, or a second OperatorGroup."
-)
 _CATALOG: t.Final = "oc -n openshift-marketplace get catalogsource,pods"
 _FATAL: t.Final = (
     (FAILED, "OLM-UNPACK", UNPACK),
@@ -56,14 +53,21 @@ def resolver_text(subscription: KubeObject | None) -> str:
     return str(found.get("message") or "") if found else ""
 
 
-def trouble(subscription: KubeObject) -> Readiness | None:
-    """Return what blocks the operator by the Subscription's conditions, or None."""
+def trouble(subscription: KubeObject, channel: str) -> Readiness | None:
+    """Return what blocks the operator by the Subscription's conditions, or None.
+
+    channel: the option's name in remedies.
+    """
+    resolve = (
+        f"As the text says: set {channel} to another channel, install the missing dependency, or delete the "
+        "second OperatorGroup."
+    )
     text, where = resolver_text(subscription), f"Subscription {subscription['metadata']['name']}"
     found = condition(subscription, "ResolutionFailed")
     if found and found.get("reason") == "ConstraintsNotSatisfiable":
-        return failed("ResolutionFailed", f"{where}: {text}", code="OLM-RESOLVE", remedy=_RESOLVE)
+        return failed("ResolutionFailed", f"{where}: {text}", code="OLM-RESOLVE", remedy=resolve)
     if found:
-        return pending("ResolutionFailed", f"{where}: {text}", code="OLM-RESOLVE", remedy=_RESOLVE)
+        return pending("ResolutionFailed", f"{where}: {text}", code="OLM-RESOLVE", remedy=resolve)
     unpacking = condition(subscription, UNPACKING)
     if unpacking and unpacking.get("message"):
         return failed(UNPACKING, f"{where}: {unpacking['message']}", code="OLM-UNPACK", remedy=UNPACK)

@@ -72,7 +72,7 @@ def judge(seen: Snapshot, ask: olm_subscription.Ask) -> Readiness:
             "Approve", f"InstallPlan {plan['metadata']['name']} can be approved"
         )
     plan = observed.current_plan(seen)
-    bad = observed.trouble(seen["subscription"][0])
+    bad = observed.trouble(seen["subscription"][0], variable(ask.package, "channel"))
     is_passing = bad is not None and (
         (bad.code == "OLM-RESOLVE" and _is_about_what_goes(bad.message, seen))
         or observed.is_outdated(bad, plan, seen, ask.target)

@@ -60,6 +60,8 @@ def find(api: Api, params: OperatorUpgradeParams) -> list[Job]:
 def _chosen(api: Api, params: OperatorUpgradeParams) -> list[tuple[Wish, KubeObject]]:
     """Return each wish with its Subscription, in the order of upgrades."""
     wished = order.wishes(params["operators"] or [])
+    if params["operators"] == []:
+        api.warn("gpu_upgrade_operators (module option operators) is an empty list: nothing is upgraded.")
     try:
         live = api.list(known("Subscription"))
     except KindNotServedError as exc:

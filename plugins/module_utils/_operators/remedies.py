@@ -41,3 +41,9 @@ def for_playbook() -> t.Iterator[None]:
                 f"gpu_upgrade_allow_csvs: {named[1]} (module option allow_csvs) to let the plan install it."
             )
         raise
+
+
+def say_what_stays(exc: AcceleratorError) -> None:
+    """Correct the message of a refusal that came after finished steps: not everything is as it was."""
+    for text in ("Nothing was changed.", "Nothing was approved."):
+        exc.message = exc.message.replace(text, "This step has changed nothing; the steps before it stay.")

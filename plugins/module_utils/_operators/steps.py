@@ -14,11 +14,10 @@ from .._core.objects import KubeObject, Snapshot
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._olm import observed, operators as olm_steps
-from . import channels, foresight, images, jobs, report, truth
+from . import channels, foresight, images, jobs, remedies, report, truth
 from .crd_changes import refuse_lost
 from .jobs import Job
 from .params import OperatorUpgradeParams
-from .remedies import for_playbook
 from .way import Stop
 
 
@@ -30,16 +29,18 @@ def upgrade(api: Api, params: OperatorUpgradeParams) -> dict[str, t.Any]:
     found = jobs.find(api, params)
     ends: list[dict[str, t.Any]] = []
     try:
-        with for_playbook():
+        with remedies.for_playbook():
             for job in found:
                 foresight.check_support(api, job)
                 ends += foresight.foresee(api, job, params)
             for job in found:
-                if not api.check_mode:
-                    _run(api, job, params)
-                elif job.way.stops:
+                if api.check_mode and job.way.stops:
                     _dry_run(api, job, params)
+                else:
+                    _run(api, job, params)
     except AcceleratorError as exc:
+        if not api.check_mode and any(job.steps for job in found):
+            remedies.say_what_stays(exc)
         exc.facts.update(_result(found))
         raise
     return {**_result(found), "ends": ends}
@@ -70,19 +71,27 @@ def _run(api: Api, job: Job, params: OperatorUpgradeParams) -> None:
 def _go(api: Api, job: Job, stop: Stop, params: OperatorUpgradeParams) -> None:
     """Go to one stop. If that fails before a plan was approved, give the Subscription its channel back."""
     ask, before, done = jobs.ask_of(job, stop, params), job.live, len(job.steps)
+    approvals = _approvals(api)
     job.live = channels.keep(api, before, ask, job.way.channel)
     try:
         job.live = channels.without_outdated_plan(api, before, job.live, ask)
         review = functools.partial(_review, api, job, params, stop)
         olm_steps.follow(api, job.live, ask, jobs.olm_params(job, stop, params), review)
     except AcceleratorError as exc:
-        if len(job.steps) == done:
+        if _approvals(api) == approvals:
+            # The plan may have been reviewed, and refused after that.
+            del job.steps[done:]
             channels.put_back(api, before, job.live, exc)
         raise
     if len(job.steps) == done:
         # An earlier run has approved the plan.
         start = job.steps[-1]["to"] if job.steps else job.way.installed
         job.steps.append(report.step(job.way.package, stop.channel, start, None, (), stop.csv))
+
+
+def _approvals(api: Api) -> int:
+    """Return how many InstallPlans the task has approved."""
+    return sum(one.title.startswith("InstallPlan ") for one in api.changes)
 
 
 def _review(

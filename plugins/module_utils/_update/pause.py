@@ -81,10 +81,18 @@ def _pool_of(pools: t.Iterable[KubeObject], marks: t.Mapping[str, str]) -> KubeO
 def to_pause(found: t.Iterable[Member]) -> list[Member]:
     """Return the pools to pause: those that nobody paused.
 
-    Raises AcceleratorError for a pool that also has other nodes, or whose rollout is under way.
+    Raises AcceleratorError for the pool of the control plane, for one that also has other nodes, and for one
+    whose rollout is under way.
     """
     wanted = [one for one in found if not one.is_paused]
     for one in wanted:
+        if one.title == _MASTER:
+            raise AcceleratorError(
+                "UPDATE-SHARED",
+                f"MachineConfigPool {_MASTER} has {number_of(len(one.gpus), 'GPU node')}: no update of the "
+                "cluster completes while the nodes of the control plane are held back. Nothing was changed.",
+                "Update without gpu_update_pause.",
+            )
         if one.others:
             raise AcceleratorError(
                 "UPDATE-SHARED",

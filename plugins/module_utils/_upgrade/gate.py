@@ -10,7 +10,7 @@ import typing as t
 
 from .._core.errors import InputError
 from .._core.objects import KubeObject, name
-from .._workload.pods import HOSTNAME, GpuWorkloadParams, host_of
+from .._workload.pods import HOSTNAME, GpuWorkloadParams, defaults, host_of
 from .options import GpuDriverUpgradeParams
 
 _KEYS: t.Final = ("namespace", "image", "benchmark", "claims", "hold", "grace")
@@ -51,25 +51,5 @@ def validation(
         }
         for node in nodes
     ]
-    given: dict[str, t.Any] = {
-        "state": "present",
-        "wait": True,
-        "wait_timeout": params["wait_timeout"],
-        "namespace": "gpu-validation",
-        "node_selector": None,
-        "tolerations": [],
-        "resources": None,
-        "claims": False,
-        "benchmark": "vectoradd",
-        "image": None,
-        "hold": 3,
-        "force": False,
-        "strict": False,
-        "min_nodes": 1,
-        "pools": entries,
-        "max_nodes": 200,
-        "grace": 60.0,
-        "joining": None,
-        "machine_namespace": "openshift-machine-api",
-    }
-    return t.cast(GpuWorkloadParams, given | (params["validation"] or {}))
+    given = defaults() | {"state": "present", "wait": True, "wait_timeout": params["wait_timeout"]}
+    return t.cast(GpuWorkloadParams, given | {"pools": entries} | (params["validation"] or {}))

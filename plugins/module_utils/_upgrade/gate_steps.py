@@ -38,6 +38,16 @@ def check(
         _probe(api, params["probe"], nodes)
 
 
+def rehearse(api: Api, manifest: KubeObject, node: KubeObject) -> None:
+    """Send the Job of the probe as a dry run: a Job that the server refuses would stop the upgrade half way.
+
+    Raise ApiError. A killed run may have left a Job of that name.
+    """
+    one = probe.job(manifest, node)
+    if api.get(_JOB, name(one), probe.place(manifest)) is None:
+        api.dry_run_create(one)
+
+
 def _probe(api: Api, manifest: KubeObject, nodes: t.Sequence[KubeObject]) -> None:
     jobs = {name(one): one for one in (probe.job(manifest, node) for node in nodes)}
     where = dict(zip(jobs, map(name, nodes), strict=True))

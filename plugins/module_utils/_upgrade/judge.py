@@ -9,7 +9,6 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
-from .._catalogue.well_known import DRIVER_UPGRADE
 from .._core.objects import KubeObject, Snapshot, name, named, number_of
 from .._core.readiness import FAILED, PENDING, Grace, Readiness, ready, worst
 from .._nodes.node import is_cordoned
@@ -108,12 +107,12 @@ def _why_late(driver: NodeDriver, wanted: Triple, target: Target, snapshot: Snap
     """Return what is wrong, its code and its remedy."""
     idle = driver.state in ("", node_driver.DONE)
     if idle and driver.is_current and driver.is_blocked:
-        mark = f"{DRIVER_UPGRADE}={node_driver.REQUIRED}"
+        mark = f"{node_driver.REQUESTED}=true"
         what = "its driver pod restarted without the upgrade controller, and pods with GPUs block it"
         return (
             what,
             IN_USE,
-            f"Run `oc label node {driver.name} {mark} --overwrite`: that empties the node first.",
+            f"Run `oc annotate node {driver.name} {mark}`: the operator empties the node first.",
         )
     if driver.state == node_driver.REQUIRED:
         if why := slots.none_left(target, snapshot["nodes"]):

@@ -16,6 +16,7 @@ from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._nodes import drain
 from .._nodes.labels import labels
+from .._nodes.taints import matches
 from .._stack import operands
 from .._stack.params import StackPool
 from .._stack.steps import toolkit_query
@@ -39,6 +40,15 @@ class Seen:
     drivers: dict[str, NodeDriver]
     pools: list[StackPool]
     pods: list[KubeObject]
+
+    @property
+    def chosen(self) -> list[NodeDriver]:
+        """Return the nodes of the chosen pools, also those that joined during the upgrade."""
+        return [
+            one
+            for one in self.drivers.values()
+            if any(matches(pool["node_selector"], labels(one.node)) for pool in self.pools)
+        ]
 
     def target_of(self, node: str) -> Target:
         """Return the object that brings the driver of the node."""

@@ -21,7 +21,13 @@ SKIP: t.Final = upgrade.SKIP
 HELD: t.Final = "accelerators.openshift/driver-upgrade-held"
 REQUIRED, DONE, FAILED = "upgrade-required", "upgrade-done", "upgrade-failed"
 UNCORDON: t.Final = "uncordon-required"
+# The annotation asks the controller for the whole upgrade of a node. By the label alone, operators from 26.7
+# on only restart a driver that is what its DaemonSet says, and end no pod. Source: k8s-operator-libs,
+# pkg/upgrade/upgrade_inplace.go.
+REQUESTED: t.Final = "nvidia.com/gpu-driver-upgrade-requested"
 VALIDATION: t.Final = "validation-required"
+# The controller has begun with the node, and has ended no pod there.
+_PODS_RUN: t.Final = ("cordon-required", "wait-for-jobs-required")
 # The controller's annotation of a node that was cordoned before its upgrade.
 _CORDONED_BEFORE: t.Final = "nvidia.com/gpu-driver-upgrade.node-initial-state.unschedulable"
 _CONTAINER: t.Final = "nvidia-driver-ctr"
@@ -65,6 +71,11 @@ class NodeDriver(t.NamedTuple):
         """Return whether this collection holds the node back."""
         annotations = self.node["metadata"].get("annotations") or {}
         return annotations.get(HELD) == "true" and labels(self.node).get(SKIP) == "true"
+
+    @property
+    def is_free(self) -> bool:
+        """Return whether the upgrade controller leaves the node alone if nothing holds it back."""
+        return self.is_current or self.pod is None
 
     @property
     def is_skipped(self) -> bool:
@@ -138,16 +149,22 @@ def close(run: str) -> KubeObject:
 def again(one: NodeDriver) -> KubeObject | None:
     """Return the merge patch by which the controller goes on with a failed node; None if it needs none.
 
-    A driver that is right only waits for its node to be uncordoned; any other one is replaced from the start,
-    so the controller ends the pods with GPUs before it replaces the driver.
+    A driver that is right only waits for its node to be uncordoned, also where a rollback came before the end
+    of the first pod. Any other driver is replaced from the start, so the controller ends the pods with GPUs
+    before it replaces the driver.
     """
     annotations = one.node["metadata"].get("annotations") or {}
     if one.is_current and one.is_ready:
         was_cordoned = annotations.get(_CORDONED_BEFORE) == "true"
         marks: dict[str, str | None] = {DRIVER_UPGRADE: DONE if was_cordoned else UNCORDON}
         more = {_CORDONED_BEFORE: None} if was_cordoned else {}
-        return {"metadata": {"labels": marks, "annotations": more}} if one.state == FAILED else None
+        return (
+            {"metadata": {"labels": marks, "annotations": more}}
+            if one.state in (FAILED, *_PODS_RUN)
+            else None
+        )
     stuck = one.state == FAILED or (one.is_current and one.is_blocked and one.state in ("", DONE))
     # The controller does not look at the driver of a node whose validation it waits for.
     stuck |= one.state == VALIDATION and not one.is_current
-    return {"metadata": {"labels": {DRIVER_UPGRADE: REQUIRED}}} if stuck else None
+    asked = {"labels": {DRIVER_UPGRADE: REQUIRED}, "annotations": {REQUESTED: "true"}}
+    return {"metadata": asked} if stuck else None

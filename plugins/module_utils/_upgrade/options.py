@@ -120,19 +120,38 @@ def check(params: GpuDriverUpgradeParams) -> None:
             f"wave: {params['wave']!r} is neither a number of nodes nor a percentage.",
             "Set gpu_upgrade_wave (module option wave) to a number such as 2, or a percentage such as 25%.",
         )
-    if params["window"] and not _WINDOW.fullmatch(params["window"]):
+    window = Window.of(params["window"])
+    if params["window"] and (window is None or window.begin == window.end):
+        what = "begins when it ends" if window else "is no time of day"
         raise InputError(
             "UPGRADE-WINDOW",
-            f"window: {params['window']!r} is no time of day.",
-            'Set gpu_upgrade_window (module option window) to two times in UTC, such as "22:00-04:00".',
+            f"window: {params['window']!r} {what}.",
+            'Set gpu_upgrade_window (module option window) to two different times in UTC: "22:00-04:00".',
         )
-    probe = params["probe"]
-    if probe is not None and (probe.get("kind") != "Job" or not (probe.get("metadata") or {}).get("name")):
+    if wrong := _wrong_in_job(params["probe"]):
         raise InputError(
             "UPGRADE-JOB",
-            "probe: is not the manifest of a Job with metadata.name.",
+            f"probe: is not the manifest of a Job: {wrong}.",
             "Set gpu_upgrade_probe (module option probe) to the whole manifest of a Job.",
         )
+
+
+def _wrong_in_job(probe: t.Any) -> str:
+    """Return what is wrong with the parts of the manifest that the task reads, or an empty text."""
+    if probe is None:
+        return ""
+    if probe.get("kind") != "Job":
+        return f"kind is {probe.get('kind')}"
+    wanted: dict[str, type] = {"metadata": dict, "metadata.name": str, "metadata.namespace": str}
+    wanted |= {"metadata.labels": dict, "spec": dict, "spec.template": dict, "spec.template.spec": dict}
+    wanted |= {"spec.template.spec.nodeSelector": dict, "spec.template.spec.tolerations": list}
+    for path, kind in wanted.items():
+        found: t.Any = probe
+        for key in path.split("."):
+            found = (found or {}).get(key)
+        if (found is not None and not isinstance(found, kind)) or (path == "metadata.name" and not found):
+            return f"{path} is {'missing' if found is None else f'{found!r}'}"
+    return ""
 
 
 def wave_size(wave: str, pool: str, nodes: int, largest: int) -> int:

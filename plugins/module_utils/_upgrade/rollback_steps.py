@@ -15,13 +15,29 @@ from .._impact import driver
 from .._impact.impact import DRAIN, Impact, endings, refusal
 from .._kube.client import Api
 from .._stack import operands
-from . import node_driver, targets, wave_steps
+from . import node_driver, wave_steps
 from .look_steps import Seen, look, queries
 from .options import GpuDriverUpgradeParams, Triple
 from .state import State
 from .targets import Target
 
 BUSY: t.Final = "UPGRADE-BUSY"
+_REMEDY: t.Final = (
+    "Run the upgrade again with gpu_on_busy: drain (module option on_busy): the rollback goes on, and these "
+    "pods end."
+)
+
+
+def is_possible(seen: Seen, state: State, nodes: t.Collection[str]) -> bool:
+    """Return whether an object of these nodes had another driver before the upgrade."""
+    return any(_old(state, one) for one in seen.targets if set(nodes) & set(one.nodes))
+
+
+def _old(state: State, target: Target) -> Triple | None:
+    """Return the driver that the object had before, or None if it was the wanted one."""
+    before = state.before.get(target.title)
+    found = Triple(*before["triple"]) if before else None
+    return None if found == state.wanted else found
 
 
 def back(api: Api, params: GpuDriverUpgradeParams, state: State) -> list[str]:
@@ -31,19 +47,20 @@ def back(api: Api, params: GpuDriverUpgradeParams, state: State) -> list[str]:
     AcceleratorError if a node does not get its old driver.
     """
     seen = look(api, params)
-    _refuse_busy(params, state, seen)
+    refuse_busy(params, state, seen)
     kept: list[str] = []
     for target in seen.targets:
         failed = [node for node in state.failed if node in target.nodes]
-        before = state.before.get(target.title)
-        if failed and before:
-            kept += _target(api, params, state, seen, target, failed, before)
-    now = look(api, params).drivers
-    wave_steps.reopen(api, now.values())
+        old = _old(state, target)
+        if failed and old:
+            kept += _target(api, params, state, seen, target, failed, old)
+    now = look(api, params)
+    wave_steps.restore(api, now, state.before)
+    wave_steps.reopen(api, now.drivers.values())
     return kept
 
 
-def _refuse_busy(params: GpuDriverUpgradeParams, state: State, seen: Seen) -> None:
+def refuse_busy(params: GpuDriverUpgradeParams, state: State, seen: Seen) -> None:
     """Raise UPGRADE-BUSY if pods with GPUs came back to a node with the new driver, and may not end."""
     new = [
         node for node in state.failed if node in seen.drivers and state.wanted.is_of(seen.drivers[node].image)
@@ -51,7 +68,10 @@ def _refuse_busy(params: GpuDriverUpgradeParams, state: State, seen: Seen) -> No
     ends = tuple(endings(seen.pods, new))
     if ends and params["on_busy"] != DRAIN:
         cause = f"the rollback of {', '.join(new)} replaces the driver"
-        raise refusal([Impact(cause, driver.UPGRADE, tuple(new), ends, True)], BUSY)
+        impacts = [Impact(cause, driver.UPGRADE, tuple(new), ends, True)]
+        problem = refusal(impacts, BUSY, "The rollback has not begun.")
+        problem.remedy = _REMEDY
+        raise problem
 
 
 def _target(
@@ -61,23 +81,24 @@ def _target(
     seen: Seen,
     target: Target,
     failed: t.Sequence[str],
-    before: t.Mapping[str, t.Any],
+    old: Triple,
 ) -> list[str]:
     others = [seen.drivers[node] for node in target.nodes if node not in failed]
     wave_steps.hold(api, others)
-    old = Triple(*before["triple"])
     wave_steps.release(api, [seen.drivers[node] for node in failed])
-    wave_steps.write_target(api, target, old, targets.restoring(before["rules"], target.rules))
-    if state.wanted != old:
-        judge = functools.partial(_judge_template, state.wanted, failed)
-        api.wait(queries(params), judge, f"template of {target.title}", on_timeout_code="UPGRADE-ROLLBACK")
+    # The controller still has to wait for the same pods, and may end the same ones.
+    wave_steps.write_target(api, target, old, {})
+    judge = functools.partial(_judge_template, state.wanted, failed)
+    api.wait(queries(params), judge, f"template of {target.title}", on_timeout_code="UPGRADE-ROLLBACK")
+    now = look(api, params).drivers
     for node in failed:
-        if body := node_driver.again(look(api, params).drivers[node]):
+        if node in now and (body := node_driver.again(now[node])):
             api.merge_patch(wave_steps.NODE, node, None, body)
     wave_steps.wait(api, params, seen, old, failed, f"old driver of {', '.join(failed)}")
     now = look(api, params).drivers
-    wave_steps.release(api, [now[one.name] for one in others if now[one.name].is_current])
-    return [one.name for one in others if one.name in now and not now[one.name].is_current]
+    here = [now[one.name] for one in others if one.name in now]
+    wave_steps.release(api, [one for one in here if one.is_current])
+    return [one.name for one in here if not one.is_current]
 
 
 def _judge_template(wanted: Triple, nodes: t.Sequence[str], snapshot: Snapshot) -> Readiness:

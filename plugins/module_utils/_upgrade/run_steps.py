@@ -6,30 +6,34 @@
 
 from __future__ import annotations
 
-import datetime
 import typing as t
 from dataclasses import dataclass, field
 
-from .._core.errors import AcceleratorError, NotReadyError
+from .._core.errors import AcceleratorError, NotReadyError, WaitTimeoutError
 from .._core.objects import Snapshot, number_of
 from .._core.readiness import Readiness, pending, ready
-from .._frame.lease import Lease
 from .._impact import impact
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._nodes import drain
-from . import gate_steps, plan as upgrade_plan, rollback_steps, state as states, targets, wave_steps
+from . import (
+    gate_steps,
+    plan as upgrade_plan,
+    rollback_steps,
+    state as states,
+    targets,
+    wave_steps,
+    window_steps,
+)
 from .look_steps import Seen, look
 from .node_driver import SKIP
-from .options import GpuDriverUpgradeParams, Window
+from .options import GpuDriverUpgradeParams
 from .plan import Plan
 from .rollback_steps import BUSY
 from .state import State
 
 MAP: t.Final = known("ConfigMap")
 PAUSED: t.Final = "The upgrade is paused. Set gpu_upgrade_action: resume (module option action) to go on."
-# Seconds between two looks at the time of day.
-_LOOK: t.Final = 30.0
 
 
 @dataclass
@@ -93,30 +97,14 @@ def ask(api: Api, params: GpuDriverUpgradeParams, plan: Plan, seen: Seen) -> lis
     return impact.as_result([found])
 
 
-def may_begin(api: Api, params: GpuDriverUpgradeParams) -> bool:
-    """Return whether a wave may begin now; with outside_window wait, wait for the window."""
-    window = Window.of(params["window"])
-    while window is not None and not window.is_open(now := datetime.datetime.now(datetime.UTC)):
-        opens = window.opens(now)
-        if params["outside_window"] == "end" or not api.wait_wanted:
-            api.warn(f"No wave begins before {opens:%H:%M} UTC. The next run goes on.")
-            return False
-        api.progress(f"the window opens at {opens:%H:%M} UTC")
-        if isinstance(api.guard, Lease):
-            # Other runs may work meanwhile.
-            api.guard.let_go()
-        seconds = (opens - now).total_seconds()
-        api.deadline.grow(api.deadline.elapsed() + seconds + params["wait_timeout"])
-        api.deadline.sleep(min(_LOOK, seconds))
-    return True
-
-
 def begin(work: Work, found: State | None) -> None:
     """Write down what the upgrade is, before its first change. found: the state that the task has read."""
     wanted = work.plan.wanted
     resumes = found is not None and found.wanted == wanted and (found.is_open or found.phase == states.FAILED)
     state = found if found is not None and resumes else states.fresh(wanted, found)
-    before = {one.title: one.before() for one in work.seen.targets if one.triple != wanted}
+    # A failed upgrade to another driver has left its upgradePolicy.
+    left = found.before if found is not None and found.phase == states.FAILED else {}
+    before = {one.title: one.before(left.get(one.title)) for one in work.seen.targets}
     if found is not None and found.is_pausing:
         body = {"metadata": {"annotations": {states.PAUSE: None}}}
         work.api.merge_patch(MAP, states.NAME, work.params["namespace"], body)
@@ -135,13 +123,19 @@ def begin(work: Work, found: State | None) -> None:
 def upgrade(work: Work) -> dict[str, t.Any]:
     """Upgrade wave by wave, and return the value of the module's result. Raise the failure of a wave."""
     api, params, plan = work.api, work.params, work.plan
-    for number, wave in enumerate(plan.waves):
+    for number, planned in enumerate(plan.waves):
+        wave = list(planned)
         if number and (phase := _stops(api, params)):
             work.store(phase=phase)
             work.look()
             return work.result()
         if number:
-            work.look()
+            # Nodes go away meanwhile, and pods start.
+            drivers = work.look().drivers
+            wave = [node for node in wave if node in drivers]
+            _refuse_busy(work, wave)
+        if not wave:
+            continue
         if params["on_busy"] == impact.WAIT:
             _wait_idle(work, wave)
         title = f"{'canary' if number == 0 else f'wave {number}'}: {', '.join(wave)}"
@@ -152,7 +146,7 @@ def upgrade(work: Work) -> dict[str, t.Any]:
             return work.result()
         try:
             _pass(work, wave, title)
-        except NotReadyError as exc:
+        except (NotReadyError, WaitTimeoutError) as exc:
             raise _failed(work, wave, exc) from exc
         seconds = dict.fromkeys(wave, api.clock() - started)
         work.store(passed=(*work.state.passed, *wave), seconds={**work.state.seconds, **seconds})
@@ -161,8 +155,16 @@ def upgrade(work: Work) -> dict[str, t.Any]:
     return work.result()
 
 
+def _refuse_busy(work: Work, wave: t.Sequence[str]) -> None:
+    """Raise UPGRADE-BUSY if pods with devices started on the nodes since the task asked, and may not end."""
+    left = upgrade_plan.impact(work.plan, work.seen.pods, wave)
+    if left is not None and work.params["on_busy"] == impact.FAIL:
+        so_far = f"The upgrade stopped before {', '.join(wave)}, and the next run goes on there."
+        raise impact.refusal([left], BUSY, so_far)
+
+
 def _pass(work: Work, wave: t.Sequence[str], title: str) -> None:
-    """Wait for the nodes of the wave, and take them through the gate. Raise NotReadyError."""
+    """Wait for the nodes of the wave, and take them through the gate. Raise if either fails."""
     wave_steps.wait(work.api, work.params, work.seen, work.plan.wanted, wave, title)
     seen = work.look()
     wave_steps.reopen(work.api, [seen.drivers[node] for node in wave if node in seen.drivers])
@@ -185,11 +187,13 @@ def _check_later(work: Work, number: int) -> None:
 
 def _stops(api: Api, params: GpuDriverUpgradeParams) -> str:
     """Return the phase in which the run ends before its next wave, or an empty text if it goes on."""
+    if not window_steps.may_begin(api, params):
+        return states.WAITING
     found = states.read(api.get(MAP, states.NAME, params["namespace"]))
     if found is not None and found.is_pausing:
         api.warn(PAUSED)
         return states.PAUSED
-    return "" if may_begin(api, params) else states.WAITING
+    return ""
 
 
 def _wait_idle(work: Work, wave: t.Sequence[str]) -> None:
@@ -218,27 +222,29 @@ def _wait_idle(work: Work, wave: t.Sequence[str]) -> None:
 def finish(work: Work) -> None:
     """Give the objects their own upgradePolicy back, and no longer hold the chosen nodes back."""
     seen, state = work.look(), work.state
-    for target in seen.targets:
-        if before := state.before.get(target.title):
-            values = targets.restoring(before["rules"], target.rules)
-            wave_steps.write_target(work.api, target, target.triple, values)
-    chosen = [one for node, one in seen.drivers.items() if node in work.plan.pools]
-    wave_steps.release(work.api, chosen)
-    wave_steps.reopen(work.api, chosen)
-    if work.plan.outside:
+    wave_steps.restore(work.api, seen, state.before)
+    wave_steps.release(work.api, [one for one in seen.chosen if one.is_free])
+    wave_steps.reopen(work.api, seen.chosen)
+    if held := sorted(one.name for one in seen.chosen if one.is_held and not one.is_free):
         work.api.warn(
-            f"{number_of(len(work.plan.outside), 'node')} in no chosen pool: label {SKIP}=true keeps the old "
+            f"{', '.join(held)}: label {SKIP}=true stays, since the operator's object asks for another "
+            "driver. Without the label the operator would end the pods with GPUs there."
+        )
+    outside = [one for one in work.plan.outside if one in seen.drivers and seen.drivers[one].is_held]
+    if outside:
+        work.api.warn(
+            f"{number_of(len(outside), 'node')} in no chosen pool: label {SKIP}=true keeps the old "
             f"driver there until a run chooses the pool. {targets.remark(seen.targets)}".rstrip()
         )
     work.store(phase=states.DONE, before={}, waves=(), failed=(), failure="")
     work.look()
 
 
-def _failed(work: Work, wave: t.Sequence[str], exc: NotReadyError) -> AcceleratorError:
+def _failed(work: Work, wave: t.Sequence[str], exc: AcceleratorError) -> AcceleratorError:
     """Return the failure of a wave, after its rollback."""
     late = [node for node in exc.facts.pop("late", []) if node in wave] or list(wave)
     passed = [node for node in wave if node not in late]
-    is_rolled_back = work.params["rollback"] and bool(work.state.before)
+    is_rolled_back = work.params["rollback"] and rollback_steps.is_possible(work.seen, work.state, late)
     work.store(
         phase=states.ROLLING_BACK if is_rolled_back else states.FAILED,
         failed=tuple(late),
@@ -253,7 +259,7 @@ def _failed(work: Work, wave: t.Sequence[str], exc: NotReadyError) -> Accelerato
 
 
 def roll_back(
-    api: Api, params: GpuDriverUpgradeParams, state: State, cause: NotReadyError | None
+    api: Api, params: GpuDriverUpgradeParams, state: State, cause: AcceleratorError | None
 ) -> AcceleratorError:
     """Roll back, and return the failure to raise: the cause of the rollback, with what was done about it."""
     exc = cause or NotReadyError(
@@ -270,7 +276,7 @@ def roll_back(
         )
         problem.facts["driver_upgrade"] = state.as_result()
         return problem
-    state = state.at(phase=states.ROLLED_BACK)
+    state = state.at(phase=states.ROLLED_BACK, before={})
     api.apply(state.manifest(params["namespace"]))
     exc.message += f" {nodes} {'has' if len(state.failed) == 1 else 'have'} the old driver again."
     if kept:

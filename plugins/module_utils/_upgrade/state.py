@@ -133,14 +133,15 @@ def fresh(wanted: Triple, last: State | None) -> State:
     return State(RUNNING, wanted, seconds=dict(last.seconds) if last else {})
 
 
-def refuse_other(found: State | None, wanted: Triple) -> None:
+def refuse_other(found: State | None, wanted: Triple, namespace: str) -> None:
     """Raise NotReadyError if an upgrade to another driver has work left."""
     if found is None or not found.is_open or found.wanted == wanted:
         return
+    passed = set(found.passed)
     again = "ansible-playbook playbooks/upgrade_driver.yml -e gpu_upgrade_action=resume"
     raise NotReadyError(
         "UPGRADE-OTHER",
         f"The upgrade to {found.wanted.path} is {found.phase}, so the one to {wanted.path} does not begin: "
-        f"{len(found.passed)} of {sum(map(len, found.waves))} nodes have the new driver.",
-        f"Run `{again}`, or give that upgrade up with `oc delete -n nvidia-gpu-operator configmap {NAME}`.",
+        f"{len(passed)} of {len(passed.union(*found.waves))} nodes have passed the gate.",
+        f"Run `{again}`, or give that upgrade up with `oc delete -n {namespace} configmap {NAME}`.",
     )

@@ -13,7 +13,18 @@ from .._kube.client import Api
 from .._kube.kinds import known
 from .._kube.session import Unguarded
 from .._nodes.pool_nodes import check_pools
-from . import gate, options, plan as upgrade_plan, run_steps, state as states, targets, wave_steps
+from . import (
+    gate,
+    gate_steps,
+    options,
+    plan as upgrade_plan,
+    rollback_steps,
+    run_steps,
+    state as states,
+    targets,
+    wave_steps,
+    window_steps,
+)
 from .judge import judge
 from .look_steps import Seen, look
 from .options import GpuDriverUpgradeParams, Triple
@@ -72,14 +83,18 @@ def _status(
 ) -> dict[str, t.Any]:
     """Return how far the upgrade is, node by node. Write nothing."""
     seen = look(api, params)
-    triple = wanted or (found.wanted if found else seen.targets[0].triple)
+    if not seen.targets:
+        targets.refuse_lost(seen.targets, seen.drivers)
+    now = seen.targets[0].triple if seen.targets else Triple("", "", "")
+    triple = wanted or (found.wanted if found else now)
     plan = _plan(params, seen, triple, found)
     return {**result(seen, plan, found or _none(triple)), "troubles": _troubles(api, seen, plan)}
 
 
 def _troubles(api: Api, seen: Seen, plan: Plan) -> list[dict[str, t.Any]]:
     """Return what keeps nodes from the wanted driver, as a run would say it; without nodes held back."""
-    nodes = tuple(node for node in plan.pools if not seen.drivers[node].is_held)
+    lost = targets.without_object(seen.targets, plan.pools)
+    nodes = tuple(node for node in plan.pools if node not in lost and not seen.drivers[node].is_held)
     wave = wave_steps.wave_of(seen, plan.wanted, nodes, 0.0)
     stream = api.get(known("ImageStream"), "driver-toolkit", "openshift")
     snapshot = {**seen.snapshot, "streams": [stream] if stream else []}
@@ -97,25 +112,37 @@ def _plan(params: GpuDriverUpgradeParams, seen: Seen, wanted: Triple, found: Sta
 
 
 def _run(api: Api, params: GpuDriverUpgradeParams, found: State | None, wanted: Triple) -> dict[str, t.Any]:
-    states.refuse_other(found, wanted)
-    if found and found.phase == states.ROLLING_BACK and not api.check_mode:
-        raise run_steps.roll_back(api, params, found, None)
+    states.refuse_other(found, wanted, params["namespace"])
+    if found and found.phase == states.ROLLING_BACK:
+        if not api.check_mode:
+            raise run_steps.roll_back(api, params, found, None)
+        rollback_steps.refuse_busy(params, found, look(api, params))
+        api.warn(f"The next run first finishes the rollback of {', '.join(found.failed)}, and fails then.")
+        return _status(api, params, found, wanted)
     if found and found.is_paused and params["action"] != options.RESUME:
         api.warn(run_steps.PAUSED)
         return _status(api, params, found, wanted)
     seen = look(api, params)
     plan = _plan(params, seen, wanted, found)
+    targets.refuse_lost(seen.targets, plan.pools)
     for target in seen.targets:
         if set(target.nodes) & set(plan.nodes):
             targets.refuse(target, params["adopt"])
     if not plan.waves:
         return _nothing_due(api, params, seen, plan, found)
-    ends = run_steps.ask(api, params, plan, seen)
     state = found or states.fresh(wanted, None)
     for line in [*plan.lines(state.seconds), targets.remark(seen.targets)]:
         api.progress(line)
-    if not api.check_mode and not run_steps.may_begin(api, params):
-        return result(seen, plan, state.at(phase=states.WAITING), ends)
+    ends = run_steps.ask(api, params, plan, seen)
+    if params["probe"]:
+        gate_steps.rehearse(api, params["probe"], seen.drivers[plan.nodes[0]].node)
+    if not api.check_mode:
+        is_closed = window_steps.is_closed(params)
+        if not window_steps.may_begin(api, params):
+            return result(seen, plan, state.at(phase=states.WAITING), ends)
+        if is_closed:
+            # The task has waited for the window: other pods run now, and other runs may have worked.
+            return _run(api, params, states.read(api.get(MAP, states.NAME, params["namespace"])), wanted)
     work = Work(api, params, seen, plan, state, ends, state.seconds)
     run_steps.begin(work, found)
     return run_steps.upgrade(work)
@@ -125,8 +152,7 @@ def _nothing_due(
     api: Api, params: GpuDriverUpgradeParams, seen: Seen, plan: Plan, found: State | None
 ) -> dict[str, t.Any]:
     """Finish what a killed run left: labels that hold nodes back, and the upgradePolicy."""
-    chosen = [seen.drivers[node] for node in plan.pools if node in seen.drivers]
-    is_held = any(one.is_held or one.is_closed for one in chosen)
+    is_held = any(one.is_held or one.is_closed for one in seen.chosen)
     state = found or _none(plan.wanted).at(phase=states.DONE)
     work = Work(api, params, seen, plan, state, [])
     if is_held or state.is_open or state.phase == states.FAILED:

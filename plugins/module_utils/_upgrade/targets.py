@@ -79,9 +79,12 @@ class Target:
             values["upgradePolicy"] = changed
         return self.body(values) if values else None
 
-    def before(self) -> dict[str, t.Any]:
-        """Return what a rollback needs: the driver, and the upgradePolicy."""
-        return {"triple": list(self.triple), "rules": self.rules}
+    def before(self, left: t.Mapping[str, t.Any] | None = None) -> dict[str, t.Any]:
+        """Return what a rollback needs: the driver, and the upgradePolicy.
+
+        left: what a failed upgrade has noted, whose upgradePolicy the object still has.
+        """
+        return {"triple": list(self.triple), "rules": left["rules"] if left else self.rules}
 
 
 def _changed(wanted: t.Mapping[str, t.Any], live: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
@@ -138,6 +141,22 @@ def find(snapshot: Snapshot) -> list[Target]:
         if (one.get("spec") or {}).get("driverType", "gpu") == "gpu"
     ]
     return [one for one in found if one.nodes]
+
+
+def without_object(targets: t.Sequence[Target], nodes: t.Iterable[str]) -> list[str]:
+    """Return the nodes whose driver none of the objects brings, sorted."""
+    return sorted(set(nodes).difference(*(one.nodes for one in targets)))
+
+
+def refuse_lost(targets: t.Sequence[Target], nodes: t.Iterable[str]) -> None:
+    """Raise UPGRADE-NO-DRIVER for nodes whose driver no object brings: their upgrade would never come."""
+    if lost := without_object(targets, nodes):
+        raise NotReadyError(
+            "UPGRADE-NO-DRIVER",
+            f"No NVIDIADriver brings the driver of {', '.join(lost)}: label {OWNER} names none.",
+            "Run `oc get nvidiadriver -o yaml`. Give one of them a nodeSelector that fits these nodes, or "
+            "set gpu_upgrade_pools (module option pools) to other pools.",
+        )
 
 
 def _active(policies: t.Sequence[KubeObject]) -> KubeObject | None:

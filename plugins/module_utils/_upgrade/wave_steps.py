@@ -18,7 +18,7 @@ from .._nodes.taints import matches
 from .._stack import diagnose
 from .._stack.clusterpolicy.judge import PODS
 from .._stack.params import StackPool
-from . import node_driver
+from . import node_driver, targets
 from .judge import Wave, WaveJudge
 from .look_steps import Seen, queries
 from .node_driver import NodeDriver
@@ -50,6 +50,14 @@ def write_target(api: Api, target: Target, triple: Triple, values: t.Mapping[str
     live = api.get(kind, target.name) or target.live
     if body := Target(target.kind, live, target.nodes).patch_to(triple, values):
         api.merge_patch(kind, target.name, None, body)
+
+
+def restore(api: Api, seen: Seen, before: t.Mapping[str, t.Mapping[str, t.Any]]) -> None:
+    """Give the objects their own upgradePolicy back. before: title of each object -> what it had."""
+    for target in seen.targets:
+        if target.title in before:
+            values = targets.restoring(before[target.title]["rules"], target.rules)
+            write_target(api, target, target.triple, values)
 
 
 def hold(api: Api, drivers: t.Iterable[NodeDriver]) -> None:

@@ -41,11 +41,36 @@ class GpuWorkloadParams(StateParams):
     machine_namespace: str
 
 
+OPTIONS: t.Final[dict[str, t.Any]] = {
+    "namespace": {"type": "str", "default": "gpu-validation"},
+    "node_selector": {"type": "dict"},
+    "tolerations": {"type": "list", "elements": "dict", "default": []},
+    "resources": {"type": "dict"},
+    "claims": {"type": "bool", "default": False},
+    "benchmark": {"type": "str", "choices": sorted(BENCHMARKS), "default": "vectoradd"},
+    "image": {"type": "str"},
+    "hold": {"type": "int", "default": 3},
+    "force": {"type": "bool", "default": False},
+    "strict": {"type": "bool", "default": False},
+    "min_nodes": {"type": "int", "default": 1},
+    "pools": {"type": "list", "elements": "dict"},
+    "max_nodes": {"type": "int", "default": 200},
+    "grace": {"type": "float", "default": 60.0},
+    "joining": {"type": "list", "elements": "str"},
+    "machine_namespace": {"type": "str", "default": "openshift-machine-api"},
+}
+
+
 BENCHMARK_LABEL: t.Final = "accelerators.openshift/benchmark"
 RUN_LABEL: t.Final = "accelerators.openshift/run"
 HOSTNAME: t.Final = "kubernetes.io/hostname"
 _CPU_MILLIS: t.Final = 100
 _ENDED: t.Final = ("Succeeded", "Failed")
+
+
+def defaults() -> dict[str, t.Any]:
+    """Return each option of OPTIONS with its default."""
+    return {key: option.get("default") for key, option in OPTIONS.items()}
 
 
 def phase(pod: KubeObject) -> str:

@@ -129,6 +129,7 @@ def _required(package: str, version: str, scenario: Scenario) -> list[str]:
     unsolvable = [
         trouble.get("requires", ABSENT_PACKAGE)
         for trouble in scenario.troubles_of("resolution_failed", package=package)
+        if _hits(trouble, version)
     ]
     return [name for name in foreign + unsolvable if name != package]
 

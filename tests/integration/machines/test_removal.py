@@ -13,7 +13,6 @@ from integration.playbook import Playbook, Run
 from integration.wire import Audit
 
 Data = dict[str, t.Any]
-SCENARIO: t.Final = "aws"
 pytestmark = [
     pytest.mark.story("two files of pools come, and go one after the other"),
     pytest.mark.long("the whole chain twice: the unit tests of the package _removal have the same decisions"),

@@ -37,20 +37,25 @@ def test_objects_and_marks_of_nodes_are_named_and_removed(cluster: Cluster) -> N
     client.patch("v1", "nodes", node, None, {"spec": {"taints": taints}})
     quota = {"metadata": {"name": "it-left", "namespace": "default"}, "spec": {"hard": {"pods": "1k"}}}
     client.create({"apiVersion": "v1", "kind": "ResourceQuota", **quota})
+    for name in ("gpu-validation", "it-left"):
+        client.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     expected = [
         Left("cordon", node, ""),
         Left("label", node, "example.com/team"),
+        Left("namespaces", "", "gpu-validation"),
         Left("priorityclasses", "", "it-left"),
         Left("resourcequotas", "default", "it-left"),
         Left("taint", node, "example.com/left"),
     ]
     assert found.sweep(grace=0) == expected
-    assert [str(one) for one in expected[:3]] == [
+    assert [str(one) for one in expected[:4]] == [
         f"cordon {node}",
         f"label {node}/example.com/team",
+        "namespaces gpu-validation",
         "priorityclasses it-left",
     ]
     assert found.names() == []
+    assert client.delete("v1", "namespaces", "it-left"), "a namespace of a test stays"
 
 
 def test_a_machine_set_goes_with_its_machines_and_nodes(cluster: Cluster) -> None:

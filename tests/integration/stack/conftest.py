@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from cluster import Cluster, own, running
 from integration.playbook import Playbook
-from integration.twelve_steps import task
+from integration.stack.operators.subscribed import subscribe
 from integration.wire import Audit
 
 
@@ -32,11 +32,7 @@ def playbook(
     made = Playbook(tmp_path_factory.mktemp(request.path.stem), cluster.kubeconfig, program)
     operators: dict[str, str] = getattr(request.module, "OPERATORS", {})
     if operators:
-        run = made.tasks(
-            *(task("olm_operator", name=name, namespace=namespace) for name, namespace in operators.items()),
-            task("nfd_labels"),
-        )
-        assert run.rc == 0, run.output[-3000:]
+        subscribe(made, operators)
     return made
 
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two pools of scenario gpu-nodes with a driver each, and the number of nodes without one at a time."""
+"""Two pools of scenario gpu-nodes with a driver each, work on them, and the nodes without a driver."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ POLICIES: t.Final = ("nvidia.com/v1", "clusterpolicies")
 NAMESPACE: t.Final = "nvidia-gpu-operator"
 OWNER: t.Final = "nvidia.com/gpu-operator.driver.owner"
 POOL: t.Final = "accelerators.openshift/pool"
+WORK: t.Final = "training"
 OLD, NEW = "580.82.07", "595.91.07"
 NODES: t.Final = {"inference": {"t4-0", "t4-1"}, "training": {"a100-0"}}
 QUICK: t.Final[Data] = {"grace": 20, "wait_timeout": 180}
@@ -35,6 +36,28 @@ def driver(version: str) -> Data:
     return {"repository": "nvcr.io/nvidia", "image": "driver", "version": version}
 
 
+def training(node: str, **more: t.Any) -> Data:
+    """Return a ReplicaSet whose pod uses a GPU of a node, and comes back there. more: fields of its pod."""
+    labels = {"app": WORK}
+    container = {
+        "name": "c",
+        "image": "example.com/train",
+        "resources": {"limits": {"nvidia.com/gpu": "1"}},
+    }
+    pod = {"nodeSelector": {"kubernetes.io/hostname": node}, "containers": [container], **more}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": WORK, "namespace": "default"},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": pod},
+        },
+    }
+
+
+TRAINING: t.Final = training("t4-0", tolerations=[{"operator": "Exists"}])
 POOLS: t.Final = [pool("inference", 1, 2), pool("training", 8, 1)]
 
 

@@ -14,7 +14,7 @@ import pytest
 from cluster import Cluster, must_get
 from integration.patience import until
 from integration.playbook import Playbook, TaskResult
-from integration.stack.driver_gaps import POLICIES, POOLS, QUICK
+from integration.stack.driver_gaps import POLICIES, POOLS, QUICK, TRAINING
 from integration.wire import Audit
 
 Data = dict[str, t.Any]
@@ -31,30 +31,6 @@ OPERATOR: t.Final[Data] = {
 FIRST, NEXT = (f"gpu-operator-certified.v26.3.{patch}" for patch in (0, 3))
 TEAM: t.Final[Data] = {"key": "team", "operator": "Equal", "value": "b", "effect": "NoSchedule"}
 STACK: t.Final[Data] = {"pools": POOLS, **QUICK}
-# The pod's controller makes it again on the same node.
-TRAINING: t.Final[Data] = {
-    "apiVersion": "apps/v1",
-    "kind": "ReplicaSet",
-    "metadata": {"name": "training", "namespace": "default"},
-    "spec": {
-        "replicas": 1,
-        "selector": {"matchLabels": {"app": "training"}},
-        "template": {
-            "metadata": {"labels": {"app": "training"}},
-            "spec": {
-                "nodeSelector": {"kubernetes.io/hostname": "t4-0"},
-                "tolerations": [{"operator": "Exists"}],
-                "containers": [
-                    {
-                        "name": "c",
-                        "image": "example.com/train",
-                        "resources": {"limits": {"nvidia.com/gpu": "1"}},
-                    }
-                ],
-            },
-        },
-    },
-}
 
 
 def pods(cluster: Cluster) -> list[Data]:

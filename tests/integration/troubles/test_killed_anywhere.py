@@ -38,12 +38,14 @@ class Point(t.NamedTuple):
     """A moment of a playbook in which it is killed. Each point needs the points before it.
 
     write: the request after which it is killed. later: seconds after that. slow: the trouble that keeps the
-    playbook waiting until then.
+    playbook waiting until then. gone: what is deleted first, since the run that was killed before may have
+    gone further than its own point.
     """
 
     write: str
     later: float = 0.0
     slow: str = ""
+    gone: tuple[str, str, str | None] | None = None
 
     def __str__(self) -> str:
         what = self.write.replace("(create|patch)", "write")
@@ -59,9 +61,9 @@ ENABLED: t.Final = (
     Point(SUBSCRIBED),
     Point(APPROVED),
     Point("(create|patch) nodefeaturediscoveries.nfd.openshift.io"),
-    Point("(create|patch) clusterpolicies.nvidia.com"),
-    Point("(create|patch) resourcequotas", 1, DRIVER_IS_SLOW),
-    Point("create pods"),
+    Point("(create|patch) clusterpolicies.nvidia.com", gone=("nvidia.com/v1", "clusterpolicies", None)),
+    Point("(create|patch) resourcequotas", 1, DRIVER_IS_SLOW, ("v1", "resourcequotas", "team-a")),
+    Point("create pods", gone=("v1", "configmaps", "gpu-validation")),
 )
 RESIZED: t.Final = tuple(Point("patch nodes", later) for later in (0, 1, 2, 3, 5))
 REPLACED: t.Final = (
@@ -116,6 +118,18 @@ class Killer:
             if trouble:
                 faults.clear(sandbox, trouble, {})
 
+    def take_away(self, version: str, plural: str, namespace: str | None) -> None:
+        """Delete the objects of a kind, but for what Kubernetes itself keeps in each namespace."""
+        client = self.world.cluster.client
+
+        def live() -> list[str]:
+            names = [one["metadata"]["name"] for one in client.list(version, plural, namespace)]
+            return [name for name in names if not name.startswith(("kube-root-ca", "openshift-service-ca"))]
+
+        for name in live():
+            client.delete(version, plural, name, namespace)
+        until(lambda: not live(), f"no {plural} any more")
+
     def node_to_replace(self) -> str:
         """Return a node of the whole pool; one that a killed run has cordoned comes first."""
         client = self.world.cluster.client
@@ -141,6 +155,8 @@ def killer(cluster: Cluster, demo: Demo) -> t.Iterator[Killer]:
 
 @pytest.mark.parametrize("point", ENABLED, ids=str)
 def test_enable_gpus(killer: Killer, point: Point) -> None:
+    if point.gone:
+        killer.take_away(*point.gone)
     killer.kill("enable_gpus", point, **ENABLE)
 
 

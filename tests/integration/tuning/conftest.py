@@ -5,13 +5,6 @@
 
 from __future__ import annotations
 
-import typing as t
+from own_cluster import cluster
 
-import pytest
-from cluster import Cluster, own
-
-
-@pytest.fixture(scope="module")
-def cluster(request: pytest.FixtureRequest) -> t.Iterator[Cluster]:
-    with own(request.module.SCENARIO) as found:
-        yield found
+__all__ = ["cluster"]

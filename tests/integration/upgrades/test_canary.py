@@ -16,12 +16,6 @@ pytestmark = pytest.mark.story("a failing canary, and then the same command agai
 HURRIED: t.Final[dict[str, t.Any]] = {"grace": 4, "node_timeout": 90, "canary": "t4-1"}
 
 
-@pytest.fixture(scope="module")
-def installed(upgrades: Upgrades) -> Upgrades:
-    upgrades.install()
-    return upgrades
-
-
 def test_the_canary_gets_its_old_driver_back(installed: Upgrades) -> None:
     rules = installed.policy()["upgradePolicy"]
     made = installed.run(**HURRIED)

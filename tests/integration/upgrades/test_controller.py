@@ -21,12 +21,6 @@ pytestmark = [
 Data = dict[str, t.Any]
 
 
-@pytest.fixture(scope="module")
-def installed(upgrades: Upgrades) -> Upgrades:
-    upgrades.install()
-    return upgrades
-
-
 def ask(upgrades: Upgrades, version: str, **rules: t.Any) -> None:
     """Write a driver and rules of its upgrade into the ClusterPolicy."""
     body = {"spec": {"driver": {**driver(version), "upgradePolicy": rules}}}
@@ -35,6 +29,12 @@ def ask(upgrades: Upgrades, version: str, **rules: t.Any) -> None:
 
 def mark(upgrades: Upgrades, node: str, state: str) -> None:
     upgrades.client.patch("v1", "nodes", node, None, {"metadata": {"labels": {STATE: state}}})
+
+
+def request(upgrades: Upgrades, node: str) -> None:
+    """Ask the controller for the whole upgrade of a node."""
+    body = {"metadata": {"annotations": {"nvidia.com/gpu-driver-upgrade-requested": "true"}}}
+    upgrades.client.patch("v1", "nodes", node, None, body)
 
 
 def runs(upgrades: Upgrades, version: str) -> bool:
@@ -68,12 +68,13 @@ def test_a_driver_in_use_crashes_in_its_init_container_until_the_node_is_emptied
                 "Init:CrashLoopBackOff",
             )
             assert installed.states() == dict.fromkeys(NODES, "upgrade-done")
-        text = log(installed.client, NAMESPACE, pod["name"], "k8s-driver-manager")
-        assert "Could not unload NVIDIA driver kernel modules, driver is in use" in text
-        assert [one["metadata"]["uid"] for one in installed.pods()] == [uid]
-        mark(installed, "t4-0", "upgrade-required")
-        until(lambda: runs(installed, NEW), "the controller empties the node, and the driver starts")
+            text = log(installed.client, NAMESPACE, pod["name"], "k8s-driver-manager")
+            assert "Could not unload NVIDIA driver kernel modules, driver is in use" in text
+            assert [one["metadata"]["uid"] for one in installed.pods()] == [uid]
+        # By the label alone the controller would only restart the driver pod, and end no pod.
+        request(installed, "t4-0")
         until(lambda: [one for one in installed.pods() if one["metadata"]["uid"] != uid], "another pod")
+        until(lambda: runs(installed, NEW), "the controller empties the node, and the driver starts")
 
 
 def test_a_failed_validation_becomes_upgrade_done_by_itself(installed: Upgrades) -> None:

@@ -21,12 +21,6 @@ TOOLKIT: t.Final = "nvidia-container-toolkit-daemonset"
 HURRIED: t.Final[dict[str, t.Any]] = {"grace": 4, "node_timeout": 60, "canary": "t4-0"}
 
 
-@pytest.fixture(scope="module")
-def installed(upgrades: Upgrades) -> Upgrades:
-    upgrades.install()
-    return upgrades
-
-
 def test_nodes_that_stay_in_upgrade_required(installed: Upgrades) -> None:
     with installed.staged("driver-upgrade-stalls"):
         made = installed.run(**HURRIED, rollback=False)

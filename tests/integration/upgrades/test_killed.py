@@ -35,12 +35,6 @@ POINTS: t.Final = (
 )
 
 
-@pytest.fixture(scope="module")
-def installed(upgrades: Upgrades) -> Upgrades:
-    upgrades.install()
-    return upgrades
-
-
 def test_there_are_twenty_points() -> None:
     assert len(set(POINTS)) == 20
 

@@ -15,12 +15,6 @@ SCENARIO: t.Final = "gpu-nodes"
 pytestmark = pytest.mark.story("one stack goes to the new driver and back")
 
 
-@pytest.fixture(scope="module")
-def installed(upgrades: Upgrades) -> Upgrades:
-    upgrades.install()
-    return upgrades
-
-
 @pytest.mark.parametrize(
     ("options", "code"),
     [

@@ -12,7 +12,7 @@ import typing as t
 from cluster import Cluster, must_get
 from integration.patience import until
 from integration.playbook import Playbook, TaskResult
-from integration.stack.driver_gaps import NAMESPACE, NEW, OLD, POLICIES, POOLS, driver
+from integration.stack.driver_gaps import NAMESPACE, NEW, OLD, POLICIES, POOLS, WORK, driver, training
 from integration.wire import Audit
 
 from openshift_sandbox import scenario
@@ -25,33 +25,7 @@ NODES: t.Final = ("a100-0", "t4-0", "t4-1")
 STATE: t.Final = "nvidia.com/gpu-driver-upgrade-state"
 SKIP: t.Final = "nvidia.com/gpu-driver-upgrade.skip"
 DRIVERS: t.Final = "app.kubernetes.io/component=nvidia-driver"
-TRAINING: t.Final = "training"
 QUICK: t.Final[Data] = {"grace": 20, "wait_timeout": 180, "settle": 1}
-
-
-def training(node: str) -> Data:
-    """Return a ReplicaSet whose pod uses a GPU of a node, and comes back there."""
-    labels = {"app": TRAINING}
-    spec = {
-        "nodeSelector": {"kubernetes.io/hostname": node},
-        "containers": [
-            {
-                "name": "c",
-                "image": "example.com/train",
-                "resources": {"limits": {"nvidia.com/gpu": "1"}},
-            }
-        ],
-    }
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "ReplicaSet",
-        "metadata": {"name": TRAINING, "namespace": "default"},
-        "spec": {
-            "replicas": 1,
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": spec},
-        },
-    }
 
 
 class Upgrades:
@@ -115,7 +89,7 @@ class Upgrades:
 
     def pods(self) -> list[Data]:
         """Return the pods of the training that run."""
-        found = self.client.list("v1", "pods", "default", labels=f"app={TRAINING}")
+        found = self.client.list("v1", "pods", "default", labels=f"app={WORK}")
         return [
             pod
             for pod in found
@@ -130,9 +104,9 @@ class Upgrades:
         try:
             yield str(pod["metadata"]["uid"])
         finally:
-            self.client.delete("apps/v1", "replicasets", TRAINING, "default")
+            self.client.delete("apps/v1", "replicasets", WORK, "default")
             until(
-                lambda: not self.client.list("v1", "pods", "default", labels=f"app={TRAINING}"),
+                lambda: not self.client.list("v1", "pods", "default", labels=f"app={WORK}"),
                 "the pod with a GPU is gone",
             )
 

@@ -5,30 +5,6 @@
 
 from __future__ import annotations
 
-import os
-import typing as t
-from pathlib import Path
+from own_cluster import cluster
 
-import pytest
-from cluster import Cluster, running
-from integration.playbook import Playbook
-from integration.wire import Audit
-
-
-@pytest.fixture(scope="module")
-def cluster(request: pytest.FixtureRequest) -> t.Iterator[Cluster]:
-    scenario = request.module.SCENARIO
-    if os.environ.get("KUBECONFIG"):
-        pytest.skip(f"needs a cluster of its own: scenario {scenario}")
-    with running(scenario) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, program: Path) -> Playbook:
-    return Playbook(tmp_path_factory.mktemp("playbooks"), cluster.kubeconfig, program)
-
-
-@pytest.fixture(scope="module")
-def audit(cluster: Cluster) -> Audit:
-    return Audit(cluster.sandbox.directory / "audit.log" if cluster.sandbox else None, cluster.client)
+__all__ = ["cluster"]

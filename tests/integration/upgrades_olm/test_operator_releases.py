@@ -11,7 +11,7 @@ import pytest
 from cluster import Cluster, must_get
 from integration.patience import until
 from integration.playbook import Playbook, Run, TaskResult
-from integration.stack.driver_gaps import POOLS, QUICK
+from integration.stack.driver_gaps import POOLS, QUICK, TRAINING
 from integration.stack.operators.subscribed import V1ALPHA1, approved
 from integration.wire import Audit
 
@@ -25,29 +25,6 @@ FIRST, MIDDLE, LAST = (f"{GPU}.v{version}" for version in ("25.10.1", "26.3.3", 
 OLDER, NEWER = "nfd.v4.22.0-202607141007", "nfd.v4.22.0-202608111344"
 KMM: t.Final = "kernel-module-management.v2.6.0"
 UP: t.Final[Data] = {"gpu_upgrade_operators": [{"name": "gpu", "channel": "stable"}]}
-TRAINING: t.Final[Data] = {
-    "apiVersion": "apps/v1",
-    "kind": "ReplicaSet",
-    "metadata": {"name": "training", "namespace": "default"},
-    "spec": {
-        "replicas": 1,
-        "selector": {"matchLabels": {"app": "training"}},
-        "template": {
-            "metadata": {"labels": {"app": "training"}},
-            "spec": {
-                "nodeSelector": {"kubernetes.io/hostname": "t4-0"},
-                "tolerations": [{"operator": "Exists"}],
-                "containers": [
-                    {
-                        "name": "c",
-                        "image": "example.com/train",
-                        "resources": {"limits": {"nvidia.com/gpu": "1"}},
-                    }
-                ],
-            },
-        },
-    },
-}
 
 
 def subscription(cluster: Cluster, name: str, namespace: str) -> Data:

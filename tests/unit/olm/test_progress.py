@@ -34,6 +34,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm import
 )
 
 
+def test_the_remedy_of_a_failed_resolution_names_the_variable_of_the_role() -> None:
+    ask = replace(ASK, package="gpu-operator-certified")
+    verdict = progress.judge(seen(subscription(conditions=[RESOLUTION])), ask)
+    assert "set gpu_operator_channel (module option channel) to another channel" in verdict.remedy
+
+
 @pytest.mark.parametrize(
     ("snapshot", "ask", "verdict", "code"),
     [

@@ -11,6 +11,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     NotReadyError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._operators import remedies
 from ansible_collections.accelerators.openshift.plugins.module_utils._operators.remedies import for_playbook
 
 
@@ -31,3 +32,13 @@ def test_a_remedy_names_a_variable_of_the_playbook(code: str, remedy: str, wante
     with pytest.raises(AcceleratorError) as caught, for_playbook():
         raise NotReadyError(code, "why", remedy)
     assert wanted in caught.value.remedy
+
+
+def test_a_refusal_after_finished_steps_does_not_say_that_nothing_was_changed() -> None:
+    for said in ("Nothing was changed.", "Nothing was approved."):
+        exc = AcceleratorError("OLM-BUSY", f"2 pods end. {said} The Subscription has channel a again.", "")
+        remedies.say_what_stays(exc)
+        assert exc.message == (
+            "2 pods end. This step has changed nothing; the steps before it stay. "
+            "The Subscription has channel a again."
+        )

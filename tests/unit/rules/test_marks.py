@@ -1,4 +1,4 @@
-"""The two marks of tests: each says why, and a file that it names is there."""
+"""The marks of tests: each says why, and a file that it names is there. A SCENARIO has its own sandbox."""
 
 from __future__ import annotations
 
@@ -38,3 +38,20 @@ def test_a_mark_says_why_and_names_files_that_exist(path: Path) -> None:
 def test_there_are_long_tests_and_stories() -> None:
     found = {ast.unparse(call.func) for path in [*FILES, *HELPERS] for call in marks(path)}
     assert found == MARKS
+
+
+def fixtures(path: Path) -> list[str]:
+    """Return the texts of the conftest.py files of a test file, without the one of all tests."""
+    found = (parent / "conftest.py" for parent in path.parents if parent.is_relative_to(ROOT))
+    return [one.read_text() for one in found if one.exists() and one.parent != ROOT]
+
+
+WITH_SCENARIO = [path for path in FILES if re.search(r"^SCENARIO\b", path.read_text(), re.MULTILINE)]
+
+
+@pytest.mark.parametrize("path", WITH_SCENARIO, ids=name)
+def test_a_fixture_reads_the_scenario_of_a_file(path: Path) -> None:
+    """Otherwise the file would share a sandbox, and leave there what it means for its own."""
+    readers = ("module.SCENARIO", "import cluster", "import place")
+    by_folder = any(word in text for text in fixtures(path) for word in readers)
+    assert by_folder or path.read_text().count("SCENARIO") > 1

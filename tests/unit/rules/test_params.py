@@ -11,6 +11,7 @@ import pytest
 from ansible_collections.accelerators.openshift.plugins.module_utils._access.grant_steps import (
     AccessGrantParams,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._access.steps import AccessReviewParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._access.token_steps import (
     AccessTokenParams,
 )
@@ -60,6 +61,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload.p
 MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 PARAMS: dict[str, type] = {
     "access_grant": AccessGrantParams,
+    "access_review": AccessReviewParams,
     "access_token": AccessTokenParams,
     "gpu_autoscaler": GpuAutoscalerParams,
     "gpu_driver_upgrade": GpuDriverUpgradeParams,

@@ -30,7 +30,6 @@ VALUES: t.Final = {
     "gpu_lock_timeout": "600",
     "gpu_policy_namespaces": "[team-a]",
     "gpu_policy_create_namespaces": "true",
-    "gpu_node_pool_on_busy": "drain",
     "gpu_node_pool_max_surge": "3",
     "gpu_node_pool_source_machine_set": "[worker-b]",
     "gpu_operator_driver_change": "pin",

@@ -8,6 +8,7 @@ import typing as t
 
 from unit.engine import api_on
 from unit.fake_server import Answer, FakeServer
+from unit.killed_run import Killer
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
@@ -97,13 +98,12 @@ def config(name: str, role: str, *arguments: str) -> KubeObject:
     }
 
 
-class Operator:
+class Operator(Killer):
     """The operator: it works after each request, unless a test stops it.
 
     reboots: nodes in the order in which they rebooted. is_stopped: nothing happens. rolls: nodes get their
-    configuration. renders: configurations are rendered. requests_left: the run ends (as after kill -9) when
-    so many writes were sent. tuned_is_late: requests until TuneD tells the kernel arguments of a
-    PerformanceProfile.
+    configuration. renders: configurations are rendered. tuned_is_late: requests until TuneD tells the
+    kernel arguments of a PerformanceProfile.
     """
 
     def __init__(self, *objects: KubeObject, kinds: t.Iterable[str] = KINDS) -> None:
@@ -111,7 +111,6 @@ class Operator:
         self.reboots: list[str] = []
         self.is_stopped = False
         self.rolls = self.renders = True
-        self.writes_left: int | None = None
         self.tuned_is_late, self._heard = 0, (list[str](), 0)
         for one in (pool("worker"), config("00-worker", "worker", "quiet"), *objects):
             self.server.put(one)
@@ -127,11 +126,7 @@ class Operator:
         return api_on(self.server, **more)
 
     def request(self, method: str, url: str, **more: t.Any) -> Answer:
-        is_write = method != "GET" and "dryRun" not in url and b"dryRun" not in (more.get("body") or b"")
-        if is_write and self.writes_left is not None:
-            if self.writes_left == 0:
-                raise KilledError
-            self.writes_left -= 1
+        self.count(method, url, more)
         answer = self.server.answer(method, url, **more)
         if not self.is_stopped:
             self._work()
@@ -290,7 +285,3 @@ class Operator:
 
     def _touch(self, one: KubeObject) -> None:
         self.server.put(one)
-
-
-class KilledError(BaseException):
-    """The process of a run ends, as after kill -9: nothing of it runs any more."""

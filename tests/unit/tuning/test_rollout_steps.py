@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from unit.tuning.operator_in_memory import LABEL, KilledError, Operator, config, gpu_pod, node, pool, tuning
+from unit.killed_run import KilledError
+from unit.tuning.operator_in_memory import LABEL, Operator, config, gpu_pod, node, pool, tuning
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,

@@ -179,3 +179,13 @@ def test_a_node_of_the_control_plane_belongs_to_master() -> None:
     compact["metadata"]["labels"]["node-role.kubernetes.io/master"] = ""
     (found,) = pause.members(pools, [compact])
     assert found.title == "master"
+
+
+def test_the_control_plane_is_not_paused() -> None:
+    """The update would never complete: the machine-config operator waits for the pool master."""
+    master = "node-role.kubernetes.io/master"
+    control = pool("master", nodeSelector={"matchLabels": {master: ""}})
+    operator = cluster(control, node("m1", labels={master: ""}))
+    error = refusal(lambda: paused(operator))
+    assert (error.code, operator.server.writes()) == ("UPDATE-SHARED", [])
+    assert "master" in error.message

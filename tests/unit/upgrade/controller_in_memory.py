@@ -12,6 +12,7 @@ import typing as t
 
 from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer
+from unit.killed_run import Killer
 from unit.stack.builders import FIXTURE, pod as pod_of
 from unit.upgrade.builders import NAMESPACE, OLD
 
@@ -29,17 +30,12 @@ KINDS: t.Final = (
 _UNDER_WAY: t.Final = ("cordon-required", "pod-restart-required", "upgrade-failed")
 
 
-class KilledError(BaseException):
-    """The process of a run ends, as after kill -9: nothing of it runs any more."""
-
-
-class Operator:
+class Operator(Killer):
     """The operator works after each write, until nothing changes any more.
 
     upgraded: node and version of each driver pod that came up, in their order. ended: pods that ended.
     broken: versions whose pods crash, or (node, version). stuck: pods that no eviction ends. is_stopped: the
-    operator does nothing. writes_left: the run is killed when so many writes were sent. owners: node -> its
-    NVIDIADriver. jobs_end: the condition with which each Job ends.
+    operator does nothing. owners: node -> its NVIDIADriver. jobs_end: the condition with which each Job ends.
     """
 
     def __init__(
@@ -53,7 +49,6 @@ class Operator:
         self.stuck: set[str] = set()
         self.jobs_end = "Complete"
         self.is_stopped = False
-        self.writes_left: int | None = None
         self.owners = owners
         self._revisions: dict[str, list[str]] = {}
         seen = copy.deepcopy(FIXTURE)
@@ -117,11 +112,7 @@ class Operator:
         return api_on(self.server, self.clock, seconds=3600.0, **more)
 
     def request(self, method: str, url: str, **more: t.Any) -> Answer:
-        is_write = method != "GET" and "dryRun" not in url and b"dryRun" not in (more.get("body") or b"")
-        if is_write and self.writes_left is not None:
-            if self.writes_left == 0:
-                raise KilledError
-            self.writes_left -= 1
+        is_write = self.count(method, url, more)
         answer = self.server.answer(method, url, **more)
         if is_write and not self.is_stopped:
             self._work()

@@ -85,7 +85,7 @@ def test_a_driver_pod_that_restarted_under_pods_is_in_use() -> None:
     ]
     found = judge(seen)
     assert found.code == "UPGRADE-IN-USE"
-    assert "upgrade-required" in found.remedy
+    assert "gpu-driver-upgrade-requested=true" in found.remedy
 
 
 def test_a_failed_upgrade_fails_the_wave_at_once() -> None:

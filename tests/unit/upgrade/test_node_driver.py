@@ -76,12 +76,20 @@ def test_a_released_node_is_not_emptied_for_nothing() -> None:
     assert node_driver.release(old)["metadata"]["labels"] == {SKIP: None}
 
 
+# The label alone would only restart a driver that is what its DaemonSet says.
+REQUIRED = {
+    "metadata": {
+        "labels": {STATE: "upgrade-required"},
+        "annotations": {"nvidia.com/gpu-driver-upgrade-requested": "true"},
+    }
+}
+
+
 def test_a_failed_node_begins_again() -> None:
     assert node_driver.again(driver()) is None
     assert node_driver.again(driver(is_current=False)) is None
-    required = {"metadata": {"labels": {STATE: "upgrade-required"}}}
-    assert node_driver.again(driver(state="upgrade-failed", is_ready=False)) == required
-    assert node_driver.again(driver(state="validation-required", is_current=False)) == required
+    assert node_driver.again(driver(state="upgrade-failed", is_ready=False)) == REQUIRED
+    assert node_driver.again(driver(state="validation-required", is_current=False)) == REQUIRED
     assert node_driver.again(driver(state="validation-required")) is None
     right = node_driver.again(driver(state="upgrade-failed"))
     assert right is not None
@@ -94,4 +102,4 @@ def test_a_pod_that_its_manager_blocks_begins_again() -> None:
     status = {"name": "k8s-driver-manager", "ready": False, "restartCount": 7}
     one.pod["status"]["initContainerStatuses"] = [status]
     assert one.is_blocked
-    assert node_driver.again(one) == {"metadata": {"labels": {STATE: "upgrade-required"}}}
+    assert node_driver.again(one) == REQUIRED

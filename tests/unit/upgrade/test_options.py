@@ -61,6 +61,7 @@ def test_no_driver_is_none() -> None:
         ({"wave": "some"}, "UPGRADE-WAVE"),
         ({"window": "25:00-04:00"}, "UPGRADE-WINDOW"),
         ({"window": "tonight"}, "UPGRADE-WINDOW"),
+        ({"window": "22:00-22:00"}, "UPGRADE-WINDOW"),
         ({"probe": {"kind": "Pod", "metadata": {"name": "p"}}}, "UPGRADE-JOB"),
         ({"probe": {"kind": "Job"}}, "UPGRADE-JOB"),
     ],

@@ -50,13 +50,14 @@ def test_a_state_that_nobody_can_read_is_refused() -> None:
 
 def test_another_upgrade_has_to_end_first() -> None:
     other = WANTED._replace(version="580.173.02")
-    states.refuse_other(None, other)
-    states.refuse_other(WHOLE, WANTED)
-    states.refuse_other(WHOLE.at(phase=states.DONE), other)
+    states.refuse_other(None, other, "nvidia")
+    states.refuse_other(WHOLE, WANTED, "nvidia")
+    states.refuse_other(WHOLE.at(phase=states.DONE), other, "nvidia")
     with pytest.raises(NotReadyError) as caught:
-        states.refuse_other(WHOLE, other)
+        states.refuse_other(WHOLE, other, "nvidia")
     assert caught.value.code == "UPGRADE-OTHER"
     assert "1 of 3 nodes" in caught.value.message
+    assert "-n nvidia configmap" in caught.value.remedy
 
 
 def test_a_new_upgrade_remembers_the_seconds_of_the_last() -> None:

@@ -8,31 +8,17 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import (
     GpuWorkloadParams,
     Mark,
+    defaults,
 )
 
 
 def params(**given: t.Any) -> GpuWorkloadParams:
     """Return the parameters of gpu_workload with their defaults."""
-    plain: GpuWorkloadParams = {
+    plain = defaults() | {
         "state": "present",
         "wait": True,
         "wait_timeout": 1800,
-        "namespace": "gpu-validation",
         "node_selector": {"pool": "a"},
-        "tolerations": [],
-        "resources": None,
-        "claims": False,
-        "benchmark": "vectoradd",
-        "image": None,
-        "hold": 3,
-        "force": False,
-        "strict": False,
-        "min_nodes": 1,
-        "pools": None,
-        "max_nodes": 200,
-        "grace": 60,
-        "joining": None,
-        "machine_namespace": "openshift-machine-api",
     }
     return t.cast(GpuWorkloadParams, plain | given)
 

@@ -73,7 +73,7 @@ MACHINE: t.Final = (
         "MACH-HOOK",
         "Somebody deleted a Machine, and its pre-drain hook holds it, because its node still has pods that "
         "may not be evicted.",
-        "Set `gpu_node_pool_on_busy: drain`, or wait until the pods have ended.",
+        "Set `gpu_on_busy: drain` (module option `on_busy`), or wait until the pods have ended.",
     ),
     Code(
         "MACH-IMAGE",

@@ -81,7 +81,8 @@ UPDATE: t.Final = (
     ),
     Code(
         "UPDATE-SHARED",
-        "GPU nodes share a MachineConfigPool with other nodes, so it cannot be paused for them alone.",
+        "GPU nodes share a MachineConfigPool with other nodes or with the control plane, so it cannot be "
+        "paused for them alone.",
         "Run `oc get machineconfigpools`, and give the GPU nodes a pool of their own or do not pause.",
     ),
 )
@@ -112,8 +113,8 @@ UPGRADE: t.Final = (
     Code(
         "UPGRADE-IN-USE",
         "A driver pod restarted without the upgrade controller, and pods with GPUs block it.",
-        "Run `oc label node NODE nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite`: the "
-        "controller empties the node first.",
+        "Run `oc annotate node NODE nvidia.com/gpu-driver-upgrade-requested=true`: the operator empties the "
+        "node first.",
     ),
     Code(
         "UPGRADE-JOB",

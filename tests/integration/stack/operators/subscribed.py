@@ -11,12 +11,23 @@ import typing as t
 
 from cluster import Cluster
 from integration.patience import until
+from integration.playbook import Playbook
+from integration.twelve_steps import task
 
 from openshift_sandbox import faults
 
 Data = dict[str, t.Any]
 V1ALPHA1: t.Final = "operators.coreos.com/v1alpha1"
 VIRT: t.Final[Data] = {"name": "kubevirt-hyperconverged", "namespace": "openshift-cnv"}
+
+
+def subscribe(playbook: Playbook, operators: t.Mapping[str, str]) -> None:
+    """Install operators, and label the nodes. operators: name -> namespace, with nfd among them."""
+    run = playbook.tasks(
+        *(task("olm_operator", name=name, namespace=namespace) for name, namespace in operators.items()),
+        task("nfd_labels"),
+    )
+    assert run.rc == 0, run.output[-3000:]
 
 
 @contextlib.contextmanager

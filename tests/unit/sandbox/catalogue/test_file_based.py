@@ -31,6 +31,7 @@ def test_a_bundle_is_inline_and_provides_its_served_kinds() -> None:
         ({"type": "foreign_csv", "package": "nfd", "with_package": "kueue-operator"}, ["kueue-operator"]),
         ({"type": "foreign_csv", "package": "nfd"}, [file_based.FOREIGN_PACKAGE]),
         ({"type": "resolution_failed", "package": "nfd"}, [file_based.ABSENT_PACKAGE]),
+        ({"type": "resolution_failed", "package": "nfd", "version": "4.1.0"}, []),
         ({"type": "resolution_failed", "package": "gpu-operator-certified"}, []),
     ],
 )

@@ -5,9 +5,10 @@
 
 It cannot while pods hold GPUs, and then ends with an error again and again. Where the operator upgrades
 drivers by itself, the manager evicts no pod; else it does. Compared with the source of v0.12.0 (2026-09): the
-real one stops the operands on the node, so pods that come back meanwhile get no GPU; here they get one, and
-do not matter on a node that the upgrade controller has emptied. The real one also drains the node when
-ENABLE_AUTO_DRAIN says so. Here a node knows its driver only from an earlier pod of the same DaemonSet.
+real one stops the operands on the node, so pods that come back meanwhile get no GPU; here they get one. So on
+a node whose driver the upgrade controller restarts, only pods matter that are older than the driver pod. The
+real one also drains the node when ENABLE_AUTO_DRAIN says so. Here a node knows its driver only from an
+earlier pod of the same DaemonSet.
 """
 
 from __future__ import annotations
@@ -55,6 +56,10 @@ def log(node: str, has_digest: bool) -> list[str]:
     ]
 
 
+def _created(pod: Object) -> str:
+    return str(pod["metadata"].get("creationTimestamp", ""))
+
+
 class DriverManagers:
     """The managers of all nodes, and what each node has loaded."""
 
@@ -79,8 +84,9 @@ class DriverManagers:
         in_place = before == now and bool(now.digest)
         others = before is None or (before.boot, before.daemon_set) != (now.boot, now.daemon_set)
         using = holders(cluster.objects("Pod"), name)
-        is_emptied = (node["metadata"].get("labels") or {}).get(STATE) == RESTART
-        if others or in_place or is_emptied or not using:
+        if (node["metadata"].get("labels") or {}).get(STATE) == RESTART:
+            using = [one for one in using if _created(one) < _created(pod)]
+        if others or in_place or not using:
             self._passed[uid] = own
             return False
         if (node["metadata"].get("annotations") or {}).get(ENABLED) == "true":

@@ -99,6 +99,16 @@ def test_the_pod_starts_once_the_controller_has_emptied_the_node() -> None:
     assert not crashes(world)
 
 
+def test_the_pod_waits_for_pods_that_the_controller_did_not_end() -> None:
+    world = restarted(driver(), driver())
+    before = {"metadata": {"creationTimestamp": "2026-01-01T00:00:00Z"}}
+    world.api.patch("v1", "pods", "train", NAMESPACE, before)
+    state = {"nvidia.com/gpu-driver-upgrade-state": "pod-restart-required"}
+    world.api.patch("v1", "nodes", "gpu-0", None, {"metadata": {"labels": state}})
+    world.settle(1)
+    assert crashes(world)
+
+
 @pytest.mark.parametrize("changed", [{"owner": "other"}, {"boot": "b-2"}], ids=("DaemonSet", "boot"))
 def test_a_node_that_started_again_has_no_driver(changed: dict[str, t.Any]) -> None:
     assert not crashes(restarted(driver(), driver(), **changed))
