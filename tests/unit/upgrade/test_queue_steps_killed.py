@@ -9,7 +9,7 @@ import typing as t
 
 import pytest
 from unit.killed_run import KilledError
-from unit.upgrade.builders import NEW, gpu_pod, params
+from unit.upgrade.in_memory.builders import NEW, gpu_pod, params
 from unit.upgrade.in_memory.kueue import Platform
 from unit.upgrade.test_queue_steps import one_queue
 
