@@ -63,6 +63,8 @@ demo: setup ## a pool of GPU nodes on the sandbox, from nothing to validated; SC
 	  'Run it again, nothing changes:      make demo$(if $(filter-out aws,$(SCENARIO)), SCENARIO=$(SCENARIO))$(if $(filter-out examples/demo.yml,$(POOLS)), POOLS=$(POOLS))' \
 	  'Stop it, nothing is left:           $(BIN:$(CHECKOUT)/%=%)/sandbox down'
 
+# Tests on sandboxes wait for half of their time: two cores have time for three of them.
+WORKERS ?= 3
 # What make test leaves to make test-all: tests that carry the mark `long`.
 CHOICE := -m 'not long'
 ON_SANDBOX := tests/integration tests/contract tests/faults tests/packaging tests/tuned
@@ -98,10 +100,10 @@ sanity: setup ## ansible-test sanity, without an ignore file
 	@tests/sanity/run
 
 integration: setup sandbox-build build ## pytest on the sandbox, and the tarball installed elsewhere; TESTS= chooses, long tests too
-	@$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=10 $(if $(TESTS),$(TESTS),$(CHOICE) $(ON_SANDBOX))
+	@$(BIN)/pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=10 $(if $(TESTS),$(TESTS),$(CHOICE) $(ON_SANDBOX))
 
-molecule: setup sandbox-build ## every molecule scenario on a sandbox of its own, two at a time
-	@$(MAKE) --jobs=2 --output-sync=target $(patsubst molecule/%/molecule.yml,molecule-%,$(wildcard molecule/*/molecule.yml))
+molecule: setup sandbox-build ## every molecule scenario on a sandbox of its own, three at a time
+	@$(MAKE) --jobs=$(WORKERS) --output-sync=target $(patsubst molecule/%/molecule.yml,molecule-%,$(wildcard molecule/*/molecule.yml))
 
 molecule-%: setup sandbox-build
 	@$(BIN)/molecule test --scenario-name $*
