@@ -116,7 +116,7 @@ def _answer(
 
 def main() -> None:
     folder, first = Path(sys.argv[1]), cluster()
-    servers = [first, *(twin(first) for _ in range(int(sys.argv[2]) - 1))]
+    servers = [first, *(twin(first) for _number in range(int(sys.argv[2]) - 1))]
     (folder / "ports").write_text("".join(f"{serve(one)}\n" for one in servers))
     print("ready", flush=True)
     sys.stdin.read()

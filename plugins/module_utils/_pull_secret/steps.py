@@ -115,7 +115,7 @@ def _used(api: Api, params: GpuPullSecretParams) -> list[Used]:
             place = params["namespace"] if kind in _OF_GPU else params["network_namespace"]
             place = obj["metadata"]["namespace"] if kind == "Module" else place
             fields.setdefault(place, []).extend(uses.named(kind, obj))
-    for place in {params["namespace"], params["network_namespace"], params["validation_namespace"]}:
+    for place in sorted({params["namespace"], params["network_namespace"], params["validation_namespace"]}):
         for obj in _accounts(api, place):
             fields.setdefault(place, []).extend(uses.named("ServiceAccount", obj))
     found: list[Used] = []

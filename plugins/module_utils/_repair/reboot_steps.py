@@ -92,8 +92,9 @@ def request(api: Api, way: Way, seen: Seen) -> None:
         if api.get(_POD, name(way.pod), reboot.NAMESPACE) is None:
             api.create(way.pod)
         return
+    if seen.host is None:
+        raise AssertionError("a node without a BareMetalHost is rebooted by a pod")
     host = seen.host
-    assert host is not None
     body = {"metadata": {"annotations": {reboot.ANNOTATION: ""}}}
     api.merge_patch(known("BareMetalHost"), name(host), host["metadata"]["namespace"], body)
 

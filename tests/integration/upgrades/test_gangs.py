@@ -9,8 +9,8 @@ import typing as t
 
 import pytest
 from integration.patience import until
-from integration.stack.driver_gaps import NEW, OLD, POOL, POOLS
-from integration.upgrades.upgrades import TRAINING, Data, Upgrades, training
+from integration.stack.driver_gaps import NEW, OLD, POOL, POOLS, WORK, training
+from integration.upgrades.upgrades import Data, Upgrades
 
 SCENARIO: t.Final = "gpu-nodes"
 pytestmark = [
@@ -21,7 +21,7 @@ BUDGET: t.Final[Data] = {
     "apiVersion": "policy/v1",
     "kind": "PodDisruptionBudget",
     "metadata": {"name": "keep", "namespace": "default"},
-    "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": TRAINING}}},
+    "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": WORK}}},
 }
 
 

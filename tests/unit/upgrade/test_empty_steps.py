@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from unit.upgrade.builders import NEW, OLD, gpu_pod, params
+from unit.upgrade.in_memory.builders import NEW, OLD, gpu_pod, params
 from unit.upgrade.in_memory.kueue import Platform, budget, member
 from unit.upgrade.test_run_steps import after_each_write
 

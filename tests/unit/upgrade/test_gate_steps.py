@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 from unit.stack.builders import FIXTURE, POOL
-from unit.upgrade.builders import params
+from unit.upgrade.in_memory.builders import params
 from unit.upgrade.in_memory.controller import Operator
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError

@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from unit.upgrade.builders import NEW, OLD
+from unit.upgrade.in_memory.builders import NEW, OLD
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.image import (

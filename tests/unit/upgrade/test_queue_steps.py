@@ -10,10 +10,9 @@ import typing as t
 
 import pytest
 from unit.killed_run import KilledError
-from unit.upgrade.builders import NEW, gpu_pod, params
+from unit.upgrade.in_memory.builders import NEW, gpu_pod, params
 from unit.upgrade.in_memory.controller import Operator
 from unit.upgrade.in_memory.kueue import HOST, Platform, flavor, queue, workload
-from unit.upgrade.test_run_steps import after_each_write
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
@@ -108,12 +107,15 @@ def test_a_queue_that_somebody_else_stopped_stays_so() -> None:
 
 def test_a_value_that_somebody_sets_meanwhile_stays() -> None:
     platform = one_queue()
+    inner = platform.request
 
-    def sets(_method: str, _url: str) -> None:
+    def request(method: str, url: str, **more: t.Any) -> t.Any:
+        answer = inner(method, url, **more)
         if platform.upgraded == [("gpu-0", NEW)]:
             platform.must("ClusterQueue", "gpus")["spec"]["stopPolicy"] = "HoldAndDrain"
+        return answer
 
-    after_each_write(platform, sets)
+    platform.server.request = request
     api = platform.api()
     steps.ensure(api, params())
     assert platform.policy("gpus") == "HoldAndDrain"
@@ -122,13 +124,16 @@ def test_a_value_that_somebody_sets_meanwhile_stays() -> None:
 
 def test_a_value_that_somebody_sets_between_two_waves_stays() -> None:
     platform = one_queue()
+    inner = platform.request
 
-    def sets(_method: str, _url: str) -> None:
+    def request(method: str, url: str, **more: t.Any) -> t.Any:
+        answer = inner(method, url, **more)
         spec = platform.must("ClusterQueue", "gpus")["spec"]
         if platform.upgraded == [("gpu-0", NEW)] and spec["stopPolicy"] == "Hold":
             spec["stopPolicy"] = "HoldAndDrain"
+        return answer
 
-    after_each_write(platform, sets)
+    platform.server.request = request
     steps.ensure(platform.api(), params())
     assert platform.policies == [("gpus", "Hold")]
     assert platform.policy("gpus") == "HoldAndDrain"
@@ -189,13 +194,16 @@ def test_each_pool_stops_its_own_queue_for_its_own_waves() -> None:
 
 def test_a_pause_between_two_waves_gives_the_queue_back_and_resume_stops_it_again() -> None:
     platform = one_queue()
+    inner = platform.request
 
-    def pauses(_method: str, _url: str) -> None:
+    def request(method: str, url: str, **more: t.Any) -> t.Any:
+        answer = inner(method, url, **more)
         if platform.upgraded == [("gpu-0", NEW)]:
             marks = platform.must("ConfigMap", "gpu-driver-upgrade")["metadata"].setdefault("annotations", {})
             marks["accelerators.openshift/pause-driver-upgrade"] = "true"
+        return answer
 
-    after_each_write(platform, pauses)
+    platform.server.request = request
     assert steps.ensure(platform.api(), params())["driver_upgrade"]["phase"] == "paused"
     assert platform.policies == [("gpus", "Hold"), ("gpus", "None")]
     platform.server.request = platform.request
@@ -216,83 +224,3 @@ def test_a_cluster_without_kueue_is_asked_once() -> None:
     steps.ensure(operator.api(), params())
     asked = [path for _method, path, _query in operator.server.requests if "kueue" in path]
     assert len(asked) == 2
-
-
-@pytest.mark.parametrize("writes", range(3, 11))
-def test_the_next_run_after_a_kill_gives_the_queue_back(writes: int) -> None:
-    platform = one_queue()
-    platform.writes_left = writes
-    with pytest.raises(KilledError):
-        steps.ensure(platform.api(), params())
-    platform.writes_left = None
-    found = steps.ensure(platform.api(), params())["driver_upgrade"]
-    assert (found["phase"], found["stopped_queues"]) == ("done", [])
-    assert platform.policy("gpus") in (None, "None")
-
-
-def killed_and_stopped(*pods: t.Any) -> Platform:
-    """Return a cluster whose run was killed while its queue is held."""
-    platform = one_queue()
-    platform.writes_left = 4
-    with pytest.raises(KilledError):
-        steps.ensure(platform.api(), params())
-    platform.writes_left = None
-    assert platform.policy("gpus") == "Hold"
-    for pod in pods:
-        platform.server.put(pod)
-    return platform
-
-
-@pytest.mark.parametrize(
-    ("options", "code"), [({}, "UPGRADE-BUSY"), ({"version": "580.173.02"}, "UPGRADE-OTHER")]
-)
-def test_a_refused_run_after_a_kill_gives_the_queue_back(options: dict[str, t.Any], code: str) -> None:
-    platform = killed_and_stopped(gpu_pod("train", "gpu-1"))
-    with pytest.raises(AcceleratorError) as caught:
-        steps.ensure(platform.api(), params(**options))
-    assert caught.value.code == code
-    assert platform.policy("gpus") == "None"
-
-
-def test_a_pause_after_a_kill_gives_the_queue_back() -> None:
-    platform = killed_and_stopped()
-    found = steps.ensure(platform.api(), params(action="pause"))["driver_upgrade"]
-    assert (found["pausing"], found["stopped_queues"]) == (True, [])
-    assert platform.policy("gpus") == "None"
-
-
-def test_a_run_that_leaves_queues_alone_gives_those_of_a_killed_run_back_at_once() -> None:
-    platform = killed_and_stopped()
-    platform.policies.clear()
-    seen: list[str | None] = []
-
-    def look(_method: str, _url: str) -> None:
-        if platform.upgraded == [("gpu-0", NEW)]:
-            seen.append(platform.policy("gpus"))
-
-    after_each_write(platform, look)
-    steps.ensure(platform.api(), params(queues="leave"))
-    assert platform.policies == [("gpus", "None")]
-    assert seen[0] == "None"
-
-
-class Working:
-    """The guard of a task while another run holds the lease."""
-
-    def before_write(self) -> None:
-        raise AcceleratorError("RUN-LOCKED", "Another run changes this cluster.", "Wait for it.")
-
-    def look(self) -> None:
-        return
-
-    def is_over(self, _run: str) -> bool:
-        return False
-
-
-def test_queues_of_a_run_that_still_works_stay_stopped() -> None:
-    platform = killed_and_stopped(gpu_pod("train", "gpu-1"))
-    with pytest.raises(AcceleratorError) as caught:
-        steps.ensure(platform.api(guard=Working()), params())
-    assert caught.value.code == "UPGRADE-BUSY"
-    steps.ensure(platform.api(guard=Working()), params(action="pause"))
-    assert platform.policy("gpus") == "Hold"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from unit.upgrade.builders import params
+from unit.upgrade.in_memory.builders import params
 from unit.upgrade.in_memory.kueue import HOST, flavor, queue, workload
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import pytest
-from unit.upgrade.builders import NAMESPACE, NEW, OLD, gpu_pod, params
+from unit.upgrade.in_memory.builders import NAMESPACE, NEW, OLD, gpu_pod, params
 from unit.upgrade.in_memory.controller import Operator
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError

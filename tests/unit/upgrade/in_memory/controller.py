@@ -14,7 +14,7 @@ from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer
 from unit.killed_run import Killer
 from unit.stack.builders import FIXTURE, pod as pod_of
-from unit.upgrade.builders import NAMESPACE, OLD
+from unit.upgrade.in_memory.builders import NAMESPACE, OLD
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, name
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api

@@ -9,7 +9,7 @@ import json
 import typing as t
 
 from unit.fake_server import Answer, status
-from unit.upgrade.builders import gpu_pod
+from unit.upgrade.in_memory.builders import gpu_pod
 from unit.upgrade.in_memory.controller import Operator
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, name

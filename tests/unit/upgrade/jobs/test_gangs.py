@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import pytest
-from unit.upgrade.builders import gpu_pod
+from unit.upgrade.in_memory.builders import gpu_pod
 from unit.upgrade.in_memory.kueue import budget, member
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade.jobs import gangs
