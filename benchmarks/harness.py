@@ -20,18 +20,9 @@ import typing as t
 
 import bench_cluster
 import report
-import row_delay
-import row_enable
-import row_first_gpu
-import row_growth
-import row_playbook
-import row_quotas
-import row_requests
-import row_scale
-import row_task
-import row_wait
 from bench_cluster import Cluster
 from measure import Report
+from rows import delay, enable, first_gpu, fleet, growth, playbook, quotas, requests, scale, task, wait
 
 from openshift_sandbox import build
 from playbooks import CHECKOUT, Surroundings
@@ -41,18 +32,21 @@ ROUNDS: t.Final = 9
 Rows = t.Callable[[Surroundings, Report, int], None]
 # What is measured, and the cluster that it needs.
 PARTS: t.Final[dict[str, tuple[Rows, Cluster | None]]] = {
-    "requests": (row_requests.rows, bench_cluster.plain),
-    "task": (row_task.rows, bench_cluster.plain),
-    "playbook": (row_playbook.rows, bench_cluster.plain),
-    "delay": (row_delay.rows, bench_cluster.plain),
-    "wait": (row_wait.rows, bench_cluster.plain),
-    "enable": (row_enable.rows, bench_cluster.whole),
-    "first_gpu": (row_first_gpu.rows, bench_cluster.of_scenario(row_first_gpu.SCENARIO)),
-    "scale": (row_scale.rows, bench_cluster.kubelets),
-    "quotas": (row_quotas.rows, bench_cluster.installed),
-    "pools": (row_growth.pools, bench_cluster.installed),
-    "clusters": (row_growth.clusters, None),
+    "requests": (requests.rows, bench_cluster.plain),
+    "task": (task.rows, bench_cluster.plain),
+    "playbook": (playbook.rows, bench_cluster.plain),
+    "delay": (delay.rows, bench_cluster.plain),
+    "wait": (wait.rows, bench_cluster.plain),
+    "enable": (enable.rows, bench_cluster.whole),
+    "first_gpu": (first_gpu.rows, bench_cluster.of_scenario(first_gpu.SCENARIO)),
+    "scale": (scale.rows, bench_cluster.kubelets),
+    "quotas": (quotas.rows, bench_cluster.installed),
+    "pools": (growth.pools, bench_cluster.installed),
+    "clusters": (growth.clusters, None),
+    "fleet": (fleet.fleet, None),
 }
+# Only on demand: two runs over 200 clusters take 13 minutes of processor time.
+ASKED_FOR: t.Final = ("fleet",)
 QUICK: t.Final = ("requests", "wait")
 
 
@@ -77,7 +71,8 @@ def main() -> int:
     # What was started is ended also when somebody loses patience.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("benchmarks: told to stop"))
     try:
-        for part in arguments.only or (QUICK if arguments.quick else PARTS):
+        usual = [part for part in PARTS if part not in ASKED_FOR]
+        for part in arguments.only or (QUICK if arguments.quick else usual):
             _act, cluster = PARTS[part]
             with cluster(FOLDER / part) if cluster else contextlib.nullcontext() as running:
                 measured(part, Surroundings(FOLDER / "work" / part, running, arguments.small), arguments)
@@ -87,7 +82,8 @@ def main() -> int:
 
 
 def measured(part: str, where: Surroundings, arguments: argparse.Namespace) -> None:
-    rounds, load, found = 1 if arguments.quick else arguments.rounds, os.getloadavg()[0], Report()
+    rounds = 1 if arguments.quick or part in ASKED_FOR else arguments.rounds
+    load, found = os.getloadavg()[0], Report()
     say(f"{part}: {rounds} rounds, load {load:.1f}")
     PARTS[part][0](where, found, rounds)
     for row in found.rows:

@@ -17,6 +17,7 @@ description:
     namespace for what it does only there. So no playbook reads the Secrets of other namespaces.
   - Creates namespaces of operators, of validation pods and of quotas that are missing, so that a RoleBinding
     can be there. The module never deletes a namespace.
+  - Gives tenants the rights to submit GPU work in their namespaces.
   - Takes away bindings of an earlier run that these options do not ask for any more.
   - Needs an administrator of the cluster. Fails before its first write with C(API-RIGHTS) for another
     identity, and with C(API-CONFLICT) if others created an object of the same name.
@@ -53,6 +54,22 @@ options:
     type: list
     elements: dict
     default: []
+  tenants:
+    description:
+      - Teams that submit GPU work to the cluster. Each gets a Role and a RoleBinding in each of its
+        namespaces. They allow to read quotas, pods and logs there, and to make Jobs, JobSets,
+        LeaderWorkerSets and training jobs.
+      - The keys of each are C(name), C(namespaces) (they have to exist), C(subjects) (as in O(subjects),
+        without C(playbooks)), C(queues) (LocalQueues of Kueue that the tenant may read) and
+        C(priority_classes).
+      - RBAC cannot say who may use a priority class. With C(priority_classes) each namespace gets a
+        ResourceQuota that gives no C(nvidia.com/gpu) to pods with another class, or with none.
+      - RBAC cannot say who may use a LocalQueue either. A job may name any LocalQueue of its own namespace.
+      - Tenants of an earlier run that are not in the list lose all this. Without the option they keep it.
+        With O(state=absent) the tenants of the list lose it, or all tenants if neither O(playbooks) nor
+        O(tenants) is set.
+    type: list
+    elements: dict
 """
 
 EXAMPLES = r"""
@@ -64,6 +81,15 @@ EXAMPLES = r"""
     playbooks: [resize_pool, replace_node]
     subjects:
       - {kind: Group, name: gpu-operators}
+
+- name: Let a team submit GPU work with one priority class
+  accelerators.openshift.access_grant:
+    tenants:
+      - name: vision
+        namespaces: [vision-train]
+        subjects: [{kind: Group, name: vision}]
+        queues: [vision]
+        priority_classes: [gpu-batch]
 
 - name: Take all of it away
   accelerators.openshift.access_grant:
@@ -109,6 +135,7 @@ SPEC = ArgumentSpec(
         "namespace": {"type": "str", "default": "accelerators-openshift"},
         "namespaces": {"type": "dict", "default": {}},
         "subjects": {"type": "list", "elements": "dict", "default": []},
+        "tenants": {"type": "list", "elements": "dict"},
     },
 ).merge(AUTH, STATE, WAIT)
 

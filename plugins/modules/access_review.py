@@ -34,6 +34,7 @@ options:
       - remove_gpus
       - resize_pool
       - replace_node
+      - repair_node
       - remove_pool
       - tune_nodes
       - drift
@@ -41,6 +42,7 @@ options:
       - before_openshift_update
       - after_openshift_update
       - upgrade_operators
+      - rotate_pull_secret
     required: true
   pools:
     description:

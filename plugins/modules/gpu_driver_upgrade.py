@@ -18,6 +18,9 @@ description:
     module never deletes a driver pod. It holds back the nodes whose turn has not come, by the label
     C(nvidia.com/gpu-driver-upgrade.skip=true).
   - Works with the driver of a ClusterPolicy and with NVIDIADriver objects, one for each pool.
+  - Pods that belong together (a JobSet, a LeaderWorkerSet, a pod group, a Job with completion indexes, a
+    training job of Kubeflow) end together. With O(on_busy=drain) the module evicts such a gang whole before
+    the controller begins with one of its nodes, or not at all if a PodDisruptionBudget keeps a part of it.
   - At the first failure the module stops. It writes the old driver back where the upgrade failed, and leaves
     the nodes that worked as they are.
   - Keeps the state of the upgrade in the ConfigMap C(gpu-driver-upgrade) of O(namespace). A later run, also
@@ -108,6 +111,21 @@ options:
       - Options of that validation. C(namespace), C(image), C(benchmark), C(claims), C(hold) and C(grace) mean
         what they mean in M(accelerators.openshift.gpu_workload).
     type: dict
+  queues:
+    description:
+      - What to do with the ClusterQueues of Kueue that give GPUs of the upgraded pools to Workloads. Without
+        Kueue in the cluster the option has no meaning.
+      - V(hold) sets C(stopPolicy) to C(Hold). The queue then admits nothing new while its pool is upgraded.
+      - V(drain) sets it to C(HoldAndDrain), so that Kueue also requeues all Workloads of the queue, and waits
+        until those on the pool are gone. It needs O(on_busy=drain).
+      - V(leave) does not touch queues.
+      - By default the task drains a queue with O(on_busy=drain), and holds it otherwise. It only holds one
+        that also has Workloads on other nodes, since C(HoldAndDrain) would end these too.
+      - A queue that somebody else stopped stays as it is. The others get their C(stopPolicy) back when their
+        pool is done, when the upgrade fails or pauses, and from the next run after one that was killed.
+      - A task with O(wait=false) touches no queue.
+    type: str
+    choices: [drain, hold, leave]
   adopt:
     description:
       - What to do with a ClusterPolicy or NVIDIADriver that this collection did not create. V(report) refuses
@@ -161,7 +179,8 @@ driver_upgrade:
   description:
     - The upgrade. C(phase) is C(done), C(running), C(paused), C(outside-window), C(failed), C(rolling-back),
       C(rolled-back), or C(none) if there never was one. C(plan) has the nodes in their order,
-      with the seconds of the last upgrade. C(ends) has the pods that end. With O(action=status), C(troubles)
+      with the seconds of the last upgrade, then queues and gangs. C(stopped_queues) has the ClusterQueues
+      that are stopped now. C(ends) has the pods that end. With O(action=status), C(troubles)
       has node, code, message and remedy of what keeps nodes from the driver.
   returned: success, or a failed wave
   type: dict
@@ -173,6 +192,7 @@ driver_upgrade:
     failed: []
     failure: ""
     pausing: false
+    stopped_queues: []
     plan: ["canary: gpu-0 (last time 204 s)", "wave 1: gpu-1 (last time 198 s)"]
     nodes:
       - name: gpu-0
@@ -222,6 +242,7 @@ SPEC = ArgumentSpec(
         "rollback": {"type": "bool", "default": True},
         "validate": {"type": "bool", "default": True},
         "validation": {"type": "dict"},
+        "queues": {"type": "str", "choices": ["drain", "hold", "leave"]},
         **ADOPT,
         "namespace": {"type": "str", "default": "nvidia-gpu-operator"},
         "node_timeout": {"type": "int", "default": 1800},

@@ -96,6 +96,14 @@ options:
         fails.
     type: int
     default: 30
+  go_on:
+    description:
+      - Whether a pool whose rollout or profile fails does not stop the other pools. The task still fails,
+        with the code of the first failure, once every other pool is ready or has failed too.
+      - RV(pools) of the failed task then says which pools are ready.
+      - If a pool used up O(wait_timeout), the others have two minutes more for their profiles.
+    type: bool
+    default: false
 """
 
 EXAMPLES = r"""
@@ -215,6 +223,7 @@ SPEC = ArgumentSpec(
             },
         },
         "grace": {"type": "int", "default": 30},
+        "go_on": {"type": "bool", "default": False},
     },
 ).merge(AUTH, LOCK, ON_BUSY, STATE, WAIT)
 

@@ -122,6 +122,8 @@ def _fill(sandbox: Sandbox, started: float) -> None:
         wanted += crds.upstream_crds("nfd")
     if cluster.get("special_resources"):
         wanted += crds.operator_crds("special-resource-operator")
+    if cluster.get("kueue"):
+        wanted += crds.kueue_crds()
     crds.load(client, wanted)
     say(f"{len(wanted)} CRDs established", started)
     installer.seed(client, sandbox.scenario)

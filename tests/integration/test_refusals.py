@@ -128,6 +128,7 @@ def test_types_of_ones_own_are_known_when_a_pool_changes_or_goes(
         ("remove_gpus", "roles"),
         ("resize_pool", "nodes"),
         ("replace_node", "nodes"),
+        ("repair_node", "nodes"),
         ("remove_pool", "nodes"),
         ("upgrade_driver", "nodes"),
         ("preflight_update", "update"),

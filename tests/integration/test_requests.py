@@ -53,6 +53,27 @@ QUOTA: t.Final = {"accelerators.openshift.gpu_quota": {"namespace": SPACE, "gpus
 POOLS: t.Final = [
     {"name": "one", "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}], "replicas": 1}
 ]
+RIGHTS: t.Final[Data] = {"playbooks": ["resize_pool"], "namespace": SPACE}
+# A review of the rights of the user itself, then what earlier runs made, and the namespaces.
+LOOKED: t.Final = ["create", *["list"] * 5]
+# A service account, three roles and three bindings. Each is read before the first write.
+GRANTED: t.Final = [*LOOKED, *["get"] * 7, *["get", "patch"] * 7]
+TAKEN: t.Final = [*LOOKED[:-1], *["get", "delete"] * 7]
+TOKEN: t.Final[Data] = {
+    "accelerators.openshift.access_token": {
+        "playbook": "resize_pool",
+        "namespace": SPACE,
+        "path": "{{ playbook_dir }}/token",
+    }
+}
+# No object names a pull secret.
+PULL: t.Final[Data] = {
+    "accelerators.openshift.gpu_pull_secret": {
+        "content": {"auths": {"r.io": {"username": "u", "password": "p"}}},
+        **dict.fromkeys(("namespace", "network_namespace", "validation_namespace"), SPACE),
+    },
+    "ignore_errors": True,
+}
 NODES: t.Final = "{{ query('accelerators.openshift.gpu_nodes', query='[].name') }}"
 
 # Name, task, and the verbs of its requests in order. Each step needs those before it.
@@ -70,6 +91,13 @@ STEPS: t.Final[list[tuple[str, Data, list[str]]]] = [
     ("read", {"ansible.builtin.debug": {"msg": NODES}}, ["list"]),
     ("kind of no group", manifests(UNKNOWN) | {"ignore_errors": True}, ["get"]),
     ("kind of no group (absent)", manifests(UNKNOWN, state="absent"), ["get"]),
+    ("no pools to pause", {"accelerators.openshift.update_pools": {}}, ["list", "list"]),
+    ("no pull secret", PULL, ["list"] * 6),
+    ("rights", {"accelerators.openshift.access_grant": RIGHTS}, GRANTED),
+    ("rights unchanged", {"accelerators.openshift.access_grant": RIGHTS}, LOOKED),
+    ("token", TOKEN, ["get", "create"]),
+    ("token that is good", TOKEN, ["get"]),
+    ("rights taken", {"accelerators.openshift.access_grant": RIGHTS | {"state": "absent"}}, TAKEN),
     ("plan", {"accelerators.openshift.gpu_plan": {"pools": POOLS, "platform": "aws"}}, []),
 ]
 
@@ -105,6 +133,19 @@ AGAIN: t.Final = {
     # This dry run shows whether the quota refuses one GPU too many.
     "create pods": 1,
     "get configmaps": 1,
+}
+
+
+# The requests of node_tuning when nothing is left to do: for a pool without nodes, and for its removal.
+TUNED_AGAIN: t.Final = {
+    "list tuneds.tuned.openshift.io": 1,
+    "list profiles.tuned.openshift.io": 1,
+    "list nodes": 1,
+    "list machineconfigpools.machineconfiguration.openshift.io": 1,
+}
+GONE_AGAIN: t.Final = {
+    "list machineconfigpools.machineconfiguration.openshift.io": 1,
+    "get tuneds.tuned.openshift.io": 1,
 }
 
 
@@ -164,6 +205,23 @@ def test_the_second_run_writes_nothing(
     assert not playbook.module("gpu_quota", namespace=SPACE, state="absent").failed
 
 
+def test_a_tuning_again_asks_no_more(playbook: Playbook, audit: Audit, cluster: Cluster) -> None:
+    cluster.needs_sandbox()
+    pool = {"name": "it-tuned", "node_selector": {"it": "tuned"}, "tuning": {"profile": "accelerator"}}
+    task = {"accelerators.openshift.node_tuning": {"pools": [pool]}}
+    absent = {"accelerators.openshift.node_tuning": {"pools": [pool], "state": "absent"}}
+    first, second, gone, again = playbook.tasks(task, task, absent, absent).tasks
+    assert [bool(audit.writes(one)) for one in (first, second, gone, again)] == [True, False, True, False]
+    assert counted(audit, second) == TUNED_AGAIN
+    assert counted(audit, again) == GONE_AGAIN
+
+
+def counted(audit: Audit, *tasks: TaskResult) -> dict[str, int]:
+    """Return how often each verb was sent for each resource. The log has two events for a watch."""
+    once = {one.event["auditID"]: one for one in audit.of(*tasks)}
+    return dict(collections.Counter(f"{one.verb} {one.resource}" for one in once.values()))
+
+
 @pytest.fixture(scope="module")
 def chain(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[tuple[Playbook, Audit]]:
     """Yield a sandbox of its own, so that other tests do not see the operators that this chain installs."""
@@ -188,11 +246,9 @@ def test_the_whole_chain_again_writes_nothing_and_asks_no_more(chain: tuple[Play
     assert audit.writes(*first.tasks)
     assert audit.writes(*again.tasks) == []
     assert again.changed == 0
-    # The audit log has two events for a watch: its start and its end.
-    once = {one.event["auditID"]: one for one in audit.of(*again.tasks)}
-    asked = collections.Counter(f"{one.verb} {one.resource}" for one in once.values())
-    assert asked, "the audit log says nothing"
-    assert asked - collections.Counter(AGAIN) == {}, "something is asked more often than it was"
+    sent = collections.Counter(counted(audit, *again.tasks))
+    assert sent, "the audit log says nothing"
+    assert sent - collections.Counter(AGAIN) == {}, "something is asked more often than it was"
     for task in again.tasks:
         lists = collections.Counter(one.uri for one in audit.of(task) if one.verb == "list")
         items = len(task.result.get("results", [None]))

@@ -31,6 +31,7 @@ SRIOV = {"name": "sriov-network-operator", "namespace": "it-{way}-sriov", "chann
 QUOTA = {"namespace": "it-{way}-quota", "create_namespace": True}
 POOL = {"name": "it-{way}-pool", "instance_type": "g4dn.xlarge", "zones": ["us-east-2a"], "replicas": 1}
 
+RIGHTS = {"playbooks": ["resize_pool"], "namespace": "it-{way}-rights"}
 TUNED = {"name": "it-{way}-tuned"}
 SCALED = {
     "name": "it-{way}-scaled",
@@ -83,6 +84,13 @@ CASES = [
     ),
 ]
 
+GRANT = Case(
+    "access_grant",
+    create=RIGHTS,
+    modify=RIGHTS | {"subjects": [{"kind": "Group", "name": "it-{way}-operators"}]},
+    delete=RIGHTS | {"state": "absent"},
+)
+
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.module)
 def test_twelve_steps(case: Case, in_process: bool, walks: Walks) -> None:
@@ -92,3 +100,10 @@ def test_twelve_steps(case: Case, in_process: bool, walks: Walks) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.module)
 def test_both_ways_say_the_same(case: Case, walks: Walks) -> None:
     walks.compare(case)
+
+
+@pytest.mark.long("credentials/test_access_grant.py grants rights and takes them in every run")
+def test_twelve_steps_of_rights(walks: Walks) -> None:
+    for in_process in (True, False):
+        walks.check(GRANT, in_process)
+    walks.compare(GRANT)

@@ -12,9 +12,9 @@ from pathlib import Path
 import measure
 import pytest
 import report
-import row_first_gpu
 import yaml
 from measure import Sample
+from rows import first_gpu
 
 from openshift_sandbox import scenario
 
@@ -165,7 +165,7 @@ def test_a_program_is_not_charged_with_the_memory_of_the_harness(tmp_path: Path)
 
 
 def test_the_critical_path_is_that_of_the_slowest_pool_and_of_what_follows() -> None:
-    found = scenario.load(row_first_gpu.SCENARIO)
-    pools = yaml.safe_load(row_first_gpu.POOLS.read_text())["gpu_pools"]
-    assert row_first_gpu.critical_path(found, pools) == 80 + 30 + 5 + 5
-    assert row_first_gpu.critical_path(found, pools[1:]) == 40 + 30 + 5 + 5
+    found = scenario.load(first_gpu.SCENARIO)
+    pools = yaml.safe_load(first_gpu.POOLS.read_text())["gpu_pools"]
+    assert first_gpu.critical_path(found, pools) == 80 + 30 + 5 + 5
+    assert first_gpu.critical_path(found, pools[1:]) == 40 + 30 + 5 + 5

@@ -182,6 +182,7 @@ def test_a_removal_of_a_pool_says_what_its_tags_removed(results: dict[str, t.Any
 
 PART: t.Final = {"name": "a", "ready": True, "code": "", "message": "", "remedy": ""}
 NO_STACK: t.Final = {"code": "GPU-DRV-CRASH", "message": "it's {broken}: [x]", "remedy": "Do `x`."}
+NO_NICS: t.Final = {"code": "NIC-DRV-CRASH", "message": "no module", "remedy": "Do `y`."}
 WITHOUT: t.Final[dict[str, t.Any]] = {
     "gpu_node_pool_result": {
         "results": [
@@ -194,11 +195,15 @@ WITHOUT: t.Final[dict[str, t.Any]] = {
         "msg": "TUNE-DEGRADED: no",
         "pools": [{"name": "a", "ready": True}, {"name": "c", "ready": False}],
     },
+    "nvidia_network_operator_result": {
+        "code": "NIC-DRV-CRASH",
+        "special_resource": {"pools": [PART, PART | NO_NICS | {"name": "e", "ready": False}]},
+    },
     "gpu_operator_result": {
         "code": "GPU-DRV-CRASH",
         "special_resource": {"pools": [PART, PART | NO_STACK | {"name": "d", "ready": False}]},
     },
-    "gpu_plan_result": {"plan": {"pools": 4 * [{}], "validations": [{"pool": name} for name in "abcd"]}},
+    "gpu_plan_result": {"plan": {"pools": 5 * [{}], "validations": [{"pool": name} for name in "abcde"]}},
 }
 
 
@@ -212,11 +217,32 @@ def test_a_run_that_went_on_names_each_pool_that_is_not_ready() -> None:
     assert of_playbook("__gpu_unready", **WITHOUT) == [
         "b: MACH-CAPACITY: no",
         "c: TUNE-DEGRADED: no",
+        "e: NIC-DRV-CRASH: no module Remedy: Do `y`.",
         "d: GPU-DRV-CRASH: it's {broken}: [x] Remedy: Do `x`.",
     ]
-    assert of_playbook("__gpu_late", **WITHOUT) == ["b", "c", "d"]
+    assert of_playbook("__gpu_late", **WITHOUT) == ["b", "c", "e", "d"]
+    assert [one["code"] for one in of_playbook("__gpu_without_stack", **WITHOUT)] == [
+        "NIC-DRV-CRASH",
+        "GPU-DRV-CRASH",
+    ]
     assert of_playbook("gpu_validation_go_on", **WITHOUT) is True
     assert of_playbook("node_tuning_go_on", **WITHOUT) is True
+
+
+@pytest.mark.parametrize("role", ["gpu_operator", "nvidia_network_operator"])
+@pytest.mark.parametrize(
+    ("go_on", "ready", "fails"), [(True, True, False), (True, False, True), (False, True, True)]
+)
+def test_a_role_goes_on_while_the_stack_of_one_pool_is_ready(
+    tmp_path: Path, role: str, go_on: bool, ready: bool, fails: bool
+) -> None:
+    (task,) = [one for one in read(f"roles/{role}/tasks/present.yml") if "failed_when" in one]
+    assert task["accelerators.openshift.special_resource"]["go_on"] == f"{{{{ {role}_go_on }}}}"
+    result = {"failed": True, "special_resource": {"pools": [PART | {"ready": ready}]}}
+    variables = {**read(f"roles/{role}/vars/main.yml"), f"{role}_result": result, f"{role}_go_on": go_on}
+    file = tmp_path / "condition.yml"
+    file.write_text(f"fails: >-\n  {{{{ {task['failed_when']} }}}}\n")
+    assert templated(read(str(file))["fails"], variables) is fails
 
 
 def test_pools_without_tuning_or_stack_are_not_validated() -> None:
@@ -228,7 +254,7 @@ def test_a_run_in_which_all_is_ready_names_nothing() -> None:
     given = {**results, "gpu_plan_result": WITHOUT["gpu_plan_result"]}
     assert of_playbook("__gpu_unready", **given) == []
     assert of_playbook("gpu_validation_go_on", **given) is False
-    assert len(of_playbook("gpu_validation_pools", **given)) == 4
+    assert len(of_playbook("gpu_validation_pools", **given)) == 5
 
 
 def test_the_playbook_of_the_tuning_alone_does_not_go_on() -> None:

@@ -37,20 +37,20 @@ def read(
         names,
         namespace,
         places,
-        tuple(_subject(one, f"gpu_rbac_subjects[{index}]", names) for index, one in enumerate(subjects)),
+        tuple(subject(one, f"gpu_rbac_subjects[{index}]", names) for index, one in enumerate(subjects)),
     )
 
 
 def playbook(name: str, path: str) -> None:
     """Raise InputError unless a playbook of this name has rights of its own."""
-    _choice(name, path, tuple(needs.GRANTED))
+    choice(name, path, tuple(needs.GRANTED))
 
 
 def _places(namespaces: t.Mapping[str, t.Any]) -> dict[str, tuple[str, ...]]:
     found = {}
     for place, given in namespaces.items():
         path = f"gpu_rbac_namespaces.{place}"
-        _choice(place, path, tuple(needs.NAMESPACES))
+        choice(place, path, tuple(needs.NAMESPACES))
         listed = [given] if isinstance(given, str) else given
         if not isinstance(listed, (list, tuple)):
             raise InputError("INPUT-TYPE", f"{path} must be a name or a list.", f"Write {path}: [NAME].")
@@ -60,14 +60,15 @@ def _places(namespaces: t.Mapping[str, t.Any]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _subject(given: t.Mapping[str, t.Any], path: str, playbooks: tuple[str, ...]) -> Subject:
+def subject(given: t.Mapping[str, t.Any], path: str, playbooks: tuple[str, ...]) -> Subject:
+    """Return a subject; without playbooks of its own it gets these. Raise InputError with the path."""
     for key in given:
-        _choice(key, f"{path}.{key}", _KEYS)
+        choice(key, f"{path}.{key}", _KEYS)
     for key in ("kind", "name"):
         if not given.get(key):
             raise InputError("INPUT-REQUIRED", f"{path}.{key} is missing.", f"Set {path}.{key}.")
     kind, name, namespace = str(given["kind"]), str(given["name"]), given.get("namespace")
-    _choice(kind, f"{path}.kind", _KINDS)
+    choice(kind, f"{path}.kind", _KINDS)
     if kind == "ServiceAccount":
         if not namespace:
             message = f"{path}.namespace is missing: a ServiceAccount is in a namespace."
@@ -89,11 +90,12 @@ def _listed(given: t.Any, path: str, playbooks: tuple[str, ...]) -> tuple[str, .
         message = f"{path}.playbooks must be a list."
         raise InputError("INPUT-TYPE", message, f"Write {path}.playbooks: [{playbooks[0]}].")
     for index, one in enumerate(given):
-        _choice(one, f"{path}.playbooks[{index}]", playbooks)
+        choice(one, f"{path}.playbooks[{index}]", playbooks)
     return tuple(given)
 
 
-def _choice(value: object, path: str, allowed: tuple[str, ...]) -> None:
+def choice(value: object, path: str, allowed: tuple[str, ...]) -> None:
+    """Raise InputError with the path unless the value is one of those allowed."""
     if value in allowed:
         return
     near = difflib.get_close_matches(str(value), allowed, 1)

@@ -14,7 +14,8 @@ from .._core.ownership import owned
 from .._frame.argspec import StateParams
 from .._kube.client import Api
 from .._kube.kinds import known
-from . import grant, grant_options, needs, steps
+from . import grant, grant_options, needs, steps, tenant_options, tenant_steps, tenants as tenant_objects
+from .tenants import Tenant
 
 # In the order of their removal: first what gives the rights.
 _KINDS: t.Final = tuple(map(known, ("ClusterRoleBinding", "RoleBinding", "ClusterRole", "ServiceAccount")))
@@ -24,12 +25,16 @@ Key = tuple[str, str, str]
 
 
 class AccessGrantParams(StateParams):
-    """The options of access_grant. namespaces: place of the table -> a name, or a list of names."""
+    """The options of access_grant.
+
+    namespaces: place of the table -> a name, or a list of names. tenants: None leaves those of before.
+    """
 
     playbooks: list[str]
     namespace: str
     namespaces: dict[str, t.Any]
     subjects: list[dict[str, t.Any]]
+    tenants: list[dict[str, t.Any]] | None
 
 
 def ensure(api: Api, params: AccessGrantParams) -> dict[str, t.Any]:
@@ -37,13 +42,16 @@ def ensure(api: Api, params: AccessGrantParams) -> dict[str, t.Any]:
     wanted = grant_options.read(
         params["playbooks"], params["namespace"], params["namespaces"], params["subjects"]
     )
+    tenants = tenant_options.read(params["tenants"])
     _require_administrator(api)
-    live = _live(api, wanted)
+    live = _live(api, wanted) | {_key(one): one for one in _of_tenants(api, params, tenants)}
     if params["state"] == "absent":
         _remove(api, live.values())
         return {"table": [], "accounts": []}
     wanted, missing = _placed(api, wanted)
+    tenant_steps.check(api, tenants or ())
     objects = [one for playbook in wanted.playbooks for one in grant.objects(playbook, wanted)]
+    objects += [one for tenant in tenants or () for one in tenant_objects.objects(tenant)]
     _refuse_foreign(api, objects, live)
     for namespace in missing:
         # Without the label of ownership: a removal of the GPU stack would delete the namespace, and with it
@@ -55,7 +63,7 @@ def ensure(api: Api, params: AccessGrantParams) -> dict[str, t.Any]:
     _remove(api, live.values())
     accounts = [grant.account(playbook, wanted.namespace)["metadata"] for playbook in wanted.playbooks]
     return {
-        "table": grant.table(wanted),
+        "table": [*grant.table(wanted), *map(tenant_objects.line, tenants or ())],
         "accounts": [
             {"playbook": playbook, "name": one["name"], "namespace": one["namespace"]}
             for playbook, one in zip(wanted.playbooks, accounts, strict=True)
@@ -87,6 +95,18 @@ def _live(api: Api, wanted: grant.Wanted) -> dict[Key, KubeObject]:
         for one in api.list(kind, labels=grant.LABEL)
         if owned(one) and grant.playbook_of(one) in wanted.playbooks
     }
+
+
+def _of_tenants(api: Api, params: AccessGrantParams, tenants: t.Sequence[Tenant] | None) -> list[KubeObject]:
+    """Return what earlier runs gave tenants, as far as this task may change it.
+
+    A task that names no tenants leaves them, but one that takes away the rights of all playbooks takes these
+    too.
+    """
+    is_absent = params["state"] == "absent"
+    if tenants is None:
+        return tenant_steps.live(api) if is_absent and not params["playbooks"] else []
+    return tenant_steps.live(api, {one.name for one in tenants} if is_absent else None)
 
 
 def _placed(api: Api, wanted: grant.Wanted) -> tuple[grant.Wanted, list[str]]:

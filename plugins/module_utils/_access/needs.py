@@ -19,7 +19,7 @@ TUNING: t.Final = "openshift-cluster-node-tuning-operator"
 # Parts that are of no role.
 SHARED: t.Final = (
     *("lease", "lease read", "plan", "leftovers", "removal"),
-    *("preflight", "update pools", "operator_upgrade"),
+    *("preflight", "update pools", "operator_upgrade", "pull_secret", "repair"),
 )
 # What each playbook does. A role that the user leaves out by a tag is not asked about.
 _CREATE: t.Final = (
@@ -36,6 +36,7 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "remove_gpus": ("lease", "plan", "removal", *(f"{one} absent" for one in _CREATE)),
     "resize_pool": ("lease", "plan", "gpu_node_pool"),
     "replace_node": ("lease", "gpu_node_pool"),
+    "repair_node": ("lease", "repair", "gpu_node_pool", "gpu_validation"),
     "remove_pool": ("lease", "gpu_node_pool absent", "node_tuning absent"),
     "tune_nodes": ("lease", "plan", "node_tuning"),
     "before_openshift_update": ("lease", "preflight", "update pools"),
@@ -46,12 +47,13 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "drift": ("lease read", "plan", "leftovers", *_CREATE[:-1]),
     "upgrade_driver": ("lease", "plan", "driver_upgrade", "gpu_validation"),
     "upgrade_operators": ("lease", "operator_upgrade"),
+    "rotate_pull_secret": ("lease", "pull_secret"),
 }
 # Playbooks that get a role of their own. Those outside PARTS do not ask for their rights first.
 GRANTED: t.Final = {**PARTS, "preflight_update": ("preflight",)}
 # These change the number of machines of a pool and nothing that belongs to it.
 _OF_POOL: t.Final = ("gpu_node_pool health", "gpu_node_pool autoscale")
-_NEVER: t.Final = dict.fromkeys(("resize_pool", "replace_node"), _OF_POOL)
+_NEVER: t.Final = dict.fromkeys(("resize_pool", "replace_node", "repair_node"), _OF_POOL)
 # What rbac.yml does, which gives the others their rights. It needs an administrator, so it has no role.
 _SETUP: t.Final = {"rbac": ("rbac",)}
 # Each place of the table, with its usual namespaces. The quotas of teams have none.

@@ -28,6 +28,7 @@ class AccessReviewParams(LockParams, WaitParams):
         "remove_gpus",
         "resize_pool",
         "replace_node",
+        "repair_node",
         "remove_pool",
         "tune_nodes",
         "drift",
@@ -35,6 +36,7 @@ class AccessReviewParams(LockParams, WaitParams):
         "before_openshift_update",
         "after_openshift_update",
         "upgrade_operators",
+        "rotate_pull_secret",
     ]
     pools: list[dict[str, t.Any]]
     backend: t.Literal["clusterpolicy", "nvidiadriver", "dra"]

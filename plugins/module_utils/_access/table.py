@@ -56,6 +56,10 @@ gpu_node_pool autoscale
   machines     get,list,watch,create,patch,delete   MachineAutoscaler
   machines     list,watch                           Deployment
   -            get,create,patch                     ClusterAutoscaler
+repair
+  -            list?                                Event ResourceSlice
+  machines     get?,patch?                          BareMetalHost
+  gpu          get?                                 Pod/log
 gpu_node_pool csr
   -            get,list,watch                       CertificateSigningRequest
   -            patch                                CertificateSigningRequest/approval
@@ -153,10 +157,16 @@ driver_upgrade
   -            list,watch                           Pod
   -            get?,list?,patch?                    NVIDIADriver
   -            get?,list?,watch?,create?,delete?    Job
+  -            list?,watch?                         PodDisruptionBudget
+  -            create?                              Pod/eviction
+  -            get?,list?,patch?                    clusterqueues.kueue.x-k8s.io
+  -            list?                                resourceflavors.kueue.x-k8s.io
+  -            list?,watch?                         workloads.kueue.x-k8s.io
   gpu          list,watch                           DaemonSet Pod ControllerRevision
   gpu          get                                  Pod/log
   gpu          list                                 Event
   gpu          get,create,patch                     ConfigMap
+  gpu          create?                              ImageStreamImport
   openshift    list,watch                           ImageStream
 gpu_policy priority
   -            get,create,patch                     PriorityClass
@@ -233,6 +243,21 @@ olm absent
   *            list                                 ConfigMap Secret Service Pod PersistentVolumeClaim
   *            list                                 Deployment StatefulSet DaemonSet Job CronJob
   *            list                                 ServiceMonitor
+pull_secret
+  -            list                                 ClusterPolicy NVIDIADriver GPUCluster
+  -            list                                 NicClusterPolicy Module
+  gpu          list                                 Pod DaemonSet ServiceAccount
+  gpu          get,create,patch,delete              Secret
+  gpu          create?                              ImageStreamImport
+  nic          list?                                Pod DaemonSet ServiceAccount
+  nic          get?,create?,patch?,delete?          Secret
+  nic          create?                              ImageStreamImport
+  kmm          list?                                Pod DaemonSet
+  kmm          get?,create?,patch?,delete?          Secret
+  kmm          create?                              ImageStreamImport
+  validation   list?                                Pod DaemonSet ServiceAccount
+  validation   get?,create?,patch?,delete?          Secret
+  validation   create?                              ImageStreamImport
 preflight
   -            get                                  ClusterVersion
   -            list                                 ClusterOperator ClusterServiceVersion Node Pod
@@ -245,7 +270,10 @@ preflight
 rbac
   -            get,list,create,patch                Namespace
   -            get,list,create,patch,delete         ServiceAccount ClusterRoleBinding RoleBinding
-  -            get,list,create,patch,delete         ClusterRole
-  -            bind,escalate                        ClusterRole
+  -            get,list,create,patch,delete         ClusterRole Role
+  -            bind,escalate                        ClusterRole Role
+  -            get?,list?,create?,patch?,delete?    ResourceQuota
+  -            get?                                 PriorityClass
+  -            list?                                localqueues.kueue.x-k8s.io
   -            create?                              ServiceAccount/token
 """

@@ -24,6 +24,8 @@ LAYERS: t.Final = {
     "GPU": "gpu",
     "NIC": "gpu",
     "REBOOT": "tuning",
+    "PULL": "registry",
+    "REPAIR": "node",
     "QUOTA": "quota",
     "DRIFT": "drift",
     "UPDATE": "update",
@@ -52,6 +54,7 @@ _ELSEWHERE: t.Final = {
         ),
         "input",
     ),
+    **dict.fromkeys(("PULL-CONFIG", "PULL-JSON"), "input"),
     **dict.fromkeys(("REBOOT-CPUS", "REBOOT-HUGE-PAGES", "REBOOT-TWO-POOLS"), "input"),
     # the pool is valid, but its live Machines contradict it
     **dict.fromkeys(("POOL-AUTOSCALED", "POOL-DRIFT", "POOL-SURGE"), "machine"),

@@ -11,6 +11,8 @@ import typing as t
 MANAGER: t.Final = "accelerators.openshift"
 MANAGED_BY: t.Final[dict[str, str]] = {"app.kubernetes.io/managed-by": MANAGER}
 POOL: t.Final = "accelerators.openshift/pool"
+# The label of what a tenant has in its namespaces.
+TENANT: t.Final = "accelerators.openshift/tenant"
 # The label that says what a namespace was created for.
 PURPOSE: t.Final = "accelerators.openshift/purpose"
 VALIDATION: t.Final = "validation"

@@ -30,7 +30,11 @@ _SHOWN: t.Final = 200
 
 @dataclass(frozen=True)
 class Ending:
-    """A pod that a write ends. owner: kind and name of its controller, or empty. devices: such as `2 GPU`."""
+    """A pod that a write ends.
+
+    owner: kind and name of its controller, or empty. devices: such as `2 GPU`; none if the pod ends only with
+    its gang.
+    """
 
     node: str
     namespace: str
@@ -47,7 +51,7 @@ class Ending:
     def line(self) -> str:
         """Return node, pod, controller and devices as one line."""
         by = f" of {self.owner}" if self.owner else ""
-        return f"{self.node}: pod {self.title}{by}: {', '.join(self.devices)}"
+        return f"{self.node}: pod {self.title}{by}: {', '.join(self.devices) or 'no device'}"
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,10 @@ class Impact:
         """Return one sentence: how many pods end, why, by whom, and in what order."""
         spaces = len({one.namespace for one in self.endings})
         nodes = len({one.node for one in self.endings})
-        what = f"{number_of(len(self.endings), 'GPU pod')} of {number_of(spaces, 'namespace')}"
+        others = sum(not one.devices for one in self.endings)
+        more = f" and {number_of(others, 'other pod')} of their gangs" if others else ""
+        pods = number_of(len(self.endings) - others, "GPU pod")
+        what = f"{pods}{more} of {number_of(spaces, 'namespace')}"
         verb = "end" if len(self.endings) > 1 else "ends"
         doing = verb if self.is_certain else "may end"
         return (
@@ -108,6 +115,11 @@ def endings(pods: t.Iterable[KubeObject], nodes: t.Collection[str]) -> list[Endi
     """Return the pods with devices that end when these nodes lose their devices, by node and name."""
     found = [_ending(pod) for pod in drain.busy(pods) if drain.node_of(pod) in nodes]
     return sorted(found, key=lambda one: (one.node, one.namespace, one.pod))
+
+
+def together(pods: t.Iterable[KubeObject]) -> list[Ending]:
+    """Return these pods as those that end, wherever they run and whether they have devices or not."""
+    return [_ending(pod) for pod in pods]
 
 
 def _ending(pod: KubeObject) -> Ending:

@@ -12,7 +12,7 @@ from .._catalogue.overrides import extended
 from .._core import priority_class
 from .._core.errors import AcceleratorError, ForbiddenError, KindNotServedError
 from .._core.objects import KubeObject
-from .._core.ownership import MANAGED_BY, selector
+from .._core.ownership import MANAGED_BY, TENANT, selector
 from .._frame.argspec import WaitParams
 from .._kube.client import Api
 from .._kube.kinds import known
@@ -78,7 +78,9 @@ def _compared(api: Api, outputs: JsonObject) -> list[JsonObject]:
     Raises AcceleratorError for a priority class of the plan that the API server would refuse.
     """
     try:
-        quotas = api.list(known("ResourceQuota"), labels=selector(MANAGED_BY), metadata_only=True)
+        # Quotas of tenants belong to rbac.yml.
+        ours = f"{selector(MANAGED_BY)},!{TENANT}"
+        quotas = api.list(known("ResourceQuota"), labels=ours, metadata_only=True)
         priorities = api.list(known("PriorityClass"))
     except ForbiddenError:
         quotas, priorities = [], []

@@ -220,21 +220,16 @@ XIDS: t.Final[dict[int, Xid]] = {
     154: Xid("the recovery action changed; the driver's log names it", REBOOT),
     158: Xid("fatal timeout", RESET),
 }
-_AGAIN: t.Final = "then delete the device plugin's pod of that node, so that it counts the GPUs again"
+_REPAIR: t.Final = "`ansible-playbook playbooks/repair_node.yml -e gpu_node=NODE`"
+_AGAIN: t.Final = "if the Xid comes back, have the GPU or the machine replaced"
 REMEDIES: t.Final = {
-    RESET: (
-        "Drain the node and reset the GPU (`nvidia-smi --gpu-reset` in the driver's pod) or reboot the "
-        f"node, {_AGAIN}; replace the GPU if it comes back."
-    ),
-    REBOOT: (
-        f"Drain and reboot the node, {_AGAIN}; if it comes back, replace the GPU (or the machine: "
-        "`replace_node.yml`)."
-    ),
+    RESET: f"Run {_REPAIR} to reset the GPU: it drains, reboots and validates the node; {_AGAIN}.",
+    REBOOT: f"Run {_REPAIR} to drain and reboot the node, and to validate it; {_AGAIN}.",
     REPLACE: (
-        "Drain the node, reset the GPU once, and have it replaced (or the machine: "
-        "`replace_node.yml`) if it comes back."
+        f"Run {_REPAIR} to drain and reboot the node once; if the Xid comes back, have it replaced "
+        "(the GPU, or the machine with `-e gpu_repair_replace=true`)."
     ),
-    WATCH: f"Restart the application that was hit and reset the GPU at the next chance, {_AGAIN}.",
+    WATCH: f"Restart the application that was hit, and at the next chance run {_REPAIR} to reset the GPU.",
 }
 _UNKNOWN: t.Final = Xid("not in our table; look it up in NVIDIA's catalogue of Xids", REBOOT)
 _GRAVITY: t.Final = (REPLACE, REBOOT, RESET, WATCH)
@@ -253,5 +248,9 @@ def xid(number: int) -> Xid:
 def advice(found: t.Sequence[tuple[int, str]]) -> tuple[str, str]:
     """Return what happened, and the remedy for the gravest Xid."""
     texts = [f"Xid {number} on {device or 'every device'}: {xid(number).meaning}" for number, device in found]
-    gravest = min((xid(number).action for number, _device in found), key=_GRAVITY.index)
-    return "; ".join(texts), REMEDIES[gravest]
+    return "; ".join(texts), REMEDIES[gravest(found)]
+
+
+def gravest(found: t.Sequence[tuple[int, str]]) -> str:
+    """Return the gravest action of these (Xid, device): a key of REMEDIES."""
+    return min((xid(number).action for number, _device in found), key=_GRAVITY.index)

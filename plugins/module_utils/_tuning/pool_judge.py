@@ -15,11 +15,10 @@ from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
 from .._nodes import node as node_facts
 from .._nodes.node import CURRENT, DESIRED, STATE, unpause_command, update
 from . import machine_config
+from .late import by_pool
 
 POOLS: t.Final = "pools"
 NODES: t.Final = "nodes"
-KUBELETS: t.Final = "kubelets"
-PROFILES: t.Final = "profiles"
 DEGRADED: t.Final = "REBOOT-DEGRADED"
 DRAIN: t.Final = "REBOOT-DRAIN"
 RENDER: t.Final = "REBOOT-RENDER"
@@ -57,8 +56,8 @@ def judge_pool(pool: KubeObject | None, title: str, nodes: t.Sequence[KubeObject
     """
     if not pool:
         return pending("Missing", f"MachineConfigPool {title} does not exist yet")
-    if troubles := _troubles(pool, nodes):
-        return worst(troubles)
+    if found := troubles(pool, nodes):
+        return worst(found)
     if (pool.get("spec") or {}).get("paused"):
         return failed(
             "Paused",
@@ -119,7 +118,7 @@ def _line(pool: KubeObject) -> t.Callable[[KubeObject], str]:
     return line
 
 
-def _troubles(pool: KubeObject, nodes: t.Iterable[KubeObject]) -> list[Readiness]:
+def troubles(pool: KubeObject, nodes: t.Iterable[KubeObject]) -> list[Readiness]:
     """Return a pending verdict for each degraded node, and one for a pool that cannot be rendered."""
     title = name(pool)
     found = [_degraded(title, one) for one in nodes if update(one).is_stuck]
@@ -206,8 +205,8 @@ def judge_returned(worker: KubeObject | None, nodes: t.Sequence[KubeObject]) -> 
     """Return ready if each of these nodes runs the configuration of the pool worker."""
     if not worker:
         return pending("Missing", "MachineConfigPool worker does not exist")
-    if troubles := _troubles(worker, nodes):
-        return worst(troubles)
+    if found := troubles(worker, nodes):
+        return worst(found)
     lines = [one for one in map(_line(worker), nodes) if one]
     if not lines:
         return ready("Returned", f"{number_of(len(nodes), 'node')} with {target(worker)}")
@@ -225,69 +224,22 @@ class Rolled:
     """Judge rollouts: ready when every pool is done, and every released node is back in the pool worker.
 
     titles: the MachineConfigPools. released: those that have given up their nodes. The snapshot has the nodes
-    of each under `NODES` and its name. grace: makes lasting troubles failed.
+    of each under `NODES` and its name. grace: makes lasting troubles failed. late: titles that do not count.
+    verdicts: of the last look, by title.
     """
 
     titles: t.Collection[str]
     released: t.Collection[str]
     grace: Grace
+    late: t.Collection[str] = ()
+    verdicts: dict[str, Readiness] = field(default_factory=dict)
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         pools = snapshot[POOLS]
+        worker = named(pools, machine_config.WORKER) or None
         found = [
-            judge_pool(named(pools, title) or None, title, snapshot[f"{NODES}{title}"])
+            (title, judge_pool(named(pools, title) or None, title, snapshot[f"{NODES}{title}"]))
             for title in self.titles
         ]
-        found += [
-            judge_returned(named(pools, machine_config.WORKER) or None, snapshot[f"{NODES}{title}"])
-            for title in self.released
-        ]
-        return worst(self.grace.harden(found))
-
-
-@dataclass
-class Rendered:
-    """Judge what comes before a rollout: every object is accepted, and a source of the pool's configuration.
-
-    sources: MachineConfigPool to the MachineConfigs that its configuration has to have. kubelets, profiles:
-    names of the KubeletConfigs and PerformanceProfiles. stale: MachineConfigPool to a configuration that is
-    too old.
-    """
-
-    sources: t.Mapping[str, t.Collection[str]]
-    kubelets: t.Collection[str]
-    profiles: t.Collection[str]
-    grace: Grace
-    stale: dict[str, str] = field(default_factory=dict)
-
-    def __call__(self, snapshot: Snapshot) -> Readiness:
-        found = [
-            judge_kubelet_config(named(snapshot.get(KUBELETS, ()), one) or None, one) for one in self.kubelets
-        ]
-        found += [judge_profile(named(snapshot.get(PROFILES, ()), one) or None, one) for one in self.profiles]
-        found += [
-            self._pool(named(snapshot[POOLS], title) or None, title, wanted)
-            for title, wanted in self.sources.items()
-        ]
-        return worst(self.grace.harden(found))
-
-    def _pool(self, pool: KubeObject | None, title: str, wanted: t.Iterable[str]) -> Readiness:
-        if not pool:
-            return pending("Missing", f"MachineConfigPool {title} does not exist yet")
-        if troubles := _troubles(pool, ()):
-            render = [one for one in troubles if one.code == RENDER]
-            if render:
-                return worst(render)
-        have = source_names(pool)
-        lacking = [one for one in wanted if not any(name.startswith(one) for name in have)]
-        if lacking or not target(pool):
-            what = ", ".join(lacking) or "a configuration"
-            return pending("Rendering", f"{title}: {what} is not rendered yet", details=(f"{title}: {what}",))
-        if self.stale.get(title) == target(pool):
-            return pending("Rendering", f"{title}: {target(pool)} does not have the last change yet")
-        return ready("Rendered", f"{title}: {target(pool)}")
-
-
-def source_names(pool: KubeObject) -> list[str]:
-    """Return the names of the MachineConfigs in the pool's configuration."""
-    return [str(one.get("name")) for one in (pool["spec"].get("configuration") or {}).get("source") or []]
+        found += [(title, judge_returned(worker, snapshot[f"{NODES}{title}"])) for title in self.released]
+        return worst(by_pool(self.grace, found, self.late, self.verdicts))

@@ -7,9 +7,16 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import dataclass, field
 
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, Snapshot, named
+from .._core.readiness import Grace, Readiness, pending, ready, worst
 from . import machine_config
+from .late import by_pool
+from .pool_judge import POOLS, RENDER, judge_kubelet_config, judge_profile, target, troubles
+
+KUBELETS: t.Final = "kubelets"
+PROFILES: t.Final = "profiles"
 
 
 def sources(pool: str, wanted: t.Iterable[KubeObject]) -> list[str]:
@@ -78,3 +85,54 @@ def _contents(config: KubeObject) -> dict[tuple[str, str], str]:
         **{("file", one["path"]): str((one.get("contents") or {}).get("source") or "") for one in files},
         **{("unit", one["name"]): str(one.get("contents") or "") for one in units},
     }
+
+
+@dataclass
+class Rendered:
+    """Judge what comes before a rollout: every object is accepted, and a source of the pool's configuration.
+
+    sources: MachineConfigPool to the MachineConfigs that its configuration has to have. kubelets, profiles:
+    the KubeletConfigs and PerformanceProfiles, which have the names of their pools. stale: MachineConfigPool
+    to a configuration that is too old. late, verdicts: as in `pool_judge.Rolled`.
+    """
+
+    sources: t.Mapping[str, t.Collection[str]]
+    kubelets: t.Collection[str]
+    profiles: t.Collection[str]
+    grace: Grace
+    late: t.Collection[str] = ()
+    stale: dict[str, str] = field(default_factory=dict)
+    verdicts: dict[str, Readiness] = field(default_factory=dict)
+
+    def __call__(self, snapshot: Snapshot) -> Readiness:
+        found = [
+            (one, judge_kubelet_config(named(snapshot.get(KUBELETS, ()), one) or None, one))
+            for one in self.kubelets
+        ]
+        found += [
+            (one, judge_profile(named(snapshot.get(PROFILES, ()), one) or None, one)) for one in self.profiles
+        ]
+        found += [
+            (title, self._pool(named(snapshot[POOLS], title) or None, title, wanted))
+            for title, wanted in self.sources.items()
+        ]
+        return worst(by_pool(self.grace, found, self.late, self.verdicts))
+
+    def _pool(self, pool: KubeObject | None, title: str, wanted: t.Iterable[str]) -> Readiness:
+        if not pool:
+            return pending("Missing", f"MachineConfigPool {title} does not exist yet")
+        if found := [one for one in troubles(pool, ()) if one.code == RENDER]:
+            return worst(found)
+        have = source_names(pool)
+        lacking = [one for one in wanted if not any(name.startswith(one) for name in have)]
+        if lacking or not target(pool):
+            what = ", ".join(lacking) or "a configuration"
+            return pending("Rendering", f"{title}: {what} is not rendered yet", details=(f"{title}: {what}",))
+        if self.stale.get(title) == target(pool):
+            return pending("Rendering", f"{title}: {target(pool)} does not have the last change yet")
+        return ready("Rendered", f"{title}: {target(pool)}")
+
+
+def source_names(pool: KubeObject) -> list[str]:
+    """Return the names of the MachineConfigs in the pool's configuration."""
+    return [str(one.get("name")) for one in (pool["spec"].get("configuration") or {}).get("source") or []]

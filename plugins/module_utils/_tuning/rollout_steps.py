@@ -18,8 +18,17 @@ from .._impact import consent
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._nodes import drain
-from . import contradictions, machine_config, rollout, rollout_writes, topology, user_data_steps
+from . import (
+    contradictions,
+    machine_config,
+    rollout,
+    rollout_waits,
+    rollout_writes,
+    topology,
+    user_data_steps,
+)
 from .contradictions import Cluster, Found
+from .late import Late
 from .options import PLANNED, Tuning
 from .rollout import Reboot
 from .rollout_writes import Change, Release
@@ -50,16 +59,21 @@ def ask(api: Api, pools: t.Sequence[Tuning], on_busy: str) -> None:
     _agreed(api, pools, on_busy)
 
 
-def ensure(api: Api, pools: t.Sequence[Tuning], on_busy: str) -> list[dict[str, t.Any]]:
+def ensure(
+    api: Api, pools: t.Sequence[Tuning], on_busy: str, late: Late | None = None
+) -> list[dict[str, t.Any]]:
     """Give the nodes of all pools their settings in one rollout, and return one result for each pool.
 
-    A pool that asks for nothing that reboots nodes gives its nodes back. Raises AcceleratorError before the
-    first write if a tuning contradicts the cluster, if nodes would reboot with `reboot: never`, or if pods
-    with GPUs would end and on_busy is fail.
+    A pool that asks for nothing that reboots nodes gives its nodes back. late: gets the pools that fail while
+    the others go on; they have no result. Raises AcceleratorError before the first write if a tuning
+    contradicts the cluster, if nodes would reboot with `reboot: never`, or if pods with GPUs would end and
+    on_busy is fail.
     """
+    late = late or Late()
     work, ends = _agreed(api, pools, on_busy)
-    _execute(api, work, on_busy)
-    return [_result(api, work, one, ends) for one in pools]
+    _execute(api, work, on_busy, late)
+    done = [one for one in pools if machine_config.pool_name(one.name) not in late.titles]
+    return [_result(api, work, one, ends) for one in done]
 
 
 def _agreed(api: Api, pools: t.Sequence[Tuning], on_busy: str) -> tuple[Work, list[dict[str, t.Any]]]:
@@ -82,7 +96,7 @@ def remove(api: Api, names: t.Sequence[str], on_busy: str) -> list[dict[str, t.A
     releases = _releases(cluster, names)
     work = _work(api, cluster, [], releases, _coming_back(cluster, releases, {}))
     ends = _ask(api, work, on_busy)
-    _execute(api, work, on_busy)
+    _execute(api, work, on_busy, Late())
     return [{**_common(work, one.name, [], ends), "machine_config_pool": one.title} for one in work.releases]
 
 
@@ -182,7 +196,7 @@ def _read(api: Api, names: t.Sequence[str], labels: t.Iterable[t.Mapping[str, st
     names: GPU pools whose MachineConfigs are read too; a list of all would have every rendered one. labels:
     of nodes to read, beside those of these pools.
     """
-    pools = api.list(rollout_writes.POOL)
+    pools = api.list(rollout_waits.POOL)
     kinds = rollout_writes.KINDS
     served = api.served(kinds["PerformanceProfile"])
     configs = [api.get(rollout_writes.CONFIG, machine_config.kernel_name(one)) for one in names]
@@ -232,19 +246,19 @@ def _ask(api: Api, work: Work, on_busy: str) -> list[dict[str, t.Any]]:
     return consent.ask(api, questions, on_busy, BUSY)
 
 
-def _execute(api: Api, work: Work, on_busy: str) -> None:
+def _execute(api: Api, work: Work, on_busy: str, late: Late) -> None:
     titles = {one.title for one in work.changes} | {one.title for one in work.releases}
     for title in rollout_writes.unpause_left(api, [one for one in work.left if name(one) not in titles]):
         api.warn(f"MachineConfigPool {title} is unpaused: a run that ended too early left it paused.")
     for one in work.releases:
         user_data_steps.restore(api, one.name)
     rollout_writes.release(api, [one for one in work.releases if not machine_config.is_released(one.live)])
-    rollout_writes.write(api, work.changes, on_busy)
+    rollout_writes.write(api, work.changes, on_busy, late)
     labels = {one.title: machine_config.node_label(one.live) for one in work.releases}
     released = {title: label for title, label in labels.items() if label}
-    rollout_writes.wait_rolled(api, work.changes, released, GRACE)
+    rollout_writes.wait_rolled(api, work.changes, released, GRACE, late)
     if api.wait_wanted or api.check_mode:
-        for one in work.releases:
+        for one in [one for one in work.releases if one.title not in late.titles]:
             _delete(api, work.cluster, one)
 
 
@@ -254,7 +268,7 @@ def _delete(api: Api, cluster: Cluster, release: Release) -> None:
         if owned(one) and pool_of(one) == release.name:
             api.delete(rollout_writes.KINDS[one["kind"]], name(one))
     user_data_steps.remove(api, release.name)
-    api.delete(rollout_writes.POOL, release.title)
+    api.delete(rollout_waits.POOL, release.title)
 
 
 def _result(api: Api, work: Work, tuning: Tuning, ends: t.Sequence[dict[str, t.Any]]) -> dict[str, t.Any]:

@@ -20,12 +20,12 @@ from .._core.ownership import selector
 from .._core.readiness import Grace
 from .._kube.client import Api, Query
 from .._kube.kinds import known
-from .._nodes import drain
-from . import evictions, machine_config, pool_judge, rendered, rollout
+from . import machine_config, pool_judge, rendered, rollout, rollout_waits
+from .late import Late
 from .options import Tuning
-from .pool_judge import KUBELETS, NODES, POOLS, PROFILES
+from .pool_judge import POOLS
+from .rendered import KUBELETS, PROFILES
 
-POOL: t.Final = known("MachineConfigPool")
 CONFIG: t.Final = known("MachineConfig")
 KINDS: t.Final = {
     "MachineConfig": CONFIG,
@@ -102,10 +102,11 @@ class Release:
         return machine_config.pool_name(self.name)
 
 
-def write(api: Api, changes: t.Sequence[Change], on_busy: str) -> None:
+def write(api: Api, changes: t.Sequence[Change], on_busy: str, late: Late) -> None:
     """Write all changes while the pools are paused, and unpause them when their configuration has them all.
 
-    Raises NotReadyError if the operator refuses an object; the pools are not paused then either.
+    Raises NotReadyError if the operator refuses an object, or adds its pool to the late ones; the pools are
+    not paused then either.
     """
     needed = [one for one in changes if one.is_needed]
     mark = rollout.recorded(on_busy, api.run.id)
@@ -118,15 +119,21 @@ def write(api: Api, changes: t.Sequence[Change], on_busy: str) -> None:
                 api.apply(manifest)
             for old in one.gone:
                 api.delete(KINDS[old["kind"]], name(old))
-        _wait_rendered(api, [one for one in needed if one.is_rendered_first])
+        _wait_rendered(api, [one for one in needed if one.is_rendered_first], late)
     except BaseException as exc:
         with contextlib.suppress(AcceleratorError):
             unpause(api, needed)
         if isinstance(exc, (NotReadyError, WaitTimeoutError)):
-            titles = ", ".join(one.title for one in needed)
-            exc.message += f" MachineConfigPool {titles} is not paused, and rolls out what is valid."
+            _say_unpaused([exc], needed)
         raise
     unpause(api, needed)
+    _say_unpaused(late.errors, needed)
+
+
+def _say_unpaused(errors: t.Iterable[AcceleratorError], changes: t.Iterable[Change]) -> None:
+    titles = ", ".join(one.title for one in changes)
+    for one in errors:
+        one.message += f" MachineConfigPool {titles} is not paused, and rolls out what is valid."
 
 
 def unpause(api: Api, changes: t.Iterable[Change]) -> None:
@@ -140,11 +147,11 @@ def unpause_left(api: Api, pools: t.Iterable[KubeObject]) -> list[str]:
     left = [one for one in pools if rollout.is_paused_by_us(one)]
     for one in left:
         body = {"metadata": {"annotations": {machine_config.ROLLOUT: None}}, "spec": {"paused": False}}
-        api.merge_patch(POOL, name(one), None, body)
+        api.merge_patch(rollout_waits.POOL, name(one), None, body)
     return [name(one) for one in left]
 
 
-def _wait_rendered(api: Api, changes: t.Sequence[Change]) -> None:
+def _wait_rendered(api: Api, changes: t.Sequence[Change], late: Late) -> None:
     """Wait until the configuration of each pool has all that was written, so that nodes reboot once."""
     if api.check_mode or not changes:
         return
@@ -156,36 +163,43 @@ def _wait_rendered(api: Api, changes: t.Sequence[Change]) -> None:
         return
     own = {one.title: one.sources for one in changes}
     names = {kind: [name(m) for one in changes for m in one.wanted if m["kind"] == kind] for kind in KINDS}
-    judge = pool_judge.Rendered(
+    judge = rendered.Rendered(
         own,
         names["KubeletConfig"],
         names["PerformanceProfile"],
         Grace(api.clock, 60.0, pool_judge.PASSING),
+        late.titles,
     )
-    queries = {POOLS: Query(POOL)}
+    queries = {POOLS: Query(rollout_waits.POOL)}
     if names["KubeletConfig"]:
         queries[KUBELETS] = Query(KINDS["KubeletConfig"])
     if names["PerformanceProfile"]:
         queries[PROFILES] = Query(KINDS["PerformanceProfile"])
     started = api.clock()
     while True:
-        seen = api.wait(
-            queries, judge, "configuration of the pools", on_timeout_code=pool_judge.RENDER, since=started
-        )
-        pools = {title: named(seen[POOLS], title) for title in own}
-        judge.stale = {
-            title: pool_judge.target(pool)
-            for title, pool in pools.items()
-            if not (_is_whole(api, pool, own[title]) and all(_is_told(api, one) for one in changes))
-        }
-        if not judge.stale:
-            return
+        with late.hold(judge.verdicts):
+            seen = api.wait(
+                queries, judge, "configuration of the pools", on_timeout_code=pool_judge.RENDER, since=started
+            )
+            judge.stale = _stale(api, seen[POOLS], [one for one in changes if one.title not in late.titles])
+            if not judge.stale:
+                return
+
+
+def _stale(api: Api, pools: t.Sequence[KubeObject], changes: t.Iterable[Change]) -> dict[str, str]:
+    """Return the MachineConfigPools whose configuration does not have all that was written, with its name."""
+    live = {one.title: named(pools, one.title) for one in changes}
+    return {
+        one.title: pool_judge.target(live[one.title])
+        for one in changes
+        if not (_is_whole(api, live[one.title], one.sources) and _is_told(api, one))
+    }
 
 
 def _is_whole(api: Api, pool: KubeObject, own: t.Sequence[str]) -> bool:
     """Return True if the rendered configuration has what its sources have now."""
     whole = api.get(CONFIG, pool_judge.target(pool))
-    names = pool_judge.source_names(pool)
+    names = rendered.source_names(pool)
     parts = [one for one in (api.get(CONFIG, source) for source in names) if one is not None]
     mine = [one for one in names if one.startswith(tuple(own))] if own else []
     return whole is not None and rendered.is_rendered(whole, parts, mine)
@@ -205,49 +219,17 @@ def release(api: Api, releases: t.Sequence[Release]) -> None:
 
 
 def wait_rolled(
-    api: Api, changes: t.Sequence[Change], released: t.Mapping[str, t.Mapping[str, str]], grace: float
+    api: Api,
+    changes: t.Sequence[Change],
+    released: t.Mapping[str, t.Mapping[str, str]],
+    grace: float,
+    late: Late,
 ) -> None:
     """Wait until each pool is rolled out, and each released pool's nodes are back in the pool worker.
 
-    released: MachineConfigPool to the labels of the nodes. Raises NotReadyError or WaitTimeoutError; for a
-    node that cannot be drained the error names the pods and their PodDisruptionBudgets.
+    released: MachineConfigPool to the labels of the nodes. Raises NotReadyError or WaitTimeoutError, or keeps
+    it in late; for a node that cannot be drained the error names the pods and their PodDisruptionBudgets.
     """
     labels = {one.title: one.tuning.label for one in changes} | dict(released)
-    wait_pools(api, {title: selector(label) for title, label in labels.items()}, released, grace)
-
-
-def wait_pools(api: Api, labels: t.Mapping[str, str], released: t.Collection[str], grace: float) -> None:
-    """Wait until each pool is rolled out, or its nodes are back in the pool worker if it is released.
-
-    labels: MachineConfigPool to the selector of its nodes. Raises what `wait_rolled` raises.
-    """
-    if not labels:
-        return
-    queries = {POOLS: Query(POOL)}
-    queries |= {f"{NODES}{title}": Query(known("Node"), labels=one) for title, one in labels.items()}
-    titles = [title for title in labels if title not in released]
-    judge = pool_judge.Rolled(titles, list(released), Grace(api.clock, grace, pool_judge.PASSING))
-    try:
-        api.wait(queries, judge, "rollout of the pools", on_timeout_code="REBOOT-PENDING")
-    except (NotReadyError, WaitTimeoutError) as exc:
-        with contextlib.suppress(AcceleratorError):
-            _explain(api, exc, queries)
-        raise
-
-
-def _explain(api: Api, exc: AcceleratorError, queries: t.Mapping[str, Query]) -> None:
-    """Add to the error which pods the operator cannot evict from nodes that it drains."""
-    nodes = {
-        name(one): one
-        for key, query in queries.items()
-        if key != POOLS
-        for one in api.list(query.kind, labels=query.labels)
-    }
-    going = sorted(title for title, one in nodes.items() if evictions.is_draining(one))
-    pods = [pod for title in going for pod in api.list(known("Pod"), fields=drain.on(title))]
-    left = drain.leaving(pods)
-    lines = evictions.blocked(left, api.list(known("PodDisruptionBudget")) if left else [])
-    if lines:
-        exc.code, exc.remedy = pool_judge.DRAIN, evictions.REMEDY
-        exc.message += f" The operator cannot evict: {'; '.join(lines[:5])}."
-        exc.evidence += lines
+    going = {title: selector(label) for title, label in labels.items() if title not in late.titles}
+    rollout_waits.wait_pools(api, going, released, grace, late)

@@ -14,7 +14,7 @@ from .._impact import consent
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._nodes import drain
-from .._tuning import rollout, rollout_writes
+from .._tuning import rollout, rollout_waits
 from . import pause
 from .pause import Member
 from .rollout import MARK, selector
@@ -58,7 +58,7 @@ def released(api: Api, params: UpdatePoolsParams) -> dict[str, t.Any]:
     for one in mine:
         if one.is_paused:
             _patch(api, one, {"paused": False}, pause.version(one))
-    rollout_writes.wait_pools(api, labels, (), _GRACE)
+    rollout_waits.wait_pools(api, labels, (), _GRACE)
     # The mark goes last: a run that was killed before it waits for the nodes again.
     for one in mine if api.wait_wanted or api.check_mode else ():
         _patch(api, one, {}, None)
@@ -73,7 +73,7 @@ def released(api: Api, params: UpdatePoolsParams) -> dict[str, t.Any]:
 
 
 def _members(api: Api) -> list[Member]:
-    return pause.members(api.list(rollout_writes.POOL), api.list(known("Node")))
+    return pause.members(api.list(rollout_waits.POOL), api.list(known("Node")))
 
 
 def _pods(api: Api, found: t.Iterable[Member]) -> list[KubeObject]:
@@ -92,4 +92,4 @@ def _labels(one: Member) -> str:
 
 def _patch(api: Api, one: Member, spec: KubeObject, version: str | None) -> None:
     body = {"metadata": {"annotations": {MARK: version}}, "spec": spec}
-    api.merge_patch(rollout_writes.POOL, one.title, None, body)
+    api.merge_patch(rollout_waits.POOL, one.title, None, body)

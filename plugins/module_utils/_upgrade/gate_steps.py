@@ -14,8 +14,9 @@ from .._core.errors import AcceleratorError, NotReadyError, WaitTimeoutError
 from .._core.objects import KubeObject, name
 from .._kube.client import Api, Query
 from .._kube.kinds import known
-from .._workload import steps as validation_steps
-from . import gate, probe
+from .._workload import chosen, steps as validation_steps
+from .._workload.pods import GpuWorkloadParams
+from .jobs import probe
 from .options import GpuDriverUpgradeParams
 
 _JOB: t.Final = known("Job")
@@ -35,7 +36,7 @@ def check(
     """
     if params["validate"]:
         try:
-            validation_steps.present(api, gate.validation(params, nodes, pools))
+            validation_steps.present(api, wishes(params, nodes, pools))
         except AcceleratorError as exc:
             wrong = exc.facts.pop("failed_pools", [])
             # Without its probe a node has not passed, whatever its validation says.
@@ -53,6 +54,16 @@ def rehearse(api: Api, manifest: KubeObject, node: KubeObject) -> None:
     one = probe.job(manifest, node)
     if api.get(_JOB, name(one), probe.place(manifest)) is None:
         api.dry_run_create(one)
+
+
+def wishes(
+    params: GpuDriverUpgradeParams,
+    nodes: t.Sequence[KubeObject],
+    pools: t.Mapping[str, t.Mapping[str, t.Any]],
+) -> GpuWorkloadParams:
+    """Return the parameters of a validation of these nodes. pools: node -> its pool."""
+    expected = {name(node): pools[name(node)].get("expected") for node in nodes}
+    return chosen.validation(nodes, expected, params["wait_timeout"], params["validation"] or {})
 
 
 def _probe(api: Api, manifest: KubeObject, nodes: t.Sequence[KubeObject]) -> None:

@@ -27,6 +27,7 @@ from .targets import Target
 
 GRACE: t.Final = 60.0
 SLOW_GRACE: t.Final = 300.0
+BUSY: t.Final = "UPGRADE-BUSY"
 STUCK: t.Final = "UPGRADE-STUCK"
 WAITING: t.Final = "UPGRADE-NOT-STARTED"
 RELABELLED: t.Final = "UPGRADE-RELABELLED"

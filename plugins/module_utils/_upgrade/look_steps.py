@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Read what an upgrade is planned from: the policy, the drivers of the nodes, and the pods with devices."""
+"""Read what an upgrade is planned from, and hold what its steps share."""
 
 from __future__ import annotations
 
 import typing as t
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .._catalogue.well_known import GPU_PRESENT
 from .._core.errors import KindNotServedError
@@ -20,26 +20,35 @@ from .._nodes.taints import matches
 from .._stack import operands
 from .._stack.params import StackPool
 from .._stack.steps import toolkit_query
-from . import node_driver, targets
+from . import node_driver, plan as upgrade_plan, targets
+from .jobs import gangs as gang_facts
+from .jobs.gangs import Gang
 from .node_driver import NodeDriver
 from .options import GpuDriverUpgradeParams
+from .plan import Plan
+from .state import State
 from .targets import Target
 
 _GPU_NODES: t.Final = f"{GPU_PRESENT}=true"
 _DEPLOY: t.Final = f"{operands.DEPLOY}driver"
+MAP: t.Final = known("ConfigMap")
 # The pool of a task that names none.
 ALL: t.Final = "all"
 
 
 @dataclass(frozen=True)
 class Seen:
-    """The cluster as the task saw it. pools: the chosen ones. pods: those with devices, on any node."""
+    """The cluster as the task saw it.
+
+    pools: the chosen ones. pods: those with devices, on any node. gangs: those of all running pods.
+    """
 
     snapshot: Snapshot
     targets: list[Target]
     drivers: dict[str, NodeDriver]
     pools: list[StackPool]
     pods: list[KubeObject]
+    gangs: list[Gang]
 
     @property
     def chosen(self) -> list[NodeDriver]:
@@ -86,13 +95,23 @@ def look(api: Api, params: GpuDriverUpgradeParams) -> Seen:
         found["drivers"] = []
     found["nodes"] = [node for node in found["nodes"] if _has_driver(node)]
     pools = [t.cast(StackPool, one) for one in params["pools"]] or [_everything()]
+    pods = api.list(known("Pod"), keep=_wanted)
     return Seen(
-        found, targets.find(found), node_driver.all_of(found), pools, api.list(known("Pod"), keep=_busy)
+        found,
+        targets.find(found),
+        node_driver.all_of(found),
+        pools,
+        [pod for pod in pods if _is_busy(pod)],
+        gang_facts.find(pods),
     )
 
 
-def _busy(pod: KubeObject) -> KubeObject | None:
-    return pod if drain.node_of(pod) and drain.busy([pod]) else None
+def _wanted(pod: KubeObject) -> KubeObject | None:
+    return pod if _is_busy(pod) or gang_facts.is_member(pod) else None
+
+
+def _is_busy(pod: KubeObject) -> bool:
+    return bool(drain.node_of(pod) and drain.busy([pod]))
 
 
 def _has_driver(node: KubeObject) -> bool:
@@ -103,3 +122,53 @@ def _has_driver(node: KubeObject) -> bool:
 
 def _everything() -> StackPool:
     return {"name": ALL, "node_selector": {GPU_PRESENT: "true"}, "min_nodes": 0}
+
+
+@dataclass
+class Work:
+    """One upgrade: what the task saw, its plan, its state in the cluster, and the pods that end.
+
+    last: the seconds of each node in the upgrade before. remarks: further lines of the plan, about queues and
+    gangs. has_queues: queues of Kueue give the nodes of the plan away.
+    """
+
+    api: Api
+    params: GpuDriverUpgradeParams
+    seen: Seen
+    plan: Plan
+    state: State
+    ends: list[dict[str, t.Any]]
+    last: t.Mapping[str, float] = field(default_factory=dict)
+    remarks: t.Sequence[str] = ()
+    has_queues: bool = False
+
+    def store(self, **changes: t.Any) -> None:
+        """Write the state with these changes into the cluster."""
+        self.state = self.state.at(**changes)
+        self.api.apply(self.state.manifest(self.params["namespace"]))
+
+    def look(self) -> Seen:
+        """Return the cluster as it is now."""
+        self.seen = look(self.api, self.params)
+        return self.seen
+
+    def result(self) -> dict[str, t.Any]:
+        """Return the value of the module's result."""
+        return result(self.seen, self.plan, self.state, self.ends, self.last, self.remarks)
+
+
+def result(
+    seen: Seen,
+    plan: Plan,
+    state: State,
+    ends: t.Sequence[dict[str, t.Any]] = (),
+    last: t.Mapping[str, float] | None = None,
+    remarks: t.Sequence[str] = (),
+) -> dict[str, t.Any]:
+    """Return the value of the module's result: the state, the plan, the nodes, and the pods that end."""
+    return {
+        **state.as_result(),
+        "plan": [*plan.lines(state.seconds if last is None else last), *remarks],
+        "nodes": upgrade_plan.facts(seen.drivers, plan, state.seconds),
+        "ends": list(ends),
+    }

@@ -45,6 +45,7 @@ class GpuDriverUpgradeParams(DrainParams, LockParams, WaitParams):
     rollback: bool
     validate: bool
     validation: dict[str, t.Any] | None
+    queues: t.Literal["drain", "hold", "leave"] | None
     adopt: t.Literal["report", "take"]
     namespace: str
     node_timeout: int

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from .._core.errors import InputError, NotReadyError
 from .._core.objects import KubeObject, name, number_of
 from .._impact import driver
-from .._impact.impact import Impact, endings
+from .._impact.impact import Impact, endings, together
 from .._nodes.pool_nodes import nodes_of
 from . import options
+from .jobs.gangs import Gang
 from .node_driver import SKIP, NodeDriver
 from .options import Triple
 from .targets import Target
@@ -156,9 +157,15 @@ def _resumed(
     return [wave for wave in [*old, *new] if wave]
 
 
-def impact(plan: Plan, pods: t.Iterable[KubeObject], nodes: t.Collection[str]) -> Impact | None:
-    """Return what the upgrade of these nodes ends, or None if no pod with devices runs there."""
-    found = tuple(endings(pods, nodes))
+def impact(
+    plan: Plan, pods: t.Iterable[KubeObject], nodes: t.Collection[str], gangs: t.Iterable[Gang] = ()
+) -> Impact | None:
+    """Return what the upgrade of these nodes ends, or None if nothing does.
+
+    gangs: those that end whole, with their pods on other nodes.
+    """
+    more = together(pod for gang in gangs for pod in gang.pods)
+    found = tuple(dict.fromkeys([*endings(pods, nodes), *more]))
     if not found:
         return None
     cause = f"the driver of {number_of(len(nodes), 'node')} becomes {plan.wanted.version}"

@@ -9,19 +9,22 @@ from __future__ import annotations
 import functools
 import typing as t
 
+from .._core.errors import AcceleratorError, NotReadyError
 from .._core.objects import KubeObject, Snapshot, name
 from .._core.readiness import Readiness, pending, ready
 from .._impact import driver
-from .._impact.impact import DRAIN, Impact, endings, refusal
+from .._impact.impact import DRAIN, Impact, endings, refusal, together
 from .._kube.client import Api
 from .._stack import operands
-from . import node_driver, wave_steps
+from . import empty_steps, node_driver, state as states, wave_steps
+from .jobs import gangs
+from .judge import BUSY
 from .look_steps import Seen, look, queries
+from .node_driver import SKIP
 from .options import GpuDriverUpgradeParams, Triple
 from .state import State
 from .targets import Target
 
-BUSY: t.Final = "UPGRADE-BUSY"
 _REMEDY: t.Final = (
     "Run the upgrade again with gpu_on_busy: drain (module option on_busy): the rollback goes on, and these "
     "pods end."
@@ -40,6 +43,33 @@ def _old(state: State, target: Target) -> Triple | None:
     return None if found == state.wanted else found
 
 
+def roll_back(
+    api: Api, params: GpuDriverUpgradeParams, state: State, cause: AcceleratorError | None
+) -> AcceleratorError:
+    """Roll back, and return the failure to raise: the cause of the rollback, with what was done about it."""
+    exc = cause or NotReadyError(
+        "UPGRADE-ROLLED-BACK",
+        f"An interrupted run failed ({state.failure}), and this run finished its rollback.",
+        "Repair the cause, then run the upgrade again.",
+    )
+    nodes = ", ".join(state.failed)
+    try:
+        kept = back(api, params, state)
+    except AcceleratorError as problem:
+        problem.message = (
+            f"The upgrade of {nodes} failed ({state.failure}), and so did its rollback: {problem.message}"
+        )
+        problem.facts["driver_upgrade"] = state.as_result()
+        return problem
+    state = state.at(phase=states.ROLLED_BACK, before={})
+    api.apply(state.manifest(params["namespace"]))
+    exc.message += f" {nodes} {'has' if len(state.failed) == 1 else 'have'} the old driver again."
+    if kept:
+        exc.message += f" These keep the new one, held by label {SKIP}=true: {', '.join(kept)}."
+    exc.facts["driver_upgrade"] = state.as_result()
+    return exc
+
+
 def back(api: Api, params: GpuDriverUpgradeParams, state: State) -> list[str]:
     """Bring the old driver back where the upgrade failed, and return the nodes that keep the new one.
 
@@ -48,6 +78,7 @@ def back(api: Api, params: GpuDriverUpgradeParams, state: State) -> list[str]:
     """
     seen = look(api, params)
     refuse_busy(params, state, seen)
+    empty_steps.evict_gangs(api, seen, _with_new_driver(state, seen))
     kept: list[str] = []
     for target in seen.targets:
         failed = [node for node in state.failed if node in target.nodes]
@@ -60,12 +91,18 @@ def back(api: Api, params: GpuDriverUpgradeParams, state: State) -> list[str]:
     return kept
 
 
-def refuse_busy(params: GpuDriverUpgradeParams, state: State, seen: Seen) -> None:
-    """Raise UPGRADE-BUSY if pods with GPUs came back to a node with the new driver, and may not end."""
-    new = [
+def _with_new_driver(state: State, seen: Seen) -> list[str]:
+    """Return the failed nodes that run the new driver."""
+    return [
         node for node in state.failed if node in seen.drivers and state.wanted.is_of(seen.drivers[node].image)
     ]
-    ends = tuple(endings(seen.pods, new))
+
+
+def refuse_busy(params: GpuDriverUpgradeParams, state: State, seen: Seen) -> None:
+    """Raise UPGRADE-BUSY if pods with GPUs came back to a node with the new driver, and may not end."""
+    new = _with_new_driver(state, seen)
+    more = together(pod for gang in gangs.touched(seen.gangs, new) for pod in gang.pods)
+    ends = tuple(dict.fromkeys([*endings(seen.pods, new), *more]))
     if ends and params["on_busy"] != DRAIN:
         cause = f"the rollback of {', '.join(new)} replaces the driver"
         impacts = [Impact(cause, driver.UPGRADE, tuple(new), ends, True)]

@@ -7,89 +7,44 @@
 from __future__ import annotations
 
 import typing as t
-from dataclasses import dataclass, field
 
 from .._core.errors import AcceleratorError, NotReadyError, WaitTimeoutError
-from .._core.objects import Snapshot, number_of
-from .._core.readiness import Readiness, pending, ready
+from .._core.objects import number_of
 from .._impact import impact
 from .._kube.client import Api
-from .._kube.kinds import known
 from .._nodes import drain
 from . import (
+    empty_steps,
     gate_steps,
     plan as upgrade_plan,
+    queue_steps,
     rollback_steps,
     state as states,
     targets,
     wave_steps,
     window_steps,
 )
-from .look_steps import Seen, look
+from .jobs import gangs
+from .judge import BUSY
+from .look_steps import MAP, Seen, Work
 from .node_driver import SKIP
 from .options import GpuDriverUpgradeParams
 from .plan import Plan
-from .rollback_steps import BUSY
 from .state import State
 
-MAP: t.Final = known("ConfigMap")
 PAUSED: t.Final = "The upgrade is paused. Set gpu_upgrade_action: resume (module option action) to go on."
-
-
-@dataclass
-class Work:
-    """One upgrade: what the task saw, its plan, its state in the cluster, and the pods that end.
-
-    last: the seconds of each node in the upgrade before.
-    """
-
-    api: Api
-    params: GpuDriverUpgradeParams
-    seen: Seen
-    plan: Plan
-    state: State
-    ends: list[dict[str, t.Any]]
-    last: t.Mapping[str, float] = field(default_factory=dict)
-
-    def store(self, **changes: t.Any) -> None:
-        """Write the state with these changes into the cluster."""
-        self.state = self.state.at(**changes)
-        self.api.apply(self.state.manifest(self.params["namespace"]))
-
-    def look(self) -> Seen:
-        """Return the cluster as it is now."""
-        self.seen = look(self.api, self.params)
-        return self.seen
-
-    def result(self) -> dict[str, t.Any]:
-        """Return the value of the module's result."""
-        return result(self.seen, self.plan, self.state, self.ends, self.last)
-
-
-def result(
-    seen: Seen,
-    plan: Plan,
-    state: State,
-    ends: t.Sequence[dict[str, t.Any]] = (),
-    last: t.Mapping[str, float] | None = None,
-) -> dict[str, t.Any]:
-    """Return the value of the module's result: the state, the plan, the nodes, and the pods that end."""
-    return {
-        **state.as_result(),
-        "plan": plan.lines(state.seconds if last is None else last),
-        "nodes": upgrade_plan.facts(seen.drivers, plan, state.seconds),
-        "ends": list(ends),
-    }
 
 
 def ask(api: Api, params: GpuDriverUpgradeParams, plan: Plan, seen: Seen) -> list[dict[str, t.Any]]:
     """Return what the upgrade ends. Raise UPGRADE-BUSY or a refusal of a drain, before the first write."""
-    found = upgrade_plan.impact(plan, seen.pods, plan.nodes)
+    together = gangs.touched(seen.gangs, plan.nodes)
+    found = upgrade_plan.impact(plan, seen.pods, plan.nodes, together)
     if found is None:
         return []
     if params["on_busy"] == impact.FAIL or (params["on_busy"] == impact.WAIT and not api.wait_wanted):
         raise impact.refusal([found], BUSY)
     here = [pod for pod in seen.pods if drain.node_of(pod) in plan.nodes]
+    here += [pod for gang in together for pod in gang.pods if pod not in here]
     why = "The operator's upgrade controller ends pods with GPUs"
     if params["on_busy"] == impact.DRAIN and (problem := drain.refusal(here, drain.Rules.of(params), why)):
         raise problem
@@ -125,7 +80,11 @@ def upgrade(work: Work) -> dict[str, t.Any]:
     api, params, plan = work.api, work.params, work.plan
     for number, planned in enumerate(plan.waves):
         wave = list(planned)
+        if number and window_steps.is_closed(params):
+            # Until the window opens the queues may give work away.
+            queue_steps.give_back_all(work)
         if number and (phase := _stops(api, params)):
+            queue_steps.give_back_all(work)
             work.store(phase=phase)
             work.look()
             return work.result()
@@ -136,8 +95,8 @@ def upgrade(work: Work) -> dict[str, t.Any]:
             _refuse_busy(work, wave)
         if not wave:
             continue
-        if params["on_busy"] == impact.WAIT:
-            _wait_idle(work, wave)
+        queue_steps.stop(work, wave)
+        empty_steps.empty(work, wave)
         title = f"{'canary' if number == 0 else f'wave {number}'}: {', '.join(wave)}"
         api.progress(title)
         started = api.clock()
@@ -151,6 +110,7 @@ def upgrade(work: Work) -> dict[str, t.Any]:
         seconds = dict.fromkeys(wave, api.clock() - started)
         work.store(passed=(*work.state.passed, *wave), seconds={**work.state.seconds, **seconds})
         _check_later(work, number)
+        queue_steps.after_wave(work, number)
     finish(work)
     return work.result()
 
@@ -160,7 +120,8 @@ def _refuse_busy(work: Work, wave: t.Sequence[str]) -> None:
     drivers, wanted = work.seen.drivers, work.plan.wanted
     # A node that restarted before its turn has the driver already: nothing ends there.
     coming = [node for node in wave if not (drivers[node].is_current and drivers[node].runs(wanted))]
-    left = upgrade_plan.impact(work.plan, work.seen.pods, coming)
+    together = gangs.touched(work.seen.gangs, coming)
+    left = upgrade_plan.impact(work.plan, work.seen.pods, coming, together)
     if left is not None and work.params["on_busy"] == impact.FAIL:
         so_far = f"The upgrade stopped before {', '.join(wave)}, and the next run goes on there."
         raise impact.refusal([left], BUSY, so_far)
@@ -199,29 +160,6 @@ def _stops(api: Api, params: GpuDriverUpgradeParams) -> str:
     return ""
 
 
-def _wait_idle(work: Work, wave: t.Sequence[str]) -> None:
-    """Cordon the nodes of the wave, and wait until no pod with devices runs there."""
-
-    def judge(snapshot: Snapshot) -> Readiness:
-        pods = [pod for found in snapshot.values() for pod in found]
-        left = upgrade_plan.impact(work.plan, pods, wave)
-        if left is None:
-            return ready("Idle")
-        details = tuple(impact.lines([left]))
-        return pending("Busy", f"{left.line}.", code=BUSY, remedy=impact.REMEDY, details=details)
-
-    if work.api.check_mode or upgrade_plan.impact(work.plan, work.seen.pods, wave) is None:
-        return
-    wave_steps.close(work.api, [work.seen.drivers[node] for node in wave])
-    title = f"end of pods with GPUs on {', '.join(wave)}"
-    try:
-        work.api.wait(drain.pod_queries(wave), judge, title, on_timeout_code=BUSY)
-    except AcceleratorError:
-        seen = work.look()
-        wave_steps.reopen(work.api, [seen.drivers[node] for node in wave if node in seen.drivers])
-        raise
-
-
 def finish(work: Work) -> None:
     """Give the objects their own upgradePolicy back, and no longer hold the chosen nodes back."""
     seen, state = work.look(), work.state
@@ -239,6 +177,7 @@ def finish(work: Work) -> None:
             f"{number_of(len(outside), 'node')} in no chosen pool: label {SKIP}=true keeps the old "
             f"driver there until a run chooses the pool. {targets.remark(seen.targets)}".rstrip()
         )
+    queue_steps.give_back_all(work)
     work.store(phase=states.DONE, before={}, waves=(), failed=(), failure="")
     work.look()
 
@@ -255,34 +194,7 @@ def _failed(work: Work, wave: t.Sequence[str], exc: AcceleratorError) -> Acceler
         failure=f"{exc.code}: {exc.message}",
     )
     if is_rolled_back:
-        return roll_back(work.api, work.params, work.state, exc)
+        return rollback_steps.roll_back(work.api, work.params, work.state, exc)
     exc.message += f" The upgrade stopped at {', '.join(late)}; no other node begins."
     exc.facts["driver_upgrade"] = work.state.as_result()
-    return exc
-
-
-def roll_back(
-    api: Api, params: GpuDriverUpgradeParams, state: State, cause: AcceleratorError | None
-) -> AcceleratorError:
-    """Roll back, and return the failure to raise: the cause of the rollback, with what was done about it."""
-    exc = cause or NotReadyError(
-        "UPGRADE-ROLLED-BACK",
-        f"An interrupted run failed ({state.failure}), and this run finished its rollback.",
-        "Repair the cause, then run the upgrade again.",
-    )
-    nodes = ", ".join(state.failed)
-    try:
-        kept = rollback_steps.back(api, params, state)
-    except AcceleratorError as problem:
-        problem.message = (
-            f"The upgrade of {nodes} failed ({state.failure}), and so did its rollback: {problem.message}"
-        )
-        problem.facts["driver_upgrade"] = state.as_result()
-        return problem
-    state = state.at(phase=states.ROLLED_BACK, before={})
-    api.apply(state.manifest(params["namespace"]))
-    exc.message += f" {nodes} {'has' if len(state.failed) == 1 else 'have'} the old driver again."
-    if kept:
-        exc.message += f" These keep the new one, held by label {SKIP}=true: {', '.join(kept)}."
-    exc.facts["driver_upgrade"] = state.as_result()
     return exc

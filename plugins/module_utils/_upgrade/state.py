@@ -33,7 +33,8 @@ class State:
 
     before: title of each object -> its driver and upgradePolicy before the upgrade. waves: names of nodes.
     passed: nodes that passed the gate. seconds: how long each node took, the last time. failure: why the
-    upgrade stopped. run: the id of the run that wrote the state.
+    upgrade stopped. run: the id of the run that wrote the state. queues: name of each ClusterQueue that the
+    upgrade stopped -> its stopPolicy before and now, the pools that need it, and the run.
     """
 
     phase: str
@@ -46,6 +47,7 @@ class State:
     failure: str = ""
     run: str = ""
     is_pausing: bool = False
+    queues: dict[str, dict[str, t.Any]] = field(default_factory=dict)
 
     @property
     def is_open(self) -> bool:
@@ -79,6 +81,7 @@ class State:
             "seconds": {node: round(one, 1) for node, one in sorted(self.seconds.items())},
             "failure": self.failure,
             "run": self.run,
+            "queues": self.queues,
         }
         return {
             "apiVersion": "v1",
@@ -97,6 +100,7 @@ class State:
             "failed": list(self.failed),
             "failure": self.failure,
             "pausing": self.is_pausing,
+            "stopped_queues": sorted(self.queues),
         }
 
 
@@ -118,6 +122,8 @@ def read(live: KubeObject | None) -> State | None:
             str(stored["failure"]),
             str(stored["run"]),
             (live["metadata"].get("annotations") or {}).get(PAUSE) == "true",
+            # An upgrade that an older release began has none.
+            dict(stored.get("queues") or {}),
         )
     except (KeyError, TypeError, ValueError) as exc:
         where = f"-n {live['metadata'].get('namespace')} configmap {NAME}"
@@ -129,8 +135,13 @@ def read(live: KubeObject | None) -> State | None:
 
 
 def fresh(wanted: Triple, last: State | None) -> State:
-    """Return the state at the beginning of an upgrade. It remembers the seconds of the last one."""
-    return State(RUNNING, wanted, seconds=dict(last.seconds) if last else {})
+    """Return the state at the beginning of an upgrade.
+
+    It remembers the seconds of the last one, and the queues that the last one did not give back.
+    """
+    if last is None:
+        return State(RUNNING, wanted)
+    return State(RUNNING, wanted, seconds=dict(last.seconds), queues=dict(last.queues))
 
 
 def refuse_other(found: State | None, wanted: Triple, namespace: str) -> None:

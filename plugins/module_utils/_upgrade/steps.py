@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.errors import InputError
+from .._core.errors import AcceleratorError, InputError
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._kube.session import Unguarded
 from .._nodes.pool_nodes import check_pools
+from .._workload import chosen
 from . import (
-    gate,
+    empty_steps,
     gate_steps,
+    image_steps,
     options,
     plan as upgrade_plan,
+    queue_steps,
+    queues,
     rollback_steps,
     run_steps,
     state as states,
@@ -26,17 +30,17 @@ from . import (
     window_steps,
 )
 from .judge import judge
-from .look_steps import Seen, look
+from .look_steps import MAP, Seen, Work, look, result
 from .options import GpuDriverUpgradeParams, Triple
 from .plan import Plan
-from .run_steps import MAP, Work, result
 from .state import State
 
 
 def ensure(api: Api, params: GpuDriverUpgradeParams) -> dict[str, t.Any]:
     """Upgrade the drivers, or show, pause or resume an upgrade. Return the module's result."""
     options.check(params)
-    gate.check(params)
+    chosen.check(params["validation"] or {}, "gpu_upgrade_validation")
+    queues.check(params)
     check_pools(params["pools"])
     wanted = options.wanted(params)
     found = states.read(api.get(MAP, states.NAME, params["namespace"]))
@@ -48,7 +52,11 @@ def ensure(api: Api, params: GpuDriverUpgradeParams) -> dict[str, t.Any]:
         if params["action"] != options.RESUME or found is None:
             raise _nothing_named()
         wanted = found.wanted
-    return {"driver_upgrade": _run(api, params, found, wanted)}
+    try:
+        return {"driver_upgrade": _run(api, params, found, wanted)}
+    except AcceleratorError as exc:
+        queue_steps.after_failure(api, params, exc)
+        raise
 
 
 def _nothing_named() -> InputError:
@@ -65,13 +73,21 @@ def _pause(api: Api, params: GpuDriverUpgradeParams, found: State | None) -> dic
     if found is None or not found.is_open:
         api.warn("No upgrade is under way, so there is nothing to pause.")
         found = found or _none(Triple("", "", ""))
-    elif not found.is_pausing:
+    else:
+        if queue_steps.is_abandoned(api, found):
+            found = queue_steps.give_back(api, params, found)
+        found = _marked(api, params, found)
+    return {**found.as_result(), "plan": [], "nodes": [], "ends": []}
+
+
+def _marked(api: Api, params: GpuDriverUpgradeParams, found: State) -> State:
+    """Write the annotation that the run which upgrades looks for, unless it is there."""
+    if not found.is_pausing:
         # The run that upgrades holds the lease, and looks for this annotation.
         api.guard = Unguarded()
         body = {"metadata": {"annotations": {states.PAUSE: "true"}}}
         api.merge_patch(MAP, states.NAME, params["namespace"], body)
-        found = found.at(is_pausing=True)
-    return {**found.as_result(), "plan": [], "nodes": [], "ends": []}
+    return found.at(is_pausing=True)
 
 
 def _none(wanted: Triple) -> State:
@@ -114,13 +130,10 @@ def _plan(params: GpuDriverUpgradeParams, seen: Seen, wanted: Triple, found: Sta
 def _run(api: Api, params: GpuDriverUpgradeParams, found: State | None, wanted: Triple) -> dict[str, t.Any]:
     states.refuse_other(found, wanted, params["namespace"])
     if found and found.phase == states.ROLLING_BACK:
-        if not api.check_mode:
-            raise run_steps.roll_back(api, params, found, None)
-        rollback_steps.refuse_busy(params, found, look(api, params))
-        api.warn(f"The next run first finishes the rollback of {', '.join(found.failed)}, and fails then.")
-        return _status(api, params, found, wanted)
+        return _roll_back(api, params, found, wanted)
     if found and found.is_paused and params["action"] != options.RESUME:
         api.warn(run_steps.PAUSED)
+        found = queue_steps.give_back(api, params, found)
         return _status(api, params, found, wanted)
     seen = look(api, params)
     plan = _plan(params, seen, wanted, found)
@@ -130,22 +143,48 @@ def _run(api: Api, params: GpuDriverUpgradeParams, found: State | None, wanted: 
             targets.refuse(target, params["adopt"])
     if not plan.waves:
         return _nothing_due(api, params, seen, plan, found)
-    state = found or states.fresh(wanted, None)
-    for line in [*plan.lines(state.seconds), targets.remark(seen.targets)]:
+    return _begin(api, params, seen, plan, found)
+
+
+def _begin(
+    api: Api, params: GpuDriverUpgradeParams, seen: Seen, plan: Plan, found: State | None
+) -> dict[str, t.Any]:
+    """Show what will happen and ask; then upgrade as soon as the window is open."""
+    image_steps.check(api, params, seen, plan)
+    state = found or states.fresh(plan.wanted, None)
+    queued = queue_steps.look(api, params, seen, plan.nodes)
+    remarks = [
+        *queue_steps.lines(queued, params, state),
+        *empty_steps.remarks(api, params, seen, plan.nodes),
+    ]
+    for line in [*plan.lines(state.seconds), *remarks, targets.remark(seen.targets)]:
         api.progress(line)
     ends = run_steps.ask(api, params, plan, seen)
     if params["probe"]:
         gate_steps.rehearse(api, params["probe"], seen.drivers[plan.nodes[0]].node)
     if not api.check_mode:
         is_closed = window_steps.is_closed(params)
+        if is_closed and found:
+            # A run before has stopped queues, and they may give work away until the window opens.
+            found = queue_steps.give_back(api, params, found)
         if not window_steps.may_begin(api, params):
-            return result(seen, plan, state.at(phase=states.WAITING), ends)
+            return result(seen, plan, state.at(phase=states.WAITING), ends, None, remarks)
         if is_closed:
             # The task has waited for the window: other pods run now, and other runs may have worked.
-            return _run(api, params, states.read(api.get(MAP, states.NAME, params["namespace"])), wanted)
-    work = Work(api, params, seen, plan, state, ends, state.seconds)
+            found = states.read(api.get(MAP, states.NAME, params["namespace"]))
+            return _run(api, params, found, plan.wanted)
+    work = Work(api, params, seen, plan, state, ends, state.seconds, remarks, bool(queued))
     run_steps.begin(work, found)
     return run_steps.upgrade(work)
+
+
+def _roll_back(api: Api, params: GpuDriverUpgradeParams, found: State, wanted: Triple) -> dict[str, t.Any]:
+    """Finish the rollback of a killed run, and raise its failure; in check mode say that a run does so."""
+    if not api.check_mode:
+        raise rollback_steps.roll_back(api, params, found, None)
+    rollback_steps.refuse_busy(params, found, look(api, params))
+    api.warn(f"The next run first finishes the rollback of {', '.join(found.failed)}, and fails then.")
+    return _status(api, params, found, wanted)
 
 
 def _nothing_due(
@@ -155,7 +194,7 @@ def _nothing_due(
     is_held = any(one.is_held or one.is_closed for one in seen.chosen)
     state = found or _none(plan.wanted).at(phase=states.DONE)
     work = Work(api, params, seen, plan, state, [])
-    if is_held or state.is_open or state.phase == states.FAILED:
+    if is_held or state.is_open or state.queues or state.phase == states.FAILED:
         run_steps.finish(work)
     work.state = work.state.at(phase=states.DONE)
     return work.result()

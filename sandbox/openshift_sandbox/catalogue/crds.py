@@ -61,6 +61,11 @@ def upstream_crds(package: str) -> list[Crd]:
     return _collected(package)
 
 
+def kueue_crds() -> list[Crd]:
+    """Return the CRDs that Kueue's operator applies when its own object exists."""
+    return _own("kueue")
+
+
 def overlaid(crd: Crd) -> Crd:
     """Return a CRD together with the fields that a newer release of its operator has."""
     path = OWN / "overlays" / f"{crd['metadata']['name']}.yml"

@@ -25,6 +25,7 @@ ORDER: t.Final = (
     "device_plugins",
     "kmm",
     "kubevirt",
+    "kueue",
     "policy_engine",
     "managed_openshift",
     "sro",

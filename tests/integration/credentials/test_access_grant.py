@@ -30,6 +30,7 @@ SAMPLE: t.Final[list[tuple[str, Variables, str, str, str]]] = [
     ("tune_nodes", {"gpu_pools": "tuned"}, "-tuning", "patch", "tuneds"),
     ("resize_pool", {"gpu_pool": "demo", "gpu_replicas": 1}, "-machines", "patch", "machinesets"),
     ("replace_node", {"gpu_node": "nobody"}, "", "create", "pods/eviction"),
+    ("repair_node", {"gpu_node": "nobody"}, "-validation", "create", "pods"),
     ("remove_pool", {"gpu_pool": "demo"}, "-machines", "delete", "machinesets"),
     ("remove_gpus", {}, "-gpu", "delete", "subscriptions"),
 ]
@@ -239,7 +240,7 @@ def forbidden(run: Run, audit: Audit) -> set[tuple[str, str]]:
     return {(one.verb, one.resource) for one in asked if one.event["annotations"][decision] == "forbid"}
 
 
-@pytest.mark.long("runs nine playbooks; the unit tests of the table hold each row")
+@pytest.mark.long("runs ten playbooks; the unit tests of the table hold each row")
 def test_each_playbook_works_with_its_own_account(accounts: Accounts, cluster: Cluster, audit: Audit) -> None:
     busy = {"gpu_on_busy": "drain"}
     day: list[tuple[str, str, Variables]] = [
@@ -249,13 +250,14 @@ def test_each_playbook_works_with_its_own_account(accounts: Accounts, cluster: C
         ("tune_nodes", "", {"gpu_pools": tuned_pools()}),
         ("preflight_update", "", {"gpu_update_version": "4.20.99", "gpu_update_fail_on": "never"}),
         ("resize_pool", "", {"gpu_pool": "demo", "gpu_replicas": 1, **busy}),
+        ("repair_node", "", {}),
         ("replace_node", "", busy),
         ("remove_pool", "", {"gpu_pool": "demo", **busy}),
         ("remove_gpus", "", {"gpu_node_pool_on_busy": "drain"}),
         ("remove_gpus", "", {}),
     ]
     for name, as_of, variables in day:
-        if name == "replace_node":
+        if name in ("replace_node", "repair_node"):
             machines = cluster.client.list(
                 "machine.openshift.io/v1beta1", "machines", "openshift-machine-api"
             )

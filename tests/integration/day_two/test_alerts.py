@@ -152,7 +152,7 @@ def test_alerts_start_reports_and_nothing_is_written(cluster: Cluster, listening
     ]
     assert listening.send(*alerts) == 200
 
-    until(lambda: listening.says("Fail if something differs", "[Replace the node]"), "both reports", SECONDS)
+    until(lambda: listening.says("Fail if something differs", "[Repair the node]"), "both reports", SECONDS)
     assert json.loads(listening.report.read_text())["code"] == "DRIFT-FOUND"
     text = listening.log.read_text()
     assert text.count("PLAY [Report drift]") == 1, "only the alert that fires starts a report"

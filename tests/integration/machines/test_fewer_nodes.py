@@ -125,6 +125,26 @@ def test_whoever_deletes_a_machine_waits_for_us(pool: Pool, audit: Audit) -> Non
     assert pool.is_tidy(1)
 
 
+@pytest.mark.long("the test before has the failure; unit tests hold that the variables reach the module")
+def test_the_remedies_of_a_held_machine_let_it_go(pool: Pool) -> None:
+    described = {**pool.described, "replicas": 1, "pre_drain_hook": True}
+    run = functools.partial(
+        pool.playbook.playbook, "resize_pool", gpu_pools=[described], gpu_pool=NAME, gpu_replicas=1
+    )
+    (before,), (machine,) = pool.names, pool.machines
+    with working(pool, "job", before):
+        pool.client.delete(*MACHINES[:2], machine["metadata"]["name"], MACHINES[2])
+        refused = [run().failure, run(gpu_on_busy="drain").failure]
+        assert [one["code"] for one in refused] == ["MACH-HOOK", "MACH-HOOK"]
+        assert "gpu_on_busy: drain" in refused[0]["remedy"]
+        assert "gpu_evict_unmanaged: true" in refused[1]["remedy"]
+        assert before in pool.names
+        done = run(gpu_on_busy="drain", gpu_evict_unmanaged=True)
+        assert done.rc == 0, done.output[-3000:]
+    assert before not in pool.names
+    assert pool.is_tidy(1)
+
+
 def test_remove_pool(pool: Pool, audit: Audit) -> None:
     foreseen = pool.playbook.playbook("remove_pool", "--check", gpu_pool=NAME)
     assert (foreseen.rc, foreseen.changed, audit.writes(*foreseen.tasks)) == (0, 1, []), foreseen.output

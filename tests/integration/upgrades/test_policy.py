@@ -5,11 +5,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
 import pytest
-from integration.stack.driver_gaps import NEW, OLD
+from integration.stack.driver_gaps import NEW, OLD, driver
+from integration.stack.operators.updates import trouble
 from integration.upgrades.upgrades import NODES, Upgrades
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import image_suffixes
 
 SCENARIO: t.Final = "gpu-nodes"
 pytestmark = pytest.mark.story("one stack goes to the new driver and back")
@@ -34,6 +39,18 @@ def test_bad_input_is_refused_before_any_write(
     assert (made["code"], installed.audit.writes(made)) == (code, []), made.result
     option = next(iter(options)) if code != "UPGRADE-BRANCH" else "branch"
     assert made["message"].startswith(f"{option}:")
+
+
+def test_a_driver_that_the_registry_lacks_is_refused_before_any_write(installed: Upgrades) -> None:
+    wanted = driver(NEW)
+    path = f"{wanted['repository']}/{wanted['image']}:{NEW}"
+    names = {f"{path}-{one}" for node in installed.nodes().values() for one in image_suffixes(labels(node))}
+    with contextlib.ExitStack() as stack:
+        for name in sorted(names):
+            stack.enter_context(trouble(installed.cluster, "registry_image_missing", image=name))
+        made = installed.run()
+    assert (made["code"], installed.audit.writes(made)) == ("UPGRADE-IMAGE", []), made.result
+    assert any(name in made["message"] for name in names)
 
 
 def test_the_plan_is_shown_and_nothing_is_written(installed: Upgrades) -> None:

@@ -48,6 +48,7 @@ class World:
             "namespace": "home",
             "namespaces": {},
             "subjects": [],
+            "tenants": None,
             "state": "present",
         }
         self.api = api_on(self.server, check_mode=check_mode)

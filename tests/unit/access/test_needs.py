@@ -137,6 +137,10 @@ def test_a_run_does_without_what_it_only_compares_with() -> None:
     assert compared & set(of("enable_gpus", *DETAILS)) == set()
 
 
+# gpu_pull_secret deletes the Secret that it has just made, and does not wait: it may list no Secret.
+NOT_WAITED: t.Final = {"rotate_pull_secret": {"secrets"}}
+
+
 @pytest.mark.parametrize("playbook", needs.PARTS)
 def test_what_is_deleted_can_be_waited_for(playbook: str) -> None:
     """A delete reads the object first, and lists and watches it until it is gone."""
@@ -149,7 +153,7 @@ def test_what_is_deleted_can_be_waited_for(playbook: str) -> None:
         for verb in ("get", "list", "watch")
         if not {one._replace(verb=verb), one._replace(verb=verb, namespace="")} & every
     }
-    assert lacking == set()
+    assert lacking == NOT_WAITED.get(playbook, set())
 
 
 @pytest.mark.parametrize("playbook", needs.PARTS)

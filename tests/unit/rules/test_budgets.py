@@ -26,6 +26,8 @@ TEXTS = [
     ROOT / "sandbox/pyproject.toml",
     *sorted(path for path in (ROOT / "sandbox").rglob("*.yml") if "build" not in path.parts),
 ]
+# Ansible finds every module and its action in these two.
+ANSIBLES = {ROOT / "plugins/modules", ROOT / "plugins/action"}
 TASKS = sorted((ROOT / "roles").glob("*/tasks/*.yml"))
 READMES = sorted((ROOT / "roles").glob("*/README.md"))
 PAPERS = {"DOCUMENTATION", "EXAMPLES", "RETURN"}
@@ -34,6 +36,8 @@ PAPERS = {"DOCUMENTATION", "EXAMPLES", "RETURN"}
 LONG: set[str] = set()
 LONG_FUNCTIONS: dict[str, set[str]] = {}
 CROWDED: set[str] = set()
+# Ansible looks for modules, and for their actions, in one folder each: a new module adds a file to both.
+FLAT = {"plugins/action", "plugins/modules"}
 
 
 def name(path: Path) -> str:
@@ -103,9 +107,9 @@ def test_a_file_and_its_functions_are_short(path: Path) -> None:
 
 
 def test_a_folder_can_be_seen_at_a_glance() -> None:
-    counted = collections.Counter(path.parent for path in PYTHON)
+    counted = collections.Counter(path.parent for path in PYTHON if path.parent not in ANSIBLES)
     assert len(counted) > 120
-    assert {name(folder) for folder, number in counted.items() if number > FILES} == CROWDED
+    assert {name(folder) for folder, number in counted.items() if number > FILES} - FLAT == CROWDED
 
 
 def test_the_lists_name_files_that_are_there() -> None:

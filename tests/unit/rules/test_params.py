@@ -39,6 +39,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._operators.
     OperatorUpgradeParams,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.steps import GpuPlanParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._pull_secret.steps import (
+    GpuPullSecretParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota.options import GpuQuotaParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._removal.steps import GpuRemovalParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
@@ -69,6 +72,7 @@ PARAMS: dict[str, type] = {
     "gpu_machineset": GpuMachinesetParams,
     "gpu_node": GpuNodeParams,
     "gpu_plan": GpuPlanParams,
+    "gpu_pull_secret": GpuPullSecretParams,
     "gpu_quota": GpuQuotaParams,
     "gpu_removal": GpuRemovalParams,
     "gpu_workload": GpuWorkloadParams,

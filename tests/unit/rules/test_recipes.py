@@ -116,7 +116,9 @@ class TestScenario:
     @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: str(path.stem))
     def test_something_plays_it(self, path: Path) -> None:
         """Named by a test, a benchmark or a page; extended by another; or a test stages the same troubles."""
-        used = text("tests/**/*.py", "molecule/**/*.yml", "benchmarks/*.py", "docs/*.md", "examples/**/*.md")
+        used = text(
+            "tests/**/*.py", "molecule/**/*.yml", "benchmarks/**/*.py", "docs/*.md", "examples/**/*.md"
+        )
         extended = f"extends: {path.stem}\n" in text("sandbox/scenarios/*.yml")
         named = re.search(rf"(?<![\w-]){path.stem}(?![\w-])", used) is not None
         troubles = {one["type"] for one in yaml.safe_load(path.read_text()).get("troubles") or []}

@@ -6,6 +6,7 @@ import typing as t
 
 from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer
+from unit.tuning import operator_in_memory
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import pool_label
@@ -19,6 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tun
 
 NAMESPACE: t.Final = manifest.NAMESPACE
 NODE_PROFILE: t.Final = "openshift-node"
+NEW: t.Final = "rendered-gpu-a-1"
 
 
 def tuning(name: str = "training", /, **given: t.Any) -> Tuning:
@@ -89,6 +91,7 @@ def params(*pools: dict[str, t.Any], **given: t.Any) -> NodeTuningParams:
         "on_busy": "fail",
         "lock_timeout": 0,
         "grace": 30,
+        "go_on": False,
     }
     made = {**defaults, "pools": [{**plain, **one} for one in pools], **given}
     return t.cast(NodeTuningParams, made)
@@ -143,3 +146,31 @@ def operate(server: FakeServer, status: t.Mapping[str, t.Any]) -> None:
         made = profile(one["metadata"]["name"], wanted, data=texts.get(wanted, ""))
         made["status"] |= status
         server.put(made)
+
+
+def done(**status: t.Any) -> KubeObject:
+    """Return a MachineConfigPool with one node that is rolled out."""
+    return {
+        "metadata": {"name": "gpu-a", "generation": 3},
+        "spec": {"configuration": {"name": NEW, "source": [{"name": "99-gpu-a-kernel"}]}, "paused": False},
+        "status": {
+            "observedGeneration": 3,
+            "machineCount": 1,
+            "updatedMachineCount": 1,
+            "configuration": {"name": NEW},
+            "conditions": states(Updated="True", Updating="False", Degraded="False"),
+            **status,
+        },
+    }
+
+
+def states(**found: str) -> list[KubeObject]:
+    return [{"type": kind, "status": status} for kind, status in found.items()]
+
+
+def at(name: str, **notes: str) -> KubeObject:
+    found = operator_in_memory.node(name, config=NEW)
+    found["metadata"]["annotations"] |= {
+        f"{operator_in_memory.GROUP}/{key}": value for key, value in notes.items()
+    }
+    return found

@@ -6,7 +6,7 @@ import typing as t
 
 import pytest
 from unit.engine import FakeClock
-from unit.tuning.operator_in_memory import GROUP, node
+from unit.tuning.builders import at, done, states
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
@@ -16,34 +16,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     Grace,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import pool_judge
-
-NEW: t.Final = "rendered-gpu-a-1"
-
-
-def done(**status: t.Any) -> KubeObject:
-    """Return a MachineConfigPool with one node that is rolled out."""
-    return {
-        "metadata": {"name": "gpu-a", "generation": 3},
-        "spec": {"configuration": {"name": NEW, "source": [{"name": "99-gpu-a-kernel"}]}, "paused": False},
-        "status": {
-            "observedGeneration": 3,
-            "machineCount": 1,
-            "updatedMachineCount": 1,
-            "configuration": {"name": NEW},
-            "conditions": conditions(Updated="True", Updating="False", Degraded="False"),
-            **status,
-        },
-    }
-
-
-def conditions(**found: str) -> list[KubeObject]:
-    return [{"type": kind, "status": status} for kind, status in found.items()]
-
-
-def at(name: str, **notes: str) -> KubeObject:
-    found = node(name, config=NEW)
-    found["metadata"]["annotations"] |= {f"{GROUP}/{key}": value for key, value in notes.items()}
-    return found
 
 
 def test_all_of_the_rule_is_ready() -> None:
@@ -57,8 +29,8 @@ def test_all_of_the_rule_is_ready() -> None:
         ({"machineCount": 0, "updatedMachineCount": 0}, "0 of 1 node counted"),
         ({"updatedMachineCount": 0}, "0 of 1 node updated"),
         ({"configuration": {"name": "rendered-gpu-a-0"}}, "rendered-gpu-a-1 is not rolled out"),
-        ({"conditions": conditions(Updated="False", Updating="True")}, "not Updated"),
-        ({"conditions": conditions(Updated="True", Updating="True")}, "not Updated"),
+        ({"conditions": states(Updated="False", Updating="True")}, "not Updated"),
+        ({"conditions": states(Updated="True", Updating="True")}, "not Updated"),
     ],
 )
 def test_each_part_of_the_rule_counts(status: dict[str, t.Any], text: str) -> None:
@@ -124,6 +96,27 @@ def test_degraded_fails_only_after_a_while() -> None:
     assert judge(snapshot).verdict == FAILED
 
 
+def test_each_pool_has_its_own_verdict_and_a_late_one_does_not_count() -> None:
+    late: set[str] = set()
+    grace = Grace(FakeClock(), 0.0, pool_judge.PASSING)
+    judge = pool_judge.Rolled(["gpu-a", "gpu-b"], ["gpu-c"], grace, late)
+    worker: KubeObject = {**done(), "metadata": {"name": "worker", "generation": 3}}
+    snapshot: dict[str, t.Any] = {
+        "pools": [done(), {**done(), "metadata": {"name": "gpu-b", "generation": 3}}, worker],
+        "nodesgpu-a": [at("n1", state="Degraded", reason="x")],
+        "nodesgpu-b": [at("n2")],
+        "nodesgpu-c": [at("n3", currentConfig="other")],
+    }
+    assert judge(snapshot).verdict == FAILED
+    found = {title: one.verdict for title, one in judge.verdicts.items()}
+    assert found == {"gpu-a": FAILED, "gpu-b": READY, "gpu-c": PENDING}
+    late.add("gpu-a")
+    assert judge(snapshot).verdict == PENDING
+    late.add("gpu-c")
+    assert judge(snapshot).is_ready
+    assert judge.verdicts["gpu-a"].is_failed, "it stays what it was"
+
+
 def test_a_pool_that_others_pause_meanwhile_fails() -> None:
     found = done()
     found["spec"]["paused"] = True
@@ -181,13 +174,3 @@ def test_a_degraded_performance_profile_fails() -> None:
     found["reason"] = "MCPDegraded"
     assert pool_judge.judge_profile({"status": {"conditions": [found]}}, "gpu-a").is_ready
     assert pool_judge.judge_profile(None, "gpu-a").verdict == PENDING
-
-
-def test_what_is_rendered() -> None:
-    judge = pool_judge.Rendered({"gpu-a": ["99-gpu-a-kernel"]}, [], [], Grace(FakeClock(), 60.0, ()))
-    assert judge({"pools": [done()]}).is_ready
-    judge.stale = {"gpu-a": NEW}
-    assert judge({"pools": [done()]}).verdict == PENDING
-    judge.sources = {"gpu-a": ["99-gpu-a-generated-kubelet"]}
-    assert "99-gpu-a-generated-kubelet is not rendered yet" in judge({"pools": [done()]}).message
-    assert judge({"pools": []}).verdict == PENDING

@@ -58,6 +58,32 @@ def test_nodes_reboot_when_tuned_has_told_the_kernel_arguments_of_the_new_profil
     assert operator.reboots == ["n1"]
 
 
+def test_each_pool_is_asked_only_for_its_own_kernel_arguments() -> None:
+    names = ("a", "b", "c")
+    operator = Operator(*(node(f"n-{one}", pool=one) for one in names), kinds=WITH_PROFILES)
+    label = "accelerators.openshift/pool"
+    pools = [dataclasses.replace(WHOLE, name=one, label={label: one}) for one in names]
+    rollout_steps.ensure(operator.api(), pools, "fail")
+    assert sorted(operator.reboots) == ["n-a", "n-b", "n-c"]
+    asked = [path for method, path, _query in operator.server.requests if method == "GET"]
+    told = [path.rpartition("/")[2] for path in asked if "50-nto-" in path]
+    # Once for the kernel arguments, and once as a source of the pool's configuration.
+    assert sorted(told) == sorted(2 * [f"50-nto-gpu-{one}" for one in names])
+
+
+def test_a_pool_whose_configuration_is_whole_does_not_wait_for_another_one() -> None:
+    label = "accelerators.openshift/pool"
+    operator = Operator(node("n-a", pool="a"), node("n-b"), kinds=WITH_PROFILES)
+    plain = dataclasses.replace(tuning(), name="a", label={label: "a"})
+    rollout_steps.ensure(operator.api(), [plain, WHOLE], "fail")
+    operator.reboots.clear()
+    operator.tuned_is_late = 20
+    other = ("iommu=pt", "pci=realloc")
+    pools = [dataclasses.replace(one, kernel_arguments=other) for one in (plain, WHOLE)]
+    rollout_steps.ensure(operator.api(), pools, "fail")
+    assert sorted(operator.reboots) == ["n-a", "n-b"]
+
+
 def test_a_performance_profile_of_an_empty_pool_waits_for_no_configuration() -> None:
     operator = Operator(kinds=WITH_PROFILES)
     (found,) = rollout_steps.ensure(operator.api(seconds=5.0), [WHOLE], "fail")

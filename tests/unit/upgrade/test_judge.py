@@ -10,7 +10,7 @@ import typing as t
 
 import pytest
 from unit.stack.builders import FIXTURE, POOL, pod
-from unit.upgrade.builders import NEW
+from unit.upgrade.in_memory.builders import NEW
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade.judge import Wave, WaveJudge

@@ -9,7 +9,7 @@ import copy
 import typing as t
 
 from unit.stack.builders import FIXTURE, pod
-from unit.upgrade.builders import OLD
+from unit.upgrade.in_memory.builders import OLD
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import node_driver
 from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade.node_driver import (

@@ -9,7 +9,7 @@ import datetime
 import typing as t
 
 import pytest
-from unit.upgrade.builders import params
+from unit.upgrade.in_memory.builders import params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import driver_branches
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError

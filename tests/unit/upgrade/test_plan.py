@@ -10,7 +10,7 @@ import typing as t
 
 import pytest
 from unit.stack.builders import FIXTURE
-from unit.upgrade.builders import gpu_pod
+from unit.upgrade.in_memory.builders import gpu_pod
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     InputError,

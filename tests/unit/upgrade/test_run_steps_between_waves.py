@@ -9,8 +9,8 @@ import copy
 import typing as t
 
 import pytest
-from unit.upgrade.builders import NEW, OLD, gpu_pod, params
-from unit.upgrade.controller_in_memory import STATE, Operator
+from unit.upgrade.in_memory.builders import NEW, OLD, gpu_pod, params
+from unit.upgrade.in_memory.controller import STATE, Operator
 from unit.upgrade.test_run_steps import after_each_write
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (

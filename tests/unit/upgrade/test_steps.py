@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 from unit.killed_run import KilledError
-from unit.upgrade.builders import NEW, OLD, gpu_pod, params
-from unit.upgrade.controller_in_memory import Operator
+from unit.upgrade.in_memory.builders import NEW, OLD, gpu_pod, params
+from unit.upgrade.in_memory.controller import Operator
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,

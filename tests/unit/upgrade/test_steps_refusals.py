@@ -10,8 +10,8 @@ import typing as t
 import pytest
 from unit.fake_server import status
 from unit.killed_run import KilledError
-from unit.upgrade.builders import NEW, gpu_pod, params
-from unit.upgrade.controller_in_memory import Operator
+from unit.upgrade.in_memory.builders import NEW, gpu_pod, params
+from unit.upgrade.in_memory.controller import Operator
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,

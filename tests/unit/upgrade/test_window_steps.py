@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import pytest
-from unit.upgrade.builders import NAMESPACE, NEW, OLD, gpu_pod, params
-from unit.upgrade.controller_in_memory import Operator
+from unit.upgrade.in_memory.builders import NAMESPACE, NEW, OLD, gpu_pod, params
+from unit.upgrade.in_memory.controller import Operator
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import steps

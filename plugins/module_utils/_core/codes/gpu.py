@@ -73,8 +73,8 @@ STACK: t.Final = (
     Code(
         "GPU-HW-XID",
         "The device plugin took a GPU out of service after a critical Xid error.",
-        "Run `oc adm cordon NODE`, then reset, reboot or replace as the Xid requires "
-        "([table](driver-stack.md)).",
+        "Run `ansible-playbook playbooks/repair_node.yml -e gpu_node=NODE` ([more](repair.md)); the [table]"
+        "(driver-stack.md) has what each Xid requires.",
     ),
     Code(
         "GPU-IMAGE",

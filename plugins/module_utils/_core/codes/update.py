@@ -111,6 +111,16 @@ UPGRADE: t.Final = (
         "kept.",
     ),
     Code(
+        "UPGRADE-GANG",
+        "A gang (the pods of one job) ends whole or not at all, and a budget keeps a part of it.",
+        "Run `oc get pdb -A` and raise the budget, or set `gpu_on_busy: wait` (module option on_busy).",
+    ),
+    Code(
+        "UPGRADE-IMAGE",
+        "The registry lacks the image of the new driver for a node. The message says what it has instead.",
+        "Set `gpu_driver_branch` (module option branch) to a branch whose driver the registry has.",
+    ),
+    Code(
         "UPGRADE-IN-USE",
         "A driver pod restarted without the upgrade controller, and pods with GPUs block it.",
         "Run `oc annotate node NODE nvidia.com/gpu-driver-upgrade-requested=true`: the operator empties the "
@@ -153,6 +163,12 @@ UPGRADE: t.Final = (
         "UPGRADE-PROBE",
         "The probe failed on an upgraded node, or did not end.",
         "The evidence has the log of the Job; `gpu_upgrade_probe` is its manifest.",
+    ),
+    Code(
+        "UPGRADE-QUEUE",
+        "Kueue has not requeued the Workloads of a stopped ClusterQueue, or the task may not end them.",
+        "Run `oc logs -n openshift-kueue-operator deployment/kueue-controller-manager`, or set "
+        "`gpu_upgrade_queues: hold` (module option queues).",
     ),
     Code(
         "UPGRADE-RELABELLED",

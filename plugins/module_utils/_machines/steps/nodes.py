@@ -53,7 +53,7 @@ def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
         if params["state"] == "replaced" and params["machine_uid"]:
             api.warn(f"There is no node and no machine {params['name']}: it was replaced already.")
             return {"node": "", "machine": "", "machine_uid": "", "new_machines": []}
-        raise _absent(api, params)
+        raise absent(api, params["name"], params["namespace"])
     name = node_facts.name(node) if node else ""
     facts: dict[str, t.Any] = {
         "node": name,
@@ -80,14 +80,11 @@ def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
     return facts
 
 
-def _absent(api: Api, params: GpuNodeParams) -> AcceleratorError:
+def absent(api: Api, name: str, namespace: str) -> AcceleratorError:
     """Return the error about a name that nothing has, with the nearest names."""
-    name, names = (
-        params["name"],
-        [node_facts.name(one) for one in api.list(known("Node"), metadata_only=True)],
-    )
+    names = [node_facts.name(one) for one in api.list(known("Node"), metadata_only=True)]
     with contextlib.suppress(KindNotServedError):
-        names += [machine_facts.name(one) for one in api.list(known("Machine"), params["namespace"])]
+        names += [machine_facts.name(one) for one in api.list(known("Machine"), namespace)]
     near = difflib.get_close_matches(name, names, n=3)
     did = f" Did you mean {' or '.join(near)}?" if near else ""
     return AcceleratorError(
@@ -159,15 +156,24 @@ def replace(api: Api, node: str, machine: KubeObject | None, params: GpuNodePara
 
     Raise AcceleratorError if this collection did not make the machine set.
     """
-    namespace, set_name = params["namespace"], machine_facts.set_name(machine) if machine else ""
+    namespace = params["namespace"]
+    machine, live = replaceable(api, node, machine, namespace)
+    refuse_young(machine, node, params, time.time())
+    drain_steps.check(api, {node} - {""}, Rules.of(params), _why(node, params))
+    with health.paused(api, pool_of(live), namespace):
+        return _another(api, node, machine, machine_facts.set_name(machine), params)
+
+
+def replaceable(
+    api: Api, node: str, machine: KubeObject | None, namespace: str
+) -> tuple[KubeObject, KubeObject]:
+    """Return the Machine and its set. Raise AcceleratorError if this collection did not make the set."""
+    set_name = machine_facts.set_name(machine) if machine else ""
     live = api.get(known("MachineSet"), set_name, namespace) if set_name else None
     if machine is None or live is None or not owned(live):
         raise _not_ours(node, set_name if live else "", namespace)
     machine_facts.refuse_mirrors([machine])
-    refuse_young(machine, node, params, time.time())
-    drain_steps.check(api, {node} - {""}, Rules.of(params), _why(node, params))
-    with health.paused(api, pool_of(live), namespace):
-        return _another(api, node, machine, set_name, params)
+    return machine, live
 
 
 def _why(node: str, params: GpuNodeParams) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ..._core import conditions
 from ..._core.objects import KubeObject, Snapshot, name, named, number_of
 from ..._core.readiness import Grace, Readiness, failed, pending, ready, worst
+from ..late import by_pool
 from ..options import Tuning
 from . import manifest
 
@@ -45,21 +46,29 @@ class Wanted:
 class Judge:
     """Judge all pools: each of their nodes has the pool's profile.
 
-    grace: seconds that trouble may last. ready: whether each pool was ready at the last look, by its name.
+    grace: seconds that trouble may last. late: profiles of pools that do not count. verdicts: on each pool at
+    the last look, by its profile.
     """
 
-    def __init__(self, wanted: t.Sequence[Wanted], grace: float, clock: t.Callable[[], float]) -> None:
-        self._wanted = wanted
-        self.ready: dict[str, bool] = {}
+    def __init__(
+        self,
+        wanted: t.Sequence[Wanted],
+        grace: float,
+        clock: t.Callable[[], float],
+        late: t.Collection[str] = (),
+    ) -> None:
+        self._wanted, self._late = wanted, late
+        self.verdicts: dict[str, Readiness] = {}
         self._grace = Grace(clock, grace, PASSING)
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
-        parts = [_judge_object(one, snapshot["tuneds"]) for one in self._wanted]
-        for one, valid in zip(self._wanted, tuple(parts), strict=True):
-            own = [judge_node(one, node, snapshot["profiles"]) for node in snapshot[one.query]]
-            self.ready[one.tuning.name] = all(part.is_ready for part in (valid, *own))
-            parts += own
-        hardened = self._grace.harden(parts)
+        found = [(one.profile, _judge_object(one, snapshot["tuneds"])) for one in self._wanted]
+        found += [
+            (one.profile, judge_node(one, node, snapshot["profiles"]))
+            for one in self._wanted
+            for node in snapshot[one.query]
+        ]
+        hardened = by_pool(self._grace, found, self._late, self.verdicts)
         verdict = worst(hardened)
         if verdict.is_ready:
             count = sum(len(snapshot[one.query]) for one in self._wanted)

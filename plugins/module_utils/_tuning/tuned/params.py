@@ -36,6 +36,7 @@ class NodeTuningParams(StateParams, BusyParams, LockParams):
 
     pools: list[PoolTuningParams]
     grace: int
+    go_on: bool
 
 
 def read(pools: t.Sequence[PoolTuningParams]) -> list[Tuning]:

@@ -13,9 +13,11 @@ from ..._core.errors import AcceleratorError, KindNotServedError, NotReadyError,
 from ..._core.input import Problems
 from ..._core.objects import KubeObject, named
 from ..._core.ownership import MANAGED_BY, owned, selector
+from ..._core.readiness import Readiness
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from .. import machine_config, rollout_steps
+from ..late import REST, Late
 from ..options import Tuning
 from . import check, judge, manifest, params as options
 from .judge import Wanted
@@ -30,7 +32,8 @@ def present(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
     """Tune the nodes of all pools, and return for each pool its profile, its nodes, and what it replaced.
 
     Nodes that have to reboot do so first. Raises AcceleratorError before the first write if another object
-    would win against the pool's, or if nodes may not reboot.
+    would win against the pool's, or if nodes may not reboot. With go_on a pool that fails does not stop the
+    others; its error is raised when they are done.
     """
     tunings = options.read(params["pools"])
     if not tunings:
@@ -42,10 +45,12 @@ def present(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
     for remark in filter(None, map(check.remark, tunings)):
         api.warn(remark)
     objects = {one.name: manifest.build(one, _parent(api, one)) for one in tunings}
+    late = Late(params["go_on"], lambda: api.deadline.grow(api.deadline.elapsed() + REST))
     with _naming_pools(tunings, {}):
-        rolled = _rolled(api, tunings, objects, tuneds, params["on_busy"])
-    wanted = [_applied(api, one, objects[one.name], tuneds) for one in tunings]
-    seen = _wait(api, wanted, params["grace"])
+        rolled = _rolled(api, tunings, objects, tuneds, params["on_busy"], late)
+    going = [one for one in tunings if manifest.title(one.name) not in late.titles]
+    wanted = [_applied(api, one, objects[one.name], tuneds) for one in going]
+    seen = _wait(api, tunings, wanted, params["grace"], late)
     found = [judge.summarize(one, seen[one.query], seen["profiles"]) for one in wanted]
     for one in found:
         one["replaces"] = _replaced(one["profile"], nodes[one["name"]], before)
@@ -81,6 +86,7 @@ def _rolled(
     objects: t.Mapping[str, KubeObject],
     tuneds: t.Sequence[KubeObject],
     on_busy: str,
+    late: Late,
 ) -> dict[str, dict[str, t.Any]]:
     """Roll out what reboots nodes, if there is anything, and return the results by pool."""
     if not any(one.reboots for one in tunings) and not _has_pools(api):
@@ -96,7 +102,7 @@ def _rolled(
         rollout_steps.ask(api, tunings, on_busy)
         for one in leaving:
             _applied(api, one, objects[one.name], tuneds)
-    return {one["name"]: one for one in rollout_steps.ensure(api, tunings, on_busy)}
+    return {one["name"]: one for one in rollout_steps.ensure(api, tunings, on_busy, late)}
 
 
 def _parent(api: Api, one: Tuning) -> str:
@@ -161,24 +167,38 @@ def _applied(api: Api, one: Tuning, wanted: KubeObject, tuneds: t.Sequence[KubeO
     return Wanted(one, wanted["spec"]["profile"][0]["data"])
 
 
-def _wait(api: Api, wanted: t.Sequence[Wanted], grace: int) -> dict[str, list[KubeObject]]:
+def _wait(
+    api: Api, tunings: t.Sequence[Tuning], wanted: t.Sequence[Wanted], grace: int, late: Late
+) -> dict[str, list[KubeObject]]:
+    """Wait until the nodes of all pools run their profiles, and return what was seen then.
+
+    Raises the errors of late pools when the others are done. It names all tunings.
+    """
     queries = {
         "tuneds": Query(TUNED, manifest.NAMESPACE),
         "profiles": Query(PROFILE, manifest.NAMESPACE),
         **{one.query: Query(NODE, labels=selector(one.tuning.label)) for one in wanted},
     }
-    verdict = judge.Judge(wanted, grace, api.clock)
-    with _naming_pools([one.tuning for one in wanted], verdict.ready):
-        return api.wait(queries, verdict, "tuning of the nodes", on_timeout_code="TUNE-NOT-APPLIED")
+    judged = judge.Judge(wanted, grace, api.clock, late.titles)
+    with _naming_pools(tunings, judged.verdicts):
+        seen: dict[str, list[KubeObject]] | None = None
+        while seen is None:
+            with late.hold(judged.verdicts):
+                seen = api.wait(queries, judged, "tuning of the nodes", on_timeout_code="TUNE-NOT-APPLIED")
+        late.raise_if_any()
+    return seen
 
 
 @contextlib.contextmanager
-def _naming_pools(tunings: t.Sequence[Tuning], ready: t.Mapping[str, bool]) -> t.Iterator[None]:
-    """Add to the error of a wait which pools are ready. ready: by pool, a missing one is not ready."""
+def _naming_pools(tunings: t.Sequence[Tuning], verdicts: t.Mapping[str, Readiness]) -> t.Iterator[None]:
+    """Add to the error of a wait which pools are ready. verdicts: by profile; without one a pool is not."""
     try:
         yield
     except (NotReadyError, WaitTimeoutError) as exc:
-        exc.facts["pools"] = [{"name": one.name, "ready": ready.get(one.name, False)} for one in tunings]
+        found = {one.name: verdicts.get(manifest.title(one.name)) for one in tunings}
+        exc.facts["pools"] = [
+            {"name": pool, "ready": one is not None and one.is_ready} for pool, one in found.items()
+        ]
         raise
 
 

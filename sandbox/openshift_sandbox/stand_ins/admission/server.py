@@ -26,7 +26,7 @@ from openshift_sandbox.sandbox import Sandbox
 from openshift_sandbox.scenario import LiveScenario
 from openshift_sandbox.stand_ins.admission.platform import Context, Object
 from openshift_sandbox.stand_ins.admission.review import PLATFORMS, defaulted, validated
-from openshift_sandbox.stand_ins.api_server import image_imports
+from openshift_sandbox.stand_ins.api_server import image_imports, keyring
 from openshift_sandbox.stand_ins.container_runtime import pulls
 from openshift_sandbox.stand_ins.core.webhooks import Denial, Patch
 from openshift_sandbox.stand_ins.kmm import webhook as kmm
@@ -70,7 +70,13 @@ class Server(ThreadingHTTPServer):
         obj = request["object"]
         if path == admission.IMAGES:
             problem = image_imports.refusal(obj["spec"], bool(request.get("dryRun")))
-            found = image_imports.status(obj["spec"], self.scenario.now, self._mirrors())
+            secrets = functools.partial(self.client.list, "v1", "secrets", request["namespace"])
+            found = image_imports.status(
+                obj["spec"],
+                self.scenario.now,
+                self._mirrors(),
+                lambda image: keyring.login(image, secrets()),
+            )
             return response | (
                 _denied(problem) if problem else _patched([{"op": "add", "path": "/status", "value": found}])
             )

@@ -19,6 +19,8 @@ from openshift_sandbox.stand_ins.container_runtime import pulls
 from openshift_sandbox.stand_ins.container_runtime.pulls import Mirrors
 
 Object = dict[str, t.Any]
+# Returns USER:PASSWORD that the cluster has for an image, or "".
+Login = t.Callable[[str], str]
 # The tag of a precompiled driver.
 _KERNEL: t.Final = re.compile(r"-\d+\.\d+\.\d+-\S+\.(?:x86_64|aarch64)\S*")
 _CODES: t.Final = {"NotFound": 404, "Unauthorized": 401, "Forbidden": 403, "InternalError": 500}
@@ -31,18 +33,19 @@ def refusal(spec: Object, dry_run: bool) -> str:
     )
 
 
-def status(spec: Object, scenario: Scenario, known: Mirrors) -> Object:
+def status(spec: Object, scenario: Scenario, known: Mirrors, login: Login = lambda _image: "") -> Object:
     """Return the status of a look-up: the images that exist, and why others do not.
 
-    `known`: the sources that have a mirror.
+    `known`: the sources that have a mirror. `login`: what registries that need one are sent.
     """
-    return {"images": [_image(one["from"]["name"], scenario, known) for one in spec.get("images") or []]}
+    images = [one["from"]["name"] for one in spec.get("images") or []]
+    return {"images": [_image(name, scenario, known, login) for name in images]}
 
 
-def _image(name: str, scenario: Scenario, known: Mirrors) -> Object:
+def _image(name: str, scenario: Scenario, known: Mirrors, login: Login) -> Object:
     tag = "" if "@" in name else name.rpartition(":")[2]
     text = pulls.unreachable(name, scenario, known)
-    failure = _told(name, "InternalError", text) if text else _failure(name, tag, scenario)
+    failure = _told(name, "InternalError", text) if text else _failure(name, tag, scenario, login)
     if failure:
         return {"tag": tag, "status": {"metadata": {}, "status": "Failure", **failure}}
     digest = f"sha256:{hashlib.sha256(name.encode()).hexdigest()}"
@@ -51,8 +54,12 @@ def _image(name: str, scenario: Scenario, known: Mirrors) -> Object:
     return {"tag": tag, "status": {"metadata": {}, "status": "Success"}, "image": image}
 
 
-def _failure(name: str, tag: str, scenario: Scenario) -> Object | None:
-    closed = scenario.trouble("registry_closed", host=name.partition("/")[0])
+def _failure(name: str, tag: str, scenario: Scenario, login: Login) -> Object | None:
+    host = name.partition("/")[0]
+    closed = scenario.trouble("registry_closed", host=host)
+    asks = scenario.trouble("registry_needs_login", host=host)
+    if asks and not closed and login(name) not in asks["logins"]:
+        closed = asks
     if closed:
         return _told(
             name,

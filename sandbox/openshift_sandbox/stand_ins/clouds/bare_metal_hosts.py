@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import typing as t
 
+from openshift_sandbox.stand_ins.core.boots import restart
 from openshift_sandbox.stand_ins.core.conditions import timestamp
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.troubles import on_node
 
 AUTOSCALE: t.Final = "metal3.io/autoscale-to-hosts"
+REBOOT: t.Final = "reboot.metal3.io"
 FREE: t.Final = ("available", "ready")
 ERRORS: t.Final = {
     "registration error": "registering",
@@ -42,6 +45,7 @@ class BareMetalHosts(Reconciler):
         for host in cluster.objects("BareMetalHost"):
             status = host.get("status") or {}
             if status.get("provisioning"):
+                reboot(cluster, host)
                 self._advance(cluster, host, status["provisioning"]["state"])
         for machine_set in cluster.objects("MachineSet"):
             if AUTOSCALE in (machine_set["metadata"].get("annotations") or {}):
@@ -106,6 +110,24 @@ class BareMetalHosts(Reconciler):
             cluster.patch(
                 "BareMetalHost", host["metadata"]["name"], host["metadata"]["namespace"], body, "status"
             )
+
+
+def reboot(cluster: Cluster, host: Object) -> None:
+    """Start a provisioned host again that is annotated so, and remove the annotation."""
+    metadata = host["metadata"]
+    if REBOOT not in (metadata.get("annotations") or {}):
+        cluster.restart(metadata["uid"], "host_reboot")
+        return
+    machines = cluster.objects("Machine", metadata["namespace"])
+    machine: Object = next((one for one in machines if is_consumer(one, host)), {})
+    name = ((machine.get("status") or {}).get("nodeRef") or {}).get("name", "")
+    node = cluster.find("Node", name) if name else None
+    if node is None or host["status"]["provisioning"]["state"] != "provisioned":
+        return
+    if not on_node(cluster, "no_reboot", node) and cluster.due(metadata["uid"], "host_reboot", 1.0):
+        restart(cluster, node)
+        body = {"metadata": {"annotations": {REBOOT: None}}}
+        cluster.patch("BareMetalHost", metadata["name"], metadata["namespace"], body)
 
 
 def hosts_for(machine_set: Object, hosts: list[Object], machines: list[Object]) -> int | None:

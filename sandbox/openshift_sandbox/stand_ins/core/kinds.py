@@ -14,6 +14,7 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
     "ClusterAutoscaler": ("autoscaling.openshift.io/v1", "clusterautoscalers"),
     "ClusterOperator": ("config.openshift.io/v1", "clusteroperators"),
     "ClusterPolicy": ("nvidia.com/v1", "clusterpolicies"),
+    "ClusterQueue": ("kueue.x-k8s.io/v1beta2", "clusterqueues"),
     "ClusterRole": ("rbac.authorization.k8s.io/v1", "clusterroles"),
     "ClusterRoleBinding": ("rbac.authorization.k8s.io/v1", "clusterrolebindings"),
     "ClusterVersion": ("config.openshift.io/v1", "clusterversions"),
@@ -31,6 +32,7 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
     "Infrastructure": ("config.openshift.io/v1", "infrastructures"),
     "Job": ("batch/v1", "jobs"),
     "KubeletConfig": ("machineconfiguration.openshift.io/v1", "kubeletconfigs"),
+    "LocalQueue": ("kueue.x-k8s.io/v1beta2", "localqueues"),
     "Logs": ("kwok.x-k8s.io/v1alpha1", "logs"),
     "Machine": ("machine.openshift.io/v1beta1", "machines"),
     "MachineAutoscaler": ("autoscaling.openshift.io/v1beta1", "machineautoscalers"),
@@ -76,6 +78,7 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
         "admissionregistration.k8s.io/v1",
         "validatingwebhookconfigurations",
     ),
+    "Workload": ("kueue.x-k8s.io/v1beta2", "workloads"),
 }
 
 

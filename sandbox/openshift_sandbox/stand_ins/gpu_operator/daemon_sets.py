@@ -74,6 +74,7 @@ def daemon_set(operand: Operand, policy: Object, release: Release) -> Object:
         "priorityClassName": shared.get("priorityClassName") or "system-node-critical",
         "serviceAccountName": operand.account,
         "containers": [_container(name, image, part) for name in operand.containers],
+        **_pull_secrets(part, *([part.get("manager") or {}] if operand is DRIVER else [])),
     }
     if operand is DRIVER:
         _complete_driver(pod["containers"], spec, release)
@@ -209,6 +210,11 @@ def _init(name: str, image: str, spec: Object, release: Release) -> Object:
         return _container(name, image, {})
     own = {"env": part.get("env")} if name == MANAGER else {}
     return _container(name, image_path(known, part, release.images), own)
+
+
+def _pull_secrets(*parts: Object) -> Object:
+    names = dict.fromkeys(name for part in parts for name in part.get("imagePullSecrets") or [])
+    return {"imagePullSecrets": [{"name": name} for name in names]} if names else {}
 
 
 def _container(name: str, image: str, part: Object) -> Object:

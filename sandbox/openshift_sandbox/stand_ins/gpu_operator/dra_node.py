@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
-from openshift_sandbox.stand_ins.core.troubles import on_node
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD
 from openshift_sandbox.stand_ins.gpu_operator.gpu_cluster import DRIVER, EXPORTER, PLUGIN, VALIDATOR
+from openshift_sandbox.stand_ins.gpu_operator.node import lost_gpus
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import initialized, is_driver, node_of, ready_on
 from openshift_sandbox.stand_ins.gpu_operator.operands import DRIVER_VERSION
 from openshift_sandbox.stand_ins.gpu_operator.output import device_uuid
@@ -90,7 +90,7 @@ class DraNode(Reconciler):
         made_of, name = instance_types.of_node(node), f"{node['metadata']['name']}-{DRIVER}"
         if made_of is None or not made_of.has_nvidia_gpus:
             return
-        lost = on_node(cluster, "gpu_lost", node)
+        lost = lost_gpus(cluster, node)
         wanted = resource_slice(node, made_of, int(lost.get("count", 1)) if lost else 0) if running else None
         live = cluster.find("ResourceSlice", name)
         if wanted is None:

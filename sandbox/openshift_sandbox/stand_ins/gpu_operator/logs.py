@@ -16,6 +16,7 @@ from openshift_sandbox.stand_ins.core.pod_logs import PodLogs
 from openshift_sandbox.stand_ins.core.troubles import on_node, place
 from openshift_sandbox.stand_ins.gpu_operator import output
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import MANAGER
+from openshift_sandbox.stand_ins.gpu_operator.node import lost_gpus
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import (
     CRASH,
     INIT_CRASH,
@@ -55,7 +56,7 @@ class GpuLogs(Reconciler):
         if is_driver(pod):
             begun = INIT_CRASH not in (pod["metadata"].get("annotations") or {})
             return self._driver(cluster, pod, node) if begun else []
-        lost = on_node(cluster, "gpu_lost", node) if app_of(pod) == PLUGIN else None
+        lost = lost_gpus(cluster, node) if app_of(pod) == PLUGIN else None
         if not lost or "xid" not in lost:
             return []
         devices = [

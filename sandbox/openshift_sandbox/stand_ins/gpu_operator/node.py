@@ -11,6 +11,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.hardware import instance_types
+from openshift_sandbox.stand_ins.core.boots import has_restarted
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
 from openshift_sandbox.stand_ins.gpu_operator import mig
@@ -32,6 +33,12 @@ def resources(present: int, lost: int, plugin_ready: bool, before: Object) -> tu
     return (before.get("capacity") or {}).get(RESOURCE), "0"
 
 
+def lost_gpus(cluster: Cluster, node: Object) -> Object | None:
+    """Return the trouble gpu_lost of the node, or None; a node may have lost a GPU only until it reboots."""
+    found = on_node(cluster, "gpu_lost", node)
+    return None if found and found.get("until") == "reboot" and has_restarted(node) else found
+
+
 class GpuNode(Reconciler):
     kinds = ("ClusterPolicy", "Node", "Pod")
 
@@ -49,7 +56,7 @@ class GpuNode(Reconciler):
             self._advertise(cluster, node, made_of.gpus, registered)
 
     def _advertise(self, cluster: Cluster, node: Object, gpus: int, registered: bool) -> None:
-        short, lost = on_node(cluster, "device_plugin_short", node), on_node(cluster, "gpu_lost", node)
+        short, lost = on_node(cluster, "device_plugin_short", node), lost_gpus(cluster, node)
         policy = next(iter(cluster.objects("ClusterPolicy")), {})
         cut = mig.offered(
             mig.layout_of(node),

@@ -10,13 +10,13 @@ changes at once, the node's pods are created again, and every change of the cont
 
 from __future__ import annotations
 
-import hashlib
 import math
 import typing as t
 
 from openshift_sandbox.seed.booted import resources
 from openshift_sandbox.seed.pools import KEYS
 from openshift_sandbox.stand_ins.core import drain
+from openshift_sandbox.stand_ins.core.boots import next_boot
 from openshift_sandbox.stand_ins.core.conditions import holds
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node, place
@@ -162,9 +162,8 @@ def meant(node: Object, update: Object) -> bool:
 
 def booted(cluster: Cluster, node: Object) -> Object:
     """Return what changes in the status of a node that starts again."""
-    info, update = node["status"]["nodeInfo"], pending_update(cluster, node)
-    boot = hashlib.sha256(f"{node['metadata']['name']}/{info['bootID']}".encode()).hexdigest()
-    changed = {"bootID": "-".join((boot[:8], boot[8:12], boot[12:16], boot[16:20], boot[20:32]))}
+    update = pending_update(cluster, node)
+    changed = {"bootID": next_boot(node)}
     if update:
         changed |= {
             "kernelVersion": update["new_kernel"],

@@ -283,3 +283,17 @@ class TestAutoscaleToHosts:
         world.settle(10)
         assert world.api.get("MachineSet", made["metadata"]["name"], NAMESPACE)["spec"]["replicas"] == 2
         assert [one["status"]["phase"] for one in world.api.all("Machine")] == ["Running", "Running"]
+
+
+@pytest.mark.parametrize("does", [True, False])
+def test_an_annotated_host_starts_again_once(does: bool) -> None:
+    world = make(*([] if does else [{"type": "no_reboot"}]))
+    add(world)
+    world.settle(6)
+    name = machine(world)["status"]["nodeRef"]["name"]
+    before = world.api.get("Node", name)["status"]["nodeInfo"]["bootID"]
+    notes = {"metadata": {"annotations": {"reboot.metal3.io": ""}}}
+    world.api.patch("metal3.io/v1alpha1", "baremetalhosts", "gpu-0", NAMESPACE, notes)
+    world.settle(6)
+    assert (world.api.get("Node", name)["status"]["nodeInfo"]["bootID"] != before) is does
+    assert ("reboot.metal3.io" in host(world, "gpu-0")["metadata"]["annotations"]) is not does

@@ -35,3 +35,18 @@ def test_a_lost_gpu_has_its_xid_in_the_log(tmp_path: Path) -> None:
     world.settle(1)
     text = (tmp_path / "pod-logs" / f"{NAMESPACE}_nvidia-device-plugin-daemonset.log").read_text()
     assert text.count("XidCriticalError: Xid=79 on Device=GPU-") == 2
+
+
+def test_a_gpu_that_a_reboot_brings_back_has_no_xid_after_it(tmp_path: Path) -> None:
+    trouble = {"type": "gpu_lost", "count": 1, "xid": 79, "until": "reboot"}
+    world = make(GpuLogs(), directory=tmp_path, troubles=[trouble])
+    add_operand(world, "nvidia-device-plugin-daemonset", hold=None, ready=True)
+    log = tmp_path / "pod-logs" / f"{NAMESPACE}_nvidia-device-plugin-daemonset.log"
+    (node,) = world.api.list("v1", "nodes")
+    name, first = node["metadata"]["name"], "0" * 32
+    for boot, number in (("00000000-0000-0000-0000-000000000000", 1), ("second", 0)):
+        info = {"nodeInfo": {"bootID": boot, "machineID": first}}
+        world.api.patch("v1", "nodes", name, None, {"status": info}, "status")
+        world.settle(1)
+        text = log.read_text() if log.exists() else ""
+        assert text.count("XidCriticalError") == number, boot

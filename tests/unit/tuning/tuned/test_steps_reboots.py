@@ -10,10 +10,17 @@ from unit.tuning import builders
 from unit.tuning.builders import NODE_PROFILE, params, rule, tuned_object
 from unit.tuning.operator_in_memory import KINDS, Operator, gpu_pod, node
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    NotReadyError,
+    WaitTimeoutError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import pool_judge, rollout_steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tuned import steps
 
+REASON: t.Final = "machineconfiguration.openshift.io/reason"
 ASKED: t.Final = {"profile": "accelerator", "kernel_arguments": ["iommu=pt"], "reboot": "planned"}
 
 
@@ -87,3 +94,70 @@ def test_removal_gives_everything_back() -> None:
     assert operator.names("MachineConfig") == ["00-worker"]
     assert operator.names("Tuned") == ["default"]
     assert operator.profiles() == {NODE_PROFILE}
+
+
+class Stuck(Operators):
+    """The operators on a cluster where some nodes of pool other become degraded when they have to reboot."""
+
+    def _roll(self, node: KubeObject) -> None:
+        if node["metadata"]["name"] != "stuck":
+            super()._roll(node)
+            return
+        notes = node["metadata"]["annotations"]
+        target = pool_judge.target(self.pool_of(node))
+        more = {node_facts.DESIRED: target, node_facts.STATE: "Degraded", REASON: "no space left"}
+        if target != notes[node_facts.CURRENT] and not notes.items() >= more.items():
+            notes |= more
+            self._touch(node)
+
+
+def two_pools() -> list[dict[str, t.Any]]:
+    return [pool(**ASKED), {"name": "other", "tuning": ASKED}]
+
+
+def test_a_pool_whose_node_is_degraded_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rollout_steps, "GRACE", 0.0)
+    operator = Stuck(node("n1"), node("stuck", pool="other"))
+    with pytest.raises(NotReadyError, match="Node stuck is degraded in the rollout of gpu-other") as caught:
+        steps.present(operator.api(), params(*two_pools(), go_on=True))
+    assert caught.value.code == "REBOOT-DEGRADED"
+    assert caught.value.facts["pools"] == [
+        {"name": "training", "ready": True},
+        {"name": "other", "ready": False},
+    ]
+    assert operator.names("Tuned") == ["default", "gpu-training"]
+    assert operator.must("Profile", "n1")["spec"]["config"]["tunedProfile"] == "gpu-training"
+
+
+def test_without_go_on_it_ends_the_task_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rollout_steps, "GRACE", 0.0)
+    operator = Stuck(node("n1"), node("stuck", pool="other"))
+    with pytest.raises(NotReadyError) as caught:
+        steps.present(operator.api(), params(*two_pools()))
+    assert [one["ready"] for one in caught.value.facts["pools"]] == [False, False]
+    assert operator.names("Tuned") == ["default"]
+
+
+def test_a_pool_that_uses_up_the_time_leaves_the_others_enough_for_their_profiles() -> None:
+    operator = Stuck(node("n1"), node("stuck", pool="other"))
+    with pytest.raises(WaitTimeoutError) as caught:
+        steps.present(operator.api(seconds=0.0), params(*two_pools(), go_on=True))
+    assert [one["ready"] for one in caught.value.facts["pools"]] == [True, False]
+    assert operator.profiles() == {NODE_PROFILE, "gpu-training"}
+
+
+def test_a_pool_whose_profile_fails_does_not_stop_the_others() -> None:
+    operator = Operators(node("n1"), node("n2", pool="other"))
+    answer = operator.request
+
+    def refusing(method: str, url: str, **more: t.Any) -> Answer:
+        found = answer(method, url, **more)
+        for one in [one for one in operator.all("Tuned") if one["metadata"]["name"] == "gpu-other"]:
+            one["status"] = {"conditions": [{"type": "Valid", "status": "False", "message": "no"}]}
+        return found
+
+    operator.server.request = refusing
+    with pytest.raises(NotReadyError) as caught:
+        steps.present(operator.api(), params(*two_pools(), go_on=True))
+    assert caught.value.code == "TUNE-INVALID"
+    assert [one["ready"] for one in caught.value.facts["pools"]] == [True, False]

@@ -10,13 +10,13 @@ import copy
 import hashlib
 import typing as t
 
-from .._core import conditions
-from .._core.objects import LONGEST, KubeObject, Snapshot, name
-from .._core.ownership import MANAGED_BY
-from .._core.readiness import Readiness, failed, pending, ready
-from .._nodes.taints import merge_tolerations
-from .._workload.pods import HOSTNAME, host_of
-from .gate import tolerations_of
+from ..._core import conditions
+from ..._core.objects import LONGEST, KubeObject, Snapshot, name
+from ..._core.ownership import MANAGED_BY
+from ..._core.readiness import Readiness, failed, pending, ready
+from ..._nodes.taints import merge_tolerations
+from ..._workload.chosen import tolerations_of
+from ..._workload.pods import HOSTNAME, host_of
 
 CODE: t.Final = "UPGRADE-PROBE"
 

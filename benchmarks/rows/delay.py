@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 import typing as t
 
-import row_playbook
 import yaml
 from link import Link
 from measure import Report, Row, Samples, Target
-from row_playbook import BASE, KUBECTL, OURS, OURS_LIST, PEER_LIST
+from rows import playbook
+from rows.playbook import BASE, KUBECTL, OURS, OURS_LIST, PEER_LIST
 
 from playbooks import Surroundings
 
@@ -31,7 +31,7 @@ def rows(where: Surroundings, report: Report, rounds: int) -> None:
         kubeconfig.touch(mode=0o600)
         kubeconfig.write_text(yaml.safe_dump(config))
         where.environment |= {"K8S_AUTH_KUBECONFIG": str(kubeconfig), "KUBECONFIG": str(kubeconfig)}
-        first, second = row_playbook.measured(where, min(rounds, FEW), NAMES)
+        first, second = playbook.measured(where, min(rounds, FEW), NAMES)
     finally:
         link.close()
     report.rows += [*judged("1", first, "first run"), *judged("2", second, "re-run")]
@@ -41,4 +41,4 @@ def judged(metric: str, samples: Samples, which: str) -> list[Row]:
     asked = ", ".join(f"{name} {some[-1].requests}" for name, some in samples.items() if name != BASE)
     text = f"12 objects, {which}, API server {SECONDS * 1000:.0f} ms away"
     target = Target("< 1.8 x empty playbook", 1.8, allows_equal=False)
-    return row_playbook.whole(metric, text, samples, target, f"requests: {asked}")
+    return playbook.whole(metric, text, samples, target, f"requests: {asked}")

@@ -14,7 +14,7 @@ from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer
 from unit.killed_run import Killer
 from unit.stack.builders import FIXTURE, pod as pod_of
-from unit.upgrade.builders import NAMESPACE, OLD
+from unit.upgrade.in_memory.builders import NAMESPACE, OLD
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, name
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
@@ -25,7 +25,7 @@ OWNER: t.Final = "nvidia.com/gpu-operator.driver.owner"
 DRIVER: t.Final = "nvidia-driver-daemonset"
 KINDS: t.Final = (
     *("Node", "Pod", "ConfigMap", "ClusterPolicy", "NVIDIADriver", "DaemonSet", "ControllerRevision"),
-    *("ImageStream", "Job"),
+    *("ImageStream", "Job", "PodDisruptionBudget"),
 )
 _UNDER_WAY: t.Final = ("cordon-required", "pod-restart-required", "upgrade-failed")
 

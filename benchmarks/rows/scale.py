@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import fleet
 import measure
 import objects
-import row_growth
 from measure import Report, Row, Samples, Target
+from rows import growth
 
 from playbooks import Surroundings
 
@@ -134,7 +134,7 @@ def info(**options: t.Any) -> Lookup:
 def acts(where: Surroundings) -> dict[str, measure.Contender]:
     assert where.cluster
     client = where.cluster.client
-    other = {"accelerators.openshift.gpu_plan": {"pools": [row_growth.pool(0)], "platform": "aws"}}
+    other = {"accelerators.openshift.gpu_plan": {"pools": [growth.pool(0)], "platform": "aws"}}
     plays = {
         BASE: where.write("scale-base", []),
         SELECTED: where.write("scale-selected", [lookup(SELECTOR)]),

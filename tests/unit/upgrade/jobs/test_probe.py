@@ -11,7 +11,7 @@ import typing as t
 from unit.stack.builders import FIXTURE
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import probe
+from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade.jobs import probe
 
 MANIFEST: t.Final[KubeObject] = {
     "kind": "Job",
@@ -48,7 +48,8 @@ def test_the_verdict_is_that_of_the_job() -> None:
 def test_the_verdict_waits_for_the_probes_of_all_nodes() -> None:
     """So the nodes that worked are known, and keep the new driver."""
     both = {"probe-1": "gpu-0", "probe-2": "gpu-1"}
-    one, other = seen("Failed")["jobs"][0], {"metadata": {"name": "probe-2"}, "status": {}}
+    one = seen("Failed")["jobs"][0]
+    other: KubeObject = {"metadata": {"name": "probe-2"}, "status": {}}
     assert probe.judge(both, {"jobs": [one, other]}).verdict == "pending"
     other["status"] = {"conditions": [{"type": "Complete", "status": "True"}]}
     assert probe.judge(both, {"jobs": [one, other]}).is_failed

@@ -34,6 +34,7 @@ def params(**given: t.Any) -> GpuDriverUpgradeParams:
         "rollback": True,
         "validate": False,
         "validation": None,
+        "queues": None,
         "adopt": "report",
         "namespace": NAMESPACE,
         "node_timeout": 600,

@@ -1,0 +1,156 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What a rotation would do with each pull secret, and what it refuses before its first write."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass
+
+from .._core import adoption
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject
+from . import docker_config
+from .docker_config import Auths
+from .uses import Used
+
+CREATE, REPLACE, KEEP = "create", "replace", "keep"
+_ACCOUNT: t.Final = "kubernetes.io/service-account.name"
+_OTHER_FILE: t.Final = "Set gpu_pull_secret_file (module option path) to a file with a login for {}, or "
+_OTHERS: t.Final = (
+    "set gpu_pull_secret_names (module option names) to the Secrets that the file is meant for."
+)
+# Start of a label or annotation -> the controller that writes Secrets.
+_WRITERS: t.Final = {
+    "reconcile.external-secrets.io/": "External Secrets",
+    "externalsecrets.external-secrets.io/": "External Secrets",
+    "sealedsecrets.bitnami.com/": "Sealed Secrets",
+    "reflector.v1.k8s.emberstack.com/": "Reflector",
+}
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """A pull secret with its content of today (None if there is no Secret) and the new one."""
+
+    used: Used
+    live: KubeObject | None
+    before: Auths
+    after: Auths
+
+    @property
+    def action(self) -> str:
+        """Return CREATE, REPLACE or KEEP."""
+        if self.live is None:
+            return CREATE
+        return KEEP if self.before == self.after else REPLACE
+
+    @property
+    def dropped(self) -> list[str]:
+        """Return the registries of the old content that the new one lacks."""
+        return sorted(set(self.before) - set(self.after))
+
+
+def rotation(used: Used, live: KubeObject | None, after: Auths) -> Rotation:
+    """Return what happens to one pull secret."""
+    return Rotation(used, live, docker_config.read((live or {}).get("data") or {}), after)
+
+
+def choose(found: t.Sequence[Used], names: t.Sequence[str]) -> list[Used]:
+    """Return the pull secrets that the option names chooses; all without it. Raise AcceleratorError."""
+    if not found:
+        raise AcceleratorError(
+            "PULL-NONE",
+            "No ClusterPolicy, NVIDIADriver, NicClusterPolicy, Module or ServiceAccount of the GPU stack "
+            "names a pull secret, so its images are pulled with the pull secret of the whole cluster.",
+            "Change that one with `oc set data secret/pull-secret -n openshift-config "
+            "--from-file=.dockerconfigjson=FILE`, or name a Secret in "
+            "gpu_operator_spec.driver.image_pull_secrets.",
+        )
+    there = {f"{one.namespace}/{one.name}" for one in found}
+    unknown = [one for one in names if one not in there and one not in {used.name for used in found}]
+    if unknown:
+        raise AcceleratorError(
+            "PULL-NONE",
+            f"names: {', '.join(unknown)}: no object of the GPU stack pulls images with this Secret.",
+            f"Set gpu_pull_secret_names (module option names) to some of {', '.join(sorted(there))}.",
+        )
+    chosen = [one for one in found if {one.name, f"{one.namespace}/{one.name}"} & set(names)]
+    return chosen if names else list(found)
+
+
+def refuse(one: Rotation, may_drop: bool) -> None:
+    """Raise AcceleratorError if the Secret is not to be changed, or if the new content does not fit it."""
+    if one.action == KEEP:
+        return
+    if one.live is not None:
+        _refuse_owner(one.used, one.live)
+        _refuse_type(one.used, one.live)
+    _refuse_registry(one)
+    if one.dropped and not may_drop:
+        raise AcceleratorError(
+            "PULL-DROPS",
+            f"{one.used.title} has a login for {', '.join(one.dropped)}, and the new pull secret has none.",
+            _OTHER_FILE.format(one.dropped[0]) + "set gpu_pull_secret_drop: true (module option drop).",
+        )
+
+
+def owner(live: KubeObject) -> str:
+    """Return who writes the Secret and would undo a change, or ""."""
+    metadata = live["metadata"]
+    for reference in metadata.get("ownerReferences") or []:
+        return f"{reference.get('kind')} {reference.get('name')}"
+    marks = {**(metadata.get("labels") or {}), **(metadata.get("annotations") or {})}
+    for key in sorted(marks):
+        if writer := next((text for start, text in _WRITERS.items() if key.startswith(start)), ""):
+            return writer
+    if account := marks.get(_ACCOUNT):
+        return f"ServiceAccount {account}"
+    return adoption.other_manager(live)
+
+
+def _refuse_owner(used: Used, live: KubeObject) -> None:
+    if by := owner(live):
+        raise AcceleratorError(
+            "PULL-OWNER",
+            f"{used.title} is managed by {by}, which would undo the change.",
+            f"Change the pull secret in {by}, or {_OTHERS}",
+        )
+
+
+def _refuse_type(used: Used, live: KubeObject) -> None:
+    kind = live.get("type") or "Opaque"
+    if kind != docker_config.TYPE or live.get("immutable"):
+        what = "is immutable" if live.get("immutable") else f"has the type {kind}, not {docker_config.TYPE}"
+        raise AcceleratorError(
+            "PULL-TYPE",
+            f"{used.title} {what}, so its content cannot be replaced.",
+            f"Run `oc delete secret {used.name} -n {used.namespace}`, then this playbook again: it creates "
+            "the Secret.",
+        )
+
+
+def _refuse_registry(one: Rotation) -> None:
+    """Raise PULL-REGISTRY if images come from a registry that only the old content has a login for.
+
+    An image that no content has a login for comes from a public registry, from a mirror, or with the pull
+    secret of the whole cluster.
+    """
+    lost = [
+        image
+        for image in one.used.images
+        if not docker_config.entry_of(one.after, image)
+        and (one.live is None or docker_config.entry_of(one.before, image))
+    ]
+    if one.live is None and len(lost) < len(one.used.images):
+        return
+    if lost:
+        registry = docker_config.host(lost[0])
+        raise AcceleratorError(
+            "PULL-REGISTRY",
+            f"{one.used.title}: the new pull secret has no login for {registry}, and {lost[0]} comes from "
+            f"there. It has {', '.join(sorted(one.after))}.",
+            _OTHER_FILE.format(registry) + _OTHERS,
+        )

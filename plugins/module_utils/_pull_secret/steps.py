@@ -1,0 +1,227 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Steps of gpu_pull_secret: find the pull secrets, see whether the new one can pull, and put it in place."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core import secrets
+from .._core.errors import AcceleratorError, ConflictError, ForbiddenError, InputError, KindNotServedError
+from .._core.objects import KubeObject
+from .._core.ownership import MANAGED_BY
+from .._frame.argspec import LockParams, WaitParams
+from .._kube.client import Api
+from .._kube.kinds import known
+from .._kube.session import Change
+from .._stack.drivers import image, steps as image_steps
+from . import docker_config, judge, result, uses
+from .docker_config import Auths
+from .judge import Rotation
+from .uses import Named, Place, Used
+
+_SECRET: t.Final = known("Secret")
+# The GPU stack's objects that name pull secrets of an operator's namespace.
+_OF_GPU: t.Final = ("ClusterPolicy", "NVIDIADriver", "GPUCluster")
+# It exists while the cluster looks the images up.
+CHECK: t.Final = "accelerators-pull-secret-check"
+_MODE: t.Final = "check mode writes no Secret to look the images up with"
+
+
+class GpuPullSecretParams(LockParams, WaitParams):
+    """The options of gpu_pull_secret."""
+
+    content: str | None
+    path: str | None
+    names: list[str]
+    drop: bool
+    namespace: str
+    network_namespace: str
+    validation_namespace: str
+
+
+def ensure(api: Api, params: GpuPullSecretParams) -> dict[str, t.Any]:
+    """Give the pull secrets of the GPU stack the new content. Return the module's result.
+
+    Raise AcceleratorError before the first Secret is replaced.
+    """
+    after = _content(params)
+    secrets.register(*docker_config.secret_strings(after))
+    chosen = judge.choose(_used(api, params), params["names"])
+    plan = [judge.rotation(one, _live(api, one), after) for one in chosen]
+    for one in plan:
+        judge.refuse(one, params["drop"])
+    answers = _verify(api, plan)
+    for one in plan:
+        for line in result.lines(one, answers.get(one.used.title, {})):
+            api.progress(line)
+    judge_answers(api, plan, answers)
+    for one in plan:
+        _write(api, one)
+    return result.build(plan, answers)
+
+
+def judge_answers(
+    api: Api, plan: t.Sequence[Rotation], answers: t.Mapping[str, t.Mapping[str, image.Answer]]
+) -> None:
+    """Raise PULL-REFUSED if a registry refuses the new content; warn of images that nobody could look up."""
+    for one in plan:
+        found = answers.get(one.used.title, {})
+        if refused := [answer for answer in found.values() if answer.verdict == image.REFUSED]:
+            raise AcceleratorError(
+                "PULL-REFUSED",
+                f"{one.used.title} was not changed: with the new pull secret the cluster may not pull "
+                f"{refused[0].image}: {refused[0].words}.",
+                "Set gpu_pull_secret_file (module option path) to a file with a valid login for "
+                f"{docker_config.host(refused[0].image)}.",
+                [f"{answer.image}: {answer.words}" for answer in refused],
+            )
+        unknown = [answer for answer in found.values() if answer.verdict != image.THERE]
+        if unknown and not api.check_mode:
+            api.warn(
+                f"{one.used.title}: it is not known whether the new pull secret can pull "
+                f"{', '.join(answer.image for answer in unknown)} ({unknown[0].words})."
+            )
+
+
+def _content(params: GpuPullSecretParams) -> Auths:
+    """Return the registries of the new pull secret. Raise InputError."""
+    path = params["path"]
+    if path is None:
+        text, option = params["content"] or "", "gpu_pull_secret (module option content)"
+    else:
+        option = "gpu_pull_secret_file (module option path)"
+        try:
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+        except (OSError, UnicodeDecodeError) as exc:
+            why = exc.strerror if isinstance(exc, OSError) else "it is no text"
+            raise InputError(
+                "PULL-JSON",
+                f"{option}: {path} cannot be read: {why}.",
+                "Set gpu_pull_secret_file to a file that the machine with Ansible can read.",
+            ) from None
+    secrets.register(text)
+    return docker_config.parse(text, option)
+
+
+def _used(api: Api, params: GpuPullSecretParams) -> list[Used]:
+    """Return the pull secrets that the objects of the GPU stack name, with what pulls with them."""
+    fields: dict[str, list[Named]] = {}
+    for kind in (*_OF_GPU, "NicClusterPolicy", "Module"):
+        for obj in _list(api, kind):
+            place = params["namespace"] if kind in _OF_GPU else params["network_namespace"]
+            place = obj["metadata"]["namespace"] if kind == "Module" else place
+            fields.setdefault(place, []).extend(uses.named(kind, obj))
+    for place in sorted({params["namespace"], params["network_namespace"], params["validation_namespace"]}):
+        for obj in _accounts(api, place):
+            fields.setdefault(place, []).extend(uses.named("ServiceAccount", obj))
+    found: list[Used] = []
+    for place in sorted(place for place, names in fields.items() if names):
+        pods, daemon_sets = _list(api, "Pod", place), _list(api, "DaemonSet", place)
+        found += uses.used(Place(place, pods, daemon_sets), fields[place])
+    return found
+
+
+def _accounts(api: Api, namespace: str) -> list[KubeObject]:
+    """Return the service accounts of a namespace; warn if the identity may not see them."""
+    try:
+        return _list(api, "ServiceAccount", namespace)
+    except ForbiddenError as exc:
+        api.warn(f"Pull secrets that only service accounts of {namespace} name are left out: {exc.message}")
+        return []
+
+
+def _list(api: Api, kind: str, namespace: str | None = None) -> list[KubeObject]:
+    try:
+        return api.list(known(kind), namespace)
+    except KindNotServedError:
+        return []
+
+
+def _live(api: Api, used: Used) -> KubeObject | None:
+    live = api.get(_SECRET, used.name, used.namespace)
+    if live:
+        # Neither a diff nor a message may show the old content either.
+        before = docker_config.read(live.get("data") or {})
+        secrets.register(*docker_config.secret_strings(before), *(live.get("data") or {}).values())
+    return live
+
+
+def _verify(api: Api, plan: t.Sequence[Rotation]) -> dict[str, dict[str, image.Answer]]:
+    """Return Secret -> image -> whether the cluster can pull it with the new content.
+
+    The cluster looks up images with the Secrets of a namespace. A Secret of our own has one login for each
+    image. It names the whole image, so the cluster prefers it to every other Secret there.
+    """
+    wanted = [one for one in plan if one.action != judge.KEEP]
+    answers: dict[str, dict[str, image.Answer]] = {}
+    for place in sorted({one.used.namespace for one in wanted}):
+        here = [one for one in wanted if one.used.namespace == place]
+        images = {
+            name: one.after[key]
+            for one in here
+            for name in one.used.images
+            if (key := docker_config.entry_of(one.after, name))
+        }
+        found = _looked_up(api, place, images)
+        for one in here:
+            answers[one.used.title] = {name: found[name] for name in one.used.images if name in found}
+    return answers
+
+
+def _looked_up(api: Api, namespace: str, images: Auths) -> dict[str, image.Answer]:
+    if not images:
+        return {}
+    if api.check_mode:
+        return image.not_asked(images, _MODE)
+    before = len(api.changes)
+    _create_check(api, namespace, {docker_config.full(name): entry for name, entry in images.items()})
+    try:
+        return image_steps.look_up(api, images, namespace)
+    finally:
+        _remove_check(api, namespace)
+        # The cluster is as it was, so this counts as no change of the task.
+        del api.changes[before:]
+
+
+def _create_check(api: Api, namespace: str, logins: Auths) -> None:
+    manifest = _manifest(CHECK, namespace, logins, MANAGED_BY)
+    try:
+        api.create(manifest, record=False)
+    except ConflictError:
+        # A run that was killed left it.
+        _remove_check(api, namespace)
+        api.create(manifest, record=False)
+
+
+def _remove_check(api: Api, namespace: str) -> None:
+    api.delete(_SECRET, CHECK, namespace, wait=False)
+
+
+def _manifest(name: str, namespace: str, auths: Auths, labels: t.Mapping[str, str]) -> KubeObject:
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": name, "namespace": namespace, "labels": dict(labels)},
+        "type": docker_config.TYPE,
+        "data": docker_config.data(auths),
+    }
+
+
+def _write(api: Api, one: Rotation) -> None:
+    """Create or replace the Secret. The record of the change has the registries, and nothing else."""
+    if one.action == judge.KEEP:
+        api.kept.append(one.used.title)
+        return
+    count = len(api.changes)
+    if one.action == judge.CREATE:
+        api.apply(_manifest(one.used.name, one.used.namespace, one.after, {}))
+    else:
+        # Another client made the Secret and may keep its other fields.
+        api.merge_patch(_SECRET, one.used.name, one.used.namespace, {"data": docker_config.data(one.after)})
+    before = {"registries": sorted(one.before), "content": "the old one"} if one.live else {}
+    after = {"registries": sorted(one.after), "content": "the new one"}
+    api.changes[count:] = [Change(one.used.title, before, after)]

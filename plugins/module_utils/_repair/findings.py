@@ -1,0 +1,120 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What is wrong with a node: devices that are missing, conditions, and the Xids that logs and events name."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from .._catalogue.well_known import DRIVER_UPGRADE, VENDORS
+from .._core.objects import KubeObject
+from .._nodes import devices, node as node_facts
+from .._stack import signatures
+
+# Conditions by which detectors of problems report a GPU; their status is True while it has the problem.
+_ABOUT_GPUS: t.Final = re.compile(r"gpu|xid|nvidia|nvlink|nvswitch", re.IGNORECASE)
+_XID: t.Final = re.compile(r"\bXid\b\s*(?:\([^)\n]*\))?[^0-9\n(]{0,20}(\d{1,4})\b")
+_UUID: t.Final = re.compile(r"\b(?:GPU|MIG)-[0-9a-f][0-9a-f-]{7,}")
+_NOT_BEGUN: t.Final = ("", "upgrade-done", "upgrade-failed", "upgrade-required")
+_PLUGIN: t.Final = "nvidia-device-plugin"
+
+
+class Report(t.NamedTuple):
+    """An Xid. device: the GPU's UUID, or what else names it; empty if nothing does. seen: where."""
+
+    number: int
+    device: str
+    seen: str
+
+    def as_result(self) -> dict[str, t.Any]:
+        """Return the Xid with its meaning and NVIDIA's advice."""
+        known = signatures.xid(self.number)
+        return {
+            "xid": self.number,
+            "device": self.device,
+            "meaning": known.meaning,
+            "advice": known.action,
+            "seen": self.seen,
+        }
+
+
+def wanted(node: KubeObject) -> dict[str, int]:
+    """Return the devices that the node has: by its label, and by its capacity, which keeps broken ones."""
+    status = node.get("status") or {}
+    found = {key: devices.count(value) for key, value in (status.get("capacity") or {}).items()}
+    found = {key: number for key, number in found.items() if key.startswith(VENDORS) and number}
+    for key, number in devices.expected(node, {}).items():
+        found[key] = max(number, found.get(key, 0))
+    return dict(sorted(found.items()))
+
+
+def faults(node: KubeObject, expected: t.Mapping[str, int]) -> list[str]:
+    """Return a line for everything that is wrong with the node. expected: its devices."""
+    found = [] if node_facts.is_ready(node) else [f"the node is {node_facts.why_not_ready(node)}"]
+    for key, number in expected.items():
+        if (have := devices.offered(node, key)) < number:
+            found.append(f"{have} of {number} {key} are allocatable")
+    return found + [
+        f"condition {one['type']} is True: {one.get('message') or one.get('reason') or 'no message'}"
+        for one in conditions(node)
+    ]
+
+
+def conditions(node: KubeObject) -> list[KubeObject]:
+    """Return the conditions about GPUs that are True."""
+    return [
+        one
+        for one in (node.get("status") or {}).get("conditions") or []
+        if one.get("status") == "True" and _ABOUT_GPUS.search(str(one.get("type")))
+    ]
+
+
+def driver_upgrade(node: KubeObject) -> str:
+    """Return the state of a driver upgrade that has begun on the node; empty if none has."""
+    state = str((node["metadata"].get("labels") or {}).get(DRIVER_UPGRADE) or "")
+    return "" if state in _NOT_BEGUN else state
+
+
+def is_plugin(pod: KubeObject) -> bool:
+    """Return True for a pod of NVIDIA's device plugin."""
+    return str((pod["metadata"].get("labels") or {}).get("app", "")).startswith(_PLUGIN)
+
+
+def of_log(log: str, seen: str) -> list[Report]:
+    """Return the Xids after which the device plugin took a GPU out of service. seen: whose log it is."""
+    return [Report(number, device, seen) for number, device in signatures.reported_xids(log)]
+
+
+def of_events(events: t.Iterable[KubeObject]) -> list[Report]:
+    """Return the Xids that events about the node name, the newest first."""
+    found: dict[tuple[int, str], Report] = {}
+    for one in sorted(events, key=_time, reverse=True):
+        text = str(one.get("message") or "")
+        device = next(iter(_UUID.findall(text)), "")
+        for number in _XID.findall(text):
+            seen = f"event {one.get('reason') or 'without reason'} of {_time(one) or 'unknown time'}"
+            found.setdefault((int(number), device), Report(int(number), device, seen))
+    return list(found.values())
+
+
+def of_conditions(node: KubeObject) -> list[Report]:
+    """Return the Xids that the node's conditions name while they are True."""
+    return [
+        Report(int(number), next(iter(_UUID.findall(text)), ""), f"condition {one['type']}")
+        for one in conditions(node)
+        if (text := f"{one.get('reason')} {one.get('message')}")
+        for number in _XID.findall(text)
+    ]
+
+
+def gravest(reports: t.Iterable[Report]) -> str:
+    """Return NVIDIA's gravest advice: replace, reboot, reset or watch; empty without an Xid."""
+    found = [(one.number, one.device) for one in reports]
+    return signatures.gravest(found) if found else ""
+
+
+def _time(event: KubeObject) -> str:
+    return str(event.get("lastTimestamp") or event.get("eventTime") or event.get("firstTimestamp") or "")

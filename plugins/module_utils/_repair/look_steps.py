@@ -1,0 +1,123 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Steps that look at a node: its machine and host, its devices, and the Xids that the cluster tells."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import typing as t
+
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject, name
+from .._kube.client import Api
+from .._kube.kinds import known
+from .._machines.steps import nodes as node_steps
+from .._nodes import devices, dra
+from .._nodes.drain import on
+from .._stack.operands import pod_is_ready
+from . import findings, reboot
+from .findings import Report
+from .options import GpuNodeRepairParams
+from .seen import Seen
+
+SLICE: t.Final = known("ResourceSlice")
+_GPU_LABEL: t.Final = "nvidia.com/gpu.present"
+_PCI_LABEL: t.Final = "feature.node.kubernetes.io/pci-10de.present"
+
+
+def look(api: Api, params: GpuNodeRepairParams) -> Seen:
+    """Return what is known about the node. Raise AcceleratorError if it does not exist or has no GPUs."""
+    node, machine = node_steps.find(api, params["name"], params["namespace"])
+    if node is None and machine is None:
+        raise node_steps.absent(api, params["name"], params["namespace"])
+    if node is None:
+        raise AcceleratorError(
+            "REPAIR-NO-NODE",
+            f"Machine {params['name']} has no node, so there is nothing to repair. Nothing was changed.",
+            f"Run `ansible-playbook playbooks/replace_node.yml -e gpu_node={params['name']}`.",
+        )
+    return see(api, node, machine, params)
+
+
+def see(api: Api, node: KubeObject, machine: KubeObject | None, params: GpuNodeRepairParams) -> Seen:
+    """Return what is known about this node. Raise REPAIR-NO-GPUS if it has none."""
+    offered, uuids, claims = _offering(api, node)
+    seen = Seen(node, machine, _host(api, machine, params["namespace"]), uuids=uuids, claims=claims)
+    expected = dict(seen.record.expected) if seen.record else findings.wanted(offered)
+    labels = node["metadata"].get("labels") or {}
+    if not expected and "true" not in (labels.get(_GPU_LABEL), labels.get(_PCI_LABEL)):
+        raise AcceleratorError(
+            "REPAIR-NO-GPUS",
+            f"Node {seen.name} has no GPU that the cluster knows of. Nothing was changed.",
+            "Set gpu_node (module option name) to a name that `oc get nodes -l nvidia.com/gpu.present=true` "
+            "lists.",
+        )
+    faults = findings.faults(offered, expected) or ([] if expected else ["no device is allocatable"])
+    seen = dataclasses.replace(seen, faults=faults, expected=expected)
+    return _explained(api, seen) if faults or seen.is_under_repair else seen
+
+
+def _offering(api: Api, node: KubeObject) -> tuple[KubeObject, list[str], bool]:
+    """Return the node with its devices, their UUIDs, and whether they are claimed through ResourceSlices."""
+    if devices.resources(node) or not api.served(SLICE):
+        return node, [], False
+    slices = [one for one in api.list(SLICE) if (one.get("spec") or {}).get("nodeName") == name(node)]
+    uuids = [
+        str(found)
+        for one in slices
+        for device in one["spec"].get("devices") or []
+        if (found := dra.attribute(device, "uuid"))
+    ]
+    return (dra.offering(node, slices), uuids, True) if slices else (node, [], False)
+
+
+def _host(api: Api, machine: KubeObject | None, namespace: str) -> KubeObject | None:
+    """Return the BareMetalHost of the machine; None if it has none, or if it cannot be read."""
+    link = ((machine or {}).get("metadata", {}).get("annotations") or {}).get(reboot.HOST, "")
+    place, _slash, title = str(link).rpartition("/")
+    if not title:
+        return None
+    with contextlib.suppress(AcceleratorError):
+        return api.get(known("BareMetalHost"), title, place or namespace)
+    return None
+
+
+def _explained(api: Api, seen: Seen) -> Seen:
+    """Return what was seen, with the Xids that logs, conditions and events name."""
+    unknown: dict[str, str] = {}
+    with _noting(unknown, "xids.log"):
+        pods = api.list(known("Pod"), fields=on(seen.name))
+        plugins = [one for one in pods if findings.is_plugin(one)]
+        seen = dataclasses.replace(seen, has_plugin=seen.claims or any(map(pod_is_ready, plugins)))
+        if not plugins:
+            unknown["xids.log"] = f"no pod of the device plugin runs on {seen.name}"
+        reports = [found for one in plugins for found in _of_log(api, one)]
+        seen = dataclasses.replace(seen, reports=reports)
+    found = [*seen.reports, *findings.of_conditions(seen.node)]
+    with _noting(unknown, "xids.events"):
+        fields = f"involvedObject.kind=Node,involvedObject.name={seen.name}"
+        found += findings.of_events(api.list(known("Event"), fields=fields))
+    if seen.record and not found:
+        found = [Report(number, device, "an earlier run") for number, device in seen.record.xids]
+    unique: dict[tuple[int, str], Report] = {}
+    for one in found:
+        unique.setdefault((one.number, one.device), one)
+    return dataclasses.replace(seen, reports=list(unique.values()), unknown=unknown)
+
+
+def _of_log(api: Api, plugin: KubeObject) -> list[Report]:
+    place, title = plugin["metadata"]["namespace"], name(plugin)
+    log = api.log(place, title, plugin["spec"]["containers"][0]["name"])
+    return findings.of_log(log, f"log of {place}/{title}")
+
+
+@contextlib.contextmanager
+def _noting(unknown: dict[str, str], source: str) -> t.Iterator[None]:
+    """Note why a source could not be read, and go on without it."""
+    try:
+        yield
+    except AcceleratorError as exc:
+        unknown[source] = f"{exc.code}: {exc.message}"

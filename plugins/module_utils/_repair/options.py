@@ -1,0 +1,53 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Options of gpu_node_repair, and the wishes that are refused before anything is read."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.errors import AcceleratorError, InputError
+from .._frame.argspec import LockParams, WaitParams
+from .._machines.options import DrainParams, JoiningParams
+from .._workload import chosen
+
+AUTO: t.Final = "auto"
+REBOOT: t.Final = "reboot"
+REPLACE: t.Final = "replace"
+RESET: t.Final = "reset"
+# Ways to reboot a node.
+HOST: t.Final = "bare_metal_host"
+POD: t.Final = "pod"
+
+
+class GpuNodeRepairParams(DrainParams, JoiningParams, LockParams, WaitParams):
+    """The options of gpu_node_repair. namespace: of the Machine API. grace: seconds."""
+
+    name: str
+    repair: t.Literal["auto", "reboot", "replace", "reset"]
+    replace: bool
+    reboot_with: t.Literal["auto", "bare_metal_host", "pod"]
+    reboot_image: str | None
+    validation: dict[str, t.Any] | None
+    grace: float
+    namespace: str
+
+
+def check(params: GpuNodeRepairParams) -> None:
+    """Raise InputError for options that cannot work, and REPAIR-RESET for a reset."""
+    chosen.check(params["validation"] or {}, "gpu_repair_validation")
+    if not params["wait"]:
+        raise InputError(
+            "INPUT-VALUE",
+            "wait: a repair cannot go on without waiting for each of its steps.",
+            "Leave wait out, and set gpu_wait_timeout (module option wait_timeout).",
+        )
+    if params["repair"] == RESET:
+        raise AcceleratorError(
+            "REPAIR-RESET",
+            "repair: OpenShift and the GPU operator have no supported way to reset a GPU: nvidia-smi refuses "
+            "it while the operator's own pods hold the GPU. Nothing was changed.",
+            "Set gpu_repair: reboot (module option repair); a reboot resets every GPU of the node.",
+        )

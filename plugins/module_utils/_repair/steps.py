@@ -1,0 +1,204 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Steps of gpu_node_repair: look, ask, drain, reboot, validate, and uncordon; else replace the machine."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import time
+import typing as t
+
+from .._catalogue.well_known import DRIVER_UPGRADE
+from .._core.errors import AcceleratorError, NotReadyError
+from .._core.ownership import POOL
+from .._kube.client import Api
+from .._kube.kinds import known
+from .._machines.steps import health, nodes as node_steps
+from .._nodes import drain_steps, node as node_facts
+from .._nodes.drain import Rules
+from .._workload import chosen, steps as validation_steps
+from . import findings, look_steps, options, reboot, reboot_steps, record as records, report, seen as decision
+from .options import GpuNodeRepairParams
+from .reboot_steps import Way
+from .record import Record
+from .seen import Seen
+
+_NODE: t.Final = known("Node")
+# What a validation says about GPUs that do not compute. Its other codes are about images, quotas and pods.
+_BROKEN: t.Final = ("WORK-FAILED", "GPU-ALLOC")
+
+
+def ensure(api: Api, params: GpuNodeRepairParams) -> dict[str, t.Any]:
+    """Repair the node if something is wrong with its GPUs, and return what was done, with the vendor's form.
+
+    Raise AcceleratorError before the first write if pods may not be evicted or the node cannot be rebooted,
+    and NotReadyError with REPAIR-STAYS if the node is as broken after the reboot.
+    """
+    options.check(params)
+    seen = look_steps.look(api, params)
+    try:
+        return _repair(api, params, seen)
+    except AcceleratorError as exc:
+        exc.facts.setdefault("form", report.form(seen))
+        raise
+
+
+def _repair(api: Api, params: GpuNodeRepairParams, seen: Seen) -> dict[str, t.Any]:
+    done = decision.action(seen, params, time.time())
+    if done == decision.NOTHING:
+        return report.result(seen, done)
+    _refuse_update(seen)
+    if seen.is_unclear and params["repair"] == options.AUTO:
+        raise _unclear(seen)
+    if done == options.REPLACE:
+        return _replace(api, params, seen)
+    if done == decision.STAYS:
+        raise _stays(seen, "An earlier run rebooted it")
+    if params["repair"] == options.AUTO and params["replace"]:
+        # What would refuse the replacement later refuses the whole repair now.
+        node_steps.replaceable(api, seen.name, seen.machine, params["namespace"])
+    try:
+        return _reboot(api, params, seen, done)
+    except NotReadyError as exc:
+        if exc.code != reboot.STAYS:
+            raise
+        return _still_broken(api, params, exc)
+
+
+def _refuse_update(seen: Seen) -> None:
+    update = node_facts.update(seen.node)
+    if state := findings.driver_upgrade(seen.node):
+        raise AcceleratorError(
+            "REPAIR-UPDATE",
+            f"The GPU operator replaces the driver of node {seen.name} now ({state}), and its GPUs are away "
+            "meanwhile. Nothing was changed.",
+            f"Run `oc get node {seen.name} -L {DRIVER_UPGRADE}` until it shows upgrade-done, then run again.",
+        )
+    if update.under_way and not update.is_stuck:
+        raise AcceleratorError(
+            "REPAIR-UPDATE",
+            f"The machine-config operator updates node {seen.name} now ({update.state}), and reboots it "
+            "itself. Nothing was changed.",
+            "Wait until `oc get machineconfigpool` shows UPDATING False, then run again.",
+        )
+
+
+def _unclear(seen: Seen) -> AcceleratorError:
+    return AcceleratorError(
+        "REPAIR-UNCLEAR",
+        f"Node {seen.name}: {'; '.join(seen.faults)}, and no device plugin is Ready there. Nothing names a "
+        "broken GPU, so the driver stack may be the cause. Nothing was changed.",
+        "Run `ansible-playbook playbooks/diagnose.yml -e @FILE`; or set gpu_repair: reboot (module option "
+        "repair) to reboot the node all the same.",
+        seen.faults,
+    )
+
+
+def _reboot(api: Api, params: GpuNodeRepairParams, seen: Seen, done: str) -> dict[str, t.Any]:
+    """Reboot the node if no earlier run did, wait for it, validate it, and make it schedulable again."""
+    way: Way | None = None
+    if done == options.REBOOT or _is_unasked(seen, params):
+        way = reboot_steps.choose(api, seen, params)
+    why, rules = f"Node {seen.name} is to be repaired", Rules.of(params)
+    drain_steps.check(api, {seen.name}, rules, why)
+    pool = (seen.node["metadata"].get("labels") or {}).get(POOL, "")
+    with health.paused(api, pool, params["namespace"]) if pool else contextlib.nullcontext():
+        drain_steps.drain(api, {seen.name}, rules, why, node_facts.CORDONED_FOR_REPAIR)
+        record = seen.record
+        if way is not None:
+            record = _recorded(api, seen)
+            reboot_steps.request(api, way, seen)
+        if api.check_mode:
+            return _result(seen, done, way)
+        node = reboot_steps.wait(api, seen, record, float(params["grace"])) if record else seen.node
+    return _given_back(api, params, dataclasses.replace(seen, node=node), done, way)
+
+
+def _is_unasked(seen: Seen, params: GpuNodeRepairParams) -> bool:
+    """Return True if a killed run may have ended between its record and its pod, which is safe to make again.
+
+    A second annotation of a BareMetalHost is not: the host may just be starting.
+    """
+    begun = seen.record is not None and not seen.has_rebooted
+    return begun and params["reboot_with"] == options.POD and node_facts.is_ready(seen.node)
+
+
+def _recorded(api: Api, seen: Seen) -> Record:
+    """Write the record before the reboot is asked for: a run that is killed then asks for no second one."""
+    xids = tuple((one.number, one.device) for one in seen.reports)
+    record = Record(records.boot_of(seen.node), seen.expected, int(time.time()), xids)
+    api.merge_patch(_NODE, seen.name, None, record.body())
+    return record
+
+
+def _given_back(
+    api: Api, params: GpuNodeRepairParams, seen: Seen, done: str, way: Way | None
+) -> dict[str, t.Any]:
+    """Validate the node while it is cordoned; then end the repair, and uncordon what a repair cordoned."""
+    given = {"force": True, "claims": seen.claims, **(params["validation"] or {})}
+    expected = {seen.name: seen.expected}
+    wishes = chosen.validation([seen.node], expected, api.deadline.remaining(), given, cordoned=True)
+    try:
+        validated = validation_steps.present(api, wishes)
+    except NotReadyError as exc:
+        if exc.code not in _BROKEN:
+            raise
+        raise NotReadyError(
+            reboot.STAYS,
+            f"Node {seen.name} started again, and its validation failed: {exc.code}: {exc.message}",
+            _REMEDY,
+            exc.evidence,
+            exc.facts,
+        ) from exc
+    reboot_steps.clean(api, seen)
+    body = records.ended(seen.node)
+    api.merge_patch(_NODE, seen.name, None, body)
+    live = api.get(_NODE, seen.name) or seen.node
+    if node_facts.is_cordoned(live):
+        api.warn(f"Node {seen.name} works. It was cordoned before, so it stays cordoned.")
+    return {**_result(dataclasses.replace(seen, node=live), done, way), "workload": validated["workload"]}
+
+
+def _result(seen: Seen, done: str, way: Way | None) -> dict[str, t.Any]:
+    title = "rebooted" if done == options.REBOOT else "resumed"
+    return report.result(seen, title, rebooted_with=way.kind if way else "")
+
+
+_REMEDY: t.Final = (
+    "Set gpu_repair_replace: true (module option replace) to have its machine replaced; or have the hardware "
+    "repaired, and run again."
+)
+
+
+def _stays(seen: Seen, what: str) -> NotReadyError:
+    message = f"{what}, and node {seen.name} is as broken: {report.line(seen)}. It stays cordoned."
+    return NotReadyError(reboot.STAYS, message, _REMEDY, seen.faults, report.result(seen, decision.STAYS))
+
+
+def _still_broken(api: Api, params: GpuNodeRepairParams, exc: NotReadyError) -> dict[str, t.Any]:
+    """Note that the reboot did not help. Replace the machine if that is allowed, else raise the error."""
+    seen = look_steps.look(api, params)
+    if seen.record and not seen.record.failed:
+        api.merge_patch(_NODE, seen.name, None, seen.record._replace(failed=True).body())
+    reboot_steps.clean(api, seen)
+    if params["repair"] == options.AUTO and params["replace"]:
+        api.warn(f"{exc.message} Its machine is replaced.")
+        return _replace(api, params, seen)
+    raise NotReadyError(
+        exc.code,
+        f"{exc.message}. Node {seen.name} stays cordoned.",
+        _REMEDY,
+        [*exc.evidence, *seen.faults],
+        {**exc.facts, **report.result(seen, decision.STAYS)},
+    ) from exc
+
+
+def _replace(api: Api, params: GpuNodeRepairParams, seen: Seen) -> dict[str, t.Any]:
+    """Have the machine replaced, as gpu_node does."""
+    uid = str(seen.machine["metadata"].get("uid") or "") if seen.machine else None
+    wishes = t.cast(node_steps.GpuNodeParams, {**params, "state": "replaced", "machine_uid": uid})
+    made = node_steps.replace(api, seen.name, seen.machine, wishes)
+    return report.result(seen, "replaced", new_machines=made)

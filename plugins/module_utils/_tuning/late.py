@@ -1,0 +1,84 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The pools of a run that fail while its other pools go on."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+from dataclasses import dataclass, field
+
+from .._core.errors import AcceleratorError, NotReadyError, WaitTimeoutError
+from .._core.readiness import Grace, Readiness, worst
+
+# Seconds that the other pools have at least after one pool used up the time of the task.
+REST: t.Final = 120.0
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+@dataclass
+class Late:
+    """The pools whose waits failed. A judge leaves them out from then on.
+
+    go_on: the run goes on with its other pools, and fails at its end. extend: gives the task more time.
+    titles: the names of their objects, `gpu-NAME`. errors: what ended their waits, the first one first.
+    """
+
+    go_on: bool = False
+    extend: t.Callable[[], None] = _nothing
+    titles: set[str] = field(default_factory=set)
+    errors: list[AcceleratorError] = field(default_factory=list)
+
+    @contextlib.contextmanager
+    def hold(self, verdicts: t.Mapping[str, Readiness]) -> t.Iterator[None]:
+        """Keep the error of a wait for the end of the run if its other pools go on; else raise it.
+
+        verdicts: of the last look of the wait, by title. The pools that failed are late, and after the
+        deadline all that are not ready.
+        """
+        try:
+            yield
+        except (NotReadyError, WaitTimeoutError) as exc:
+            left = {title: one for title, one in verdicts.items() if title not in self.titles}
+            failed = {title for title, one in left.items() if one.is_failed}
+            late = failed or {title for title, one in left.items() if not one.is_ready}
+            if not (self.go_on and late):
+                raise
+            self.titles |= late
+            self.errors.append(exc)
+            if isinstance(exc, WaitTimeoutError):
+                self.extend()
+
+    def raise_if_any(self) -> None:
+        """Raise the first error, with the message and evidence of the others."""
+        if not self.errors:
+            return
+        first, *others = self.errors
+        for one in others:
+            first.message += f" {one.code}: {one.message}"
+            first.evidence += one.evidence
+        raise first
+
+
+def by_pool(
+    grace: Grace,
+    found: t.Iterable[tuple[str, Readiness]],
+    late: t.Collection[str],
+    verdicts: dict[str, Readiness],
+) -> list[Readiness]:
+    """Return the findings about pools that are not late, and keep the worst of each pool in verdicts.
+
+    found: the title of a pool, and a finding about it. grace: makes lasting troubles failed.
+    """
+    own = [one for one in found if one[0] not in late]
+    hardened = grace.harden(one for _title, one in own)
+    parts: dict[str, list[Readiness]] = {}
+    for (title, _finding), one in zip(own, hardened, strict=True):
+        parts.setdefault(title, []).append(one)
+    verdicts.update({title: worst(both) for title, both in parts.items()})
+    return hardened

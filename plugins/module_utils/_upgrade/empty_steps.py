@@ -1,0 +1,153 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Empty the nodes of a wave of gangs and other work, before the operator's controller empties them."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject, Snapshot, number_of
+from .._core.readiness import Readiness, pending, ready
+from .._impact import impact
+from .._kube.client import Api, Query
+from .._kube.kinds import known
+from .._nodes import drain
+from . import plan as upgrade_plan, wave_steps
+from .jobs import gangs
+from .jobs.gangs import Gang
+from .judge import BUSY
+from .look_steps import Seen, Work, look
+from .options import GpuDriverUpgradeParams
+
+KEPT: t.Final = "UPGRADE-GANG"
+_POD: t.Final = known("Pod")
+_BUDGET: t.Final = known("PodDisruptionBudget")
+# Seconds between two evictions of a pod that the API server refused.
+_AGAIN: t.Final = 5.0
+
+
+def empty(work: Work, wave: t.Sequence[str]) -> None:
+    """Empty the nodes of the wave as on_busy says. Raise AcceleratorError if that takes too long.
+
+    wait: until their pods with devices and the gangs of these have ended. drain: gangs are evicted whole; the
+    upgrade controller ends all other pods.
+    """
+    if work.api.check_mode:
+        return
+    try:
+        if work.params["on_busy"] == impact.WAIT:
+            _wait_idle(work, wave)
+        elif work.params["on_busy"] == impact.DRAIN:
+            evict_gangs(work.api, work.seen, wave)
+    except AcceleratorError:
+        _reopen(work.api, work.params, wave)
+        raise
+
+
+def remarks(api: Api, params: GpuDriverUpgradeParams, seen: Seen, nodes: t.Collection[str]) -> list[str]:
+    """Return what the plan says about gangs: their pods and nodes, and the budgets that keep them now."""
+    found = []
+    for one in gangs.touched(seen.gangs, nodes):
+        found.append(one.line)
+        if params["on_busy"] == impact.DRAIN:
+            kept = gangs.kept(one.pods, api.list(_BUDGET, one.namespace))
+            found += [f"{one.title} waits for its turn: {why}" for why in kept]
+    return found
+
+
+def evict_gangs(api: Api, seen: Seen, nodes: t.Collection[str]) -> None:
+    """Evict each gang with a pod with devices on these nodes, wherever its other pods are.
+
+    Cordon the nodes first, so that no new pod of a gang comes. Raise UPGRADE-GANG if a budget keeps one.
+    """
+    found = gangs.touched(seen.gangs, nodes)
+    if found:
+        wave_steps.close(api, [seen.drivers[node] for node in nodes if node in seen.drivers])
+    for one in found:
+        _evict(api, one)
+
+
+def _evict(api: Api, gang: Gang) -> None:
+    """Evict all pods of a gang, once every budget allows that, and wait until they are gone."""
+    queries = {"pods": Query(_POD, gang.namespace), "budgets": Query(_BUDGET, gang.namespace)}
+    snapshot = api.wait(queries, lambda seen: _judge_budgets(gang, seen), gang.title, on_timeout_code=KEPT)
+    if not _judge_budgets(gang, snapshot).is_ready:
+        raise _kept(gang, gangs.kept(gang.left(snapshot["pods"]), snapshot["budgets"]))
+    refused: dict[str, tuple[str, float]] = {}
+
+    def due(pods: t.Iterable[KubeObject]) -> list[KubeObject]:
+        asked = [pod for pod in pods if not drain.is_terminating(pod)]
+        never = ("", api.clock() - _AGAIN)
+        return [pod for pod in asked if api.clock() - refused.get(gangs.uid(pod), never)[1] >= _AGAIN]
+
+    def judge(seen: Snapshot) -> Readiness:
+        left = gang.left(seen["pods"])
+        if not left or due(left):
+            return ready()
+        why = "; ".join(sorted({text for text, _when in refused.values() if text}))
+        message = f"{gang.title}: {number_of(len(left), 'pod')} of it still runs. {why}".rstrip()
+        return pending("Leaving", message, code=KEPT, remedy=_REMEDY, details=tuple(map(drain.name, left)))
+
+    while left := gang.left(snapshot["pods"]):
+        for pod in due(left):
+            refused[gangs.uid(pod)] = (api.evict(pod), api.clock())
+        if not api.wait_wanted:
+            return
+        snapshot = api.wait(queries, judge, f"end of {gang.title}", on_timeout_code=KEPT)
+
+
+_REMEDY: t.Final = (
+    "Run `oc get pdb -A`, and raise the budget or end the job; or set gpu_on_busy: wait "
+    "(module option on_busy)."
+)
+
+
+def _judge_budgets(gang: Gang, snapshot: Snapshot) -> Readiness:
+    left = gang.left(snapshot["pods"])
+    why = gangs.kept(left, snapshot["budgets"])
+    if not why:
+        return ready()
+    message = f"{gang.title} ends whole or not at all, and {'; '.join(why)}. None of its pods was evicted."
+    return pending("Kept", message, code=KEPT, remedy=_REMEDY, details=tuple(map(drain.name, left)))
+
+
+def _kept(gang: Gang, why: t.Sequence[str]) -> AcceleratorError:
+    message = f"{gang.title} ends whole or not at all, and {'; '.join(why)}. None of its pods was evicted."
+    return AcceleratorError(KEPT, message, _REMEDY, list(why))
+
+
+def _wait_idle(work: Work, wave: t.Sequence[str]) -> None:
+    """Cordon the nodes of the wave, and wait until no pod with devices runs there, and no gang of one."""
+    together = gangs.touched(work.seen.gangs, wave)
+
+    def left(snapshot: Snapshot) -> impact.Impact | None:
+        pods = {gangs.uid(pod): pod for found in snapshot.values() for pod in found}
+        still = [
+            Gang(one.kind, one.namespace, one.name, tuple(members))
+            for one in together
+            if (members := one.left(pods.values()))
+        ]
+        return upgrade_plan.impact(work.plan, pods.values(), wave, still)
+
+    def judge(snapshot: Snapshot) -> Readiness:
+        found = left(snapshot)
+        if found is None:
+            return ready("Idle")
+        details = tuple(impact.lines([found]))
+        return pending("Busy", f"{found.line}.", code=BUSY, remedy=impact.REMEDY, details=details)
+
+    if left({"pods": work.seen.pods}) is None:
+        return
+    wave_steps.close(work.api, [work.seen.drivers[node] for node in wave])
+    queries = drain.pod_queries(wave)
+    queries |= {f"gangs in {one.namespace}": Query(_POD, one.namespace) for one in together}
+    title = f"end of pods with GPUs on {', '.join(wave)}"
+    work.api.wait(queries, judge, title, on_timeout_code=BUSY)
+
+
+def _reopen(api: Api, params: GpuDriverUpgradeParams, wave: t.Sequence[str]) -> None:
+    seen = look(api, params)
+    wave_steps.reopen(api, [seen.drivers[node] for node in wave if node in seen.drivers])

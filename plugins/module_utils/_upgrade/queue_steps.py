@@ -1,0 +1,159 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Stop the queues of Kueue while the nodes of their pools are upgraded, and give their stopPolicy back."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import typing as t
+
+from .._core.errors import AcceleratorError, KindNotServedError
+from .._kube.client import Api, Query
+from .._kube.kinds import Kind
+from . import queues, state as states
+from .look_steps import MAP, Seen, Work
+from .options import GpuDriverUpgradeParams
+from .queues import Queue
+from .state import State
+
+
+def kinds(api: Api) -> dict[str, Kind] | None:
+    """Return the kinds of Kueue, or None where the cluster does not serve them."""
+    for version in queues.VERSIONS:
+        with contextlib.suppress(KindNotServedError):
+            names = (queues.QUEUE, queues.FLAVOR, queues.WORKLOAD)
+            return {one: api.resolve(f"{queues.GROUP}/{version}", one) for one in names}
+    return None
+
+
+def look(api: Api, params: GpuDriverUpgradeParams, seen: Seen, nodes: t.Collection[str]) -> list[Queue]:
+    """Return the queues to stop before these nodes are upgraded: none if the task leaves queues alone.
+
+    A task that does not wait cannot give a queue back, so it stops none.
+    """
+    served = kinds(api) if params["queues"] != queues.LEAVE and api.wait_wanted else None
+    if served is None:
+        return []
+    found = {
+        "queues": api.list(served[queues.QUEUE]),
+        "flavors": api.list(served[queues.FLAVOR]),
+        "workloads": api.list(served[queues.WORKLOAD]),
+    }
+    return queues.find(found, [one.node for one in seen.drivers.values()], nodes)
+
+
+def lines(found: t.Iterable[Queue], params: GpuDriverUpgradeParams, state: State) -> list[str]:
+    """Return what the plan says about the queues."""
+    return [one.line(one.wanted(params), _is_ours(one, state)) for one in found]
+
+
+def stop(work: Work, wave: t.Sequence[str]) -> None:
+    """Stop the queues of the pools of a wave, and wait until Kueue has requeued their Workloads.
+
+    Raise AcceleratorError if that takes longer than the task may. A queue that somebody else stopped stays as
+    it is.
+    """
+    if not work.has_queues:
+        # An earlier run may have stopped some, and this one is to leave queues alone.
+        give_back_all(work)
+        return
+    pools = {work.plan.pools[node] for node in wave}
+    nodes = [node for node, pool in work.plan.pools.items() if pool in pools]
+    found = look(work.api, work.params, work.seen, nodes)
+    ours = [one for one in found if one.policy == queues.OPEN or _is_ours(one, work.state)]
+    if not ours:
+        return
+    held = {one.name: _record(work, one) for one in ours}
+    if held != {name: work.state.queues.get(name) for name in held}:
+        work.store(queues={**work.state.queues, **held})
+    served = t.cast("dict[str, Kind]", kinds(work.api))
+    for one in ours:
+        if one.policy != held[one.name]["set"]:
+            _write(work.api, served[queues.QUEUE], one.name, held[one.name]["set"])
+    drained = {one.name: one.flavors for one in ours if held[one.name]["set"] == queues.HOLD_AND_DRAIN}
+    if drained and not work.api.check_mode:
+        title = f"Workloads of {', '.join(drained)}"
+        judge = functools.partial(queues.judge_drained, drained)
+        watched = {"workloads": Query(served[queues.WORKLOAD])}
+        work.api.wait(watched, judge, title, on_timeout_code=queues.CODE)
+    work.look()
+
+
+def _is_ours(queue: Queue, state: State) -> bool:
+    """Return whether a run of this upgrade stopped the queue, and nobody changed its stopPolicy since."""
+    known = state.queues.get(queue.name)
+    return known is not None and queue.policy in (known["set"], known["before"])
+
+
+def _record(work: Work, queue: Queue) -> dict[str, t.Any]:
+    """Return what the state remembers of a queue: its stopPolicy before and now, its pools, and the run."""
+    last = work.state.queues.get(queue.name) or {"before": queue.policy, "pools": []}
+    pools = {work.plan.pools[node] for node in queue.nodes}
+    return {
+        "before": last["before"],
+        "set": queue.wanted(work.params),
+        "pools": sorted({*last["pools"], *pools}),
+        "run": work.api.run.id,
+    }
+
+
+def give_back(api: Api, params: GpuDriverUpgradeParams, state: State, pools: t.Collection[str] = ()) -> State:
+    """Give the queues their stopPolicy back, but those that one of these pools needs; return the state then.
+
+    A queue whose stopPolicy somebody changed meanwhile stays as it is.
+    """
+    over = {name: one for name, one in state.queues.items() if not set(one["pools"]) & set(pools)}
+    if not over:
+        return state
+    served = kinds(api)
+    for name, one in over.items() if served else ():
+        kind = t.cast("dict[str, Kind]", served)[queues.QUEUE]
+        live = api.get(kind, name)
+        policy = queues.policy_of(live) if live else one["before"]
+        if policy == one["set"]:
+            _write(api, kind, name, one["before"])
+        elif policy != one["before"]:
+            api.warn(f"ClusterQueue {name}: somebody set stopPolicy {policy} meanwhile, and it stays so.")
+    rest = {name: one for name, one in state.queues.items() if name not in over}
+    state = state.at(queues=rest)
+    api.apply(state.manifest(params["namespace"]))
+    return state
+
+
+def after_wave(work: Work, number: int) -> None:
+    """Give the queues back that no later wave needs. number: of the wave that is over."""
+    later = [node for wave in work.plan.waves[number + 1 :] for node in wave]
+    work.state = give_back(work.api, work.params, work.state, {work.plan.pools[node] for node in later})
+
+
+def give_back_all(work: Work) -> None:
+    """Give every queue back that this upgrade stopped."""
+    work.state = give_back(work.api, work.params, work.state)
+
+
+def after_failure(api: Api, params: GpuDriverUpgradeParams, exc: AcceleratorError) -> None:
+    """Give every queue back that this run or one that is over stopped; if that fails too, name the queues."""
+    if api.check_mode:
+        return
+    try:
+        state = states.read(api.get(MAP, states.NAME, params["namespace"]))
+        if state is None or not is_abandoned(api, state):
+            return
+        names = sorted(state.queues)
+        give_back(api, params, state)
+    except AcceleratorError:
+        exc.message += " ClusterQueues may still be stopped: the next run gives their stopPolicy back."
+        return
+    exc.message += f" {', '.join(names)}: the stopPolicy is as before."
+
+
+def is_abandoned(api: Api, state: State) -> bool:
+    """Return whether queues are stopped, and no other run works that stopped them."""
+    return bool(state.queues) and all(api.guard.is_over(one["run"]) for one in state.queues.values())
+
+
+def _write(api: Api, kind: Kind, name: str, policy: str) -> None:
+    api.merge_patch(kind, name, None, {"spec": {"stopPolicy": policy}})

@@ -1,0 +1,97 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Queues of Kueue on scenario gpu-queues: an upgrade stops the queue of its pool, and gives it back."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from cluster import must_get
+from integration.patience import until
+from integration.stack.driver_gaps import NEW, POOL, POOLS
+from integration.upgrades.upgrades import Data, Upgrades
+
+SCENARIO: t.Final = "gpu-queues"
+pytestmark = [
+    pytest.mark.story("one queue, and one upgrade of its pool"),
+    pytest.mark.long("few clusters have Kueue; the unit tests of _upgrade have queues in every run"),
+]
+VERSION: t.Final = "kueue.x-k8s.io/v1beta1"
+GPU: t.Final = "nvidia.com/gpu"
+HERE: t.Final = {POOL: "training"}
+
+
+def objects() -> list[Data]:
+    """Return a queue for the pool `training`, and a suspended Job for it."""
+    flavor = {"name": "a100", "resources": [{"name": GPU, "nominalQuota": 8}]}
+    container = {"name": "c", "image": "example.com/train", "resources": {"limits": {GPU: "1"}}}
+    pod = {"restartPolicy": "Never", "nodeSelector": HERE, "containers": [container]}
+    job = {"suspend": True, "completions": 1000, "parallelism": 1, "template": {"spec": pod}}
+    kueue = [
+        ("ResourceFlavor", "a100", {"nodeLabels": HERE}),
+        ("ClusterQueue", "gpus", {"resourceGroups": [{"coveredResources": [GPU], "flavors": [flavor]}]}),
+    ]
+    made: list[Data] = [
+        {"apiVersion": VERSION, "kind": kind, "metadata": {"name": name}, "spec": spec}
+        for kind, name, spec in kueue
+    ]
+    mine = {"name": "mine", "namespace": "default"}
+    made.append(
+        {"apiVersion": VERSION, "kind": "LocalQueue", "metadata": mine, "spec": {"clusterQueue": "gpus"}}
+    )
+    labels = {"kueue.x-k8s.io/queue-name": "mine"}
+    metadata = {"name": "train", "namespace": "default", "labels": labels}
+    return [*made, {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": job}]
+
+
+def policy(upgrades: Upgrades) -> str:
+    return str(must_get(upgrades.client, VERSION, "clusterqueues", "gpus")["spec"]["stopPolicy"])
+
+
+def is_admitted(upgrades: Upgrades) -> bool:
+    found = upgrades.client.get(VERSION, "workloads", "job-train", "default") or {}
+    return "admission" in (found.get("status") or {})
+
+
+def works(upgrades: Upgrades) -> bool:
+    """Return whether a pod of the Job runs on its GPU."""
+    pods = upgrades.client.list("v1", "pods", "default", labels="batch.kubernetes.io/job-name=train")
+    return any(pod["status"].get("phase") == "Running" for pod in pods)
+
+
+@pytest.fixture(scope="module")
+def installed(upgrades: Upgrades) -> Upgrades:
+    upgrades.install()
+    for one in objects():
+        upgrades.client.create(one)
+    until(lambda: is_admitted(upgrades) and works(upgrades), "the Job is at work")
+    return upgrades
+
+
+def test_check_mode_names_the_workload_and_writes_nothing(installed: Upgrades) -> None:
+    until(lambda: works(installed), "the Job is at work")
+    made = installed.run(check=True, pools=POOLS[1:], on_busy="drain")
+    assert not made.failed, made.result
+    (line,) = [one for one in made["driver_upgrade"]["plan"] if "ClusterQueue" in one]
+    assert "HoldAndDrain" in line
+    assert "default/job-train" in line
+    assert installed.audit.writes(made) == []
+    assert policy(installed) == "None"
+
+
+def test_the_queue_is_drained_for_its_pool_and_then_as_before(installed: Upgrades) -> None:
+    made = installed.run(pools=POOLS[1:], on_busy="drain")
+    assert not made.failed, made.result
+    assert made["driver_upgrade"]["stopped_queues"] == []
+    assert installed.versions()["a100-0"] == NEW
+    queues = [one for one in installed.audit.writes(made) if "clusterqueues" in one]
+    assert len(queues) == 2, "it is stopped once, and given back once"
+    assert policy(installed) == "None"
+    until(lambda: is_admitted(installed) and works(installed), "the Job is at work again")
+
+
+def test_a_second_run_writes_nothing(installed: Upgrades) -> None:
+    again = installed.run(pools=POOLS[1:])
+    assert (again.failed, again.changed, installed.audit.writes(again)) == (False, False, []), again.result
