@@ -36,7 +36,7 @@ def test_a_driver_pod_that_restarts_under_a_pod_with_a_gpu(installed: Upgrades) 
         with installed.staged("driver-restarts-in-use"):
             made = installed.run(**HURRIED, on_busy="drain", rollback=False)
             assert made["code"] == "UPGRADE-IN-USE", made.result
-            assert "oc label node t4-0" in made["remedy"]
+            assert "oc annotate node t4-0" in made["remedy"]
             assert installed.pods()
         installed.succeed(canary="t4-0", on_busy="drain")
     installed.succeed(OLD)
