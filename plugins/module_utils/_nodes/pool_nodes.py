@@ -44,10 +44,15 @@ def nodes_of(nodes: t.Iterable[KubeObject], pool: Pool) -> list[KubeObject]:
     return sorted(found, key=lambda node: str(node["metadata"]["name"]))
 
 
+def least(pool: Pool) -> int:
+    """Return how many nodes the pool has at least; an autoscaled one may have none."""
+    return next((int(pool[key]) for key in ("min_nodes", "min_replicas", "replicas") if key in pool), 1)
+
+
 def judge_size(nodes: t.Iterable[KubeObject], pool: Pool) -> Readiness:
     """Return ready if the pool has its least number of nodes, else pending with GPU-NODES."""
     found = len(nodes_of(nodes, pool))
-    wanted = next((int(pool[key]) for key in ("min_nodes", "min_replicas", "replicas") if key in pool), 1)
+    wanted = least(pool)
     if found >= wanted:
         return ready()
     selector = ",".join(f"{key}={value}" for key, value in pool["node_selector"].items())

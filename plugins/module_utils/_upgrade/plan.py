@@ -13,7 +13,7 @@ from .._core.errors import InputError, NotReadyError
 from .._core.objects import KubeObject, name, number_of
 from .._impact import driver
 from .._impact.impact import Impact, endings, together
-from .._nodes.pool_nodes import nodes_of
+from .._nodes.pool_nodes import least, nodes_of
 from . import options
 from .jobs.gangs import Gang
 from .node_driver import SKIP, NodeDriver
@@ -26,7 +26,7 @@ class Plan:
     """waves: names of nodes, the canary first. pools: name of the node -> its pool.
 
     outside: nodes of the same objects that are in no chosen pool: they keep their driver. skipped: nodes that
-    somebody else holds back.
+    somebody else holds back. empty: pools without a node.
     """
 
     wanted: Triple
@@ -34,6 +34,7 @@ class Plan:
     pools: t.Mapping[str, str]
     outside: tuple[str, ...]
     skipped: tuple[str, ...]
+    empty: tuple[str, ...] = ()
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -52,6 +53,8 @@ class Plan:
             found.append(f"left out, label {SKIP}=true: {', '.join(self.skipped)}")
         if self.outside:
             found.append(f"in no chosen pool, keep their driver: {', '.join(self.outside)}")
+        if self.empty:
+            found.append(f"without a node now, get the new driver with their nodes: {', '.join(self.empty)}")
         return found
 
 
@@ -90,6 +93,7 @@ def build(
         chosen,
         tuple(sorted({node for one in targets for node in one.nodes} - set(chosen))),
         tuple(sorted(node for node in driven if drivers[node].is_skipped)),
+        tuple(pool for pool, nodes in grouped.items() if not nodes),
     )
 
 
@@ -105,12 +109,16 @@ def _check_canary(canary: str | None, chosen: t.Mapping[str, str]) -> None:
 def _by_pool(
     drivers: t.Mapping[str, NodeDriver], pools: t.Sequence[t.Mapping[str, t.Any]]
 ) -> dict[str, list[str]]:
-    """Return pool -> names of its nodes. Raise NotReadyError for a pool without a node."""
+    """Return pool -> names of its nodes. Raise NotReadyError for a pool without a node that has to have one.
+
+    A pool of which the autoscaler has taken every node is no obstacle for the others.
+    """
     nodes = [one.node for one in drivers.values()]
     found: dict[str, list[str]] = {}
     for pool in pools:
         found.setdefault(str(pool["name"]), []).extend(map(name, nodes_of(nodes, pool)))
-    if empty := [pool for pool, names in found.items() if not names]:
+    needed = {str(pool["name"]) for pool in pools if least(pool)} if any(found.values()) else found
+    if empty := [pool for pool, names in found.items() if not names and pool in needed]:
         raise NotReadyError(
             "UPGRADE-NO-NODE",
             f"Pool {empty[0]} has no node on which the GPU operator runs a driver.",

@@ -102,6 +102,18 @@ def test_what_does_not_fit_the_pools_is_refused() -> None:
     assert missing.value.code == "UPGRADE-NO-NODE"
 
 
+def test_a_pool_that_the_autoscaler_has_emptied_stops_no_other() -> None:
+    pools = [POOLS[0], {**POOLS[1], "min_nodes": 0}]
+    found = build("a-0", pools=pools)
+    assert (found.nodes, found.empty) == (("a-0",), (str(POOLS[1]["name"]),))
+    assert (
+        found.lines({})[-1] == f"without a node now, get the new driver with their nodes: {POOLS[1]['name']}"
+    )
+    with pytest.raises(NotReadyError) as missing:
+        build("", pools=pools)
+    assert missing.value.code == "UPGRADE-NO-NODE"
+
+
 def test_the_impact_names_the_pods_that_end() -> None:
     found = plan.impact(build("a-0 b-0"), [gpu_pod("train", "a-0")], ["a-0"])
     assert found is not None

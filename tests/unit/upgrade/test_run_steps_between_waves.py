@@ -17,7 +17,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import node_driver, steps
 
 
 def once_after_the_canary(operator: Operator, do: t.Callable[[], object]) -> None:
@@ -30,6 +31,17 @@ def once_after_the_canary(operator: Operator, do: t.Callable[[], object]) -> Non
             do()
 
     after_each_write(operator, hook)
+
+
+def test_a_refusal_names_nodes_that_a_killed_run_has_cordoned() -> None:
+    operator = Operator(("gpu-0", "gpu-1"))
+    for name in ("gpu-0", "gpu-1"):
+        operator.server.put(gpu_pod("train-" + name, name))
+    operator.api().merge_patch(known("Node"), "gpu-1", None, node_driver.close("killed-run"))
+    with pytest.raises(AcceleratorError) as caught:
+        steps.ensure(operator.api(), params())
+    assert caught.value.code == "UPGRADE-BUSY"
+    assert "A run that ended early has cordoned gpu-1;" in caught.value.message
 
 
 def test_pods_that_start_before_the_turn_of_their_node_do_not_end_unasked() -> None:
