@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 from cluster import ROOT, Cluster, must_get
-from integration.patience import until
+from integration.credentials import namespaces
 from integration.playbook import Playbook, Run
 from integration.test_secrecy import files_with
 from integration.wire import Audit
@@ -67,25 +67,17 @@ class Accounts:
         return self.playbook.playbook(name, pools, gpu_cluster_connection=connection, **variables)
 
 
-def namespaces(cluster: Cluster) -> set[str]:
-    return {one["metadata"]["name"] for one in cluster.client.list("v1", "namespaces")}
-
-
 @pytest.fixture(scope="module")
 def accounts(
     cluster: Cluster, playbook: Playbook, tmp_path_factory: pytest.TempPathFactory
 ) -> t.Iterator[Accounts]:
     """Give the rights. At the end take them away, and the namespaces, which `absent` leaves to the user."""
-    before = namespaces(cluster)
-    run = playbook.playbook("rbac", **TEAMS)
-    assert run.rc == 0, run.output[-4000:]
-    yield Accounts(cluster, playbook, tmp_path_factory.mktemp("accounts"))
-    gone = playbook.playbook("rbac", gpu_rbac_state="absent")
-    assert gone.rc == 0, gone.output[-4000:]
-    made = namespaces(cluster) - before
-    for name in made:
-        cluster.client.delete("v1", "namespaces", name)
-    until(lambda: not made & namespaces(cluster), "the namespaces gone")
+    with namespaces.taken_away(cluster):
+        run = playbook.playbook("rbac", **TEAMS)
+        assert run.rc == 0, run.output[-4000:]
+        yield Accounts(cluster, playbook, tmp_path_factory.mktemp("accounts"))
+        gone = playbook.playbook("rbac", gpu_rbac_state="absent")
+        assert gone.rc == 0, gone.output[-4000:]
 
 
 def test_a_second_run_sends_no_write(accounts: Accounts, playbook: Playbook, audit: Audit) -> None:

@@ -9,6 +9,7 @@ import typing as t
 
 import pytest
 from cluster import Cluster, must_get
+from integration.credentials import namespaces
 from integration.patience import until
 from integration.playbook import Playbook
 from integration.wire import Audit
@@ -34,14 +35,14 @@ FEW: t.Final[dict[str, t.Any]] = {"gpu_rbac_playbooks": ["preflight_update"]}
 @pytest.fixture(scope="module")
 def home(cluster: Cluster) -> t.Iterator[Cluster]:
     """Give the cluster a namespace and two priority classes."""
-    cluster.client.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": HOME}})
-    for number, name in enumerate(CLASSES):
-        made: dict[str, t.Any] = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
-        cluster.client.create({**made, "metadata": {"name": name}, "value": number + 1})
-    yield cluster
-    cluster.client.delete("v1", "namespaces", HOME)
-    for name in CLASSES:
-        cluster.client.delete("scheduling.k8s.io/v1", "priorityclasses", name)
+    with namespaces.taken_away(cluster):
+        cluster.client.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": HOME}})
+        for number, name in enumerate(CLASSES):
+            made: dict[str, t.Any] = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
+            cluster.client.create({**made, "metadata": {"name": name}, "value": number + 1})
+        yield cluster
+        for name in CLASSES:
+            cluster.client.delete("scheduling.k8s.io/v1", "priorityclasses", name)
 
 
 def answer(cluster: Cluster, priority: str, gpus: int = 1) -> tuple[int, str]:
