@@ -72,7 +72,7 @@ LIES: t.Final = [
         "allocatable",
         "(4 GPUs are in the node, 1 of them withdrawn)",
         since=True,
-        remedy="Drain and reboot the node",
+        remedy="to drain and reboot the node",
     ),
     Lie("gpu-lost", "Reconciled", "GPU-ALLOC", "allocatable", "offers nvidia.com/gpu 3 of 4", since=True),
     Lie(

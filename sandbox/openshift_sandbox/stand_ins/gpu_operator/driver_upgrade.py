@@ -66,6 +66,7 @@ class DriverUpgrade(Reconciler):
 
     def __init__(self) -> None:
         self._requested: set[str] = set()
+        self._found: pods.Found = {}
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         release, policy = running(cluster), active(cluster.objects("ClusterPolicy"))
@@ -174,7 +175,7 @@ class DriverUpgrade(Reconciler):
         ended = DONE if one.annotated(CORDONED_BEFORE) else UNCORDON
         following = after(state, one.is_stale, ready, due=due, validates=True)
         if state in EMPTYING:
-            following = EMPTYING[state](cluster, one, rules)
+            following = EMPTYING[state](cluster, one, rules, self._found)
         elif state == VALIDATION:
             following = self._validated(cluster, one, ended)
         elif state == FAILED and ready and not one.is_stale:
@@ -229,6 +230,7 @@ class DriverUpgrade(Reconciler):
         return VALIDATION
 
     def _mark(self, cluster: Cluster, one: Place, state: str) -> None:
+        self._found.pop(one.uid, None)
         for step in (state, "pod_deletion", "driver_upgrade_drain", "driver_upgrade_jobs"):
             cluster.restart(one.uid, step)
         self._patch(cluster, one.node, {"metadata": {"labels": {STATE: state}}})

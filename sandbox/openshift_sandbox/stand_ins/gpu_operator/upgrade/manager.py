@@ -5,10 +5,10 @@
 
 It cannot while pods hold GPUs, and then ends with an error again and again. Where the operator upgrades
 drivers by itself, the manager evicts no pod; else it does. Compared with the source of v0.12.0 (2026-09): the
-real one stops the operands on the node, so pods that come back meanwhile get no GPU; here they get one. So on
-a node whose driver the upgrade controller restarts, only pods matter that are older than the driver pod. The
-real one also drains the node when ENABLE_AUTO_DRAIN says so. Here a node knows its driver only from an
-earlier pod of the same DaemonSet.
+real one stops the operands on the node, so pods that come back meanwhile get no GPU; here they get one, and
+do not matter on a node whose driver the upgrade controller restarts. Pods that made the manager fail before
+still do there. The real one also drains the node when ENABLE_AUTO_DRAIN says so. Here a node knows its driver
+only from an earlier pod of the same DaemonSet.
 """
 
 from __future__ import annotations
@@ -56,16 +56,14 @@ def log(node: str, has_digest: bool) -> list[str]:
     ]
 
 
-def _created(pod: Object) -> str:
-    return str(pod["metadata"].get("creationTimestamp", ""))
-
-
 class DriverManagers:
     """The managers of all nodes, and what each node has loaded."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, Loaded] = {}
         self._passed: dict[str, str] = {}
+        # Driver pod -> the pods that made its manager fail.
+        self._blocking: dict[str, set[str]] = {}
 
     def started(self, pod: Object, node: Object) -> None:
         """Note the driver of a pod that is Ready."""
@@ -84,11 +82,13 @@ class DriverManagers:
         in_place = before == now and bool(now.digest)
         others = before is None or (before.boot, before.daemon_set) != (now.boot, now.daemon_set)
         using = holders(cluster.objects("Pod"), name)
+        blocking = self._blocking.setdefault(own, set())
         if (node["metadata"].get("labels") or {}).get(STATE) == RESTART:
-            using = [one for one in using if _created(one) < _created(pod)]
+            using = [one for one in using if one["metadata"]["uid"] in blocking]
         if others or in_place or not using:
             self._passed[uid] = own
             return False
+        blocking.update(one["metadata"]["uid"] for one in using)
         if (node["metadata"].get("annotations") or {}).get(ENABLED) == "true":
             return True
         if cluster.due(own, "eviction_retry", 0.3):

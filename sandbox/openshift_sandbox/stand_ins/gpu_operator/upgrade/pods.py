@@ -25,8 +25,11 @@ from openshift_sandbox.stand_ins.gpu_operator.upgrade.places import Place
 WAITS_SINCE: t.Final = "nvidia.com/gpu-driver-upgrade-wait-for-pod-completion-start-time"
 KEPT: t.Final = "nvidia.com/gpu-driver-upgrade-drain.skip!=true"
 
+# Node -> the pods that its step found first. Pods that come later are not evicted, nor waited for.
+Found = dict[str, set[str]]
 
-def after_jobs(cluster: Cluster, one: Place, rules: Object) -> str:
+
+def after_jobs(cluster: Cluster, one: Place, rules: Object, _found: Found) -> str:
     """Return the label of a node that waits for pods of the policy's selector to end.
 
     With a timeout, an annotation of the node says since when it waits.
@@ -53,14 +56,15 @@ def after_jobs(cluster: Cluster, one: Place, rules: Object) -> str:
     return PODS
 
 
-def after_deletion(cluster: Cluster, one: Place, rules: Object) -> str:
+def after_deletion(cluster: Cluster, one: Place, rules: Object, found: Found) -> str:
     """Evict the pods that hold a GPU; return the next label of the node."""
-    deletion, pods = rules.get("podDeletion") or {}, holders(cluster.objects("Pod"), one.name)
+    deletion = rules.get("podDeletion") or {}
+    pods = _first(found, one, holders(cluster.objects("Pod"), one.name))
     failed = DRAIN if (rules.get("drain") or {}).get("enable") else FAILED
     return _emptied(cluster, one, deletion, pods, "pod_deletion", PODS, failed)
 
 
-def after_drain(cluster: Cluster, one: Place, rules: Object) -> str:
+def after_drain(cluster: Cluster, one: Place, rules: Object, found: Found) -> str:
     """Evict all pods that the drain selects; return the next label of the node."""
     drain = rules.get("drain") or {}
     if not drain.get("enable"):
@@ -71,7 +75,13 @@ def after_drain(cluster: Cluster, one: Place, rules: Object) -> str:
         for pod in cluster.objects("Pod")
         if pod["spec"].get("nodeName") == one.name and evictable(pod) and matches_text(selector, labels(pod))
     ]
-    return _emptied(cluster, one, drain, pods, "driver_upgrade_drain", DRAIN, FAILED)
+    return _emptied(cluster, one, drain, _first(found, one, pods), "driver_upgrade_drain", DRAIN, FAILED)
+
+
+def _first(found: Found, one: Place, pods: list[Object]) -> list[Object]:
+    """Return those of the pods that the step found when it began with the node."""
+    uids = found.setdefault(one.uid, {pod["metadata"]["uid"] for pod in pods})
+    return [pod for pod in pods if pod["metadata"]["uid"] in uids]
 
 
 def _emptied(

@@ -92,7 +92,10 @@ def test_the_pod_starts_when_the_pods_with_gpus_have_gone() -> None:
 
 
 def test_the_pod_starts_once_the_controller_has_emptied_the_node() -> None:
+    """Another pod with a GPU has come meanwhile."""
     world = restarted(driver(), driver())
+    world.api.delete("v1", "pods", "train", NAMESPACE)
+    add_pod(world, "train-again", {"containers": [{"resources": {"limits": {"nvidia.com/gpu": "1"}}}]})
     state = {"nvidia.com/gpu-driver-upgrade-state": "pod-restart-required"}
     world.api.patch("v1", "nodes", "gpu-0", None, {"metadata": {"labels": state}})
     world.settle(1)
@@ -101,8 +104,6 @@ def test_the_pod_starts_once_the_controller_has_emptied_the_node() -> None:
 
 def test_the_pod_waits_for_pods_that_the_controller_did_not_end() -> None:
     world = restarted(driver(), driver())
-    before = {"metadata": {"creationTimestamp": "2026-01-01T00:00:00Z"}}
-    world.api.patch("v1", "pods", "train", NAMESPACE, before)
     state = {"nvidia.com/gpu-driver-upgrade-state": "pod-restart-required"}
     world.api.patch("v1", "nodes", "gpu-0", None, {"metadata": {"labels": state}})
     world.settle(1)
