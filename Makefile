@@ -67,20 +67,22 @@ demo: setup ## a pool of GPU nodes on the sandbox, from nothing to validated; SC
 WORKERS ?= 3
 # What make test leaves to make test-all: tests that carry the mark `long`.
 CHOICE := -m 'not long'
+SCENES := default walkthrough awx
 ON_SANDBOX := tests/integration tests/contract tests/faults tests/packaging tests/tuned
 STARTED := $(shell date +%s)
 
-test: gates ## what continuous integration runs: every gate, the tests but for the long ones (half an hour on two cores)
+test: gates ## what continuous integration runs: every gate, without the long tests and scenarios
 
 test-all: CHOICE :=
-test-all: gates ## every gate, and the long tests too (an hour)
+test-all: SCENES :=
+test-all: gates ## every gate, with the long tests and every molecule scenario
 
 # Sanity needs one core for minutes; what it and the others say comes when each of them has ended.
 .PHONY: gates
 gates: setup
 	@$(MAKE) --jobs=2 --output-sync=target sanity lint units
 	@$(MAKE) integration CHOICE="$(CHOICE)"
-	@$(MAKE) molecule
+	@$(MAKE) molecule PLAYED="$(SCENES)"
 	@printf 'All gates passed in %d minutes.\n' $$(( ($$(date +%s) - $(STARTED) + 59) / 60 ))
 
 lint: setup ## ruff, mypy, yamllint, ansible-lint (production), antsibull-docs and -changelog
@@ -102,8 +104,8 @@ sanity: setup ## ansible-test sanity, without an ignore file
 integration: setup sandbox-build build ## pytest on the sandbox, and the tarball installed elsewhere; TESTS= chooses, long tests too
 	@$(BIN)/pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=10 $(if $(TESTS),$(TESTS),$(CHOICE) $(ON_SANDBOX))
 
-molecule: setup sandbox-build ## every molecule scenario on a sandbox of its own, three at a time
-	@$(MAKE) --jobs=$(WORKERS) --output-sync=target $(patsubst molecule/%/molecule.yml,molecule-%,$(wildcard molecule/*/molecule.yml))
+molecule: setup sandbox-build ## every molecule scenario on a sandbox of its own, three at a time; PLAYED= names some
+	@$(MAKE) --jobs=$(WORKERS) --output-sync=target $(addprefix molecule-,$(or $(PLAYED),$(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml))))
 
 molecule-%: setup sandbox-build
 	@$(BIN)/molecule test --scenario-name $*

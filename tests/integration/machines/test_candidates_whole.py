@@ -8,11 +8,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 import yaml
 from integration.killed import kill
 from integration.machines.candidate_pools import A10G, PAIR, T4, A, B, places, uids, writes_nothing
 from integration.platforms.pools import Data, Pools
 from integration.playbook import ROOT, Run
+
+pytestmark = pytest.mark.long(
+    "the whole chain with two candidates: test_candidates.py has the pools in every run"
+)
 
 TRAINING, BATCH, CHEAP = yaml.safe_load((ROOT / "examples/candidates.yml").read_text())["gpu_pools"]
 

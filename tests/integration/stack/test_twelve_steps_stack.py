@@ -73,6 +73,7 @@ def test_twelve_steps(case: Case, walks: Walks) -> None:
     walks.check(case, in_process=True)
 
 
+@pytest.mark.long("the same code in another process: test_twelve_steps.py compares both ways in every run")
 @pytest.mark.parametrize("case", BOTH_WAYS)
 def test_twelve_steps_as_an_ordinary_module(case: Case, walks: Walks) -> None:
     walks.check(case, in_process=False)

@@ -18,6 +18,7 @@ from integration.wire import Audit
 from openshift_sandbox.sandbox import Sandbox
 
 SCENARIO: t.Final = "aws"
+pytestmark = pytest.mark.long("an instance of NFD that others keep: test_nfd.py has ours in every run")
 ARGO: t.Final = {
     "annotations": {
         "argocd.argoproj.io/tracking-id": "gitops:nfd.openshift.io/NodeFeatureDiscovery:openshift-nfd/theirs"
