@@ -9,11 +9,13 @@ Before 2.19 a template is text unless it makes a whole list or mapping, and eval
 from __future__ import annotations
 
 import inspect
+import re
 import typing as t
 from pathlib import Path
 
 import jinja2
 import pytest
+import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.loader import lookup_loader
 from ansible.template import Templar
@@ -260,3 +262,15 @@ def test_a_run_in_which_all_is_ready_names_nothing() -> None:
 def test_the_playbook_of_the_tuning_alone_does_not_go_on() -> None:
     given = {key: value for key, value in WITHOUT.items() if key != "gpu_node_pool_result"}
     assert of_playbook("node_tuning_go_on", **given) is False
+
+
+def test_a_play_that_reads_files_of_variables_reads_all_that_they_use() -> None:
+    """Plays of the collection have the whole role gpu_variables; examples name its files one by one."""
+    plays = [path for path in (ROOT / "examples").rglob("*.yml") if "gpu_variables" in path.read_text()]
+    assert plays
+    for path in plays:
+        (play,) = yaml.safe_load(path.read_text())
+        texts = [(path.parent / one).resolve().read_text() for one in play["vars_files"]]
+        defined = {name for one in texts for name in yaml.safe_load(one)}
+        used = {name for one in texts for name in re.findall(r"(?<!attribute=')\b__gpu_\w+", one)}
+        assert used <= defined, path
