@@ -42,13 +42,13 @@ def ask(api: Api, params: GpuDriverUpgradeParams, plan: Plan, seen: Seen) -> lis
     if found is None:
         return []
     if params["on_busy"] == impact.FAIL or (params["on_busy"] == impact.WAIT and not api.wait_wanted):
-        problem = impact.refusal([found], BUSY)
+        busy = impact.refusal([found], BUSY)
         if closed := [node for node in plan.nodes if seen.drivers[node].is_closed]:
-            problem.message += (
+            busy.message += (
                 f" A run that ended early has cordoned {', '.join(closed)}; the next run that may go on "
                 "makes these nodes schedulable."
             )
-        raise problem
+        raise busy
     here = [pod for pod in seen.pods if drain.node_of(pod) in plan.nodes]
     here += [pod for gang in together for pod in gang.pods if pod not in here]
     why = "The operator's upgrade controller ends pods with GPUs"
