@@ -111,6 +111,7 @@ def test_the_window_closes_between_two_waves(monkeypatch: pytest.MonkeyPatch) ->
     operator = Operator()
     answers = iter([True, False])
     monkeypatch.setattr(window_steps, "may_begin", lambda *_: next(answers))
+    monkeypatch.setattr(window_steps, "is_closed", lambda *_: False)
     found = steps.ensure(operator.api(), params(window="22:00-04:00"))["driver_upgrade"]
     assert (found["phase"], found["passed"]) == ("outside-window", ["gpu-0"])
     monkeypatch.undo()
