@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import typing as t
 
-from .._catalogue.well_known import DRIVER_UPGRADE, VENDORS
+from .._catalogue.well_known import VENDORS
 from .._core.objects import KubeObject
 from .._nodes import devices, node as node_facts
-from .._stack import signatures
+from .._stack import signatures, upgrade
 
 # Conditions by which detectors of problems report a GPU; their status is True while it has the problem.
 _ABOUT_GPUS: t.Final = re.compile(r"gpu|xid|nvidia|nvlink|nvswitch", re.IGNORECASE)
@@ -74,7 +74,7 @@ def conditions(node: KubeObject) -> list[KubeObject]:
 
 def driver_upgrade(node: KubeObject) -> str:
     """Return the state of a driver upgrade that has begun on the node; empty if none has."""
-    state = str((node["metadata"].get("labels") or {}).get(DRIVER_UPGRADE) or "")
+    state = upgrade.state(node)
     return "" if state in _NOT_BEGUN else state
 
 

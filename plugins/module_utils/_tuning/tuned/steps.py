@@ -191,7 +191,10 @@ def _wait(
 
 @contextlib.contextmanager
 def _naming_pools(tunings: t.Sequence[Tuning], verdicts: t.Mapping[str, Readiness]) -> t.Iterator[None]:
-    """Add to the error of a wait which pools are ready. verdicts: by profile; without one a pool is not."""
+    """Add to the error of a wait which pools are ready.
+
+    verdicts: by profile. A pool whose profile has no verdict is not ready.
+    """
     try:
         yield
     except (NotReadyError, WaitTimeoutError) as exc:
