@@ -127,6 +127,16 @@ def place(entry: Entry, namespaced: bool, default: str | None) -> Entry:
     )
 
 
+def defined(entry: Entry) -> list[tuple[str, str]]:
+    """Return apiVersion and kind of what a CustomResourceDefinition defines; nothing for other objects."""
+    spec = entry.manifest.get("spec") or {}
+    if entry.kind != CRD:
+        return []
+    kind = (spec.get("names") or {}).get("kind", "")
+    versions = [one.get("name") for one in spec.get("versions") or [] if one.get("served")]
+    return [(f"{spec.get('group')}/{version}", kind) for version in versions]
+
+
 def judge_established(snapshot: Snapshot) -> Readiness:
     """Return ready when every CustomResourceDefinition is Established. Each key of the snapshot has one."""
     waiting = [

@@ -6,11 +6,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
 from .._core.errors import AcceleratorError, KindNotServedError
 from .._kube.client import Api, Query
 from .._kube.kinds import find, known
+from .._kube.retry import Pause
 from . import manifest as manifests
 from .argspec import StateParams
 from .manifest import Entry
@@ -41,7 +43,11 @@ def apply(api: Api, entries: t.Sequence[Entry], namespace: str | None, force_con
     namespace: for namespaced objects that have none. Raises AcceleratorError with the path of the object.
     """
 
+    new: set[tuple[str, str]] = set()
+
     def act(entry: Entry) -> None:
+        if (entry.api_version, entry.kind) in new:
+            _until_served(api, entry)
         api.apply(_placed_by_server(api, entry, namespace).manifest, force_conflicts=force_conflicts)
 
     results = [_done(api, entry, act) for entry in entries if entry.is_ground]
@@ -49,6 +55,7 @@ def apply(api: Api, entries: t.Sequence[Entry], namespace: str | None, force_con
     crds = {entry.name: Query(crd, name=entry.name) for entry in entries if entry.kind == manifests.CRD}
     if crds:
         api.wait(crds, manifests.judge_established, "custom resource definitions")
+        new = {kind for entry in entries for kind in manifests.defined(entry)}
     return results + [_done(api, entry, act) for entry in entries if not entry.is_ground]
 
 
@@ -63,6 +70,16 @@ def remove(api: Api, entries: t.Sequence[Entry], namespace: str | None) -> Resul
         api.delete(kind, entry.name, manifests.place(entry, kind.namespaced, namespace).namespace)
 
     return [_done(api, entry, act) for entry in reversed(entries)]
+
+
+def _until_served(api: Api, entry: Entry) -> None:
+    """Wait until the server names the kind: it does so some seconds after the definition is Established."""
+    pause = Pause(api.http.limits)
+    while api.wait_wanted and not api.check_mode and not api.deadline.passed:
+        with contextlib.suppress(KindNotServedError):
+            api.resolve(entry.api_version, entry.kind)
+            return
+        api.deadline.sleep(pause.next())
 
 
 def _placed(entry: Entry, namespace: str | None) -> Entry:

@@ -10,7 +10,7 @@ import typing as t
 from dataclasses import replace
 
 from .._core.objects import KubeObject, Snapshot, name, named, number_of
-from .._core.readiness import FAILED, PENDING, Grace, Readiness, ready, worst
+from .._core.readiness import FAILED, PENDING, Grace, Readiness, pending, ready, worst
 from .._nodes.node import is_cordoned
 from .._nodes.system import judge_update
 from .._stack import operands, stages
@@ -131,3 +131,28 @@ def _why_late(driver: NodeDriver, wanted: Triple, target: Target, snapshot: Snap
         return what, WAITING, operands.OPERATOR_LOG
     cordoned = ", cordoned" if is_cordoned(driver.node) else ""
     return f"the driver upgrade is at {driver.state}{cordoned}", RUNNING, how_to_watch(driver.node)
+
+
+def judge_template(
+    nodes: t.Collection[str], driver: Triple, code: str, snapshot: Snapshot, *, is_wanted: bool
+) -> Readiness:
+    """Return ready once the driver DaemonSets that select these nodes ask for the driver, or no longer do.
+
+    code: of what is said until then. is_wanted: whether they are to ask for it.
+    """
+    chosen = [node for node in snapshot["nodes"] if name(node) in nodes]
+    late = [
+        name(one)
+        for node in chosen
+        for one in operands.selecting(node, snapshot["daemonsets"])
+        if operands.component(one) == "driver" and any(map(driver.is_of, _images(one))) != is_wanted
+    ]
+    if not late:
+        return ready()
+    message = f"The operator has not brought the wanted driver to DaemonSet {late[0]} yet."
+    return pending("Template", message, code=code, remedy=operands.OPERATOR_LOG)
+
+
+def _images(daemonset: KubeObject) -> list[str]:
+    containers = daemonset["spec"]["template"]["spec"].get("containers") or []
+    return [str(one.get("image") or "") for one in containers]

@@ -26,6 +26,8 @@ UNCORDON: t.Final = "uncordon-required"
 # pkg/upgrade/upgrade_inplace.go.
 REQUESTED: t.Final = "nvidia.com/gpu-driver-upgrade-requested"
 VALIDATION: t.Final = "validation-required"
+# The controller has begun to replace the node's driver, and has not finished the node's upgrade.
+UNDER_WAY: t.Final = ("pod-restart-required", VALIDATION, FAILED)
 # The controller has begun with the node, and has ended no pod there.
 _PODS_RUN: t.Final = ("cordon-required", "wait-for-jobs-required")
 # The controller's annotation of a node that was cordoned before its upgrade.

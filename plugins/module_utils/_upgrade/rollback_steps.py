@@ -10,15 +10,12 @@ import functools
 import typing as t
 
 from .._core.errors import AcceleratorError, NotReadyError
-from .._core.objects import KubeObject, Snapshot, name
-from .._core.readiness import Readiness, pending, ready
 from .._impact import driver
 from .._impact.impact import DRAIN, Impact, endings, refusal, together
 from .._kube.client import Api
-from .._stack import operands
-from . import empty_steps, node_driver, state as states, wave_steps
+from . import empty_steps, state as states, wave_steps
 from .jobs import gangs
-from .judge import BUSY
+from .judge import BUSY, judge_template
 from .look_steps import Seen, look, queries
 from .node_driver import SKIP
 from .options import GpuDriverUpgradeParams, Triple
@@ -125,34 +122,11 @@ def _target(
     wave_steps.release(api, [seen.drivers[node] for node in failed])
     # The controller still has to wait for the same pods, and may end the same ones.
     wave_steps.write_target(api, target, old, {})
-    judge = functools.partial(_judge_template, state.wanted, failed)
+    judge = functools.partial(judge_template, failed, state.wanted, "UPGRADE-ROLLBACK", is_wanted=False)
     api.wait(queries(params), judge, f"template of {target.title}", on_timeout_code="UPGRADE-ROLLBACK")
-    now = look(api, params).drivers
-    for node in failed:
-        if node in now and (body := node_driver.again(now[node])):
-            api.merge_patch(wave_steps.NODE, node, None, body)
+    wave_steps.go_on(api, look(api, params), failed)
     wave_steps.wait(api, params, seen, old, failed, f"old driver of {', '.join(failed)}")
     now = look(api, params).drivers
     here = [now[one.name] for one in others if one.name in now]
     wave_steps.release(api, [one for one in here if one.is_current])
     return [one.name for one in here if not one.is_current]
-
-
-def _judge_template(wanted: Triple, nodes: t.Sequence[str], snapshot: Snapshot) -> Readiness:
-    """Return ready once no driver DaemonSet that selects these nodes asks for the new driver."""
-    chosen = [node for node in snapshot["nodes"] if name(node) in nodes]
-    late = [
-        name(one)
-        for node in chosen
-        for one in operands.selecting(node, snapshot["daemonsets"])
-        if operands.component(one) == "driver" and _asks_for(one, wanted)
-    ]
-    if not late:
-        return ready()
-    message = f"The operator has not brought the old driver to DaemonSet {late[0]} yet."
-    return pending("Template", message, code="UPGRADE-ROLLBACK", remedy=operands.OPERATOR_LOG)
-
-
-def _asks_for(daemonset: KubeObject, wanted: Triple) -> bool:
-    containers = daemonset["spec"]["template"]["spec"].get("containers") or []
-    return any(wanted.is_of(str(one.get("image") or "")) for one in containers)

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import typing as t
 
 from .._core.errors import NotReadyError
@@ -19,8 +20,8 @@ from .._stack import diagnose
 from .._stack.clusterpolicy.judge import PODS
 from .._stack.params import StackPool
 from . import node_driver, targets
-from .judge import Wave, WaveJudge
-from .look_steps import Seen, queries
+from .judge import WAITING, Wave, WaveJudge, judge_template
+from .look_steps import Seen, look, queries
 from .node_driver import NodeDriver
 from .options import GpuDriverUpgradeParams, Triple
 from .plan import Plan
@@ -88,10 +89,14 @@ def begin(
         others = [seen.drivers[node] for node in target.nodes if node not in wave and node not in passed]
         hold(api, others)
         write_target(api, target, plan.wanted, rules(params, target, size))
-    for node in wave:
-        one = seen.drivers[node]
-        release(api, [one])
-        if body := node_driver.again(one):
+    release(api, [seen.drivers[node] for node in wave])
+    go_on(api, seen, wave)
+
+
+def go_on(api: Api, seen: Seen, nodes: t.Iterable[str]) -> None:
+    """Let the controller go on with those of the nodes at which it stopped."""
+    for node in nodes:
+        if node in seen.drivers and (body := node_driver.again(seen.drivers[node])):
             api.merge_patch(NODE, node, None, body)
 
 
@@ -122,7 +127,41 @@ def wait(
     nodes: t.Sequence[str],
     title: str,
 ) -> None:
-    """Wait until every node runs the driver and its stack works. Raise NotReadyError with logs if not."""
+    """Wait until every node runs the driver and its stack works. Raise NotReadyError with logs if not.
+
+    A node that was in the middle of another upgrade may still fail at that one: it gets another try.
+    """
+    try:
+        _watch(api, params, seen, wanted, nodes, title)
+    except NotReadyError as exc:
+        if not (again := _failed_before(look(api, params), seen, wanted, exc.facts["late"])):
+            raise
+        judge = functools.partial(judge_template, again, wanted, WAITING, is_wanted=True)
+        api.wait(queries(params), judge, f"template for {', '.join(again)}", on_timeout_code=WAITING)
+        go_on(api, look(api, params), again)
+        _watch(api, params, seen, wanted, nodes, title)
+
+
+def _failed_before(now: Seen, before: Seen, wanted: Triple, late: t.Collection[str]) -> list[str]:
+    """Return the late nodes if all failed at the upgrade in whose middle they were before; else none."""
+    found = [now.drivers[node] for node in late if node in now.drivers and node in before.drivers]
+    is_old = all(
+        one.state == node_driver.FAILED
+        and not (wanted.is_of(one.image) or one.is_ready)
+        and before.drivers[one.name].state in node_driver.UNDER_WAY
+        for one in found
+    )
+    return [one.name for one in found] if is_old and any(wanted) else []
+
+
+def _watch(
+    api: Api,
+    params: GpuDriverUpgradeParams,
+    seen: Seen,
+    wanted: Triple,
+    nodes: t.Sequence[str],
+    title: str,
+) -> None:
     limit = float(params["node_timeout"] * len(nodes))
     api.deadline.grow(api.deadline.elapsed() + limit + params["wait_timeout"])
     wave = wave_of(seen, wanted, nodes, limit)

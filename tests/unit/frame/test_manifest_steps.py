@@ -5,8 +5,8 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from unit.engine import api_on
-from unit.fake_server import FakeServer
+from unit.engine import FakeClock, api_on
+from unit.fake_server import Answer, FakeServer
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ApiError,
@@ -14,6 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     KindNotServedError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame import manifest_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
 
 SPACE: t.Final = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}}
 WIDGET: t.Final = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}
@@ -80,3 +81,36 @@ def test_a_new_definition_is_awaited_before_its_objects() -> None:
         "customresourcedefinitions",
         "v1",
     ]
+
+
+def test_a_new_kind_is_awaited_until_the_server_names_it() -> None:
+    crd = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "names": {"kind": "Widget", "plural": "widgets"},
+            "versions": [{"name": "v1", "served": True}, {"name": "v2", "served": False}],
+        },
+        "status": {"conditions": [{"type": "Established", "status": "True"}]},
+    }
+    server, clock = FakeServer("CustomResourceDefinition"), FakeClock()
+    begun = clock()
+    inner = server.request
+
+    def request(method: str, url: str, **more: t.Any) -> Answer:
+        asked = [path for _method, path, _query in server.requests if path == "/apis/example.com/v1"]
+        if len(asked) == 3:
+            server.served["example.com/v1", "widgets"] = Kind("example.com/v1", "Widget", "widgets", False)
+        answer: Answer = inner(method, url, **more)
+        return answer
+
+    server.request = request
+    entries = manifest_steps.read([WIDGET, crd], "x")
+    found = manifest_steps.apply(api_on(server, clock), entries, "x", False)
+    assert [one["name"] for one in found] == ["widgets.example.com", "w"]
+    later = {"apiVersion": "example.com/v2", "kind": "Widget", "metadata": {"name": "later"}}
+    with pytest.raises(KindNotServedError, match=r"example\.com/v2"):
+        manifest_steps.apply(api_on(server, clock), manifest_steps.read([later, crd], "x"), "x", False)
+    assert clock() - begun < 10, "nothing waits for a version that no definition promises"

@@ -16,7 +16,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "access_grant": (47, 272),
     "access_token": (44, 258),
     "gpu_autoscaler": (122, 646),
-    "gpu_driver_upgrade": (140, 752),
+    "gpu_driver_upgrade": (140, 754),
     "gpu_machine_health": (46, 258),
     "gpu_machineset": (122, 703),
     "gpu_node": (67, 373),

@@ -9,6 +9,7 @@ import copy
 import typing as t
 
 import pytest
+from unit.fake_server import Answer
 from unit.upgrade.in_memory.builders import NEW, OLD, gpu_pod, params
 from unit.upgrade.in_memory.controller import STATE, Operator
 from unit.upgrade.test_run_steps import after_each_write
@@ -136,3 +137,40 @@ def test_pods_on_a_node_that_has_the_driver_already_stop_nothing() -> None:
     found = steps.ensure(operator.api(), params())["driver_upgrade"]
     assert (found["phase"], found["passed"]) == ("done", ["gpu-0", "gpu-1"])
     assert operator.ended == []
+
+
+@pytest.mark.parametrize("is_slow", [False, True])
+def test_a_node_that_fails_at_the_driver_before_gets_the_next_one(is_slow: bool) -> None:
+    operator = Operator(("gpu-0",))
+    operator.broken.add(NEW)
+    with pytest.raises(NotReadyError):
+        steps.ensure(operator.api(), params(rollback=False))
+    inner = operator.server.request
+
+    def request(method: str, url: str, **more: t.Any) -> Answer:
+        # The controller gives up after the task has looked, while the DaemonSet has the template of NEW.
+        if method == "PATCH" and "clusterpolicies" in url:
+            operator.node("gpu-0")["metadata"]["labels"][STATE] = "upgrade-failed"
+            operator.is_stopped = is_slow
+        elif operator.is_stopped and "daemonsets" in url and "watch=" in url:
+            operator.is_stopped = False
+            operator.work()
+        answer: Answer = inner(method, url, **more)
+        return answer
+
+    operator.server.request = request
+    assert steps.ensure(operator.api(), params(version=OLD))["driver_upgrade"]["phase"] == "done"
+    assert operator.upgraded == [("gpu-0", NEW), ("gpu-0", OLD)]
+
+
+def test_a_node_whose_pods_nothing_ends_is_not_tried_twice() -> None:
+    operator = Operator(("gpu-0",), gpu_pod("train", "gpu-0"))
+    operator.stuck.add("train")
+    for _run in range(2):
+        operator.server.requests.clear()
+        with pytest.raises(NotReadyError) as caught:
+            steps.ensure(operator.api(), params(on_busy="drain", rollback=False, grace=5))
+        assert caught.value.code == "GPU-UPG-FAILED"
+    asked = [path for method, path in operator.server.writes() if method == "PATCH" and "/nodes/" in path]
+    assert len(asked) == 1, asked
+    assert operator.upgraded == []

@@ -66,7 +66,7 @@ class Operator(Killer):
             self._add_node(seen, node)
         for one in pods:
             self.server.put(one)
-        self._work()
+        self.work()
         self.upgraded.clear()
         self.server.request = self.request
 
@@ -115,7 +115,7 @@ class Operator(Killer):
         is_write = self.count(method, url, more)
         answer = self.server.answer(method, url, **more)
         if is_write and not self.is_stopped:
-            self._work()
+            self.work()
         return answer
 
     def all(self, kind: str) -> list[KubeObject]:
@@ -142,7 +142,8 @@ class Operator(Killer):
     def phase(self) -> str:
         return str(self.must("ConfigMap", "gpu-driver-upgrade")["data"]["phase"])
 
-    def _work(self) -> None:
+    def work(self) -> None:
+        """Let the operator work until nothing changes any more."""
         for daemonset in self._daemonsets():
             self._template(daemonset)
         for job in self.all("Job"):
