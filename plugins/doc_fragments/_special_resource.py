@@ -123,4 +123,12 @@ options:
       - A failure that belongs to no pool, such as one of the operator, always ends the wait.
     type: bool
     default: false
+  given_up:
+    description:
+      - Names of pools that an earlier task gave up, for example because a PodDisruptionBudget holds up the
+        update of a node. With O(go_on) the task does not wait for them.
+      - The task fails if one of them is not ready once every other pool is ready or has failed.
+    type: list
+    elements: str
+    default: []
 """

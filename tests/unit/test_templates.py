@@ -232,6 +232,18 @@ def test_a_run_that_went_on_names_each_pool_that_is_not_ready() -> None:
 
 
 @pytest.mark.parametrize("role", ["gpu_operator", "nvidia_network_operator"])
+def test_no_later_role_waits_for_a_pool_whose_tuning_failed(role: str) -> None:
+    assert of_playbook(f"{role}_given_up", **WITHOUT) == ["c"]
+    assert of_playbook(f"{role}_given_up", gpu_plan_result=WITHOUT["gpu_plan_result"]) == []
+    stacks = [
+        one["accelerators.openshift.special_resource"]
+        for one in read(f"roles/{role}/tasks/present.yml")
+        if "failed_when" in one
+    ]
+    assert [one["given_up"] for one in stacks] == [f"{{{{ {role}_given_up }}}}"]
+
+
+@pytest.mark.parametrize("role", ["gpu_operator", "nvidia_network_operator"])
 @pytest.mark.parametrize(
     ("go_on", "ready", "fails"), [(True, True, False), (True, False, True), (False, True, True)]
 )

@@ -131,16 +131,17 @@ def _called(value: t.Any) -> str:
     return f"the {kind} {value!r}" if kind in ("text", "number") else f"a {kind}"
 
 
+def _as_text(value: t.Any, spec: Field) -> str:
+    """Return how to write a value that is not text."""
+    text = str(value).lower()
+    if spec.choices and text not in spec.choices:
+        return f"Allowed: {', '.join(spec.choices)}."
+    return f'Put it in quotes: "{text}".' if isinstance(value, (bool, int, float)) else "Give text."
+
+
 def _text(value: t.Any, spec: Field, path: str, problems: Problems) -> str | None:
     if not isinstance(value, str):
-        problems.add(
-            "POOL-TYPE",
-            path,
-            f"must be text, not {_called(value)}.",
-            f'Put it in quotes: "{str(value).lower()}".'
-            if isinstance(value, (bool, int, float))
-            else "Give text.",
-        )
+        problems.add("POOL-TYPE", path, f"must be text, not {_called(value)}.", _as_text(value, spec))
         return None
     text = str(value)
     if spec.choices and text not in spec.choices:

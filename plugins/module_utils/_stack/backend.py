@@ -38,6 +38,7 @@ SHARED: t.Final[dict[str, t.Any]] = {
     "node_timeout": {"type": "int", "default": 600},
     "grace": {"type": "float"},
     "go_on": {"type": "bool", "default": False},
+    "given_up": {"type": "list", "elements": "str", "default": []},
 }
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import compress
 
 from .._core.objects import KubeObject, Snapshot, name
-from .._core.readiness import Grace, Readiness, pending, ready, worst
+from .._core.readiness import FAILED, Grace, Readiness, pending, ready, worst
 from .._nodes.node import short
 from .._nodes.pool_nodes import judge_size, nodes_of
 from .._nodes.system import judge_update
@@ -48,24 +48,54 @@ def patience(params: StackParams, clock: t.Callable[[], float], codes: t.Iterabl
 
 
 def hold_for_others(
-    verdict: Readiness, findings: t.Sequence[Finding], blocked: t.Collection[str] = ()
+    verdict: Readiness,
+    findings: t.Sequence[Finding],
+    given_up: t.Collection[str] = (),
+    blocked: t.Collection[str] = (),
 ) -> Readiness:
     """Return a failed verdict as pending while pools without a failure are not ready; else the verdict.
 
-    A failure that belongs to no pool stays failed. blocked: nodes that cannot become ready before the failed
-    ones do; their pools are not waited for.
+    A failure that belongs to no pool stays failed. given_up: pools that an earlier task gave up. If they are
+    not ready, they count as failed. blocked: nodes that cannot become ready before the failed ones do; their
+    pools are not waited for.
     """
-    broken = {one.pool for one in findings if one.is_failed}
-    if not verdict.is_failed or not broken or "" in broken:
+    failed = {one.pool for one in findings if one.is_failed}
+    left = [one for one in findings if not one.is_ready and one.pool in given_up]
+    broken = failed | {one.pool for one in left}
+    if verdict.is_ready or not broken or "" in failed:
         return verdict
     hopeless = broken | {one.pool for one in findings if one.node in blocked}
     late = [one for one in findings if not one.is_ready and one.pool not in hopeless]
     waited_for = [one for one in late if one.pool or one.reason == ROLLOUT]
     if not waited_for:
-        return verdict
+        return verdict if verdict.is_failed else replace(left[0], verdict=FAILED, details=verdict.details)
     first = waited_for[0]
     message = f"{first.message} Failed already: pool {', '.join(sorted(broken))}."
     return pending(first.reason, message, code=first.code, remedy=first.remedy, details=verdict.details)
+
+
+class GoOn:
+    """The verdict of a wait that goes on with other pools when some fail.
+
+    given_up: pools that an earlier task gave up. settle: seconds for which all others have to be ready before
+    one of these ends the wait.
+    """
+
+    def __init__(self, given_up: t.Collection[str], settle: float, clock: t.Callable[[], float]) -> None:
+        self._given_up, self._settle, self._clock = given_up, settle, clock
+        self._since: float | None = None
+
+    def __call__(
+        self, verdict: Readiness, findings: t.Sequence[Finding], blocked: t.Collection[str] = ()
+    ) -> Readiness:
+        """Return the verdict of the wait. findings: on which the given verdict rests. blocked: see above."""
+        found = hold_for_others(verdict, findings, self._given_up, blocked)
+        if verdict.is_failed or not found.is_failed:
+            self._since = None
+            return found
+        now = self._clock()
+        self._since = now if self._since is None else self._since
+        return found if now - self._since >= self._settle else verdict
 
 
 class StackJudge:

@@ -71,6 +71,7 @@ class _Options(_ClusterPolicyOptions):
     settle: float
     node_timeout: int
     go_on: bool
+    given_up: list[str]
     nvidia_drivers: list[Values] | None
     gpu_cluster: Values | None
     nic_cluster_policy: Values | None

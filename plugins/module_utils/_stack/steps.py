@@ -15,7 +15,7 @@ from .._core.objects import KubeObject, Snapshot, name
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 from .._nodes.labels import common_selector
-from .judge import StackJudge, hold_for_others
+from .judge import GoOn, StackJudge
 from .params import StackParams, StackPool
 from .stages import Finding
 from .upgrade import Budget, blocked
@@ -94,16 +94,16 @@ def observe(
     Raise NotReadyError or WaitTimeoutError with logs, events and the state of OLM as evidence.
     """
     judge, budget = verdict or wait.judge, Budget(api.deadline.seconds, params["node_timeout"])
+    settle = settle_seconds(api, params)
+    go_on = GoOn(params["given_up"], settle, api.clock)
 
     def judged(seen: Snapshot) -> t.Any:
         api.deadline.grow(budget.seconds(seen["nodes"]))
         found = judge(seen)
-        if not params.get("go_on"):
-            return found
-        return hold_for_others(found, wait.judge.findings, blocked(seen))
+        return go_on(found, wait.judge.findings, blocked(seen)) if params["go_on"] else found
 
     try:
-        snapshot = api.wait(wait.queries, judged, wait.title, settle_seconds(api, params))
+        snapshot = api.wait(wait.queries, judged, wait.title, settle)
     except (NotReadyError, WaitTimeoutError) as exc:
         from . import diagnose
 

@@ -69,11 +69,20 @@ def _sysctl(value: t.Any, path: str, problems: Problems) -> dict[str, str]:
     found = {}
     for name, one in value.items():
         if isinstance(one, bool) or not isinstance(one, (str, int)):
-            message = f"must be a number or text, not {one!r}."
-            problems.add("POOL-TYPE", f"{path}.{name}", message, 'Put it in quotes: "4096 87380 268435456".')
+            message = "has no value." if one is None else f"must be a number or text, not {one!r}."
+            problems.add("POOL-TYPE", f"{path}.{name}", message, _written(name, one))
         else:
             found[str(name)] = " ".join(str(one).split())
     return found
+
+
+def _written(name: t.Any, value: t.Any) -> str:
+    """Return how to write a sysctl whose value is neither a number nor text."""
+    if isinstance(value, t.Mapping):
+        return f"Write the whole name: {name}.{next(iter(value), 'NAME')}."
+    if isinstance(value, (list, tuple)):
+        return f'Put the numbers in quotes: "{" ".join(map(str, value))}".'
+    return "Give a whole number, or text in quotes."
 
 
 def _isolate(value: t.Any, path: str, problems: Problems) -> t.Any:

@@ -33,6 +33,8 @@ _ONE_NODE: t.Final = 48
 _AWS_OR_GCP: t.Final = re.compile(r"[a-z]+\d[a-z0-9-]*\.\d*[a-z]+|[agn]\d-[a-z]+-[a-z0-9]+(\+.*)?")
 # A NUMA node with at least this many CPUs gives the system two cores instead of one.
 _LARGE: t.Final = 24
+# The most CPUs that the kernel of a node counts (CONFIG_NR_CPUS).
+_MOST_CPUS: t.Final = 8192
 # The least memory that huge pages leave to the system and to pods without huge pages, in GiB.
 LEAST_LEFT: t.Final = 4
 _GIB: t.Final = {"2M": 1 / 512, "1G": 1.0}
@@ -114,6 +116,8 @@ def parse(text: str) -> set[int]:
         first, _dash, last = part.partition("-")
         if int(last or first) < int(first):
             raise ValueError(f"{part} ends before it begins")
+        if int(last or first) >= _MOST_CPUS:
+            raise ValueError(f"{part} has a CPU above {_MOST_CPUS - 1}, and Linux counts no further")
         found |= set(range(int(first), int(last or first) + 1))
     return found
 
@@ -149,17 +153,17 @@ def _check_isolation(tuning: Tuning, given: Isolation, problems: Problems) -> No
             "Set reserved to CPUs of each NUMA node, or write isolate: true.",
         )
     lists = _lists(given, path, problems)
-    for key, cpus in lists.items():
-        if tuning.vcpus and max(cpus) >= tuning.vcpus:
-            problems.add(
-                "REBOOT-CPUS",
-                f"{path}.{key}",
-                f"CPU {max(cpus)} does not exist: {_machine(tuning)} has the CPUs 0-{tuning.vcpus - 1}.",
-                f"Use CPUs of 0-{tuning.vcpus - 1}.",
-            )
-    if len(lists) < len([one for one in (given.reserved, given.isolated) if one]) or not given.reserved:
-        return
-    _check_split(tuning, given, lists, path, problems)
+    beyond = [key for key, cpus in lists.items() if tuning.vcpus and max(cpus) >= tuning.vcpus]
+    for key in beyond:
+        problems.add(
+            "REBOOT-CPUS",
+            f"{path}.{key}",
+            f"CPU {max(lists[key])} does not exist: {_machine(tuning)} has the CPUs 0-{tuning.vcpus - 1}.",
+            f"Use CPUs of 0-{tuning.vcpus - 1}.",
+        )
+    asked = [one for one in (given.reserved, given.isolated) if one]
+    if given.reserved and len(lists) == len(asked) and not beyond:
+        _check_split(tuning, given, lists, path, problems)
 
 
 def _check_split(
@@ -215,6 +219,10 @@ def _lists(given: Isolation, path: str, problems: Problems) -> dict[str, set[int
 
 def _check_huge_pages(tuning: Tuning, problems: Problems) -> None:
     path = f"{tuning.path}.huge_pages"
+    places = [(one.size, one.numa_node) for one in tuning.huge_pages]
+    for size, _node in {one for one in places if places.count(one) > 1}:
+        text = f"pages of {size} are listed twice for the same place."
+        problems.add("REBOOT-HUGE-PAGES", path, text, "Write one entry with the sum of both counts.")
     topology = of(tuning)
     numa_nodes = tuning.numa_nodes or (topology.numa_nodes if topology else 0)
     for one in tuning.huge_pages:

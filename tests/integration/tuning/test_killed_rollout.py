@@ -16,8 +16,8 @@ import typing as t
 import pytest
 from cluster import Cluster, must_get
 from integration.killed import kill_playbook
-from integration.patience import until
 from integration.playbook import Playbook
+from integration.tuning.kept_pod import budget
 from integration.wire import Audit
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import parse
@@ -35,7 +35,6 @@ GROUP: t.Final = "machineconfiguration.openshift.io"
 POOL: t.Final = "gpu-training"
 LABEL: t.Final = "accelerators.openshift/pool=training"
 TUNED: t.Final = ("tuned.openshift.io/v1", "tuneds", POOL, "openshift-cluster-node-tuning-operator")
-KEEPER: t.Final = {"app": "keeper"}
 
 
 class Rollout:
@@ -133,31 +132,6 @@ def pools(number: int, is_back: bool = False) -> list[Data]:
         tuning |= {"kernel_arguments": ["iommu=pt"], "huge_pages": [pages]}
     existing = {"node_selector": selector, "expected": {"nvidia.com/gpu": 8}}
     return [{"name": "training", "existing": existing, "tuning": tuning}]
-
-
-@contextlib.contextmanager
-def budget(cluster: Cluster) -> t.Iterator[None]:
-    """Keep a pod on a node by a PodDisruptionBudget."""
-    client = cluster.client
-    place = {"name": "keeper", "namespace": "default"}
-    spec = {
-        "nodeName": "gpu-0",
-        "containers": [{"name": "c", "image": "i"}],
-        "terminationGracePeriodSeconds": 0,
-    }
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {**place, "labels": KEEPER}, "spec": spec}
-    client.apply(pod)
-    rule = {"minAvailable": 1, "selector": {"matchLabels": KEEPER}}
-    live = ("policy/v1", "poddisruptionbudgets", "keeper", "default")
-    client.apply({"apiVersion": live[0], "kind": "PodDisruptionBudget", "metadata": place, "spec": rule})
-    until(
-        lambda: (client.get(*live) or {}).get("status", {}).get("currentHealthy") == 1,
-        "a budget that counts its pod",
-    )
-    try:
-        yield
-    finally:
-        client.delete(*live)
 
 
 @contextlib.contextmanager

@@ -11,24 +11,13 @@ import pytest
 from cluster import Cluster
 from integration.playbook import Playbook
 from integration.troubles.demo import QUICK
+from integration.tuning.two_pools import assert_that_inference_is_validated, failed_stack, pool
 
 from openshift_sandbox import faults
 
 pytestmark = pytest.mark.long("a node may be degraded for two minutes; unit/tuning/tuned tests the same")
 
-Data = dict[str, t.Any]
 SCENARIO: t.Final = "node-tuning"
-GPUS: t.Final = {"training": 8, "inference": 1}
-
-
-def pool(name: str) -> Data:
-    selector = {"accelerators.openshift/pool": name}
-    existing = {"node_selector": selector, "expected": {"nvidia.com/gpu": GPUS[name]}}
-    return {
-        "name": name,
-        "existing": existing,
-        "tuning": {"profile": "accelerator", "kernel_arguments": ["iommu=pt"], "reboot": "planned"},
-    }
 
 
 def test_the_other_pool_is_tuned_and_validated(cluster: Cluster, playbook: Playbook) -> None:
@@ -42,5 +31,5 @@ def test_the_other_pool_is_tuned_and_validated(cluster: Cluster, playbook: Playb
     active = {one["metadata"]["name"]: one["status"]["tunedProfile"] for one in profiles}
     assert active["gpu-2"] == "gpu-inference"
     assert active["gpu-0"] != "gpu-training"
-    (validated,) = [one["workload"]["nodes"] for one in run.tasks if one.result.get("workload")]
-    assert [(one["name"], one["pool"], one["validated"]) for one in validated] == [("gpu-2", "inference", 1)]
+    assert "not ready after" not in failed_stack(run)["msg"]
+    assert_that_inference_is_validated(run)

@@ -29,6 +29,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import (
     ROLLOUT,
+    GoOn,
     hold_for_others,
     judge_gone,
 )
@@ -114,6 +115,46 @@ def test_a_failed_pool_waits_for_those_that_are_not_ready_yet(open_now: Finding)
     assert verdict.message == f"{open_now.message} Failed already: pool a."
 
 
+UPDATING: t.Final = Finding("pending", "Updating", "Node g-0 is updated.", "GPU-NODE-UPDATING", pool="g")
+
+
+@pytest.mark.parametrize("open_now", [LATE, AT_WORK])
+def test_a_pool_that_was_given_up_waits_for_those_that_are_not_ready_yet(open_now: Finding) -> None:
+    found = [UPDATING, open_now]
+    verdict = hold_for_others(worst(found), found, ["g"])
+    assert (verdict.verdict, verdict.code) == ("pending", open_now.code)
+
+
+def test_a_pool_that_was_given_up_does_not_delay_the_end() -> None:
+    found = [STATUS, UPDATING]
+    assert hold_for_others(worst(found), found) == worst(found)
+    verdict = hold_for_others(worst(found), found, ["g"])
+    assert (verdict.verdict, verdict.code) == ("failed", "GPU-NODE-UPDATING")
+    both = [FAILED, UPDATING]
+    assert hold_for_others(worst(both), both, ["g"]) == worst(both)
+
+
+def test_the_others_have_to_be_ready_for_a_while_before_a_pool_that_was_given_up_ends_the_wait() -> None:
+    now = [0.0]
+    go_on = GoOn(["g"], 5.0, lambda: now[0])
+
+    def verdict(*findings: Finding) -> str:
+        return go_on(worst(findings), findings).verdict
+
+    assert verdict(UPDATING) == "pending"
+    now[0] = 4.0
+    assert verdict(UPDATING, LATE) == "pending"
+    now[0] = 6.0
+    assert verdict(UPDATING) == "pending"
+    now[0] = 11.0
+    assert verdict(UPDATING) == "failed"
+
+
+def test_a_pool_that_was_given_up_and_is_ready_counts_as_ready() -> None:
+    found = [replace(UPDATING, verdict="ready")]
+    assert hold_for_others(worst(found), found, ["g"]).is_ready
+
+
 @pytest.mark.parametrize(
     "found",
     [[FAILED, STATUS], [FAILED, replace(LATE, verdict="failed")], [FAILED, LATE, SHARED], [LATE], []],
@@ -125,5 +166,5 @@ def test_any_other_verdict_stays(found: list[Finding]) -> None:
 
 def test_a_pool_whose_nodes_wait_behind_the_failed_one_is_not_waited_for() -> None:
     found = [FAILED, replace(LATE, node="b-0"), STATUS]
-    assert hold_for_others(worst(found), found, {"b-0"}) == worst(found)
-    assert hold_for_others(worst(found), found, {"b-1"}).verdict == "pending"
+    assert hold_for_others(worst(found), found, blocked={"b-0"}) == worst(found)
+    assert hold_for_others(worst(found), found, blocked={"b-1"}).verdict == "pending"

@@ -65,3 +65,20 @@ def test_what_is_wrong_is_named(value: t.Any, code: str, path: str) -> None:
 def test_a_text_shows_how_to_write_it() -> None:
     (problem,) = read("training")[1]
     assert problem.remedy == "Write {profile: training}."
+
+
+@pytest.mark.parametrize(
+    ("value", "remedy"),
+    [
+        ({"sysctl": {"vm": {"swappiness": 10}}}, "Write the whole name: vm.swappiness."),
+        (
+            {"sysctl": {"net.ipv4.tcp_rmem": [4096, 87380, 1]}},
+            'Put the numbers in quotes: "4096 87380 1".',
+        ),
+        ({"sysctl": {"vm.swappiness": None}}, "Give a whole number, or text in quotes."),
+        ({"profile": "x", "reboot": True}, "Allowed: never, planned."),
+    ],
+)
+def test_the_remedy_is_what_the_user_has_to_write(value: t.Any, remedy: str) -> None:
+    (problem,) = read(value)[1]
+    assert problem.remedy == remedy

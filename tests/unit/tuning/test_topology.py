@@ -92,6 +92,8 @@ def test_given_cpus_and_the_rest() -> None:
         (Isolation("0-7", ""), ".reserved", "reserves all 8 CPUs"),
         (Isolation("a-b", "2-7"), ".reserved", "'a-b' is not a list of CPUs"),
         (Isolation("3-1", "2-7"), ".reserved", "3-1 ends before it begins"),
+        (Isolation("0-99999999999", ""), ".reserved", "has a CPU above 8191"),
+        (Isolation("0-500", ""), ".reserved", "CPU 500 does not exist"),
         (COMPUTED, "", "cannot be computed: the NUMA nodes of a machine of pool training are not known"),
     ],
 )
@@ -122,6 +124,7 @@ def test_isolated_cpus_are_needed_where_the_number_of_cpus_is_unknown() -> None:
         ),
         ([HugePages("2M", 30720), HugePages("1G", 1)], {}, "the pages need 61 GiB"),
         ([HugePages("1G", 600, 1)], P4D, "need 600 GiB on NUMA node 1; p4d.24xlarge has 576 GiB"),
+        ([HugePages("1G", 1), HugePages("1G", 2)], {}, "pages of 1G are listed twice for the same place"),
         ([HugePages("1G", 1, 2)], P4D, "NUMA node 2 does not exist: p4d.24xlarge has 2"),
     ],
 )

@@ -19,7 +19,7 @@ from .. import topology
 from ..entries import left_out
 from ..options import Tuning
 from ..profiles.shipped import SHIPPED, near
-from . import profile
+from . import kernel_names, profile
 
 _WRONG: t.Final = "POOL-TUNING"
 # Plugins of TuneD 2.20 that a Tuned object may use: its sections, or their key `type`.
@@ -39,6 +39,8 @@ PLUGINS: t.Final = (
         "vm",
     ),
 )
+# Profiles of the node tuning operator for nodes.
+_NODE_PROFILES: t.Final = ("openshift", profile.NODE, "openshift-control-plane")
 _NO_PLUGINS: t.Final = ("main", "variables")
 # Folders of /proc/sys.
 _SYSCTL_FOLDERS: t.Final = ("abi", "crypto", "debug", "dev", "fs", "kernel", "net", "sunrpc", "user", "vm")
@@ -51,6 +53,7 @@ _PLATFORM_SYSCTLS: t.Final = (
     *("kernel.keys.root_maxkeys", "kernel.keys.root_maxbytes"),
 )
 _ARGUMENT: t.Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(=[!-~]+)?")
+_OF_PLATFORM: t.Final = "belongs to the kubelet and the network of OpenShift."
 # Kernel argument -> the option of `tuning` that sets it, or empty for arguments of the platform.
 _OTHERS: t.Final = {
     **dict.fromkeys(("hugepages", "hugepagesz", "default_hugepagesz"), "huge_pages"),
@@ -121,11 +124,28 @@ def _data(tuning: Tuning, problems: Problems) -> None:
         text = " ".join(str(exc).split())
         problems.add(_WRONG, path, f"TuneD cannot read it: {text}.", "Write it as in tuned.conf(5).")
         return
-    if not any(one.lstrip("-").startswith("openshift") for one in profile.includes(sections)):
-        message = "includes no profile of OpenShift: the nodes would lose the settings that OpenShift needs."
-        problems.add(_WRONG, path, message, f"Write include={profile.NODE} into the section [main].")
+    _main(sections, path, problems)
     for section, found in sections.items():
         _plugin(section, found.get("type", section), path, problems)
+    for name in sections.get("sysctl", {}):
+        if name.replace("/", ".") in _PLATFORM_SYSCTLS:
+            problems.add(_WRONG, path, f"{name} {_OF_PLATFORM}", "Remove it.")
+
+
+def _main(sections: profile.Sections, path: str, problems: Problems) -> None:
+    named = [one.lstrip("-") for one in profile.includes(sections)]
+    if not any(one.startswith("openshift") for one in named):
+        message = "includes no profile of OpenShift: the nodes would lose the settings that OpenShift needs."
+        problems.add(_WRONG, path, message, f"Write include={profile.NODE} into the section [main].")
+    for one in named:
+        close = difflib.get_close_matches(one, _NODE_PROFILES, n=1, cutoff=0.9)
+        if close and close[0] != one:
+            message = f"includes {one}, which is no profile of OpenShift."
+            problems.add(_WRONG, path, message, f"Did you mean {close[0]}?")
+    for key in sections.get("main", {}):
+        if "." in key:
+            message = f"{key} is in the section [main], where TuneD ignores it."
+            problems.add(_WRONG, path, message, "Write a line [sysctl] before it.")
 
 
 def _plugin(section: str, plugin: str, path: str, problems: Problems) -> None:
@@ -145,38 +165,64 @@ def _plugin(section: str, plugin: str, path: str, problems: Problems) -> None:
 
 
 def _sysctls(tuning: Tuning, problems: Problems) -> None:
+    seen: set[str] = set()
     for name, value in tuning.sysctl.items():
         path, plain = f"{tuning.path}.sysctl.{name}", name.replace("/", ".")
-        folder, last = plain.partition(".")[0], plain.rpartition(".")[2]
-        if not _SYSCTL.fullmatch(name) or folder not in _SYSCTL_FOLDERS:
-            close = difflib.get_close_matches(folder, _SYSCTL_FOLDERS, n=1)
-            did = (
-                f"Did you mean {plain.replace(folder, close[0], 1)}? " if close and close[0] != folder else ""
-            )
-            message = f"{name!r} is not the name of a sysctl."
-            problems.add(_WRONG, path, message, f"{did}Write a name such as net.core.rmem_max.")
-        elif last in _OLD_SYSCTLS:
-            problems.add(_WRONG, path, "TuneD refuses this old name.", f"Write {plain}_ms.")
-        elif plain in _PLATFORM_SYSCTLS:
-            message = "belongs to the kubelet and the network of OpenShift."
-            problems.add(_WRONG, path, message, "Remove it.")
+        _sysctl_name(name, plain, path, problems)
+        if plain in seen:
+            problems.add("POOL-DUPLICATE", path, f"{plain} is listed twice.", "Remove one.")
+        seen.add(plain)
         if not value or "#" in value or "${" in value:
             message = f"{value!r} is empty, or has a character that means something else to TuneD (#, ${{)."
             problems.add(_WRONG, path, message, "Give a number or plain text.")
+        elif takes := kernel_names.taken(plain, value):
+            problems.add(_WRONG, path, f"the kernel refuses {value!r}.", f"Give {takes}.")
+
+
+def _sysctl_name(name: str, plain: str, path: str, problems: Problems) -> None:
+    folder, last = plain.partition(".")[0], plain.rpartition(".")[2]
+    if not _SYSCTL.fullmatch(name) or folder not in _SYSCTL_FOLDERS:
+        close = difflib.get_close_matches(folder, _SYSCTL_FOLDERS, n=1)
+        did = f"Did you mean {plain.replace(folder, close[0], 1)}? " if close and close[0] != folder else ""
+        message = f"{name!r} is not the name of a sysctl."
+        problems.add(_WRONG, path, message, f"{did}Write a name such as net.core.rmem_max.")
+    elif last in _OLD_SYSCTLS:
+        problems.add(_WRONG, path, "TuneD refuses this old name.", f"Write {plain}_ms.")
+    elif plain in _PLATFORM_SYSCTLS:
+        problems.add(_WRONG, path, _OF_PLATFORM, "Remove it.")
+    elif near := kernel_names.near_sysctl(plain):
+        message = "the kernel has no sysctl of this name."
+        problems.add(_WRONG, path, message, f"Did you mean {near}? A newer kernel's sysctl goes into data.")
 
 
 def _arguments(tuning: Tuning, problems: Problems) -> None:
     for index, one in enumerate(tuning.kernel_arguments):
         path, name = f"{tuning.path}.kernel_arguments[{index}]", one.partition("=")[0]
+        plain = kernel_names.plain(name)
         if not _ARGUMENT.fullmatch(one) or any(mark in one for mark in "\"'`$\\"):
             message = f"{one!r} is not one kernel argument."
             problems.add(_WRONG, path, message, "Write NAME or NAME=VALUE, without spaces and quotes.")
-        elif name in _OTHERS:
-            option = _OTHERS[name]
+        elif plain in _OTHERS:
+            option = _OTHERS[plain]
             message = f"{name} belongs to {option or 'the platform'}."
             problems.add(_WRONG, path, message, f"Set {option} instead." if option else "Remove it.")
-        elif tuning.architecture and _ONLY_ON.get(name, tuning.architecture) != tuning.architecture:
-            message = f"{name} is an argument of {_ONLY_ON[name]}, the nodes are {tuning.architecture}."
+        elif tuning.architecture and _ONLY_ON.get(plain, tuning.architecture) != tuning.architecture:
+            message = f"{name} is an argument of {_ONLY_ON[plain]}, the nodes are {tuning.architecture}."
             problems.add(_WRONG, path, message, "Write iommu.passthrough=1, or remove it.")
         elif one in tuning.kernel_arguments[:index]:
             problems.add("POOL-DUPLICATE", path, f"{one} is listed twice.", "Remove one.")
+        else:
+            _argument(one, path, problems)
+
+
+def _argument(one: str, path: str, problems: Problems) -> None:
+    """Add a problem for an argument that the kernel would ignore without a word."""
+    name, equals, value = one.partition("=")
+    known = kernel_names.values(name)
+    wrong = [part for part in value.split(",") if part and part not in known]
+    if near := kernel_names.near_argument(name):
+        message = f"the kernel has no argument {name}, and ignores it."
+        problems.add(_WRONG, path, message, f"Did you mean {near}{equals}{value}?")
+    elif known and (wrong or not value):
+        message = f"the kernel ignores {one}: it is not a value of {name}."
+        problems.add(_WRONG, path, message, f"Set one of {', '.join(known)}.")

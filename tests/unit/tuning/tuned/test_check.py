@@ -30,6 +30,10 @@ def problems(**given: t.Any) -> list[Problem]:
         {"data": "[main]\ninclude=-provider-x,openshift\n"},
         {"sysctl": {"net.core.rmem_max": "536870912", "net.ipv4.tcp_rmem": "4096 87380 268435456"}},
         {"sysctl": {"net/ipv4/conf/eth0.100/arp_ignore": "1"}},
+        {"sysctl": {"net.ipv4.tcp_congestion_control": "bbr", "kernel.sched_new_in_this_kernel": "auto"}},
+        {"data": f"{MAIN}[sysctl]\nvm.swappiness_of_a_new_kernel=1\n"},
+        {"data": "[main]\ninclude=openshift-node,openshift-node-performance-other\n"},
+        {"kernel_arguments": ["iommu=pt,nomerge", "mitigations=auto,nosmt", "nvidia.NVreg_X=1", "quiet"]},
     ],
 )
 def test_what_is_right(given: dict[str, t.Any]) -> None:
@@ -78,6 +82,24 @@ def test_what_is_right(given: dict[str, t.Any]) -> None:
             "iommu.passthrough",
         ),
         ({"kernel_arguments": ["quiet", "quiet"]}, "kernel_arguments[1]", "listed twice"),
+        ({"kernel_arguments": ["nohz-full=1-3"]}, "kernel_arguments[0]", "Set isolate instead"),
+        ({"kernel_arguments": ["iomu=pt"]}, "kernel_arguments[0]", "Did you mean iommu=pt?"),
+        ({"kernel_arguments": ["iommu=yes"]}, "kernel_arguments[0]", "the kernel ignores iommu=yes"),
+        ({"kernel_arguments": ["iommu"]}, "kernel_arguments[0]", "Set one of off, force"),
+        ({"kernel_arguments": ["mitigations=of"]}, "kernel_arguments[0]", "Set one of off, auto, nosmt"),
+        ({"sysctl": {"vm.swapiness": "1"}}, "sysctl.vm.swapiness", "Did you mean vm.swappiness?"),
+        ({"sysctl": {"vm/swapiness": "1"}}, "sysctl.vm/swapiness", "Did you mean vm.swappiness?"),
+        ({"sysctl": {"vm.swappiness": "10%"}}, "sysctl.vm.swappiness", "Give a whole number of 0 to 200"),
+        ({"sysctl": {"vm.swappiness": "500"}}, "sysctl.vm.swappiness", "the kernel refuses '500'"),
+        ({"sysctl": {"fs.file-max": "1G"}}, "sysctl.fs.file-max", "Give whole numbers"),
+        (
+            {"sysctl": {"net/core/rmem_max": "5", "net.core.rmem_max": "6"}},
+            "sysctl.net.core.rmem_max",
+            "listed twice",
+        ),
+        ({"data": f"{MAIN}[sysctl]\nnet/ipv4/ip_forward=0\n"}, "data", "belongs to the kubelet"),
+        ({"data": "[main]\ninclude=openshift-nod\n"}, "data", "Did you mean openshift-node?"),
+        ({"data": f"{MAIN}vm.swappiness=10\n"}, "data", "Write a line [sysctl] before it"),
     ],
 )
 def test_what_is_wrong(given: dict[str, t.Any], path: str, says: str) -> None:
