@@ -33,7 +33,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "operator_upgrade": (140, 807),
     "preflight_update": (75, 401),
     "special_resource": (137, 765),
-    "update_pools": (63, 322),
+    "update_pools": (65, 340),
 }
 
 
