@@ -16,7 +16,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "access_grant": (48, 280),
     "access_token": (45, 266),
     "gpu_autoscaler": (123, 653),
-    "gpu_driver_upgrade": (141, 762),
+    "gpu_driver_upgrade": (141, 765),
     "gpu_machine_health": (47, 264),
     "gpu_machineset": (123, 709),
     "gpu_node": (68, 379),
