@@ -112,7 +112,8 @@ def look_at_drivers(api: Api, params: GpuDriverUpgradeParams, seen: Seen) -> See
 def seen_by(snapshot: Snapshot, seen: Seen) -> Seen:
     """Return what a wait for a wave has seen last, with the pods of users as they were seen before."""
     found = {key: list(one) for key, one in snapshot.items() if key != "streams"}
-    return _seen({**found, "drivers": seen.snapshot["drivers"]}, seen.pools, seen.pods, seen.gangs)
+    found["drivers"] = list(seen.snapshot["drivers"])
+    return _seen(found, seen.pools, seen.pods, seen.gangs)
 
 
 def _listed(

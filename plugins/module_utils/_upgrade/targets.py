@@ -19,8 +19,8 @@ from .options import Triple
 
 POLICY, DRIVER = "ClusterPolicy", "NVIDIADriver"
 _TRIPLE: t.Final = Triple._fields
-# The upgradePolicy that an object had before an upgrade changed it, as JSON. It is there until the upgrade gives
-# it back, also if somebody deletes the state of the upgrade.
+# The upgradePolicy that an object had before an upgrade changed it, as JSON. It is there until the upgrade
+# gives it back, also if somebody deletes the state of the upgrade.
 _NOTE: t.Final = "accelerators.openshift/upgrade-policy-before"
 _MOVE: t.Final = (
     "One template serves all nodes of a ClusterPolicy, so its waves hold nodes back by a label. With one "
