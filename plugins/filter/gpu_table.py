@@ -17,6 +17,7 @@ description:
   - For more than 20 nodes there is one line per pool with the sums, and one for each node that lacks
     something.
   - If a result is missing because its role did not run, its column is empty.
+  - If a result has only some of the nodes (C(left_out)), its sums count the others too.
 positional: nodes, stack, validation, seconds, policy
 options:
   _input:
@@ -75,6 +76,8 @@ _value:
 import typing as t
 from collections.abc import Iterable, Mapping, Sequence
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.bounded import missing
+
 Data = Mapping[str, t.Any]
 Row = tuple[str, str, str, str, str]
 # More nodes than this, or more limits of quotas, are summed up.
@@ -99,21 +102,14 @@ def table(
     machines = {one["name"]: one for result in _parts(nodes) for one in result.get("nodes") or []}
     operands = {one["name"]: one for one in _of(stack, "special_resource")}
     validated = {one["name"]: one for result in _parts(validation) for one in _of(result, "workload")}
-    by_pool: list[list[Node]] = []
+    by_pool: list[Nodes] = []
     for pool in pools:
-        found = [one["name"] for one in operands.values() if one.get("pool") == pool["name"]]
-        found += [
-            one["name"]
-            for result in _parts(nodes)
-            if _pool_of(result) == pool["name"]
-            for one in result.get("nodes") or []
+        found = _Found.of(str(pool["name"]), nodes, stack, validation)
+        seen = [
+            _node(pool, name, machines.get(name, {}), operands.get(name, {}), validated.get(name, {}))
+            for name in dict.fromkeys(str(one["name"]) for one in (*found.operands, *found.machines))
         ]
-        by_pool.append(
-            [
-                _node(pool, name, machines.get(name, {}), operands.get(name, {}), validated.get(name, {}))
-                for name in dict.fromkeys(found)
-            ]
-        )
+        by_pool.append(Nodes(seen, found.more(seen)))
     rows = [HEADING, *_rows(by_pool)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADING))]
     lines = [
@@ -147,6 +143,75 @@ class Node(t.NamedTuple):
         return self.busy or any(one is not None and one < (expected or 0) for one in others)
 
 
+class More(t.NamedTuple):
+    """The nodes of a pool that results left out. counts: of the columns, as for a node."""
+
+    number: int
+    counts: tuple[int | None, int | None, int | None]
+
+
+_NOTHING: t.Final = More(0, (None, None, None))
+
+
+class Nodes(t.NamedTuple):
+    """The nodes of a pool: those that the results have, and the sums of the others."""
+
+    seen: list[Node]
+    more: More
+
+
+class _Found(t.NamedTuple):
+    """What the results have of one pool, and what they left out of it. Each may lack other nodes."""
+
+    operands: list[Data]
+    machines: list[Data]
+    validated: list[Data]
+    left: tuple[list[Data], list[Data], list[Data]]
+
+    @classmethod
+    def of(cls, pool: str, nodes: Data | None, stack: Data | None, validation: Data | None) -> _Found:
+        """Return what the results say of the pool."""
+        mine = [result for result in _parts(nodes) if _pool_of(result) == pool]
+        runs = _parts(validation)
+        return cls(
+            [one for one in _of(stack, "special_resource") if one.get("pool") == pool],
+            [one for result in mine for one in result.get("nodes") or []],
+            [one for result in runs for one in _of(result, "workload") if one.get("pool") == pool],
+            (
+                missing(stack or {}, "special_resource.nodes", pool),
+                [one for result in mine for one in missing(result, "nodes")],
+                [one for result in runs for one in missing(result, "workload.nodes", pool)],
+            ),
+        )
+
+    def more(self, seen: Sequence[Node]) -> More:
+        """Return the sums of the nodes that no line of the table can show."""
+        if not any(self.left):
+            return _NOTHING
+        operands, machines, validated = self.left
+        wholes = [len(self.operands) + _left(operands), len(self.machines) + _left(machines)]
+        source = (self.operands, operands) if wholes[0] >= wholes[1] else (self.machines, machines)
+        whole = (
+            _whole(*source, "expected"),
+            _whole(self.operands, operands, "allocatable", "offered"),
+            _whole(self.validated, validated, "validated"),
+        )
+        known = [_sum(node.counts[column] for node in seen) or 0 for column in range(3)]
+        left = [None if every is None else every - one for every, one in zip(whole, known, strict=True)]
+        return More(max(wholes) - len(seen), (left[0], left[1], left[2]))
+
+
+def _left(gone: Iterable[Data]) -> int:
+    return sum(int(one["number"]) for one in gone)
+
+
+def _whole(entries: Iterable[Data], gone: Iterable[Data], *keys: str) -> int | None:
+    """Return the sum of the numbers under one of these keys, of the entries and of those left out."""
+    every = [*entries, *(one["sums"] for one in gone)]
+    found = [one[key] for one in every for key in keys if one.get(key) is not None]
+    return _sum(int(one) if isinstance(one, (int, float)) else _count(one) for one in found)
+
+
 def _node(pool: Data, name: str, machine: Data, stack: Data, validation: Data) -> Node:
     types = [candidate["instance_type"] for candidate in pool.get("candidates") or []]
     kind = machine.get("instance_type") or (types[0] if len(types) == 1 else "-")
@@ -160,18 +225,22 @@ def _node(pool: Data, name: str, machine: Data, stack: Data, validation: Data) -
     return Node(str(pool["name"]), name, kind, counts, driver, bool(validation.get("busy")))
 
 
-def _rows(pools: Sequence[Sequence[Node]]) -> list[Row]:
+def _rows(pools: Sequence[Nodes]) -> list[Row]:
     """Return a row for each node; for many nodes one for each pool and for each node that lacks something."""
-    if sum(map(len, pools)) <= MANY:
-        return [node.row for nodes in pools for node in nodes]
-    return [row for nodes in pools if nodes for row in _short_rows(nodes)]
+    if sum(len(nodes.seen) + nodes.more.number for nodes in pools) <= MANY:
+        return [node.row for nodes in pools for node in nodes.seen]
+    return [row for nodes in pools if nodes.seen for row in _short_rows(*nodes)]
 
 
-def _short_rows(nodes: Sequence[Node]) -> list[Row]:
-    sums = "/".join(_shown(_sum(node.counts[column] for node in nodes)) for column in range(3))
+def _short_rows(nodes: Sequence[Node], more: More) -> list[Row]:
+    every = [*(node.counts for node in nodes), more.counts]
+    sums = "/".join(_shown(_sum(counts[column] for counts in every)) for column in range(3))
     types, drivers = ({str(getattr(node, key)) for node in nodes} for key in ("type", "driver"))
+    if more != _NOTHING:
+        # The result with the driver of a node may have left the node out.
+        drivers = drivers - {"-"} or {"-"}
     lacking = [node for node in nodes if node.is_lacking]
-    what = _number(len(nodes), "node") + (f", {len(lacking)} to look at" if lacking else "")
+    what = _number(len(nodes) + more.number, "node") + (f", {len(lacking)} to look at" if lacking else "")
     whole = (nodes[0].pool, what, ", ".join(sorted(types)), sums, ", ".join(sorted(drivers)))
     return [whole, *(node.row for node in lacking)]
 

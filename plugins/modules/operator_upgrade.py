@@ -139,6 +139,17 @@ table:
   type: list
   elements: str
   sample: ["OPERATOR  FROM          TO            CHANNEL  PLAN           STACK"]
+left_out:
+  description:
+    - What the lists of a large result lack. A result has at most 84 KiB, so that it fits into a job event of
+      AWX. A list that is cut begins with what is not right.
+    - One entry for each such list and each pool in it, with the C(number) of the entries that are missing,
+      and the C(sums) of their numbers.
+  returned: when a list was cut
+  type: list
+  elements: dict
+  sample:
+    - {list: "ends[0].pods", pool: "", number: 380, sums: {}}
 duration:
   description: Seconds that the task took.
   returned: always

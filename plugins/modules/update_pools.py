@@ -16,6 +16,9 @@ description:
     them. Marks each pool that it pauses.
   - Releases the pools that it marked, when the update is complete. Their nodes then reboot one after the
     other. Waits until each node has its configuration.
+  - With O(order=last), releases each pool only when every other MachineConfigPool of the cluster is updated,
+    one GPU pool after the other.
+  - Refuses to release pools while the cluster does not have the release that they wait for.
   - Refuses a pool that has other nodes too, and one whose rollout is under way.
   - Never unpauses a pool that somebody else paused.
   - A paused pool does not get renewed certificates either. Release it within days, not weeks.
@@ -34,6 +37,22 @@ options:
     description: The release of the update, which the mark of a paused pool names.
     type: str
     default: ""
+  order:
+    description:
+      - When pools that this task pauses are released. The mark of the pool has it, so that the task which
+        releases the pools needs no such option.
+      - V(together) releases them all at once, when the update is complete.
+      - V(last) releases them one after the other, each when all MachineConfigPools before it are updated.
+        Pools that somebody else paused do not count. O(wait_timeout) is for all of this.
+    type: str
+    choices: [together, last]
+    default: together
+  cancelled:
+    description:
+      - Releases pools also if the cluster does not have the release that they wait for. Set it if there will
+        be no update.
+    type: bool
+    default: false
   on_busy:
     description:
       - What to do if pods use devices on nodes that reboot when their pool is released.
@@ -51,6 +70,11 @@ EXAMPLES = r"""
   accelerators.openshift.update_pools:
     version: 4.22.9
 
+- name: Hold them back until all other nodes are updated
+  accelerators.openshift.update_pools:
+    version: 4.22.9
+    order: last
+
 - name: Let them follow when their jobs have ended
   accelerators.openshift.update_pools:
     state: released
@@ -60,11 +84,12 @@ EXAMPLES = r"""
 
 RETURN = r"""
 pools:
-  description: MachineConfigPools with GPU nodes. C(version) is the release of the mark.
+  description:
+    - MachineConfigPools with GPU nodes. C(version) is the release of the mark, C(order) its O(order).
   returned: success
   type: list
   elements: dict
-  sample: [{name: gpu-training, nodes: [gpu-0, gpu-1], paused: true, version: 4.22.9}]
+  sample: [{name: gpu-training, nodes: [gpu-0, gpu-1], paused: true, version: 4.22.9, order: together}]
 reboots:
   description: What reboots when the pools are released, with the nodes in their order.
   returned: success
@@ -83,6 +108,17 @@ table:
   type: list
   elements: str
   sample: ["paused     MachineConfigPool gpu-training: gpu-0, gpu-1"]
+left_out:
+  description:
+    - What the lists of a large result lack. A result has at most 84 KiB, so that it fits into a job event of
+      AWX. A list that is cut begins with what is not right.
+    - One entry for each such list and each pool in it, with the C(number) of the entries that are missing,
+      and the C(sums) of their numbers.
+  returned: when a list was cut
+  type: list
+  elements: dict
+  sample:
+    - {list: "ends[0].pods", pool: "", number: 380, sums: {}}
 duration:
   description: Seconds that the task took.
   returned: always
@@ -107,6 +143,8 @@ SPEC = ArgumentSpec(
     options={
         "state": {"type": "str", "choices": ["paused", "released"], "default": "paused"},
         "version": {"type": "str", "default": ""},
+        "order": {"type": "str", "choices": ["together", "last"], "default": "together"},
+        "cancelled": {"type": "bool", "default": False},
     },
 ).merge(AUTH, LOCK, ON_BUSY, WAIT)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typing as t
 
+import jinja2
 import pytest
 from unit.test_playbooks import ON_CLUSTERS, PLAYBOOKS, ROLES, asked, play, read, role_variables, steps
 
@@ -27,3 +28,28 @@ def test_no_playbook_reads_what_another_one_shared() -> None:
     (task,) = read(PLAYBOOKS / SHARES)
     assert list(task["ansible.builtin.set_stats"]["data"]) == ["gpu_run"]
     assert [name for name in ON_CLUSTERS if "gpu_run" in asked(name) | role_variables(ROLES)] == []
+
+
+@pytest.mark.parametrize(
+    ("result", "go"),
+    [
+        ({"failed": False, "verdict": "warning"}, True),
+        ({"failed": True, "verdict": "warning"}, False),
+        # gpu_update_fail_on=never only changes the exit status.
+        ({"failed": False, "verdict": "blocking"}, False),
+        ({"failed": True, "msg": "no cluster"}, False),
+        (None, False),
+    ],
+)
+def test_go_is_what_the_checks_say(result: dict[str, t.Any] | None, go: bool) -> None:
+    found = play("before_openshift_update")
+    template = str(found["vars"]["__gpu_answer"]["go"]).strip().removeprefix("{{").removesuffix("}}")
+    environment = jinja2.Environment(autoescape=True)
+    environment.tests |= {"defined": lambda one: one is not None, "failed": lambda one: one["failed"]}
+    assert environment.compile_expression(template)(__gpu_result=result) is go
+
+
+def test_a_no_go_pauses_nothing() -> None:
+    found = play("before_openshift_update")
+    (task,) = [task for task in found["tasks"] if "accelerators.openshift.update_pools" in task]
+    assert task["when"] == "__gpu_pauses and __gpu_answer.go"

@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-import json
 import typing as t
 
+from .._core.bounded import fitting
 from .._core.objects import number_of
 from .._pools.model import JsonObject
 
@@ -17,39 +17,26 @@ _FINDINGS: t.Final = 24 * 1024
 _LINES: t.Final = 4 * 1024
 _TABLE: t.Final = 36 * 1024
 
-T = t.TypeVar("T")
-
 
 def brief(facts: JsonObject) -> JsonObject:
     """Return the report with the first findings, commands and warnings.
 
     C(left_out) is the number of findings that it does not have.
     """
-    findings = _fitting(facts["findings"], _FINDINGS)
+    findings = fitting(facts["findings"], _FINDINGS)
     return {
         **facts,
         "findings": findings,
-        "commands": _fitting(facts["commands"], _LINES),
-        "warnings": _fitting(facts["warnings"], _LINES),
+        "commands": fitting(facts["commands"], _LINES),
+        "warnings": fitting(facts["warnings"], _LINES),
         "left_out": len(facts["findings"]) - len(findings),
     }
 
 
 def table(heading: str, rows: t.Sequence[str], notes: t.Sequence[str]) -> list[str]:
     """Return the heading, the first rows, the number of the others, and the first notes."""
-    shown, said = _fitting(rows, _TABLE), _fitting(notes, 2 * _LINES)
+    shown, said = fitting(rows, _TABLE), fitting(notes, 2 * _LINES)
     left = len(rows) - len(shown)
     more = [f"and {number_of(left, 'row')} more: -e gpu_drift_file=FILE writes them all"] if left else []
     others = len(notes) - len(said)
     return [heading, *shown, *more, *said, *([f"and {number_of(others, 'line')} more"] if others else [])]
-
-
-def _fitting(entries: t.Sequence[T], room: int) -> list[T]:
-    """Return the first entries whose JSON has together at most that many bytes."""
-    found: list[T] = []
-    for one in entries:
-        room -= len(json.dumps(one)) + 2
-        if room < 0:
-            break
-        found.append(one)
-    return found

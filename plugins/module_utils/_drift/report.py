@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import typing as t
 
+from .._core.bounded import number_missing
 from .._core.diff import differing
 from .._core.objects import merge, number_of
 from .._core.ownership import MANAGED_BY, has_label
@@ -123,7 +124,7 @@ def _of_nodes(step: str, pool: str, part: JsonObject) -> t.Iterator[JsonObject]:
     if "machine_sets" not in part:
         return
     wanted = sum(one["replicas"] for one in part["machine_sets"])
-    live = len(part.get("nodes") or [])
+    live = len(part.get("nodes") or []) + number_missing(part, "nodes")
     if live != wanted:
         yield _finding(step, pool, NODES, f"pool {pool}", [_field("nodes", live, wanted)])
 

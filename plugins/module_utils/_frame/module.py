@@ -13,7 +13,7 @@ import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 
-from .._core import secrets, shown
+from .._core import bounded, secrets, shown
 from .._core.errors import AcceleratorError, InputError
 from .._core.run import Run
 from .._kube import credentials
@@ -115,6 +115,7 @@ def execute(
 ) -> Result:
     """Call the module and return its result as people may see it. A failure is a result with C(failed).
 
+    A result that is too large for a job event of AWX says what it leaves out.
     run: the run of ansible-playbook that the task belongs to, if not the one of this process. contacts: the
     servers that have answered it.
     """
@@ -139,7 +140,7 @@ def execute(
         if api is not None:
             disconnect(api, name)
     result["duration"] = round(time.monotonic() - started, 3)
-    return shown.result({**result, **_written(api, check_mode, diff)})
+    return bounded.result(shown.result({**result, **_written(api, check_mode, diff)}))
 
 
 def _written(api: Api | None, check_mode: bool, diff: bool) -> Result:

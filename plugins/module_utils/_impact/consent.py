@@ -16,12 +16,17 @@ from .._nodes import drain
 from . import impact
 from .impact import Impact, Question
 
+UNCHANGED: t.Final = "Nothing was changed."
 
-def ask(api: Api, questions: t.Sequence[Question], on_busy: str, code: str) -> list[dict[str, t.Any]]:
+
+def ask(
+    api: Api, questions: t.Sequence[Question], on_busy: str, code: str, so_far: str = UNCHANGED
+) -> list[dict[str, t.Any]]:
     """Return what the coming writes end, as the result's key `ends`; without questions, send no request.
 
     on_busy: fail raises AcceleratorError with the code if a pod ends; wait returns once none does; drain
-    returns at once. A task that does not wait refuses in place of waiting.
+    returns at once. A task that does not wait refuses in place of waiting. so_far: a sentence that says what
+    the task has changed.
     """
     nodes = {one: api.list(known("Node"), labels=one) for one in dict.fromkeys(q.labels for q in questions)}
     names = {name(node) for found in nodes.values() for node in found}
@@ -32,7 +37,7 @@ def ask(api: Api, questions: t.Sequence[Question], on_busy: str, code: str) -> l
         _wait(api, questions, nodes, found, code)
         found = []
     if found and (on_busy == impact.FAIL or (on_busy == impact.WAIT and not api.wait_wanted)):
-        raise impact.refusal(found, code)
+        raise impact.refusal(found, code, so_far)
     for one in found:
         api.warn(f"{one.line} (on_busy: {on_busy}).")
     return impact.as_result(found)

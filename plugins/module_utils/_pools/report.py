@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from .._core.bounded import number_missing
 from .._core.diff import CHANGE, CREATE, DELETE, KEEP
 from .._core.objects import number_of
 from . import leftovers
@@ -97,20 +98,32 @@ def _pool(pool: JsonObject, result: JsonObject | None, cost: JsonObject | None) 
         "name": pool["name"],
         "instance_types": types,
         "others": [one["instance_type"] for one in pool["candidates"] if one["instance_type"] not in types],
-        "nodes": {"now": len(result["nodes"]) if result else None, "then": then},
+        "nodes": {"now": _nodes(result) if result else None, "then": then},
         "devices": None if then is None else then * each,
         "drift": list((result or {}).get("drift") or []),
         "cost": cost,
     }
 
 
+def _nodes(result: JsonObject) -> int:
+    return len(result["nodes"]) + number_missing(result, "nodes")
+
+
 def _drained(result: JsonObject) -> list[JsonObject]:
-    """Return the Machines that the pool loses, with their nodes; node is empty if there is none yet."""
+    """Return the Machines that the pool loses, with their nodes; node is empty if there is none yet.
+
+    If the result has only some of them, the last one stands for the others.
+    """
     return [
         {"pool": result["pool"]["name"], **one, "for": why}
         for why in ("removed", "replaced")
-        for one in result.get(why) or []
+        for one in (*(result.get(why) or []), *_more(result, why))
     ]
+
+
+def _more(result: JsonObject, why: str) -> list[JsonObject]:
+    left = number_missing(result, why)
+    return [{"machine": f"and {left} more", "machine_set": "", "node": "other nodes"}] if left else []
 
 
 def _rebooted(result: JsonObject) -> list[JsonObject]:

@@ -16,8 +16,11 @@ from .._nodes.labels import has_nvidia_pci, labels
 from .._tuning import machine_config, pool_judge, rollout
 from .._tuning.rollout import Reboot
 from .._tuning.selectors import selects
-from .rollout import MARK
+from . import release
+from .rollout import MARK, ORDER
 
+# The order in which pools are released: all at once, or one after the other after the rest of the cluster.
+TOGETHER, LAST = "together", "last"
 _MASTER: t.Final = "master"
 _BECAUSE: t.Final = "the cluster was updated while their MachineConfigPool was paused"
 
@@ -44,6 +47,11 @@ class Member(t.NamedTuple):
         """Return True if a run paused the pool for an update."""
         return bool(version(self))
 
+    @property
+    def order(self) -> str:
+        """Return when the pool is released, as its mark says."""
+        return pool_judge.annotation(self.pool, ORDER) or TOGETHER
+
 
 def version(one: Member) -> str:
     """Return the release that the pool waits for, or "" if no run paused it."""
@@ -54,7 +62,7 @@ def members(pools: t.Sequence[KubeObject], nodes: t.Sequence[KubeObject]) -> lis
     """Return the MachineConfigPools that have GPU nodes, by name."""
     found: dict[str, Member] = {}
     for node in filter(_has_gpus, nodes):
-        pool = _pool_of(pools, labels(node))
+        pool = pool_of(pools, labels(node))
         if pool is not None:
             found.setdefault(name(pool), Member(pool, [], [])).gpus.append(node)
     for one in found.values():
@@ -71,7 +79,7 @@ def _selects(pool: KubeObject, node: KubeObject) -> bool:
     return selects((pool.get("spec") or {}).get("nodeSelector"), labels(node))
 
 
-def _pool_of(pools: t.Iterable[KubeObject], marks: t.Mapping[str, str]) -> KubeObject | None:
+def pool_of(pools: t.Iterable[KubeObject], marks: t.Mapping[str, str]) -> KubeObject | None:
     """Return the pool of a node: master for the control plane, else a custom pool, else worker."""
     mine = [one for one in pools if selects((one.get("spec") or {}).get("nodeSelector"), marks)]
     order = {_MASTER: 0, machine_config.WORKER: 2}
@@ -91,7 +99,7 @@ def to_pause(found: t.Iterable[Member]) -> list[Member]:
                 "UPDATE-SHARED",
                 f"MachineConfigPool {_MASTER} has {number_of(len(one.gpus), 'GPU node')}: no update of the "
                 "cluster completes while the nodes of the control plane are held back. Nothing was changed.",
-                "Update without gpu_update_pause.",
+                "Update without gpu_update_pools.",
             )
         if one.others:
             raise AcceleratorError(
@@ -100,7 +108,7 @@ def to_pause(found: t.Iterable[Member]) -> list[Member]:
                 f"{number_of(len(one.others), 'other node')} ({', '.join(one.others[:5])}): pausing it would "
                 "hold back the others too. Nothing was changed.",
                 "Give the GPU nodes a MachineConfigPool of their own (a pool with tuning and reboot: planned "
-                "has one), or update without gpu_update_pause.",
+                "has one), or update without gpu_update_pools.",
                 [f"{one.title}: {text}" for text in one.others],
             )
         if conditions.is_true(one.pool, "Updating"):
@@ -111,6 +119,15 @@ def to_pause(found: t.Iterable[Member]) -> list[Member]:
                 f"Wait: `oc wait mcp {one.title} --for=condition=Updated --timeout=60m`.",
             )
     return wanted
+
+
+def to_mark(found: t.Iterable[Member], release_of_update: str, order: str) -> list[Member]:
+    """Return the paused pools whose mark names another release or another order than this run."""
+    return [
+        one
+        for one in found
+        if one.is_paused and one.is_marked and (version(one), one.order) != (release_of_update, order)
+    ]
 
 
 def refuse_unfinished(cluster: KubeObject | None) -> None:
@@ -125,10 +142,25 @@ def refuse_unfinished(cluster: KubeObject | None) -> None:
         )
 
 
+def refuse_not_begun(found: t.Iterable[Member], cluster: KubeObject | None) -> None:
+    """Raise UPDATE-NOT-BEGUN if the cluster is older than the release that paused pools wait for."""
+    now = release.current(cluster or {})
+    early = [one for one in found if one.is_paused and release.is_before(now, version(one))]
+    if early:
+        titles, wanted = ", ".join(one.title for one in early), version(early[0])
+        raise AcceleratorError(
+            "UPDATE-NOT-BEGUN",
+            f"MachineConfigPool {titles} waits for {wanted}, and the cluster still has {now}: once released, "
+            "its nodes would be updated together with all others. Nothing was changed.",
+            f"Run `oc adm upgrade --to={wanted}` first. If there will be no update, set "
+            "gpu_update_cancelled: true (module option cancelled).",
+        )
+
+
 def reboots(found: t.Iterable[Member], pods: t.Sequence[KubeObject]) -> list[Reboot]:
     """Return the nodes that reboot when these pools are released."""
     return [
-        rollout.reboot(one.title, "gpu_update_pause", _BECAUSE, going, one.pool, pods)
+        rollout.reboot(one.title, "gpu_update_pools", _BECAUSE, going, one.pool, pods)
         for one in found
         if one.is_paused and (going := rollout.behind(one.gpus, one.pool))
     ]
@@ -142,6 +174,7 @@ def as_result(found: t.Iterable[Member], paused: t.Container[str]) -> list[dict[
             "nodes": sorted(name(node) for node in one.gpus),
             "paused": one.title in paused,
             "version": version(one),
+            "order": one.order,
         }
         for one in found
     ]

@@ -49,6 +49,11 @@ def _order(version: str) -> tuple[int, int, int, bool, tuple[tuple[int, str], ..
     return major, minor, patch, not more, parts
 
 
+def is_before(version: str, other: str) -> bool:
+    """Return True if the first release is older; False if one of both texts is no release."""
+    return all(map(_FORM.fullmatch, (version, other))) and _order(version) < _order(other)
+
+
 def release(version: str) -> Release:
     """Return major and minor."""
     return parse(version)[:2]

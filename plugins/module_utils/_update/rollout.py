@@ -18,6 +18,8 @@ from .check import BLOCKING, OK, WARNING, Check
 
 # Says which pools a run paused for an update, and for which release; a run unpauses no other pool.
 MARK: t.Final = "accelerators.openshift/paused-for-update"
+# Says that the pool is released after every other pool. A pool without it is released at once.
+ORDER: t.Final = "accelerators.openshift/update-order"
 _SHOWN: t.Final = 10
 
 

@@ -19,7 +19,7 @@ from . import plan as upgrade_plan, wave_steps
 from .jobs import gangs
 from .jobs.gangs import Gang
 from .judge import BUSY
-from .look_steps import Seen, Work, look
+from .look_steps import Seen, Work
 from .options import GpuDriverUpgradeParams
 
 KEPT: t.Final = "UPGRADE-GANG"
@@ -43,7 +43,7 @@ def empty(work: Work, wave: t.Sequence[str]) -> None:
         elif work.params["on_busy"] == impact.DRAIN:
             evict_gangs(work.api, work.seen, wave)
     except AcceleratorError:
-        _reopen(work.api, work.params, wave)
+        _reopen(work, wave)
         raise
 
 
@@ -148,6 +148,6 @@ def _wait_idle(work: Work, wave: t.Sequence[str]) -> None:
     work.api.wait(queries, judge, title, on_timeout_code=BUSY)
 
 
-def _reopen(api: Api, params: GpuDriverUpgradeParams, wave: t.Sequence[str]) -> None:
-    seen = look(api, params)
-    wave_steps.reopen(api, [seen.drivers[node] for node in wave if node in seen.drivers])
+def _reopen(work: Work, wave: t.Sequence[str]) -> None:
+    drivers = work.look_at_drivers().drivers
+    wave_steps.reopen(work.api, [drivers[node] for node in wave if node in drivers])

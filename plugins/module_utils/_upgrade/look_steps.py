@@ -83,31 +83,62 @@ def queries(params: GpuDriverUpgradeParams) -> dict[str, Query]:
 
 
 def look(api: Api, params: GpuDriverUpgradeParams) -> Seen:
-    """Return the cluster as it is. Raise NotReadyError if nothing brings a driver."""
+    """Return the cluster as it is. Raise NotReadyError if nothing brings a driver.
+
+    One list of all pods has those of the operator too.
+    """
+    namespace = params["namespace"]
+
+    def wanted(pod: KubeObject) -> KubeObject | None:
+        is_operand = pod["metadata"]["namespace"] == namespace
+        return pod if is_operand or _is_busy(pod) or gang_facts.is_member(pod) else None
+
+    pods = api.list(known("Pod"), keep=wanted)
+    operands_pods = [pod for pod in pods if pod["metadata"]["namespace"] == namespace]
+    pools = [t.cast(StackPool, one) for one in params["pools"]] or [_everything()]
+    return _seen(
+        {**_listed(api, params, ("streams", "pods")), "pods": operands_pods},
+        pools,
+        [pod for pod in pods if _is_busy(pod)],
+        gang_facts.find([pod for pod in pods if _is_busy(pod) or gang_facts.is_member(pod)]),
+    )
+
+
+def look_at_drivers(api: Api, params: GpuDriverUpgradeParams, seen: Seen) -> Seen:
+    """Return the nodes and their drivers as they are now, with the pods of users as they were seen before."""
+    return _seen(_listed(api, params, ("streams",)), seen.pools, seen.pods, seen.gangs)
+
+
+def seen_by(snapshot: Snapshot, seen: Seen) -> Seen:
+    """Return what a wait for a wave has seen last, with the pods of users as they were seen before."""
+    found = {key: list(one) for key, one in snapshot.items() if key != "streams"}
+    found["drivers"] = list(seen.snapshot["drivers"])
+    return _seen(found, seen.pools, seen.pods, seen.gangs)
+
+
+def _listed(
+    api: Api, params: GpuDriverUpgradeParams, without: t.Collection[str]
+) -> dict[str, list[KubeObject]]:
     found: dict[str, list[KubeObject]] = {
         key: api.list(one.kind, one.namespace, one.labels)
         for key, one in queries(params).items()
-        if key != "streams"
+        if key not in without
     }
     try:
         found["drivers"] = api.list(known("NVIDIADriver"))
     except KindNotServedError:
         found["drivers"] = []
-    found["nodes"] = [node for node in found["nodes"] if _has_driver(node)]
-    pools = [t.cast(StackPool, one) for one in params["pools"]] or [_everything()]
-    pods = api.list(known("Pod"), keep=_wanted)
-    return Seen(
-        found,
-        targets.find(found),
-        node_driver.all_of(found),
-        pools,
-        [pod for pod in pods if _is_busy(pod)],
-        gang_facts.find(pods),
-    )
+    return found
 
 
-def _wanted(pod: KubeObject) -> KubeObject | None:
-    return pod if _is_busy(pod) or gang_facts.is_member(pod) else None
+def _seen(
+    found: t.Mapping[str, list[KubeObject]],
+    pools: list[StackPool],
+    pods: list[KubeObject],
+    gangs: list[Gang],
+) -> Seen:
+    found = {**found, "nodes": [node for node in found["nodes"] if _has_driver(node)]}
+    return Seen(found, targets.find(found), node_driver.all_of(found), pools, pods, gangs)
 
 
 def _is_busy(pod: KubeObject) -> bool:
@@ -150,6 +181,16 @@ class Work:
     def look(self) -> Seen:
         """Return the cluster as it is now."""
         self.seen = look(self.api, self.params)
+        return self.seen
+
+    def look_at_drivers(self) -> Seen:
+        """Return the nodes and their drivers as they are now."""
+        self.seen = look_at_drivers(self.api, self.params, self.seen)
+        return self.seen
+
+    def take(self, snapshot: Snapshot) -> Seen:
+        """Return the cluster as a wait for a wave has seen it last."""
+        self.seen = seen_by(snapshot, self.seen)
         return self.seen
 
     def result(self) -> dict[str, t.Any]:

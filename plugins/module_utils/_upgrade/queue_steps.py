@@ -79,7 +79,7 @@ def stop(work: Work, wave: t.Sequence[str]) -> None:
         judge = functools.partial(queues.judge_drained, drained)
         watched = {"workloads": Query(served[queues.WORKLOAD])}
         work.api.wait(watched, judge, title, on_timeout_code=queues.CODE)
-    work.look()
+        work.look()
 
 
 def _is_ours(queue: Queue, state: State) -> bool:

@@ -16,7 +16,7 @@ from .._kube.client import Api
 from . import empty_steps, state as states, wave_steps
 from .jobs import gangs
 from .judge import BUSY, judge_template
-from .look_steps import Seen, look, queries
+from .look_steps import Seen, look, look_at_drivers, queries
 from .node_driver import SKIP
 from .options import GpuDriverUpgradeParams, Triple
 from .state import State
@@ -82,7 +82,7 @@ def back(api: Api, params: GpuDriverUpgradeParams, state: State) -> list[str]:
         old = _old(state, target)
         if failed and old:
             kept += _target(api, params, state, seen, target, failed, old)
-    now = look(api, params)
+    now = look_at_drivers(api, params, seen)
     wave_steps.restore(api, now, state.before)
     wave_steps.reopen(api, now.drivers.values())
     return kept
@@ -124,9 +124,9 @@ def _target(
     wave_steps.write_target(api, target, old, {})
     judge = functools.partial(judge_template, failed, state.wanted, "UPGRADE-ROLLBACK", is_wanted=False)
     api.wait(queries(params), judge, f"template of {target.title}", on_timeout_code="UPGRADE-ROLLBACK")
-    wave_steps.go_on(api, look(api, params), failed)
+    wave_steps.go_on(api, look_at_drivers(api, params, seen), failed)
     wave_steps.wait(api, params, seen, old, failed, f"old driver of {', '.join(failed)}")
-    now = look(api, params).drivers
+    now = look_at_drivers(api, params, seen).drivers
     here = [now[one.name] for one in others if one.name in now]
     wave_steps.release(api, [one for one in here if one.is_current])
     return [one.name for one in here if not one.is_current]

@@ -92,7 +92,7 @@ def upgrade(work: Work) -> dict[str, t.Any]:
         if number and (phase := _stops(api, params)):
             queue_steps.give_back_all(work)
             work.store(phase=phase)
-            work.look()
+            work.look_at_drivers()
             return work.result()
         if number:
             # Nodes go away meanwhile, and pods start.
@@ -135,8 +135,7 @@ def _refuse_busy(work: Work, wave: t.Sequence[str]) -> None:
 
 def _pass(work: Work, wave: t.Sequence[str], title: str) -> None:
     """Wait for the nodes of the wave, and take them through the gate. Raise if either fails."""
-    wave_steps.wait(work.api, work.params, work.seen, work.plan.wanted, wave, title)
-    seen = work.look()
+    seen = work.take(wave_steps.wait(work.api, work.params, work.seen, work.plan.wanted, wave, title))
     wave_steps.reopen(work.api, [seen.drivers[node] for node in wave if node in seen.drivers])
     nodes = [seen.drivers[node].node for node in wave if node in seen.drivers]
     pools = {node: wave_steps.pool_of(seen, node) for node in wave if node in seen.drivers}
@@ -168,7 +167,7 @@ def _stops(api: Api, params: GpuDriverUpgradeParams) -> str:
 
 def finish(work: Work) -> None:
     """Give the objects their own upgradePolicy back, and no longer hold the chosen nodes back."""
-    seen, state = work.look(), work.state
+    seen, state = work.look_at_drivers(), work.state
     wave_steps.restore(work.api, seen, state.before)
     wave_steps.release(work.api, [one for one in seen.chosen if one.is_free])
     wave_steps.reopen(work.api, seen.chosen)
@@ -185,7 +184,7 @@ def finish(work: Work) -> None:
         )
     queue_steps.give_back_all(work)
     work.store(phase=states.DONE, before={}, waves=(), failed=(), failure="")
-    work.look()
+    work.look_at_drivers()
 
 
 def _failed(work: Work, wave: t.Sequence[str], exc: AcceleratorError) -> AcceleratorError:

@@ -191,10 +191,11 @@ def _nothing_due(
     api: Api, params: GpuDriverUpgradeParams, seen: Seen, plan: Plan, found: State | None
 ) -> dict[str, t.Any]:
     """Finish what a killed run left: labels that hold nodes back, and the upgradePolicy."""
-    is_held = any(one.is_held or one.is_closed for one in seen.chosen)
+    is_left = any(one.is_held or one.is_closed for one in seen.chosen)
+    is_left = is_left or any(one.noted is not None for one in seen.targets)
     state = found or _none(plan.wanted).at(phase=states.DONE)
     work = Work(api, params, seen, plan, state, [])
-    if is_held or state.is_open or state.queues or state.phase == states.FAILED:
+    if is_left or state.is_open or state.queues or state.phase == states.FAILED:
         run_steps.finish(work)
     work.state = work.state.at(phase=states.DONE)
     return work.result()

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import typing as t
 from dataclasses import dataclass
 
@@ -18,6 +19,9 @@ from .options import Triple
 
 POLICY, DRIVER = "ClusterPolicy", "NVIDIADriver"
 _TRIPLE: t.Final = Triple._fields
+# The upgradePolicy that an object had before an upgrade changed it, as JSON. It is there until the upgrade
+# gives it back, also if somebody deletes the state of the upgrade.
+_NOTE: t.Final = "accelerators.openshift/upgrade-policy-before"
 _MOVE: t.Final = (
     "One template serves all nodes of a ClusterPolicy, so its waves hold nodes back by a label. With one "
     "NVIDIADriver for each pool (gpu_pools[].driver) each pool has a driver of its own."
@@ -59,6 +63,16 @@ class Target:
         return dict(self.section.get("upgradePolicy") or {})
 
     @property
+    def noted(self) -> dict[str, t.Any] | None:
+        """Return the upgradePolicy that an upgrade still has to give back, or None without one."""
+        text = (self.live["metadata"].get("annotations") or {}).get(_NOTE)
+        try:
+            found = json.loads(text) if text else None
+        except ValueError:
+            return None
+        return found if isinstance(found, dict) else None
+
+    @property
     def is_automatic(self) -> bool:
         """Return whether the operator's upgrade controller works on the nodes of the object."""
         if self.kind == POLICY:
@@ -70,21 +84,33 @@ class Target:
         """Return the merge patch that gives the part of the driver these values."""
         return {"spec": {"driver": dict(values)} if self.kind == POLICY else dict(values)}
 
-    def patch_to(self, triple: Triple, rules: t.Mapping[str, t.Any]) -> KubeObject | None:
-        """Return the merge patch to this driver and these values of its upgradePolicy; None if all are so."""
+    def patch_to(
+        self, triple: Triple, rules: t.Mapping[str, t.Any], is_last: bool = False
+    ) -> KubeObject | None:
+        """Return the merge patch to this driver and these values of its upgradePolicy; None if all are so.
+
+        The first change of the upgradePolicy notes the old one in the object. is_last: this gives it back.
+        """
         values: dict[str, t.Any] = {}
         if self.triple != triple:
             values |= {key: value or None for key, value in zip(_TRIPLE, triple, strict=True)}
         if changed := _changed(rules, self.rules):
             values["upgradePolicy"] = changed
-        return self.body(values) if values else None
+        found = self.body(values) if values else {}
+        is_noted = _NOTE in (self.live["metadata"].get("annotations") or {})
+        if is_last and is_noted:
+            found["metadata"] = {"annotations": {_NOTE: None}}
+        elif changed and not is_last and not is_noted:
+            found["metadata"] = {"annotations": {_NOTE: json.dumps(self.rules, sort_keys=True)}}
+        return found or None
 
     def before(self, left: t.Mapping[str, t.Any] | None = None) -> dict[str, t.Any]:
         """Return what a rollback needs: the driver, and the upgradePolicy.
 
         left: what a failed upgrade has noted, whose upgradePolicy the object still has.
         """
-        return {"triple": list(self.triple), "rules": left["rules"] if left else self.rules}
+        noted = self.rules if self.noted is None else self.noted
+        return {"triple": list(self.triple), "rules": left["rules"] if left else noted}
 
 
 def _changed(wanted: t.Mapping[str, t.Any], live: t.Mapping[str, t.Any]) -> dict[str, t.Any]:

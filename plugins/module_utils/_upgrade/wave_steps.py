@@ -10,6 +10,7 @@ import functools
 import typing as t
 
 from .._core.errors import NotReadyError
+from .._core.objects import Snapshot
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._nodes import drain_steps
@@ -21,7 +22,7 @@ from .._stack.clusterpolicy.judge import PODS
 from .._stack.params import StackPool
 from . import node_driver, targets
 from .judge import WAITING, Wave, WaveJudge, judge_template
-from .look_steps import Seen, look, queries
+from .look_steps import Seen, look_at_drivers, queries
 from .node_driver import NodeDriver
 from .options import GpuDriverUpgradeParams, Triple
 from .plan import Plan
@@ -45,20 +46,28 @@ def rules(params: GpuDriverUpgradeParams, target: Target, size: int) -> dict[str
     return found
 
 
-def write_target(api: Api, target: Target, triple: Triple, values: t.Mapping[str, t.Any]) -> None:
-    """Give the object this driver and these values of its upgradePolicy, if it has others."""
+def write_target(
+    api: Api, target: Target, triple: Triple, values: t.Mapping[str, t.Any], is_last: bool = False
+) -> None:
+    """Give the object this driver and these values of its upgradePolicy, if it has others.
+
+    is_last: these are the values that it had before the upgrade.
+    """
     kind = known(target.kind)
     live = api.get(kind, target.name) or target.live
-    if body := Target(target.kind, live, target.nodes).patch_to(triple, values):
+    if body := Target(target.kind, live, target.nodes).patch_to(triple, values, is_last):
         api.merge_patch(kind, target.name, None, body)
 
 
 def restore(api: Api, seen: Seen, before: t.Mapping[str, t.Mapping[str, t.Any]]) -> None:
-    """Give the objects their own upgradePolicy back. before: title of each object -> what it had."""
+    """Give the objects their own upgradePolicy back. before: title of each object -> what it had.
+
+    An object that it lacks may have a note of its own: the state of an earlier upgrade was deleted.
+    """
     for target in seen.targets:
-        if target.title in before:
-            values = targets.restoring(before[target.title]["rules"], target.rules)
-            write_target(api, target, target.triple, values)
+        rules = before[target.title]["rules"] if target.title in before else target.noted
+        if rules is not None:
+            write_target(api, target, target.triple, targets.restoring(rules, target.rules), is_last=True)
 
 
 def hold(api: Api, drivers: t.Iterable[NodeDriver]) -> None:
@@ -126,20 +135,21 @@ def wait(
     wanted: Triple,
     nodes: t.Sequence[str],
     title: str,
-) -> None:
-    """Wait until every node runs the driver and its stack works. Raise NotReadyError with logs if not.
+) -> Snapshot:
+    """Wait until every node runs the driver and its stack works, and return what the wait has seen last.
 
-    A node that was in the middle of another upgrade may still fail at that one: it gets another try.
+    Raise NotReadyError with logs if not. A node that was in the middle of another upgrade may still fail at
+    that one: it gets another try.
     """
     try:
-        _watch(api, params, seen, wanted, nodes, title)
+        return _watch(api, params, seen, wanted, nodes, title)
     except NotReadyError as exc:
-        if not (again := _failed_before(look(api, params), seen, wanted, exc.facts["late"])):
+        if not (again := _failed_before(look_at_drivers(api, params, seen), seen, wanted, exc.facts["late"])):
             raise
         judge = functools.partial(judge_template, again, wanted, WAITING, is_wanted=True)
         api.wait(queries(params), judge, f"template for {', '.join(again)}", on_timeout_code=WAITING)
-        go_on(api, look(api, params), again)
-        _watch(api, params, seen, wanted, nodes, title)
+        go_on(api, look_at_drivers(api, params, seen), again)
+        return _watch(api, params, seen, wanted, nodes, title)
 
 
 def _failed_before(now: Seen, before: Seen, wanted: Triple, late: t.Collection[str]) -> list[str]:
@@ -161,13 +171,13 @@ def _watch(
     wanted: Triple,
     nodes: t.Sequence[str],
     title: str,
-) -> None:
+) -> Snapshot:
     limit = float(params["node_timeout"] * len(nodes))
     api.deadline.grow(api.deadline.elapsed() + limit + params["wait_timeout"])
     wave = wave_of(seen, wanted, nodes, limit)
     judge = WaveJudge(wave, api.clock, params["grace"])
     try:
-        api.wait(queries(params), judge, title, params["settle"])
+        return api.wait(queries(params), judge, title, params["settle"])
     except NotReadyError as exc:
         diagnose.read_logs(api, judge, exc, PODS)
         exc.facts["late"] = sorted({one.node for one in judge.findings if one.node and not one.is_ready})

@@ -54,7 +54,7 @@ def test_a_go_pauses_the_pool_of_the_gpu_nodes(place: Place, tmp_path: Path) -> 
     variables = {"gpu_update_version": "4.22.9", "gpu_update_file": str(answer)}
     run = place.done("before_openshift_update", **variables)
     assert place.writes(run) == []
-    run = place.done("before_openshift_update", gpu_update_pause=True, **variables)
+    run = place.done("before_openshift_update", gpu_update_pools="last", **variables)
     assert place.writes(run) == ["patch machineconfigpools.machineconfiguration.openshift.io /gpu"]
     assert gpu_pool(place)["spec"]["paused"] is True
     assert json.loads(answer.read_text())["go"] is True
@@ -63,15 +63,30 @@ def test_a_go_pauses_the_pool_of_the_gpu_nodes(place: Place, tmp_path: Path) -> 
 
 
 def test_a_no_go_pauses_nothing(place: Place) -> None:
-    run = place.run("before_openshift_update", gpu_update_version="4.22.8", gpu_update_pause=True)
+    run = place.run("before_openshift_update", gpu_update_version="4.22.8", gpu_update_pools="pause")
     assert (run.rc != 0, place.writes(run)) == (True, [])
     said = next(one["msg"] for one in run.tasks if one.name == "Say go or no-go")
     assert said.startswith("no-go for 4.22.8")
+    wanted = {"gpu_update_version": "4.22.8", "gpu_update_pools": "pause", "gpu_update_fail_on": "never"}
+    run = place.run("before_openshift_update", **wanted)
+    assert (run.rc, place.writes(run)) == (0, []), run.output[-4000:]
+    said = next(one["msg"] for one in run.tasks if one.name == "Say go or no-go")
+    assert said == "no-go for 4.22.8, the checks say blocking"
+
+
+def test_nothing_is_released_before_the_update_begins(place: Place) -> None:
+    early = place.demo.module("update_pools", state="released")
+    assert (early.failed, early.result["code"], place.audit.writes(early)) == (True, "UPDATE-NOT-BEGUN", [])
+    assert gpu_pool(place)["spec"]["paused"] is True
 
 
 def test_the_update_leaves_the_gpu_nodes_out(place: Place) -> None:
     change = {"new_kernel": NEW, "new_ostree_version": "9.8.20260815-0"}
     faults.add(place.cluster.needs_sandbox(), "os_update", change)
+    cluster = must_get(place.client, "config.openshift.io/v1", "clusterversions", "version")
+    done = {**cluster["status"]["history"][0], "version": "4.22.9"}
+    status = {"status": {"history": [done, *cluster["status"]["history"]]}}
+    place.client.patch("config.openshift.io/v1", "clusterversions", "version", None, status, "status")
     until(lambda: kernels(place, gpus=False) == {NEW}, "the other workers are updated")
     assert kernels(place, gpus=True) == {OLD}
 
@@ -80,6 +95,7 @@ def test_they_follow_and_the_next_run_writes_nothing(place: Place) -> None:
     done = place.demo.module("update_pools", state="released", wait_timeout=300)
     assert not done.failed, done.result
     assert kernels(place, gpus=True) == {NEW}
+    assert [one["order"] for one in done.result["pools"]] == ["last"]
     assert "annotations" not in gpu_pool(place)["metadata"] or not gpu_pool(place)["metadata"]["annotations"]
     again = place.demo.module("update_pools", state="released", in_process=False)
     assert (again.changed, place.audit.writes(again)) == (False, [])

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import typing as t
 
+import pytest
+
 from ansible_collections.accelerators.openshift.plugins.filter.gpu_table import table
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import bounded
 
 ONE: t.Final = {"nvidia.com/gpu": 1}
 POOLS: t.Final[list[dict[str, t.Any]]] = [
@@ -89,3 +92,22 @@ def test_many_quotas_are_a_sum_and_those_that_are_used_up() -> None:
         "quota - 40 quotas, 1 limit used up",
         "quota - team-0/gpu-quota requests.nvidia.com/gpu 8 of 8 used",
     ]
+
+
+def machines(number: int) -> dict[str, t.Any]:
+    nodes = [{"name": f"n{one}", "instance_type": "g4dn.xlarge", "expected": ONE} for one in range(number)]
+    return {"nodes": nodes, "invocation": {"module_args": {"name": "big"}}}
+
+
+@pytest.mark.parametrize("most", [2_000, 20_000, 40_000])
+def test_the_sums_count_nodes_that_the_results_left_out(most: int) -> None:
+    """Each result is cut for itself, so each may lack other nodes."""
+    (run,) = validation("n9")["results"]
+    of_pools = {"workload": {"nodes": [{**one, "pool": "big"} for one in run["workload"]["nodes"]]}}
+    results = [machines(500), stack(500, bad=("n7", "n450")), of_pools]
+    cut = [bounded.result(one, most) for one in results]
+    assert any(one.get("left_out") for one in cut)
+    lines = [line.split() for line in table(POOLS, *cut)]
+    assert " ".join(lines[1]) == "big 500 nodes, 3 to look at g4dn.xlarge 500/498/499 580.1"
+    assert {line[1] for line in lines[2:5]} == {"n7", "n9", "n450"}
+    assert " ".join(lines[5]) == "small 1 node p5.48xlarge 8/8/- 580.1"

@@ -5,84 +5,32 @@
 
 from __future__ import annotations
 
-import typing as t
+from unit.tuning.operator_in_memory import KINDS, Operator, gpu_pod, node, pool
+from unit.update.pools_in_memory import (
+    cluster,
+    cpu,
+    gpu,
+    own_pool,
+    params,
+    paused,
+    refusal,
+    released,
+    update,
+    version,
+)
 
-import pytest
-from unit.tuning.operator_in_memory import KINDS, Operator, config, gpu_pod, node, pool
-
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._update import (
     pause,
     pause_steps,
     rollout,
 )
 
-GPU: t.Final = "node-role.kubernetes.io/gpu"
-ROLES: t.Final = {
-    "key": "machineconfiguration.openshift.io/role",
-    "operator": "In",
-    "values": ["worker", "gpu"],
-}
-
-
-def own_pool(**spec: t.Any) -> KubeObject:
-    """Return the MachineConfigPool of the GPU nodes."""
-    return pool("gpu", machineConfigSelector={"matchExpressions": [ROLES]}, **spec)
-
-
-def gpu(name: str) -> KubeObject:
-    return node(name, labels={GPU: ""})
-
-
-def cpu(name: str) -> KubeObject:
-    found = node(name)
-    del found["metadata"]["labels"]["accelerators.openshift/pool"]
-    return found
-
-
-def version(progressing: str = "False") -> KubeObject:
-    return {
-        "apiVersion": "config.openshift.io/v1",
-        "kind": "ClusterVersion",
-        "metadata": {"name": "version"},
-        "status": {"conditions": [{"type": "Progressing", "status": progressing, "message": "Working"}]},
-    }
-
-
-def cluster(*more: KubeObject, progressing: str = "False") -> Operator:
-    objects = (own_pool(), gpu("g1"), gpu("g2"), cpu("c1"), version(progressing), *more)
-    return Operator(*objects, kinds=(*KINDS, "ClusterVersion"))
-
-
-def params(**more: t.Any) -> t.Any:
-    return {"state": "paused", "version": "4.22.9", "on_busy": "fail", "lock_timeout": 0, **more}
-
-
-def paused(operator: Operator, **more: t.Any) -> dict[str, t.Any]:
-    return pause_steps.paused(operator.api(**more), params())
-
-
-def released(operator: Operator, on_busy: str = "fail", **more: t.Any) -> dict[str, t.Any]:
-    return pause_steps.released(operator.api(**more), params(on_busy=on_busy))
-
-
-def update(operator: Operator) -> None:
-    """Bring another configuration to all pools, as a release does."""
-    operator.server.put(config("01-worker-kernel", "worker", "new"))
-    operator._work()
-
-
-def refusal(call: t.Callable[[], t.Any]) -> AcceleratorError:
-    with pytest.raises(AcceleratorError) as caught:
-        call()
-    return caught.value
-
 
 def test_only_the_nodes_with_gpus_wait_and_reboot_when_they_are_released() -> None:
     operator = cluster()
     found = paused(operator)
-    assert found["pools"] == [{"name": "gpu", "nodes": ["g1", "g2"], "paused": True, "version": ""}]
+    expected = {"name": "gpu", "nodes": ["g1", "g2"], "paused": True, "version": "", "order": "together"}
+    assert found["pools"] == [expected]
     assert operator.must("MachineConfigPool", "gpu")["spec"]["paused"] is True
     update(operator)
     assert operator.reboots == ["c1"]
@@ -179,6 +127,45 @@ def test_a_node_of_the_control_plane_belongs_to_master() -> None:
     compact["metadata"]["labels"]["node-role.kubernetes.io/master"] = ""
     (found,) = pause.members(pools, [compact])
     assert found.title == "master"
+
+
+def test_nothing_is_released_before_the_update_begins() -> None:
+    """Once released, the GPU nodes would be updated together with all others."""
+    operator = cluster(version(release="4.22.5"))
+    paused(operator)
+    operator.server.requests.clear()
+    error = refusal(lambda: released(operator))
+    assert (error.code, operator.server.writes()) == ("UPDATE-NOT-BEGUN", [])
+    assert "gpu waits for 4.22.9, and the cluster still has 4.22.5" in error.message
+    assert refusal(lambda: released(operator, check_mode=True)).code == "UPDATE-NOT-BEGUN"
+    pause_steps.released(operator.api(), params(cancelled=True))
+    live = operator.must("MachineConfigPool", "gpu")
+    assert (live["spec"]["paused"], live["metadata"]["annotations"]) == (False, {})
+
+
+def test_a_later_release_than_the_one_of_the_mark_is_enough() -> None:
+    operator = cluster(version(release="4.22.10"))
+    paused(operator)
+    assert released(operator)["pools"][0]["paused"] is False
+
+
+def test_a_second_pause_for_another_release_changes_the_mark() -> None:
+    operator = cluster()
+    paused(operator)
+    operator.server.requests.clear()
+    pause_steps.paused(operator.api(), params(version="4.22.11", order="last"))
+    assert len(operator.server.writes()) == 1
+    marks = operator.must("MachineConfigPool", "gpu")["metadata"]["annotations"]
+    assert (marks[rollout.MARK], marks[rollout.ORDER]) == ("4.22.11", "last")
+    paused(operator)
+    assert operator.must("MachineConfigPool", "gpu")["metadata"]["annotations"] == {rollout.MARK: "4.22.9"}
+
+
+def test_a_release_that_is_none_is_refused() -> None:
+    operator = cluster()
+    error = refusal(lambda: pause_steps.paused(operator.api(), params(version="next")))
+    assert (error.code, operator.server.writes()) == ("INPUT-VALUE", [])
+    assert error.message.startswith("version is 'next'")
 
 
 def test_the_control_plane_is_not_paused() -> None:

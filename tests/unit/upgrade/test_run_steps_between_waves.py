@@ -174,3 +174,14 @@ def test_a_node_whose_pods_nothing_ends_is_not_tried_twice() -> None:
     asked = [path for method, path in operator.server.writes() if method == "PATCH" and "/nodes/" in path]
     assert len(asked) == 1, asked
     assert operator.upgraded == []
+
+
+@pytest.mark.parametrize("nodes", [("gpu-0", "gpu-1"), ("gpu-0", "gpu-1", "gpu-2")])
+def test_a_wave_lists_the_pods_of_all_namespaces_once(nodes: tuple[str, ...]) -> None:
+    """A cluster has thousands of them: one list before the plan, and one before each wave but the canary."""
+    operator = Operator(nodes)
+    steps.ensure(operator.api(), params())
+    lists = [path for method, path, _query in operator.server.requests if method == "GET"]
+    assert lists.count("/api/v1/pods") == len(nodes)
+    # Each wait for a wave begins with a list, and the end of the upgrade looks at the drivers twice.
+    assert lists.count("/api/v1/namespaces/nvidia-gpu-operator/pods") == len(nodes) + 2

@@ -74,7 +74,8 @@ def test_a_patch_has_only_what_differs() -> None:
     changes = {"repository": "r", "image": "i", "version": "2"}
     assert one.patch_to(NEW, {}) == {"spec": changes}
     assert one.patch_to(one.triple, {"maxParallelUpgrades": 2}) == {
-        "spec": {"upgradePolicy": {"maxParallelUpgrades": 2}}
+        "spec": {"upgradePolicy": {"maxParallelUpgrades": 2}},
+        "metadata": {"annotations": {"accelerators.openshift/upgrade-policy-before": "{}"}},
     }
     assert one.patch_to(Triple("", "", ""), {}) == {"spec": dict.fromkeys(changes)}
 

@@ -58,6 +58,11 @@ UPDATE: t.Final = (
         "Run `oc get nodes -L nvidia.com/gpu-driver-upgrade-state`, and let the change finish first.",
     ),
     Code(
+        "UPDATE-NOT-BEGUN",
+        "A paused MachineConfigPool waits for a release that the cluster does not have yet.",
+        "Run `oc adm upgrade --to=RELEASE` first; without an update, set `gpu_update_cancelled: true`.",
+    ),
+    Code(
         "UPDATE-OPERATOR",
         "An operator does not support the release, is not installed properly, or does not say which "
         "releases it supports.",

@@ -1,0 +1,64 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The order in which paused pools are released: all at once, or one by one after the rest of the cluster."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.objects import KubeObject, Snapshot, name, named
+from .._core.readiness import Grace, Readiness, worst
+from .._nodes.labels import labels
+from .._tuning import pool_judge
+from .pause import LAST, Member, pool_of
+
+
+def turns(found: t.Iterable[Member]) -> list[list[Member]]:
+    """Return the pools that are released at the same time, one list after the other."""
+    given = list(found)
+    together = [one for one in given if one.order != LAST]
+    return [*([together] if together else []), *([one] for one in given if one.order == LAST)]
+
+
+def waits(turn: t.Iterable[Member]) -> bool:
+    """Return True if the pools of this turn wait until the rest of the cluster is updated."""
+    return any(one.order == LAST and one.is_paused for one in turn)
+
+
+def others(pools: t.Iterable[KubeObject], held: t.Collection[str]) -> list[str]:
+    """Return the names of the pools with nodes that come before a pool that is last.
+
+    held: names of the pools that this collection still holds back. A pool that somebody else paused does not
+    count: its nodes are updated only when that person releases it.
+    """
+    return [title for title in _with_nodes(pools, held) if not _is_paused(named(pools, title))]
+
+
+def paused_by_others(pools: t.Iterable[KubeObject], held: t.Collection[str]) -> list[str]:
+    """Return the names of the pools with nodes that somebody else paused. held: as for `others`."""
+    return [title for title in _with_nodes(pools, held) if _is_paused(named(pools, title))]
+
+
+def _with_nodes(pools: t.Iterable[KubeObject], held: t.Collection[str]) -> list[str]:
+    counted = (name(one) for one in pools if (one.get("status") or {}).get("machineCount"))
+    return sorted(title for title in counted if title not in held)
+
+
+def _is_paused(pool: KubeObject) -> bool:
+    return bool((pool.get("spec") or {}).get("paused"))
+
+
+def judge(held: t.Collection[str], grace: Grace, snapshot: Snapshot) -> Readiness:
+    """Return ready if every pool that comes first is rolled out. The snapshot has all pools and all nodes."""
+    pools = snapshot[pool_judge.POOLS]
+    nodes: dict[str, list[KubeObject]] = {}
+    for node in snapshot[pool_judge.NODES]:
+        if pool := pool_of(pools, labels(node)):
+            nodes.setdefault(name(pool), []).append(node)
+    found = [
+        pool_judge.judge_pool(named(pools, title), title, nodes.get(title, []))
+        for title in others(pools, held)
+    ]
+    return worst(grace.harden(found))
