@@ -33,9 +33,12 @@ def fleet(where: Surroundings, report: Report, _rounds: int) -> None:
         hosts = {f"cluster-{port}": _connection(port) for port in ports}
         where.inventory(*hosts, variables=hosts)
         for forks in FORKS:
-            samples[forks] = where.play(
-                playbook, *arguments, "-e", "gpu_drift_fail=false", "--forks", str(forks)
+            one = where.play(playbook, *arguments, "-e", "gpu_drift_fail=false", "--forks", str(forks))
+            samples[forks] = one
+            said = (
+                f"fleet: {count} clusters, {forks} forks: {one.seconds:.0f} s, {one.cpu:.0f} s of processor"
             )
+            print(said, file=sys.stderr, flush=True)
     for one in samples.values():
         if one.output.count("failed=0") != count or "rescued=1" in one.output:
             raise RunError(f"a cluster was not compared:\n{one.output[-3000:]}")

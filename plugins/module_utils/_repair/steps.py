@@ -20,7 +20,17 @@ from .._machines.steps import health, nodes as node_steps
 from .._nodes import drain_steps, node as node_facts
 from .._nodes.drain import Rules
 from .._workload import chosen, steps as validation_steps
-from . import findings, look_steps, options, reboot, reboot_steps, record as records, report, seen as decision
+from . import (
+    findings,
+    host_steps,
+    look_steps,
+    options,
+    reboot,
+    reboot_steps,
+    record as records,
+    report,
+    seen as decision,
+)
 from .options import GpuNodeRepairParams
 from .reboot_steps import Way
 from .record import Record
@@ -197,8 +207,15 @@ def _still_broken(api: Api, params: GpuNodeRepairParams, exc: NotReadyError) -> 
 
 
 def _replace(api: Api, params: GpuNodeRepairParams, seen: Seen) -> dict[str, t.Any]:
-    """Have the machine replaced, as gpu_node does."""
+    """Have the machine replaced, as gpu_node does. On bare metal this needs another free host."""
+    remark = ""
+    if seen.host is not None:
+        _machine, live = node_steps.replaceable(api, seen.name, seen.machine, params["namespace"])
+        host_steps.require_another(api, seen, seen.host, live)
+        remark = host_steps.remark(seen.host, live)
     uid = str(seen.machine["metadata"].get("uid") or "") if seen.machine else None
     wishes = t.cast(node_steps.GpuNodeParams, {**params, "state": "replaced", "machine_uid": uid})
     made = node_steps.replace(api, seen.name, seen.machine, wishes)
+    if remark:
+        api.warn(remark)
     return report.result(seen, "replaced", new_machines=made)

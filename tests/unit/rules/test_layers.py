@@ -83,7 +83,7 @@ STEPS = {
     "_quota/offered",
     "_quota/steps",
     "_removal/steps",
-    *(f"_repair/{one}" for one in ("look_steps", "reboot_steps", "steps")),
+    *(f"_repair/{one}" for one in ("host_steps", "look_steps", "reboot_steps", "steps")),
     "_stack/backend",
     "_stack/clusterpolicy/migration",
     "_stack/clusterpolicy/preconditions",

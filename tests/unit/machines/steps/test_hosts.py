@@ -8,12 +8,12 @@ from __future__ import annotations
 import pytest
 from unit.machines.builders import Data
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import bare_metal
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import hosts
 
 
 class TestHosts:
     def test_who_is_free(self) -> None:
-        hosts = [
+        there = [
             self.host("free"),
             self.host("taken", spec={"consumerRef": {"name": "m-1"}}),
             self.host("outside", spec={"externallyProvisioned": True}),
@@ -29,7 +29,7 @@ class TestHosts:
             self.host("new", status={}),
             self.host("other", labels={"gpu": "t4"}),
         ]
-        supply = bare_metal.supply_of(hosts, {"matchLabels": {"gpu": "h100"}})
+        supply = hosts.supply_of(there, {"matchLabels": {"gpu": "h100"}})
         assert (supply.matching, supply.free, supply.coming) == (6, 1, 2)
         assert (
             supply.summary({"matchLabels": {"gpu": "h100"}})
@@ -54,7 +54,7 @@ class TestHosts:
         ],
     )
     def test_expressions(self, expression: Data, matches: bool) -> None:
-        assert bare_metal.selects({"matchExpressions": [expression]}, self.host("a")) is matches
+        assert hosts.selects({"matchExpressions": [expression]}, self.host("a")) is matches
 
     @staticmethod
     def host(
