@@ -79,11 +79,11 @@ class Alert(t.NamedTuple):
 
 def alerts(limits: Limits) -> list[Alert]:
     """Return all alerts, in the order of docs/runbooks.md."""
-    return [*_of_gpus(limits), *_of_nodes(limits), *_of_cluster(limits)]
+    return [*_of_errors(limits), *_of_use(limits), *_of_devices(), *_of_upkeep(limits), *_of_cluster(limits)]
 
 
-def _of_gpus(limits: Limits) -> list[Alert]:
-    """Return the alerts about one GPU, which the exporter reports."""
+def _of_errors(limits: Limits) -> list[Alert]:
+    """Return the alerts about errors of one GPU, which the exporter reports."""
     return [
         Alert(
             *("GpuXid", "GPU-HW-XID", CRITICAL, "0m"),
@@ -110,6 +110,12 @@ def _of_gpus(limits: Limits) -> list[Alert]:
             f"max by ({_GPU}) (DCGM_FI_DEV_ROW_REMAP_FAILURE) > 0",
             f"{_WHERE} could not remap a row of its memory: replace the GPU.",
         ),
+    ]
+
+
+def _of_use(limits: Limits) -> list[Alert]:
+    """Return the alerts about what one GPU does, which the exporter reports."""
+    return [
         Alert(
             *("GpuThrottled", "GPU-THROTTLED", WARNING, "15m"),
             f"sum by ({_GPU}, clock_event) (DCGM_EXP_CLOCK_EVENTS_COUNT"
@@ -126,9 +132,8 @@ def _of_gpus(limits: Limits) -> list[Alert]:
     ]
 
 
-def _of_nodes(limits: Limits) -> list[Alert]:
-    """Return the alerts about one node, which kube-state-metrics reports."""
-    running = f'{_UPGRADE}!~"|upgrade-required|upgrade-done|upgrade-failed"'
+def _of_devices() -> list[Alert]:
+    """Return the alerts about the devices of one node, which kube-state-metrics reports."""
     return [
         Alert(
             *("GpuLost", "GPU-LOST", CRITICAL, "10m"),
@@ -150,6 +155,13 @@ def _of_nodes(limits: Limits) -> list[Alert]:
             'label_replace(DCGM_FI_DEV_GPU_TEMP, "node", "$1", "Hostname", "(.+)")',
             "Node {{ $labels.node }} has GPUs and no metrics: no other alert can see them.",
         ),
+    ]
+
+
+def _of_upkeep(limits: Limits) -> list[Alert]:
+    """Return the alerts about changes of one node that do not end."""
+    running = f'{_UPGRADE}!~"|upgrade-required|upgrade-done|upgrade-failed"'
+    return [
         Alert(
             *("GpuDriverUpgradeStuck", "GPU-UPG-RUNNING", WARNING, limits.upgrade),
             f"max by (node, {_UPGRADE}) (kube_node_labels{{{running}}}) > 0",
