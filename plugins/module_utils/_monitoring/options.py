@@ -21,13 +21,24 @@ _RANGES: t.Final = {"temperature": (40, 110), "quota": (1, 100)}
 _DURATION: t.Final = re.compile(r"[1-9]\d*(m|h|d)")
 
 
+class LimitsParams(t.TypedDict):
+    """The suboptions of limits, as in `Limits`."""
+
+    temperature: int | None
+    idle: str | None
+    cordoned: str | None
+    upgrade: str | None
+    quota: int | None
+    lease: str | None
+
+
 class GpuMonitoringParams(LockParams, StateParams):
     """The options of gpu_monitoring. limits: a value or None for each limit of an alert."""
 
     namespace: str
     prometheus: t.Literal["platform", "user_workload"]
     metrics: list[str]
-    limits: dict[str, t.Any] | None
+    limits: LimitsParams | None
     without: list[str]
     pools: list[dict[str, t.Any]]
     dashboard: bool
