@@ -100,6 +100,8 @@ def test_it_is_made_kept_and_taken_away(
     assert (collected(cluster), label(cluster)) == ("", None)
     nothing = monitor(playbook, gpu_monitoring_state="absent")
     assert (nothing.rc, nothing.changed, audit.writes(*nothing.tasks)) == (0, 0, [])
+    ordinary = playbook.module("gpu_monitoring", in_process=False, namespace=SPACE, state="absent")
+    assert not ordinary.changed, ordinary.result
 
 
 @pytest.mark.long("the unit tests of _monitoring say the same of a server in memory")

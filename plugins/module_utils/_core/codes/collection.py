@@ -73,14 +73,14 @@ MONITORING: t.Final = (
         "MON-PROMETHEUS",
         "The chosen Prometheus does not scrape the namespace of the GPU operator, because of its label "
         "openshift.io/cluster-monitoring.",
-        "Set `gpu_monitoring_prometheus: platform`, or set `gpu_monitoring_adopt: take` to overwrite the "
-        "label.",
+        "Set `gpu_monitoring_adopt: take` to overwrite the label, or choose the other Prometheus with "
+        "`gpu_monitoring_prometheus`.",
     ),
     Code(
         "MON-USER-WORKLOAD",
         "Monitoring of user workload is off.",
-        "Set `gpu_monitoring_prometheus: platform`, or let an administrator run `oc edit configmap "
-        "cluster-monitoring-config -n openshift-monitoring`.",
+        "Take `gpu_monitoring_prometheus` out of your variables, or let an administrator run `oc edit "
+        "configmap cluster-monitoring-config -n openshift-monitoring`.",
     ),
 )
 ALERTS: t.Final = (
