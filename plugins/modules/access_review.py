@@ -43,6 +43,7 @@ options:
       - after_openshift_update
       - upgrade_operators
       - rotate_pull_secret
+      - monitor_gpus
     required: true
   pools:
     description:

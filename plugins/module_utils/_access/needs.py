@@ -48,6 +48,7 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "upgrade_driver": ("lease", "plan", "driver_upgrade", "gpu_validation"),
     "upgrade_operators": ("lease", "operator_upgrade"),
     "rotate_pull_secret": ("lease", "pull_secret"),
+    "monitor_gpus": ("lease", "plan", "gpu_monitoring"),
 }
 # Playbooks that get a role of their own. Those outside PARTS do not ask for their rights first.
 GRANTED: t.Final = {**PARTS, "preflight_update": ("preflight",)}
@@ -63,6 +64,8 @@ NAMESPACES: t.Final[dict[str, tuple[str, ...]]] = {
     "marketplace": ("openshift-marketplace",),
     "machines": ("openshift-machine-api",),
     "tuning": (TUNING,),
+    "console": ("openshift-config-managed",),
+    "monitoring": ("openshift-monitoring",),
     "nfd": ("openshift-nfd",),
     "gpu": ("nvidia-gpu-operator",),
     "nic": ("nvidia-network-operator",),

@@ -37,6 +37,7 @@ class AccessReviewParams(LockParams, WaitParams):
         "after_openshift_update",
         "upgrade_operators",
         "rotate_pull_secret",
+        "monitor_gpus",
     ]
     pools: list[dict[str, t.Any]]
     backend: t.Literal["clusterpolicy", "nvidiadriver", "dra"]
@@ -94,6 +95,8 @@ def wanted_rights(params: AccessReviewParams) -> needs.Rights:
         "marketplace": [params["source_namespace"]],
         "machines": [params["machine_namespace"]],
         "tuning": [needs.TUNING],
+        "console": [*needs.NAMESPACES["console"]],
+        "monitoring": [*needs.NAMESPACES["monitoring"]],
         "nfd": [params["nfd_namespace"]],
         "gpu": [params["gpu_namespace"]],
         "nic": [params["nic_namespace"]],

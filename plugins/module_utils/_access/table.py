@@ -258,6 +258,14 @@ pull_secret
   validation   list?                                Pod DaemonSet ServiceAccount
   validation   get?,create?,patch?,delete?          Secret
   validation   create?                              ImageStreamImport
+gpu_monitoring
+  -            list                                 ClusterPolicy GPUCluster
+  -            get                                  Namespace
+  -            get?,patch?                          ClusterPolicy GPUCluster
+  -            patch?                               Namespace
+  gpu          get,list,watch,create,patch,delete   ConfigMap ServiceMonitor PrometheusRule
+  console      get,list,watch,create,patch,delete   ConfigMap
+  monitoring   get?                                 ConfigMap
 preflight
   -            get                                  ClusterVersion
   -            list                                 ClusterOperator ClusterServiceVersion Node Pod

@@ -31,6 +31,7 @@ LAYERS: t.Final = {
     "UPDATE": "update",
     "UPGRADE": "upgrade",
     "WORK": "workload",
+    "MON": "monitoring",
     "MANIFEST": "manifest",
     "WAIT": "wait",
     "RUN": "run",
@@ -54,6 +55,7 @@ _ELSEWHERE: t.Final = {
         ),
         "input",
     ),
+    **dict.fromkeys(("MON-ALERT", "MON-LIMIT", "MON-METRIC"), "input"),
     **dict.fromkeys(("PULL-CONFIG", "PULL-JSON"), "input"),
     **dict.fromkeys(("REBOOT-CPUS", "REBOOT-HUGE-PAGES", "REBOOT-TWO-POOLS"), "input"),
     # the pool is valid, but its live Machines contradict it

@@ -18,6 +18,8 @@ PLACES: t.Final = {
     "marketplace": ["openshift-marketplace"],
     "machines": ["machines"],
     "tuning": ["tuning"],
+    "console": ["console"],
+    "monitoring": ["monitoring"],
     "nfd": ["nfd"],
     "gpu": ["gpu"],
     "nic": ["nic"],

@@ -31,6 +31,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.s
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.nodes import (
     GpuNodeParams,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._monitoring.options import (
+    GpuMonitoringParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import NfdLabelsParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm.subscription import (
     OlmOperatorParams,
@@ -70,6 +73,7 @@ PARAMS: dict[str, type] = {
     "gpu_driver_upgrade": GpuDriverUpgradeParams,
     "gpu_machine_health": GpuMachineHealthParams,
     "gpu_machineset": GpuMachinesetParams,
+    "gpu_monitoring": GpuMonitoringParams,
     "gpu_node": GpuNodeParams,
     "gpu_plan": GpuPlanParams,
     "gpu_pull_secret": GpuPullSecretParams,

@@ -52,6 +52,8 @@ SECTIONS: t.Final[tuple[tuple[str, tuple[Code, ...]], ...]] = (
     ("Quotas", quota.QUOTA),
     ("Validation", workload.WORKLOAD),
     ("Drift", update.DRIFT),
+    ("Monitoring", collection.MONITORING),
+    ("Alerts", collection.ALERTS),
     ("Before an update", update.UPDATE),
     ("Driver upgrades", update.UPGRADE),
     ("Runs", collection.RUN),

@@ -1,0 +1,121 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What the cluster has of the monitoring, and why a task cannot set it up."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from .._core import fields
+from .._core.adoption import keeper
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject, name
+from .._core.ownership import owned
+from .manifest import EXPORTERS, MARK, MONITORED, NAME
+from .options import PLATFORM, USER_WORKLOAD
+
+_USER_WORKLOAD: t.Final = re.compile(r"^enableUserWorkload:\s*true\s*(#.*)?$", re.MULTILINE)
+_TAKE: t.Final = "set gpu_monitoring_adopt: take (module option adopt)"
+
+
+def stack(policies: t.Sequence[KubeObject], clusters: t.Sequence[KubeObject]) -> KubeObject | None:
+    """Return the object of the GPU stack: the oldest ClusterPolicy, the GPUCluster, or None."""
+    oldest = sorted(policies, key=lambda one: (one["metadata"].get("creationTimestamp") or "", name(one)))
+    return next(iter([*oldest, *clusters]), None)
+
+
+def exporting(found: KubeObject | None) -> KubeObject:
+    """Return the object of the GPU stack. Raises AcceleratorError if there is none, or no exporter."""
+    if found is None:
+        message = "The cluster has no ClusterPolicy and no GPUCluster, so nothing exports metrics of GPUs."
+        remedy = "Run `ansible-playbook playbooks/enable_gpus.yml` first."
+        raise AcceleratorError("MON-NO-STACK", message, remedy)
+    if _exporter(found).get("enabled") is False:
+        message = f"{title(found)} switches the DCGM exporter off (spec.dcgmExporter.enabled)."
+        remedy = (
+            "Set gpu_operator_spec: {dcgmExporter: {enabled: true}}, and run `ansible-playbook "
+            "playbooks/enable_gpus.yml`."
+        )
+        raise AcceleratorError("MON-NO-EXPORTER", message, remedy)
+    return found
+
+
+def title(obj: KubeObject) -> str:
+    """Return kind and name."""
+    return f"{obj['kind']} {name(obj)}"
+
+
+def collects(found: KubeObject) -> str:
+    """Return the name of the ConfigMap with the exporter's list, or "" if it has its own list."""
+    return str((_exporter(found).get("config") or {}).get("name") or "")
+
+
+def _exporter(found: KubeObject) -> dict[str, t.Any]:
+    return (found.get("spec") or {}).get("dcgmExporter") or {}
+
+
+def scraper(monitors: t.Iterable[KubeObject]) -> KubeObject | None:
+    """Return the ServiceMonitor of others that scrapes the exporter, or None."""
+    for one in monitors:
+        wanted = ((one.get("spec") or {}).get("selector") or {}).get("matchLabels") or {}
+        if name(one) in EXPORTERS or (wanted.get("app") in EXPORTERS and name(one) != NAME):
+            return one
+    return None
+
+
+def honours_labels(monitor: KubeObject) -> bool:
+    """Return whether the pod of a metric is in the label pod, not in exported_pod."""
+    return any(one.get("honorLabels") for one in (monitor.get("spec") or {}).get("endpoints") or [])
+
+
+def has_user_workload(config: KubeObject | None) -> bool:
+    """Return whether monitoring of user workload is on. config: ConfigMap cluster-monitoring-config."""
+    text = ((config or {}).get("data") or {}).get("config.yaml") or ""
+    return bool(_USER_WORKLOAD.search(text))
+
+
+def refuse_namespace(namespace: KubeObject, prometheus: str, adopt: str, config: KubeObject | None) -> None:
+    """Raise AcceleratorError if the chosen Prometheus would not scrape the namespace."""
+    label = (namespace["metadata"].get("labels") or {}).get(MONITORED)
+    where = f"namespace {name(namespace)} has the label {MONITORED}={label}"
+    if prometheus == PLATFORM and label not in (None, "true") and adopt != "take":
+        message = f"The platform's Prometheus would not scrape the exporter: {where}. Nothing was changed."
+        remedy = f"Run `oc label namespace {name(namespace)} {MONITORED}-`, or {_TAKE}."
+        raise AcceleratorError("MON-PROMETHEUS", message, remedy)
+    if prometheus != USER_WORKLOAD:
+        return
+    if label == "true" and not is_marked(namespace):
+        message = f"The Prometheus of user workload passes over the exporter: {where}. Nothing was changed."
+        remedy = "Set gpu_monitoring_prometheus: platform (module option prometheus)."
+        raise AcceleratorError("MON-PROMETHEUS", message, remedy)
+    if not has_user_workload(config):
+        message = (
+            "Monitoring of user workload is off: ConfigMap openshift-monitoring/cluster-monitoring-config "
+            "has no enableUserWorkload: true. Nothing was changed."
+        )
+        remedy = (
+            "Set gpu_monitoring_prometheus: platform, or let an administrator set it with "
+            "`oc edit configmap cluster-monitoring-config -n openshift-monitoring`."
+        )
+        raise AcceleratorError("MON-USER-WORKLOAD", message, remedy)
+
+
+def is_marked(namespace: KubeObject) -> bool:
+    """Return whether the namespace got the label from us."""
+    return MARK in (namespace["metadata"].get("annotations") or {})
+
+
+def refuse_foreign(live: KubeObject | None, wanted: KubeObject, adopt: str) -> None:
+    """Raise AcceleratorError for an object that we did not create, or whose fields others changed."""
+    if live is None or adopt == "take":
+        return
+    place = f"{wanted['kind']} {wanted['metadata']['namespace']}/{wanted['metadata']['name']}"
+    if not owned(live):
+        message = f"{place} exists and was created by {keeper(live)}. Nothing was changed."
+        raise AcceleratorError("MON-FOREIGN", message, f"Delete it with `oc delete`, or {_TAKE}.")
+    for part in ("spec", "data"):
+        found = fields.conflicts(live, wanted.get(part) or {}, under=(part,))
+        fields.refuse(found, place, f"{_TAKE[0].upper()}{_TAKE[1:]}, or give the fields their values back.")

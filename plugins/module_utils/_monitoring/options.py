@@ -1,0 +1,75 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The options of gpu_monitoring, checked before the first request."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import typing as t
+
+from .._core.errors import InputError
+from .._frame.argspec import LockParams, StateParams
+from . import metrics
+from .alerts import Alert, Limits, alerts
+
+PLATFORM, USER_WORKLOAD = "platform", "user_workload"
+# The lowest and the highest number of each limit.
+_RANGES: t.Final = {"temperature": (40, 110), "quota": (1, 100)}
+_DURATION: t.Final = re.compile(r"[1-9]\d*(m|h|d)")
+
+
+class LimitsParams(t.TypedDict):
+    """The suboptions of limits, as in `Limits`."""
+
+    temperature: int | None
+    idle: str | None
+    cordoned: str | None
+    upgrade: str | None
+    quota: int | None
+    lease: str | None
+
+
+class GpuMonitoringParams(LockParams, StateParams):
+    """The options of gpu_monitoring. limits: a value or None for each limit of an alert."""
+
+    namespace: str
+    prometheus: t.Literal["platform", "user_workload"]
+    metrics: list[str]
+    limits: LimitsParams | None
+    without: list[str]
+    pools: list[dict[str, t.Any]]
+    dashboard: bool
+    adopt: t.Literal["report", "take"]
+
+
+def read(params: GpuMonitoringParams) -> list[Alert]:
+    """Return the alerts that the task asks for. Raises InputError with the path of what is wrong."""
+    metrics.check(params["metrics"])
+    found = alerts(_limits(params["limits"] or {}))
+    known = [one.name for one in found]
+    for index, name in enumerate(params["without"]):
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 3) or known
+            message = f"without[{index}]: there is no alert {name!r}."
+            remedy = f"Write {' or '.join(near)} in gpu_monitoring_without."
+            raise InputError("MON-ALERT", message, remedy)
+    return [one for one in found if one.name not in params["without"]]
+
+
+def _limits(given: t.Mapping[str, t.Any]) -> Limits:
+    chosen = {name: value for name, value in given.items() if value is not None}
+    for name, value in chosen.items():
+        least, most = _RANGES.get(name, (0, 0))
+        if name in _RANGES:
+            if not least <= value <= most:
+                message = f"limits.{name} is {value}."
+                remedy = f"Set gpu_monitoring_limits: {{{name}: NUMBER}}, from {least} to {most}."
+                raise InputError("MON-LIMIT", message, remedy)
+        elif not _DURATION.fullmatch(value):
+            message = f"limits.{name} is {value!r}, which is no duration of Prometheus."
+            remedy = f"Set gpu_monitoring_limits: {{{name}: 30m}}, with minutes (m), hours (h) or days (d)."
+            raise InputError("MON-LIMIT", message, remedy)
+    return Limits(**chosen)

@@ -1,0 +1,195 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Steps of gpu_monitoring on a server in memory."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from unit.engine import api_on
+from unit.fake_server import FakeServer
+from unit.monitoring.builders import (
+    MONITORED,
+    POOL,
+    SPACE,
+    cluster,
+    monitor,
+    namespace,
+    params,
+    policy,
+    settings,
+)
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._monitoring import steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._monitoring.manifest import (
+    CONSOLE,
+    MARK,
+    NAME,
+)
+
+Data = dict[str, t.Any]
+API: t.Final = "monitoring.coreos.com/v1"
+ON: t.Final = "enableUserWorkload: true\n"
+
+
+def kept(server: FakeServer, api_version: str, plural: str, space: str, name: str = NAME) -> Data | None:
+    return server.objects.get((api_version, plural, space, name))
+
+
+def run(server: FakeServer, **given: t.Any) -> Data:
+    result: Data = steps.present(api_on(server), params(**given))["monitoring"]
+    return result
+
+
+def failed(server: FakeServer, **given: t.Any) -> AcceleratorError:
+    with pytest.raises(AcceleratorError) as raised:
+        run(server, **given)
+    assert server.writes() == []
+    return raised.value
+
+
+def config_of(server: FakeServer) -> str:
+    live = kept(server, "nvidia.com/v1", "clusterpolicies", "", "gpu-cluster-policy") or {}
+    return str(live["spec"]["dcgmExporter"]["config"]["name"])
+
+
+def space_of(server: FakeServer) -> Data:
+    return (kept(server, "v1", "namespaces", "", SPACE) or {})["metadata"]
+
+
+def test_everything_is_there_and_a_second_run_writes_nothing() -> None:
+    server = cluster(namespace(), policy(), monitor())
+    found = run(server, pools=[POOL])
+    assert kept(server, API, "prometheusrules", SPACE)
+    csv = (kept(server, "v1", "configmaps", SPACE) or {})["data"]["dcgm-metrics.csv"]
+    assert "DCGM_EXP_XID_ERRORS_COUNT" in csv
+    labels = (kept(server, "v1", "configmaps", CONSOLE) or {})["metadata"]["labels"]
+    assert labels["console.openshift.io/dashboard"] == "true"
+    assert config_of(server) == NAME
+    assert space_of(server)["labels"][MONITORED] == "true"
+    assert found["stack"] == "ClusterPolicy gpu-cluster-policy"
+    assert found["kept"] == []
+    server.requests.clear()
+    assert run(server, pools=[POOL]) == found
+    assert server.writes() == []
+
+
+def test_absent_leaves_nothing_of_ours() -> None:
+    server = cluster(namespace(), policy())
+    before = set(server.objects)
+    run(server)
+    steps.absent(api_on(server), params(state="absent"))
+    assert set(server.objects) - {key for key in server.objects if key[1] == "leases"} == before
+    assert config_of(server) == ""
+    assert MONITORED not in space_of(server).get("labels", {})
+    assert MARK not in space_of(server).get("annotations", {})
+    server.requests.clear()
+    steps.absent(api_on(server), params(state="absent"))
+    assert server.writes() == []
+
+
+def test_a_label_of_others_stays() -> None:
+    server = cluster(namespace(labels={MONITORED: "true"}), policy(), monitor())
+    run(server)
+    assert MARK not in space_of(server).get("annotations", {})
+    steps.absent(api_on(server), params(state="absent"))
+    assert space_of(server)["labels"][MONITORED] == "true"
+
+
+def test_the_exporter_is_scraped_once() -> None:
+    """The ServiceMonitor of the operator comes later than ours: ours goes."""
+    server = cluster(namespace(), policy())
+    assert run(server)["scraped_by"] == NAME
+    assert kept(server, API, "servicemonitors", SPACE)
+    server.put(monitor())
+    assert run(server)["scraped_by"] == "nvidia-dcgm-exporter"
+    assert kept(server, API, "servicemonitors", SPACE) is None
+
+
+def test_a_list_of_others_stays_until_it_may_be_taken() -> None:
+    server = cluster(namespace(), policy(config={"name": "theirs"}), monitor())
+    api = api_on(server)
+    result = steps.present(api, params())["monitoring"]
+    assert [one["live"] for one in result["kept"]] == ["theirs"]
+    assert "gpu_monitoring_adopt: take" in api.warnings[0]
+    assert config_of(server) == "theirs"
+    run(server, adopt="take")
+    assert config_of(server) == NAME
+
+
+def test_a_dashboard_that_is_not_wanted_any_more_goes() -> None:
+    server = cluster(namespace(), policy(), monitor())
+    run(server)
+    run(server, dashboard=False)
+    assert kept(server, "v1", "configmaps", CONSOLE) is None
+
+
+def test_labels_that_the_metrics_override_are_a_warning() -> None:
+    api = api_on(cluster(namespace(), policy(), monitor(honorLabels=True)))
+    steps.present(api, params())
+    assert "GpuIdle" in api.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("objects", "given", "code"),
+    [
+        ([], {}, "MON-NO-STACK"),
+        ([namespace()], {}, "MON-NO-STACK"),
+        ([namespace(), policy(enabled=False)], {}, "MON-NO-EXPORTER"),
+        ([namespace(labels={MONITORED: "false"}), policy()], {}, "MON-PROMETHEUS"),
+        (
+            [namespace(labels={MONITORED: "true"}), policy()],
+            {"prometheus": "user_workload"},
+            "MON-PROMETHEUS",
+        ),
+        ([namespace(), policy()], {"prometheus": "user_workload"}, "MON-USER-WORKLOAD"),
+        ([namespace(), policy(), settings("# " + ON)], {"prometheus": "user_workload"}, "MON-USER-WORKLOAD"),
+        ([namespace(), policy(), monitor(NAME)], {}, "MON-FOREIGN"),
+        ([namespace(), policy()], {"without": ["GpuX"]}, "MON-ALERT"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_the_first_write(
+    objects: list[Data], given: Data, code: str
+) -> None:
+    error = failed(cluster(*objects), **given)
+    assert error.code == code
+    assert error.remedy
+
+
+def test_the_prometheus_of_user_workload_needs_no_label() -> None:
+    server = cluster(namespace(), policy(), settings(ON))
+    found = run(server, prometheus="user_workload", pools=[POOL])
+    assert "GpuXid" in found["alerts"]
+    assert "GpuNodeCordoned" not in found["alerts"]
+    rule = (kept(server, API, "prometheusrules", SPACE) or {})["spec"]
+    assert "kube_" not in str(rule)
+    assert MONITORED not in space_of(server).get("labels", {})
+
+
+def test_a_change_of_the_prometheus_takes_our_label_away() -> None:
+    server = cluster(namespace(), policy(), settings(ON))
+    run(server)
+    run(server, prometheus="user_workload")
+    assert MONITORED not in space_of(server).get("labels", {})
+
+
+def test_check_mode_writes_nothing() -> None:
+    server = cluster(namespace(), policy())
+    api = api_on(server, check_mode=True)
+    steps.present(api, params())
+    assert server.writes() == []
+    assert len(api.changes) == 6
+
+
+def test_a_cluster_with_claims_has_its_own_stack() -> None:
+    stack = {
+        "apiVersion": "nvidia.com/v1alpha1",
+        "kind": "GPUCluster",
+        "metadata": {"name": "gpu-cluster"},
+        "spec": {},
+    }
+    server = cluster(namespace(), stack)
+    assert run(server)["stack"] == "GPUCluster gpu-cluster"
