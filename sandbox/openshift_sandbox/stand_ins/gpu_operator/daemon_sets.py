@@ -87,6 +87,8 @@ def daemon_set(operand: Operand, policy: Object, release: Release) -> Object:
     if operand.containers[0] in containers.MAIN:
         plugin = image_path(PLUGIN, spec.get("devicePlugin") or {}, release.images)
         containers.complete(pod, spec, plugin)
+    if operand.spec_key == "migManager":
+        containers.complete_parted(pod, spec)
     if operand is DRIVER:
         apart = {"labelSelector": {"matchLabels": DRIVER_COMPONENT}, "topologyKey": "kubernetes.io/hostname"}
         pod["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}

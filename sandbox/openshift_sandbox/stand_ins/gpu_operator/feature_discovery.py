@@ -16,8 +16,9 @@ from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import app_of, is_driver, node_of, runs
 from openshift_sandbox.stand_ins.gpu_operator.operands import DRIVER_VERSION
 from openshift_sandbox.stand_ins.gpu_operator.rules import versions
-from openshift_sandbox.stand_ins.gpu_operator.sharing import process
-from openshift_sandbox.stand_ins.gpu_operator.sharing.config import GPU, MPS, Config
+from openshift_sandbox.stand_ins.gpu_operator.sharing import geometry, part_labels, process
+from openshift_sandbox.stand_ins.gpu_operator.sharing.config import MPS, Config
+from openshift_sandbox.stand_ins.gpu_operator.sharing.geometry import Cut
 
 NAME: t.Final = "gpu-feature-discovery"
 CUDA: t.Final = "13.2"
@@ -33,11 +34,16 @@ def driver_version(pods: t.Iterable[Object], node: str) -> str:
 
 
 def labels(
-    made_of: instance_types.InstanceType, driver: str, strategy: str = "none", shared: Config = UNSHARED
+    made_of: instance_types.InstanceType,
+    driver: str,
+    strategy: str = "none",
+    shared: Config = UNSHARED,
+    cuts: t.Sequence[Cut] | None = None,
 ) -> dict[str, str]:
     """Return the labels that describe the GPUs of a node.
 
-    `strategy` is the strategy of MIG, `shared` the configuration of the device plugin.
+    `strategy` is the strategy of MIG, `shared` the configuration of the device plugin. Without `cuts` all
+    GPUs are whole.
     """
     gpu = made_of.gpu
     if gpu is None:
@@ -45,17 +51,10 @@ def labels(
     major, minor, revision = [*driver.split("."), "", ""][:3]
     cuda_major, cuda_minor = CUDA.split(".")
     compute_major, compute_minor = gpu.compute.split(".")
-    replicas = shared.replicas_of(GPU)
-    suffix = "-SHARED" if replicas > 1 and not shared.renames else ""
     found = {
-        "gpu.product": gpu.product + suffix,
-        "gpu.count": str(made_of.gpus),
-        "gpu.memory": str(gpu.memory_mib),
         "gpu.family": gpu.family,
         "gpu.machine": made_of.name,
-        "gpu.replicas": str(replicas),
         "gpu.mode": "compute",
-        "gpu.sharing-strategy": shared.strategy if replicas > 1 else "none",
         "gpu.compute.major": compute_major,
         "gpu.compute.minor": compute_minor,
         "cuda.driver-version.full": driver,
@@ -69,9 +68,8 @@ def labels(
         "mps.capable": str(shared.strategy == MPS).lower(),
         "vgpu.present": "false",
     }
-    if strategy != "none":
-        found["mig.strategy"] = strategy
-    return {f"nvidia.com/{key}": value for key, value in found.items()}
+    parts = part_labels.labels(gpu, cuts or [None] * made_of.gpus, strategy, shared)
+    return {f"nvidia.com/{key}": value for key, value in found.items()} | parts
 
 
 def node_feature(node: str, wanted: dict[str, str], daemon_set: Object) -> Object:
@@ -112,7 +110,8 @@ class GpuFeatureDiscovery(Reconciler):
             if pod is None or made_of is None or not made_of.has_nvidia_gpus:
                 continue
             driver = driver_version(pods, name)
-            wanted = labels(made_of, driver, process.mig_strategy(pod), process.config(pod))
+            cuts = geometry.cuts(node, made_of.gpus)
+            wanted = labels(made_of, driver, process.mig_strategy(pod), process.config(pod), cuts)
             live = cluster.find("NodeFeature", f"nvidia-features-for-{name}", namespace)
             if live is None or live["spec"].get("labels") != wanted:
                 cluster.apply(node_feature(name, wanted, daemon_set))

@@ -15,21 +15,19 @@ from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.stand_ins.core.boots import has_restarted
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
-from openshift_sandbox.stand_ins.gpu_operator import mig
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import app_of, node_of, ready_on, runs
-from openshift_sandbox.stand_ins.gpu_operator.sharing import config, process
+from openshift_sandbox.stand_ins.gpu_operator.sharing import config, geometry, process
 
 PLUGIN: t.Final = "nvidia-device-plugin-daemonset"
 MPS_DAEMON: t.Final = "nvidia-device-plugin-mps-control-daemon"
 RESOURCE: t.Final = "nvidia.com/gpu"
-PARTS: t.Final = "nvidia.com/mig-"
 Amounts = tuple[str | None, str | None]
 """Capacity and allocatable of a resource."""
 
 
 def ours(resource: str) -> bool:
     """Return whether the device plugin of GPUs offers a resource of this name."""
-    return resource in (RESOURCE, RESOURCE + config.RENAMED) or resource.startswith(PARTS)
+    return resource in (RESOURCE, RESOURCE + config.RENAMED) or resource.startswith(geometry.PART)
 
 
 def amounts(offered: t.Mapping[str, int], lost: t.Mapping[str, int], before: Object) -> dict[str, Amounts]:
@@ -84,7 +82,7 @@ class GpuNode(Reconciler):
     def _offered(self, cluster: Cluster, node: Object, gpus: int, plugin: Object) -> dict[str, Amounts]:
         short, lost = on_node(cluster, "device_plugin_short", node), lost_gpus(cluster, node)
         shared = process.config(plugin)
-        devices = mig.offered(mig.layout_of(node), gpus, process.mig_strategy(plugin))
+        devices = geometry.devices(geometry.cuts(node, gpus), process.mig_strategy(plugin))
         if short:
             devices[RESOURCE] = int(short["count"])
         gone = {RESOURCE: int(lost.get("count", 1))} if lost else {}

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import typing as t
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from openshift_sandbox.stand_ins.gpu_operator.node import GpuNode
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import CRASH, INIT_CRASH, OperandPods
 from openshift_sandbox.stand_ins.gpu_operator.sharing import process
 from openshift_sandbox.stand_ins.gpu_operator.sharing.config_manager import ConfigManagers
+from openshift_sandbox.stand_ins.gpu_operator.sharing.geometry import LAYOUT
 from openshift_sandbox.stand_ins.gpu_operator.workloads import DEVICES, GpuWorkloads
 
 PLUGIN, DISCOVERY = "nvidia-device-plugin-daemonset", "gpu-feature-discovery"
@@ -210,8 +212,8 @@ def test_mps_has_limits() -> None:
     assert pod_annotations(world, DAEMON)[CRASH] == "mps-control-daemon-ctr"
 
 
-def add_pod(world: World, name: str, count: int = 1) -> None:
-    container = {"name": "cuda", "image": "cuda", "resources": {"limits": {"nvidia.com/gpu": str(count)}}}
+def add_pod(world: World, name: str, count: int = 1, resource: str = "nvidia.com/gpu") -> None:
+    container = {"name": "cuda", "image": "cuda", "resources": {"limits": {resource: str(count)}}}
     metadata = {"name": name, "namespace": "default"}
     spec = {"nodeName": "gpu-0", "containers": [container]}
     world.api.create(
@@ -249,3 +251,36 @@ def test_a_plugin_that_gives_one_shared_device_refuses_two(tmp_path: Path) -> No
     status = world.api.get("Pod", "two", "default")["status"]
     assert (status["phase"], status["reason"]) == ("Failed", "UnexpectedAdmissionError")
     assert "maximum request size for shared resources is 1; found 2" in status["message"]
+
+
+def test_parts_of_a_gpu_are_devices_too(tmp_path: Path) -> None:
+    world = world_of(tmp_path)
+    cuts = [{"1g.5gb": 2}, {"1g.5gb": 2, "2g.10gb": 1}, None, None]
+    body = {"metadata": {"annotations": {LAYOUT: json.dumps(cuts)}}}
+    world.api.patch("v1", "nodes", "gpu-0", None, body)
+    write(world, four=sliced(2).replace("nvidia.com/gpu", "nvidia.com/mig-1g.5gb"))
+    start(world, PLUGIN, mig={"strategy": "mixed"})
+    assert {name: there for name, (_all, there) in offered(world).items()} == {
+        "nvidia.com/gpu": "2",
+        "nvidia.com/mig-1g.5gb": "8",
+        "nvidia.com/mig-2g.10gb": "1",
+    }
+    for number in range(8):
+        add_pod(world, f"pod-{number}", resource="nvidia.com/mig-1g.5gb")
+    add_pod(world, "whole")
+    world.settle(1)
+    given = [pod_annotations(world, f"pod-{number}", "default")[DEVICES] for number in range(8)]
+    assert sorted(given) == sorted(["0:1g.5gb:0", "0:1g.5gb:1", "1:1g.5gb:0", "1:1g.5gb:1"] * 2)
+    assert pod_annotations(world, "whole", "default")[DEVICES] in ("2", "3")
+    log = (tmp_path / "pod-logs" / "default_pod-0.log").read_text()
+    assert "  MIG 1g.5gb      Device  0: (UUID: MIG-" in log
+
+
+@pytest.mark.parametrize(("strategy", "mps"), [("single", False), ("none", True)])
+def test_parts_that_a_plugin_cannot_serve(strategy: str, mps: bool) -> None:
+    world = world_of()
+    body = {"metadata": {"annotations": {LAYOUT: json.dumps([{"1g.5gb": 7}])}}}
+    world.api.patch("v1", "nodes", "gpu-0", None, body)
+    write(world, four=sliced(2, strategy="mps") if mps else sliced(2))
+    start(world, PLUGIN, mig={"strategy": strategy})
+    assert pod_annotations(world, PLUGIN)[CRASH] == "nvidia-device-plugin"

@@ -24,7 +24,7 @@ from openshift_sandbox.stand_ins.gpu_operator.operand_pods import (
     node_of,
     ready_on,
 )
-from openshift_sandbox.stand_ins.gpu_operator.sharing import containers, process
+from openshift_sandbox.stand_ins.gpu_operator.sharing import containers, geometry, process
 
 
 class ConfigManagers(Reconciler):
@@ -44,7 +44,8 @@ class ConfigManagers(Reconciler):
                 continue
             made_of = instance_types.of_node(node)
             compute = made_of.gpu.compute if made_of and made_of.gpu else "0.0"
-            fails = bool(process.problem(pod, compute))
+            cuts = geometry.cuts(node, made_of.gpus if made_of else 0)
+            fails = bool(process.problem(pod, compute, cuts))
             name, crashing = containers.config_map(pod), ""
             if name:
                 crashing = self._manage(cluster, pod, node, name, toolkits, fails)

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the GPU operator adds to three DaemonSets for a configuration of the device plugin.
+"""What the GPU operator adds to DaemonSets for the configurations of the device plugin and of MIG.
 
 Compared with the source of v26.7.0 (2026-08): the real ones have mounts of the host too.
 """
@@ -20,6 +20,7 @@ MAIN: t.Final = (PLUGIN, DISCOVERY, MPS)
 """The containers that read the configuration."""
 STRATEGY: t.Final = "MIG_STRATEGY"
 DEFAULT: t.Final = "DEFAULT_CONFIG"
+DEFAULT_PARTED, DEFAULT_CLIENTS = "default-mig-parted-config", "default-gpu-clients"
 _FOLDER: t.Final = "/available-configs"
 _FILE: t.Final = "/config/config.yaml"
 
@@ -58,6 +59,26 @@ def complete(pod: Object, spec: Object, image: str) -> None:
         ):
             _set(manager, env, value)
         pod[key] = [*(pod.get(key) or []), manager | {"command": [SIDECAR], "volumeMounts": mounts}]
+
+
+def complete_parted(pod: Object, spec: Object) -> None:
+    """Add to the pod of the MIG manager the configurations of the GPUs and of their clients."""
+    part, own = spec.get("migManager") or {}, pod["containers"][0]
+    custom = (part.get("config") or {}).get("name") or ""
+    if custom:
+        _set(own, "CONFIG_FILE", "/mig-parted-config/config.yaml")
+    else:
+        _set(own, "DEFAULT_CONFIG_FILE", "/mig-parted-config/config-default.yaml")
+    clients = (part.get("gpuClientsConfig") or {}).get("name") or DEFAULT_CLIENTS
+    names = (("gpu-clients", clients), ("mig-parted-config", custom or DEFAULT_PARTED))
+    pod["volumes"] = [{"name": volume, "configMap": {"name": name}} for volume, name in names]
+
+
+def parted_config(pod: Object) -> str:
+    """Return the ConfigMap of configurations that the MIG manager of a pod reads; an empty text for none."""
+    volumes = {one["name"]: one for one in pod["spec"].get("volumes") or []}
+    found = volumes.get("mig-parted-config", {}).get("configMap", {}).get("name", "")
+    return "" if found == DEFAULT_PARTED else str(found)
 
 
 def config_map(pod: Object) -> str:

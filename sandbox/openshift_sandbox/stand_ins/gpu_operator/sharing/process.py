@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins.gpu_operator.sharing import containers
+from openshift_sandbox.stand_ins.gpu_operator.sharing import containers, geometry
 from openshift_sandbox.stand_ins.gpu_operator.sharing.config import (
     MPS,
     Config,
@@ -15,6 +15,7 @@ from openshift_sandbox.stand_ins.gpu_operator.sharing.config import (
     mps_problem,
     read as parse,
 )
+from openshift_sandbox.stand_ins.gpu_operator.sharing.geometry import Cut
 
 Object = dict[str, t.Any]
 
@@ -58,17 +59,25 @@ def mig_strategy(pod: Object) -> str:
     )
 
 
-def problem(pod: Object, compute: str) -> str:
-    """Return why the program ends at once on a GPU of this compute capability, or an empty text."""
-    container = containers.main(pod)
+def problem(pod: Object, compute: str, cuts: t.Sequence[Cut]) -> str:
+    """Return why the program ends at once, or an empty text.
+
+    `compute` is the compute capability of the GPUs of its node, `cuts` how they are cut.
+    """
     try:
         found, strategy = config(pod), mig_strategy(pod)
-    except ConfigError as error:
+        if containers.main(pod) == containers.PLUGIN:
+            geometry.devices(cuts, strategy)
+    except (ConfigError, geometry.GeometryError) as error:
         return str(error)
-    if container == containers.MPS:
+    if found.strategy != MPS:
+        return ""
+    if containers.main(pod) == containers.MPS:
         return mps_problem(found, compute)
-    if container == containers.PLUGIN and found.strategy == MPS and strategy == "mixed":
+    if containers.main(pod) == containers.PLUGIN and strategy == "mixed":
         return "unable to validate flags: using --mig-strategy=mixed is not supported with MPS"
+    if any(cut is not None for cut in cuts):
+        return "MPS sharing is not supported for mig devices"
     return ""
 
 
