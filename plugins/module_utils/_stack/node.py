@@ -25,6 +25,9 @@ from .stages import CRD, Finding, on_node, on_object
 
 # While the driver is replaced, its manager writes this into the labels that select the other operands.
 PAUSED: t.Final = "paused-"
+# The MIG manager writes this one while it cuts the GPUs of the node, and takes it back itself.
+_CUTTING: t.Final = "paused-for-mig-change"
+MIG_STATE: t.Final = "nvidia.com/mig.config.state"
 
 
 def judge_alive(node: KubeObject) -> Finding | None:
@@ -42,10 +45,11 @@ def judge_paused(node: KubeObject, snapshot: Snapshot, upgrade: Finding | None) 
     No DaemonSet wants a paused operand, so the operator calls it ready. upgrade: from upgrade.judge_upgrade.
     """
     marks = labels(node)
+    expected = _CUTTING if marks.get(MIG_STATE) in ("pending", "rebooting") else ""
     paused = [
         key.removeprefix(operands.DEPLOY)
         for key, value in sorted(marks.items())
-        if key.startswith(operands.DEPLOY) and value.startswith(PAUSED)
+        if key.startswith(operands.DEPLOY) and value.startswith(PAUSED) and value != expected
     ]
     if not paused or upgrade is not None:
         return None

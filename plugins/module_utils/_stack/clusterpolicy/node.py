@@ -17,7 +17,7 @@ from ..._nodes.labels import has_nvidia_pci, labels
 from ..._nodes.taints import matches, untolerated
 from .. import operands, stages
 from ..drivers import kernel
-from ..node import judge_alive, judge_opt_out, judge_paused
+from ..node import MIG_STATE, judge_alive, judge_opt_out, judge_paused
 from ..params import StackPool
 from ..pods import how_to_list, judge_pods
 from ..stages import Finding, on_node
@@ -30,7 +30,6 @@ WORKLOAD: t.Final = "nvidia.com/gpu.workload.config"
 # Kind of workload of a node that offers GPUs to containers.
 CONTAINER: t.Final = "container"
 MIG_CONFIG: t.Final = "nvidia.com/mig.config"
-MIG_STATE: t.Final = "nvidia.com/mig.config.state"
 # Reason of missing devices on a node whose device plugin runs: they come within seconds or never.
 WITHHELD: t.Final = "Withheld"
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the GPU operator makes besides DaemonSets.
 
-The real one adds bindings, config maps and the full rules of every Role.
+The real one adds bindings, more config maps and the full rules of every Role.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import typing as t
 
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import owned
 from openshift_sandbox.stand_ins.gpu_operator.operands import OPERANDS, Object
+from openshift_sandbox.stand_ins.gpu_operator.sharing import containers, geometry
 
 METRICS: t.Final = "state-operator-metrics"
 PREREQUISITES: t.Final = "pre-requisites"
@@ -89,6 +90,8 @@ def assets(state: str, policy: Object, namespace: str) -> list[Object]:
     made = [
         obj for operand in OPERANDS if operand.state == state for obj in _access(operand.account, namespace)
     ]
+    if state == "state-mig-manager":
+        made += _parted(policy, namespace)
     if state in _SERVICES:
         made += _monitoring(namespace, *_SERVICES[state])
     if state in _RULES:
@@ -98,6 +101,24 @@ def assets(state: str, policy: Object, namespace: str) -> list[Object]:
             _object("monitoring.coreos.com/v1", "PrometheusRule", name, namespace, spec={"groups": groups})
         )
     return [owned(obj, policy) for obj in made]
+
+
+def _parted(policy: Object, namespace: str) -> list[Object]:
+    """Return the ConfigMaps of the MIG manager; one that the policy replaces is not made."""
+    part = policy["spec"].get("migManager") or {}
+    texts = {
+        "config": (containers.DEFAULT_PARTED, "config.yaml", geometry.generated(geometry.models())),
+        "gpuClientsConfig": (
+            containers.DEFAULT_CLIENTS,
+            "clients.yaml",
+            "version: v1\nsystemd-services: []\n",
+        ),
+    }
+    return [
+        _object("v1", "ConfigMap", name, namespace, data={key: text})
+        for option, (name, key, text) in texts.items()
+        if not (part.get(option) or {}).get("name")
+    ]
 
 
 def _object(api_version: str, kind: str, name: str, namespace: str | None, **fields: t.Any) -> Object:

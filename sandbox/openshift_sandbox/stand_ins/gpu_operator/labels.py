@@ -18,6 +18,7 @@ PRESENT: t.Final = "nvidia.com/gpu.present"
 FEATURES: t.Final = "feature.node.kubernetes.io/"
 PCI: t.Final = tuple(f"{FEATURES}pci-{device}.present" for device in ("10de", "0302_10de", "0300_10de"))
 OPTED_OUT: t.Final = f"{DEPLOY}operands"
+MIG_CONFIG, ALL_DISABLED = "nvidia.com/mig.config", "all-disabled"
 MIG_MANAGER: t.Final = f"{DEPLOY}mig-manager"
 STATE_LABELS: t.Final = frozenset(
     {f"{DEPLOY}client", *(f"{DEPLOY}{one.component}" for one in OPERANDS if one.component != "mig-manager")}
@@ -40,6 +41,14 @@ def mig_capable(labels: Labels) -> bool:
         return labels["nvidia.com/mig.capable"] == "true"
     product = labels.get("nvidia.com/gpu.product", "").lower()
     return any(model in product for model in ("h100", "a100", "a30"))
+
+
+def uncut(labels: Labels, manager: t.Mapping[str, t.Any]) -> dict[str, str | None]:
+    """Return the label that leaves GPUs whole, where the policy makes it the default of the MIG manager."""
+    wanted = (manager.get("config") or {}).get("default")
+    if wanted != ALL_DISABLED or manager.get("enabled") is False or labels.get(MIG_CONFIG):
+        return {}
+    return {MIG_CONFIG: ALL_DISABLED} if has_gpu(labels) and mig_capable(labels) else {}
 
 
 def label_changes(labels: Labels) -> dict[str, str | None]:

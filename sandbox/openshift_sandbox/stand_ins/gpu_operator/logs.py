@@ -14,7 +14,7 @@ from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.pod_logs import PodLogs
 from openshift_sandbox.stand_ins.core.troubles import on_node, place
-from openshift_sandbox.stand_ins.gpu_operator import output
+from openshift_sandbox.stand_ins.gpu_operator import mig, output
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import MANAGER
 from openshift_sandbox.stand_ins.gpu_operator.node import lost_gpus
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import (
@@ -56,6 +56,9 @@ class GpuLogs(Reconciler):
         if is_driver(pod):
             begun = INIT_CRASH not in (pod["metadata"].get("annotations") or {})
             return self._driver(cluster, pod, node) if begun else []
+        if app_of(pod) == mig.MANAGER:
+            problem = (pod["metadata"].get("annotations") or {}).get(mig.PROBLEM)
+            return [str(problem)] if problem else []
         lost = lost_gpus(cluster, node) if app_of(pod) == PLUGIN else None
         if not lost or "xid" not in lost:
             return []

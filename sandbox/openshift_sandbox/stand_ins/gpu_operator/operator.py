@@ -69,7 +69,7 @@ class GpuOperator(Reconciler):
             return
         if not cluster.due(singleton["metadata"]["uid"], "gpu_operator", 0.3):
             return
-        self._label_nodes(cluster)
+        self._label_nodes(cluster, singleton)
         policy = self._turns.take(policies, news(cluster.objects("Node"), cluster.objects("GPUCluster")))
         if policy is not None:
             verdict = self._verdict(cluster, policy, running)
@@ -232,8 +232,10 @@ class GpuOperator(Reconciler):
         ):
             cluster.patch("Namespace", namespace, None, {"metadata": {"labels": {MONITORING: "true"}}})
 
-    def _label_nodes(self, cluster: Cluster) -> None:
+    def _label_nodes(self, cluster: Cluster, policy: Object) -> None:
+        manager = policy["spec"].get("migManager") or {}
         for node in cluster.objects("Node"):
-            changes = gpu_labels.label_changes(node["metadata"].get("labels") or {})
+            labels = node["metadata"].get("labels") or {}
+            changes = gpu_labels.label_changes(labels) | gpu_labels.uncut(labels, manager)
             if changes and not on_node(cluster, "labels_frozen", node):
                 cluster.patch("Node", node["metadata"]["name"], None, {"metadata": {"labels": changes}})

@@ -34,11 +34,24 @@ def device_uuid(node: str, index: int) -> str:
     return f"GPU-{uuid.uuid5(uuid.NAMESPACE_DNS, f'{index}.{node}')}"
 
 
-def device_list(gpu: Gpu, node: str, devices: t.Sequence[int]) -> list[str]:
-    """Return the output of nvidia-smi -L in a container: its own devices, numbered from 0."""
-    return [
-        f"GPU {number}: {gpu.name} (UUID: {device_uuid(node, index)})" for number, index in enumerate(devices)
-    ]
+def part_uuid(node: str, part: str) -> str:
+    """Return the UUID of a MIG device, the same in every run."""
+    return f"MIG-{uuid.uuid5(uuid.NAMESPACE_DNS, f'{part}.{node}')}"
+
+
+def device_list(gpu: Gpu, node: str, devices: t.Sequence[int], parts: t.Sequence[str] = ()) -> list[str]:
+    """Return the output of nvidia-smi -L in a container: its own devices, numbered from 0.
+
+    `parts` are its MIG devices, as GPU:profile:number.
+    """
+    lines = []
+    for number, index in enumerate(devices):
+        lines.append(f"GPU {number}: {gpu.name} (UUID: {device_uuid(node, index)})")
+        here = [one for one in parts if one.partition(":")[0] == str(index)]
+        for place, one in enumerate(here):
+            profile = one.split(":")[1]
+            lines.append(f"  MIG {profile:<10}  Device {place:>2}: (UUID: {part_uuid(node, one)})")
+    return lines
 
 
 def nvidia_smi(gpu: Gpu, devices: t.Sequence[int], driver: str, cuda: str) -> list[str]:

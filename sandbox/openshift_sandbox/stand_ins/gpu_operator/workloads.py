@@ -18,7 +18,15 @@ from openshift_sandbox.stand_ins.core.troubles import place
 from openshift_sandbox.stand_ins.gpu_operator import output as gpu_output
 from openshift_sandbox.stand_ins.gpu_operator.feature_discovery import CUDA, driver_version
 from openshift_sandbox.stand_ins.gpu_operator.gpu_cluster import DRIVER
-from openshift_sandbox.stand_ins.gpu_operator.rules.devices import ENDED, devices_wanted
+from openshift_sandbox.stand_ins.gpu_operator.node import plugins
+from openshift_sandbox.stand_ins.gpu_operator.rules.devices import (
+    ENDED,
+    devices_wanted,
+    requested,
+    wanted_by_name,
+)
+from openshift_sandbox.stand_ins.gpu_operator.sharing import geometry, process
+from openshift_sandbox.stand_ins.gpu_operator.sharing.config import RENAMED
 
 BENCHMARK: t.Final = "accelerators.openshift/benchmark"
 EXIT_CODE: t.Final = "sandbox.openshift/exit-code"
@@ -59,10 +67,15 @@ def program(pod: Object) -> str | None:
 
 
 def output(
-    what: str | None, gpu: instance_types.Gpu, node: str, devices: t.Sequence[int], driver: str
+    what: str | None,
+    gpu: instance_types.Gpu,
+    node: str,
+    devices: t.Sequence[int],
+    driver: str,
+    parts: t.Sequence[str] = (),
 ) -> list[str]:
-    """Return what a program prints."""
-    listed = gpu_output.device_list(gpu, node, devices)
+    """Return what a program prints; `parts` are its MIG devices."""
+    listed = gpu_output.device_list(gpu, node, devices, parts)
     if what == "matmul":
         return [*listed, *gpu_output.matmul(gpu)]
     if what == "nvidia_smi":
@@ -80,26 +93,58 @@ def choose(count: int, present: int, used: t.Mapping[int, tuple[int, int]]) -> l
     )
 
 
+def there(node: Object, gpus: int, plugin: Object | None, resource: str) -> list[str]:
+    """Return the devices of a resource on a node, as its plugin knows them."""
+    if plugin is None:
+        return [str(index) for index in range(gpus)]
+    shared, cuts = process.config(plugin), geometry.cuts(node, gpus)
+    asked = resource.removesuffix(RENAMED) if shared.renames else resource
+    return geometry.indexes(cuts, process.mig_strategy(plugin), asked)
+
+
+def refused(pod: Object, plugin: Object) -> str:
+    """Return why the plugin refuses a pod, or an empty text: it may give one shared device to a container."""
+    shared = process.config(plugin)
+    names = {shared.name_of(name) for name in shared.replicas or {}}
+    found = next(
+        ((name, count) for name, count in requested(pod).items() if name in names and count > 1), None
+    )
+    if found is None or not shared.one_each:
+        return ""
+    name, count = found
+    return (
+        "Pod was rejected: Allocate failed due to rpc error: code = Unknown desc = invalid allocation "
+        f'request for "{name}": invalid request: maximum request size for shared resources is 1; '
+        f"found {count}, which is unexpected"
+    )
+
+
 class GpuWorkloads(Reconciler):
     kinds = ("Node", "Pod", "ResourceClaim")
 
     def __init__(self) -> None:
         self._logs = PodLogs()
-        self._last: dict[tuple[str, int], int] = {}
+        self._last: dict[tuple[str, str], int] = {}
         self._turn = 0
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         self._logs.silence(cluster)
         pods = cluster.objects("Pod")
+        serving = plugins(pods)
         for pod in pods:
             node = cluster.find("Node", pod["spec"].get("nodeName") or "")
             if node is None or pod["metadata"].get("deletionTimestamp"):
                 continue
+            plugin = serving.get(node["metadata"]["name"])
+            if plugin and self._refused(cluster, pod, plugin):
+                continue
             if devices_wanted(pod) or pod["spec"].get("resourceClaims"):
-                self._workload(cluster, pod, node, pods)
+                self._workload(cluster, pod, node, pods, plugin)
         self._logs.keep_only({pod["metadata"]["uid"] for pod in pods})
 
-    def _workload(self, cluster: Cluster, pod: Object, node: Object, pods: list[Object]) -> None:
+    def _workload(
+        self, cluster: Cluster, pod: Object, node: Object, pods: list[Object], plugin: Object | None
+    ) -> None:
         annotations = pod["metadata"].get("annotations") or {}
         made_of = instance_types.of_node(node)
         if EXIT_CODE in annotations or pod["status"].get("phase") != "Running":
@@ -107,50 +152,63 @@ class GpuWorkloads(Reconciler):
         if made_of is None or made_of.gpu is None:
             return
         if DEVICES in annotations:
-            devices = [int(one) for one in annotations[DEVICES].split(",") if one]
+            devices = [one for one in annotations[DEVICES].split(",") if one]
             driver = driver_version(pods, node["metadata"]["name"])
             self._run(cluster, pod, node, made_of.gpu, devices, driver)
             return
-        wanted = devices_wanted(pod)
-        devices = (
-            self._allocate(node["metadata"]["name"], wanted, made_of.gpus, pods)
-            if wanted
-            else devices_claimed(cluster, pod)
-        )
+        name, wanted = node["metadata"]["name"], wanted_by_name(pod)
+        devices = [] if wanted else [str(index) for index in devices_claimed(cluster, pod)]
+        for resource, count in wanted.items():
+            devices += self._allocate(name, count, there(node, made_of.gpus, plugin, resource), pods)
         if devices:
-            _annotate(cluster, pod, {DEVICES: ",".join(map(str, devices))})
+            _annotate(cluster, pod, {DEVICES: ",".join(devices)})
+
+    def _refused(self, cluster: Cluster, pod: Object, plugin: Object) -> bool:
+        """End a pod as a kubelet does that does not admit it; return whether it did."""
+        metadata = pod["metadata"]
+        begun = DEVICES in (metadata.get("annotations") or {}) or pod["status"].get("phase") in ENDED
+        text = "" if begun else refused(pod, plugin)
+        if text:
+            status = {"phase": "Failed", "reason": "UnexpectedAdmissionError", "message": text}
+            cluster.patch("Pod", metadata["name"], metadata["namespace"], {"status": status}, "status")
+        return bool(text)
 
     def _run(
-        self, cluster: Cluster, pod: Object, node: Object, gpu: Gpu, devices: list[int], driver: str
+        self, cluster: Cluster, pod: Object, node: Object, gpu: Gpu, given: list[str], driver: str
     ) -> None:
         """Print what the program prints, and end it after its time."""
         name = node["metadata"]["name"]
+        devices = list(dict.fromkeys(int(one.partition(":")[0]) for one in given))
+        parts = [one for one in given if ":" in one]
         trouble = cluster.trouble("cuda_fails", **place(node), version=driver)
-        lines = output(program(pod), gpu, name, devices, driver)
+        lines = output(program(pod), gpu, name, devices, driver, parts)
         if trouble:
             text = trouble.get("text", gpu_output.CUDA_FAILURE)
-            lines = [*gpu_output.device_list(gpu, name, devices), *text.splitlines()]
+            lines = [*gpu_output.device_list(gpu, name, devices, parts), *text.splitlines()]
         self._logs.write(cluster, pod, lines)
         ends = pod["spec"].get("restartPolicy") in ("Never", "OnFailure")
         if ends and cluster.due(pod["metadata"]["uid"], "workload", 0.3):
             code = str(trouble.get("exit_code", 1)) if trouble else "0"
             _annotate(cluster, pod, {EXIT_CODE: code})
 
-    def _allocate(self, node: str, count: int, present: int, pods: list[Object]) -> list[int]:
+    def _allocate(self, node: str, count: int, present: list[str], pods: list[Object]) -> list[str]:
         """Return the devices for a pod.
 
         Pods of one run get different devices, even when they only follow each other.
         """
-        users: dict[int, int] = {}
+        users: dict[str, int] = {}
         for pod in pods:
             held = (pod["metadata"].get("annotations") or {}).get(DEVICES, "")
             if pod["spec"].get("nodeName") == node and pod["status"].get("phase") not in ENDED:
-                for index in (int(one) for one in held.split(",") if one):
-                    users[index] = users.get(index, 0) + 1
-        used = {index: (users.get(index, 0), self._last.get((node, index), 0)) for index in range(present)}
-        chosen = choose(count, present, used)
+                for device in held.split(","):
+                    users[device] = users.get(device, 0) + 1
+        used = {
+            index: (users.get(device, 0), self._last.get((node, device), 0))
+            for index, device in enumerate(present)
+        }
+        chosen = [present[index] for index in choose(count, len(present), used)]
         self._turn += 1
-        self._last |= {(node, index): self._turn for index in chosen}
+        self._last |= {(node, device): self._turn for device in chosen}
         return chosen
 
 

@@ -11,6 +11,8 @@ from unit.sandbox.gpu_operator.builders import Object
 from openshift_sandbox.stand_ins.gpu_operator import labels as gpu_labels
 
 PCI = "feature.node.kubernetes.io/pci-0302_10de.present"
+CAPABLE = {"nvidia.com/mig.capable": "true"}
+DISABLED = {"default": "all-disabled"}
 
 
 class TestNodeLabels:
@@ -67,3 +69,27 @@ class TestNodeLabels:
     )
     def test_mig_manager_only_where_it_can_do_something(self, labels: dict[str, str], capable: bool) -> None:
         assert (gpu_labels.MIG_MANAGER in gpu_labels.label_changes({PCI: "true"} | labels)) is capable
+
+    @pytest.mark.parametrize(
+        ("labels", "manager", "expected"),
+        [
+            (
+                {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB"},
+                {"default": "all-disabled"},
+                "all-disabled",
+            ),
+            (
+                {"nvidia.com/mig.capable": "true", "nvidia.com/mig.config": "all-1g.5gb"},
+                {"default": "x"},
+                None,
+            ),
+            ({"nvidia.com/mig.capable": "true"}, {"default": ""}, None),
+            ({"nvidia.com/mig.capable": "false"}, {"default": "all-disabled"}, None),
+        ],
+    )
+    def test_the_default_of_the_mig_manager(
+        self, labels: dict[str, str], manager: Object, expected: str | None
+    ) -> None:
+        changes = gpu_labels.uncut({PCI: "true"} | labels, {"config": manager})
+        assert changes.get("nvidia.com/mig.config") == expected
+        assert gpu_labels.uncut({PCI: "true"} | labels, {"config": manager, "enabled": False}) == {}

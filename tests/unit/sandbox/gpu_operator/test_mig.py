@@ -1,36 +1,204 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the MIG manager makes of a label."""
 
 from __future__ import annotations
 
+import json
+import typing as t
+from pathlib import Path
+
 import pytest
-from unit.sandbox.gpu_operator.builders import add_operand, labels, make
+from unit.sandbox.fake_api import World
+from unit.sandbox.gpu_operator.builders import NAMESPACE, add_operand, labels, make, pod_annotations
 
-from openshift_sandbox.stand_ins.gpu_operator.mig import LAYOUT, MigManager, offered
+from openshift_sandbox.stand_ins.core.boots import restart
+from openshift_sandbox.stand_ins.gpu_operator.logs import GpuLogs
+from openshift_sandbox.stand_ins.gpu_operator.mig import PROBLEM, MigManager
+from openshift_sandbox.stand_ins.gpu_operator.operand_pods import CRASH
+from openshift_sandbox.stand_ins.gpu_operator.sharing.geometry import LAYOUT
+
+MANAGER = "nvidia-mig-manager"
+CLIENTS = ("device-plugin", "gpu-feature-discovery", "dcgm-exporter", "dcgm")
+SMALL = [{"1g.5gb": 7}] * 8
+OURS = """
+mig-configs:
+  ours: [{devices: [0], mig-enabled: true, mig-devices: {7g.40gb: 1}}]
+  wrong: [{devices: all, mig-enabled: true, mig-devices: {1g.5gb: 8}}]
+"""
 
 
-@pytest.mark.parametrize(
-    ("layout", "gpus", "strategy", "expected"),
-    [
-        ("", 8, "mixed", {"nvidia.com/gpu": 8}),
-        ("all-disabled", 8, "single", {"nvidia.com/gpu": 8}),
-        ("all-1g.5gb", 8, "mixed", {"nvidia.com/gpu": 0, "nvidia.com/mig-1g.5gb": 56}),
-        ("all-3g.20gb", 2, "single", {"nvidia.com/gpu": 4}),
-        ("all-1g.5gb", 8, "none", {"nvidia.com/gpu": 8}),
-    ],
-)
-def test_what_a_layout_offers(layout: str, gpus: int, strategy: str, expected: dict[str, int]) -> None:
-    assert offered(layout, gpus, strategy) == expected
+def world_of(config: str = "all-1g.5gb", directory: Path | None = None, **scenario: t.Any) -> World:
+    stand_ins = (MigManager(), *([GpuLogs()] if directory else []))
+    world = make(*stand_ins, directory=directory or Path("/nonexistent"), **scenario)
+    body = {"status": {"nodeInfo": {"bootID": "one", "machineID": "machine"}}}
+    world.api.patch("v1", "nodes", "gpu-0", None, body, "status")
+    label(world, config, **{"node.kubernetes.io/instance-type": "p4d.24xlarge"})
+    return world
 
 
-@pytest.mark.parametrize(
-    ("trouble", "state", "layout"),
-    [("", "success", "all-1g.5gb"), ("mig_fails", "failed", ""), ("mig_stuck", "pending", "")],
-)
-def test_a_label_becomes_a_layout_and_a_state(trouble: str, state: str, layout: str) -> None:
-    world = make(MigManager(), troubles=[{"type": trouble}] if trouble else [])
-    wanted = {"node.kubernetes.io/instance-type": "p4d.24xlarge", "nvidia.com/mig.config": "all-1g.5gb"}
+def label(world: World, config: str, **more: str) -> None:
+    wanted = {"nvidia.com/mig.config": config} | more
     world.api.patch("v1", "nodes", "gpu-0", None, {"metadata": {"labels": wanted}})
-    add_operand(world, "nvidia-mig-manager", hold=None, ready=True)
+
+
+def start(world: World, custom: str = "", **env: str) -> None:
+    add_operand(world, MANAGER, hold=None, ready=True)
+    container = {"name": MANAGER, "image": "mig", "env": [{"name": k, "value": v} for k, v in env.items()]}
+    name = custom or "default-mig-parted-config"
+    volumes = [{"name": "mig-parted-config", "configMap": {"name": name}}]
+    body = {"spec": {"containers": [container], "volumes": volumes}}
+    world.api.patch("v1", "pods", MANAGER, NAMESPACE, body)
     world.settle(2)
-    assert labels(world)["nvidia.com/mig.config.state"] == state
-    assert (world.api.get("Node", "gpu-0")["metadata"].get("annotations") or {}).get(LAYOUT, "") == layout
+
+
+def again(world: World, custom: str = "", **env: str) -> None:
+    """Let the manager's pod start again."""
+    if ("Pod", NAMESPACE, MANAGER) in world.api.objects:
+        world.api.delete("v1", "pods", MANAGER, NAMESPACE)
+    world.api.delete("apps/v1", "daemonsets", MANAGER, NAMESPACE)
+    world.settle()
+    start(world, custom, **env)
+
+
+def state(world: World) -> str | None:
+    return labels(world).get("nvidia.com/mig.config.state")
+
+
+def layout(world: World) -> list[dict[str, int] | None] | None:
+    text = (world.api.get("Node", "gpu-0")["metadata"].get("annotations") or {}).get(LAYOUT)
+    return t.cast("list[dict[str, int] | None]", json.loads(text)) if text else None
+
+
+def clients(world: World) -> set[str | None]:
+    return {labels(world).get(f"nvidia.com/gpu.deploy.{one}") for one in CLIENTS}
+
+
+def add_holder(world: World) -> None:
+    container = {"name": "one", "image": "cuda", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
+    metadata, spec = {"name": "job", "namespace": "team"}, {"nodeName": "gpu-0", "containers": [container]}
+    world.api.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": metadata,
+            "spec": spec,
+            "status": {"phase": "Running"},
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("trouble", "found", "made"),
+    [("", "success", SMALL), ("mig_fails", "failed", None), ("mig_stuck", "pending", None)],
+)
+def test_a_label_becomes_a_layout_and_a_state(trouble: str, found: str, made: object) -> None:
+    world = world_of(troubles=[{"type": trouble}] if trouble else [])
+    start(world)
+    assert state(world) == found
+    assert layout(world) == made
+
+
+def test_it_stops_the_clients_of_the_gpus_and_starts_them_again() -> None:
+    world = world_of()
+    label(world, "all-1g.5gb", **{"nvidia.com/gpu.deploy.dcgm": "false"})
+    add_operand(world, "nvidia-device-plugin-daemonset", hold=None, ready=True)
+    add_operand(world, "nvidia-operator-validator", hold=None, ready=True)
+    start(world)
+    assert (state(world), layout(world)) == ("pending", None)
+    assert clients(world) == {"paused-for-mig-change", "false"}
+    world.api.delete("v1", "pods", "nvidia-device-plugin-daemonset", NAMESPACE)
+    world.settle(1)
+    assert (state(world), layout(world)) == ("success", SMALL)
+    assert clients(world) == {"true", "false"}
+    assert ("delete", "Pod", "nvidia-operator-validator") in world.api.writes
+
+
+def test_clients_that_stay_leave_the_node_pending() -> None:
+    world = world_of(delays={"mig_clients": 10})
+    add_operand(world, "nvidia-dcgm", hold=None, ready=True)
+    start(world)
+    world.settle(12)
+    world.api.delete("v1", "pods", "nvidia-dcgm", NAMESPACE)
+    world.settle(2)
+    assert state(world) == "pending", "the real manager gives up and waits for another label"
+    again(world)
+    assert state(world) == "success"
+
+
+def test_a_pod_with_a_gpu_makes_it_fail_until_another_label_comes(tmp_path: Path) -> None:
+    world = world_of(directory=tmp_path)
+    add_holder(world)
+    start(world)
+    assert (state(world), clients(world)) == ("failed", {"true"})
+    assert "In use by another client" in (tmp_path / f"pod-logs/{NAMESPACE}_{MANAGER}.log").read_text()
+    world.api.delete("v1", "pods", "job", "team")
+    world.settle(5)
+    assert state(world) == "failed", "the manager reads the label when it changes, or when its pod starts"
+    label(world, "all-3g.20gb")
+    world.settle(2)
+    assert (state(world), layout(world)) == ("success", [{"3g.20gb": 2}] * 8)
+    assert PROBLEM not in pod_annotations(world, MANAGER)
+
+
+def test_a_layout_that_is_there_already_stops_nothing() -> None:
+    world = world_of("all-disabled")
+    add_holder(world)
+    start(world)
+    assert (state(world), layout(world)) == ("success", None)
+
+
+@pytest.mark.parametrize(("config", "problem"), [("all-1g.99gb", "not present"), ("all-1g.10gb", "")])
+def test_a_name_that_the_hardware_does_not_have(config: str, problem: str) -> None:
+    world = world_of(config)
+    start(world)
+    assert state(world) == ("failed" if problem else "success")
+    assert problem in str(pod_annotations(world, MANAGER).get(PROBLEM, ""))
+    shown = world.api.get("ConfigMap", "gpu-0-mig-config", NAMESPACE)
+    assert "all-balanced" in shown["data"]["config.yaml"]
+    assert shown["metadata"]["ownerReferences"][0]["kind"] == "Pod"
+
+
+def test_a_config_map_of_the_user() -> None:
+    world = world_of("ours")
+    start(world, "parted")
+    assert state(world) is None
+    assert [one["reason"] for one in world.api.all("Event")] == ["FailedMount"]
+    write(world, other="x")
+    world.settle(1)
+    assert pod_annotations(world, MANAGER) == {CRASH: MANAGER}
+    write(world, **{"config.yaml": OURS})
+    world.settle(2)
+    assert (state(world), layout(world)) == ("success", [{"7g.40gb": 1}, *[None] * 7])
+    label(world, "wrong")
+    world.settle(2)
+    assert (state(world), layout(world)) == ("failed", [{"7g.40gb": 1}, *[None] * 7])
+    assert "do not fit" in pod_annotations(world, MANAGER)[PROBLEM]
+
+
+def write(world: World, **data: str) -> None:
+    metadata = {"name": "parted", "namespace": NAMESPACE}
+    world.api.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
+
+
+def test_a_mode_that_changes_with_the_next_boot() -> None:
+    world = world_of(troubles=[{"type": "mig_mode_pending", "node": "gpu-0"}])
+    start(world)
+    assert (state(world), layout(world)) == ("failed", None)
+    assert pod_annotations(world, MANAGER)[PROBLEM] == "At least one mode change pending"
+    restart(world.cluster, world.api.get("Node", "gpu-0"))
+    again(world)
+    assert (state(world), layout(world)) == ("success", SMALL)
+    label(world, "all-3g.20gb")
+    world.settle(2)
+    assert state(world) == "success", "a change of the layout does not change the mode"
+
+
+def test_a_manager_that_may_reboot_does() -> None:
+    world = world_of(troubles=[{"type": "mig_mode_pending"}])
+    start(world, WITH_REBOOT="true")
+    assert state(world) == "rebooting"
+    assert world.api.get("Node", "gpu-0")["status"]["nodeInfo"]["bootID"] != "one"
+    again(world, WITH_REBOOT="true")
+    assert (state(world), layout(world), clients(world)) == ("success", SMALL, {"true"})

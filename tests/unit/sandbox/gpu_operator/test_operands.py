@@ -36,6 +36,16 @@ def test_every_asset_goes_with_its_policy() -> None:
     )
 
 
+def test_the_config_maps_of_the_mig_manager_are_made_unless_the_policy_names_others() -> None:
+    def made(**spec: Object) -> list[str]:
+        found = assets.assets("state-mig-manager", policy(**spec), NAMESPACE)
+        return [obj["metadata"]["name"] for obj in found if obj["kind"] == "ConfigMap"]
+
+    assert made() == ["default-mig-parted-config", "default-gpu-clients"]
+    assert made(migManager={"config": {"name": "ours"}}) == ["default-gpu-clients"]
+    assert made(migManager={"gpuClientsConfig": {"name": "ours"}}) == ["default-mig-parted-config"]
+
+
 class TestOperator:
     def test_the_oldest_policy_counts(self) -> None:
         older, newer = policy(), policy()

@@ -192,6 +192,20 @@ def repartitioned(seen: Snapshot) -> None:
     node(seen)["metadata"]["labels"]["nvidia.com/mig.config.state"] = "pending"
 
 
+def stopped_for_mig(seen: Snapshot) -> None:
+    """As while the MIG manager cuts the GPUs: it stops what uses them, and starts it again itself."""
+    no_devices(seen)
+    found = node(seen)["metadata"]["labels"]
+    found["nvidia.com/mig.config.state"] = "pending"
+    for name in ("device-plugin", "dcgm"):
+        found[f"nvidia.com/gpu.deploy.{name}"] = "paused-for-mig-change"
+
+
+def left_by_mig(seen: Snapshot) -> None:
+    stopped_for_mig(seen)
+    node(seen)["metadata"]["labels"]["nvidia.com/mig.config.state"] = "success"
+
+
 def repartitioned_again(seen: Snapshot) -> None:
     node(seen)["metadata"]["labels"] |= {
         "nvidia.com/mig.config.state": "pending",

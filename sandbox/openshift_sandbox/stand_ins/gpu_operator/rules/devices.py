@@ -12,12 +12,33 @@ Object = dict[str, t.Any]
 ENDED: t.Final = ("Succeeded", "Failed")
 
 
+def limits(pod: Object) -> list[dict[str, int]]:
+    """Return how many NVIDIA devices of each resource the containers of a pod request, by container."""
+    found = [(one.get("resources") or {}).get("limits") or {} for one in pod["spec"]["containers"]]
+    return [
+        {name: int(value) for name, value in one.items() if name.startswith("nvidia.com/")} for one in found
+    ]
+
+
 def devices_wanted(pod: Object) -> int:
     """Return how many NVIDIA devices of any kind a pod's containers request."""
-    limits = [
-        (container.get("resources") or {}).get("limits") or {} for container in pod["spec"]["containers"]
-    ]
-    return sum(int(value) for one in limits for name, value in one.items() if name.startswith("nvidia.com/"))
+    return sum(sum(one.values()) for one in limits(pod))
+
+
+def wanted_by_name(pod: Object) -> dict[str, int]:
+    """Return how many NVIDIA devices of each resource a pod's containers request together."""
+    found: dict[str, int] = {}
+    for one in limits(pod):
+        found |= {name: found.get(name, 0) + count for name, count in one.items()}
+    return found
+
+
+def requested(pod: Object) -> dict[str, int]:
+    """Return how many NVIDIA devices of each resource the container with the largest request requests."""
+    found: dict[str, int] = {}
+    for one in limits(pod):
+        found |= {name: max(found.get(name, 0), count) for name, count in one.items()}
+    return found
 
 
 def holders(pods: t.Iterable[Object], node: str) -> list[Object]:
