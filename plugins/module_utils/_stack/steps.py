@@ -18,7 +18,7 @@ from .._nodes.labels import common_selector
 from .judge import GoOn, StackJudge
 from .params import StackParams, StackPool
 from .stages import Finding
-from .upgrade import Budget
+from .upgrade import Budget, blocked
 
 # Seconds until the operator's status reflects a change.
 REACTION: t.Final = 5.0
@@ -95,12 +95,12 @@ def observe(
     """
     judge, budget = verdict or wait.judge, Budget(api.deadline.seconds, params["node_timeout"])
     settle = settle_seconds(api, params)
-    go_on = GoOn(params["given_up"], settle, api.clock)
+    go_on = GoOn(params["given_up"] if verdict is None else (), settle, api.clock)
 
     def judged(seen: Snapshot) -> t.Any:
         api.deadline.grow(budget.seconds(seen["nodes"]))
         found = judge(seen)
-        return go_on(found, wait.judge.findings) if params["go_on"] else found
+        return go_on(found, wait.judge.findings, blocked(seen)) if params["go_on"] else found
 
     try:
         snapshot = api.wait(wait.queries, judged, wait.title, settle)
