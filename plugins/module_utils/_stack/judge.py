@@ -50,19 +50,19 @@ def patience(params: StackParams, clock: t.Callable[[], float], codes: t.Iterabl
 def hold_for_others(
     verdict: Readiness,
     findings: t.Sequence[Finding],
-    given_up: t.Collection[str] = (),
     blocked: t.Collection[str] = (),
+    given_up: t.Collection[str] = (),
 ) -> Readiness:
     """Return a failed verdict as pending while pools without a failure are not ready; else the verdict.
 
-    A failure that belongs to no pool stays failed. given_up: pools that an earlier task gave up. If they are
-    not ready, they count as failed. blocked: nodes that cannot become ready before the failed ones do; their
-    pools are not waited for.
+    A failure that belongs to no pool stays failed. blocked: nodes that cannot become ready before the failed
+    ones do; their pools are not waited for. given_up: pools that an earlier task gave up. If they are not
+    ready, they count as failed.
     """
     failed = {one.pool for one in findings if one.is_failed}
     left = [one for one in findings if not one.is_ready and one.pool in given_up]
     broken = failed | {one.pool for one in left}
-    if verdict.is_ready or not broken or "" in failed:
+    if verdict.is_ready or "" in failed or not (broken if verdict.is_failed else left):
         return verdict
     hopeless = broken | {one.pool for one in findings if one.node in blocked}
     late = [one for one in findings if not one.is_ready and one.pool not in hopeless]
@@ -88,8 +88,11 @@ class GoOn:
     def __call__(
         self, verdict: Readiness, findings: t.Sequence[Finding], blocked: t.Collection[str] = ()
     ) -> Readiness:
-        """Return the verdict of the wait. findings: on which the given verdict rests. blocked: see above."""
-        found = hold_for_others(verdict, findings, self._given_up, blocked)
+        """Return the verdict of the wait.
+
+        findings: on which the given verdict rests. blocked: nodes that wait for the failed ones.
+        """
+        found = hold_for_others(verdict, findings, blocked, self._given_up)
         if verdict.is_failed or not found.is_failed:
             self._since = None
             return found

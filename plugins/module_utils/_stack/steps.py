@@ -95,7 +95,7 @@ def observe(
     """
     judge, budget = verdict or wait.judge, Budget(api.deadline.seconds, params["node_timeout"])
     settle = settle_seconds(api, params)
-    go_on = GoOn(params["given_up"], settle, api.clock)
+    go_on = GoOn(params["given_up"] if verdict is None else (), settle, api.clock)
 
     def judged(seen: Snapshot) -> t.Any:
         api.deadline.grow(budget.seconds(seen["nodes"]))

@@ -121,17 +121,17 @@ UPDATING: t.Final = Finding("pending", "Updating", "Node g-0 is updated.", "GPU-
 @pytest.mark.parametrize("open_now", [LATE, AT_WORK])
 def test_a_pool_that_was_given_up_waits_for_those_that_are_not_ready_yet(open_now: Finding) -> None:
     found = [UPDATING, open_now]
-    verdict = hold_for_others(worst(found), found, ["g"])
+    verdict = hold_for_others(worst(found), found, given_up=["g"])
     assert (verdict.verdict, verdict.code) == ("pending", open_now.code)
 
 
 def test_a_pool_that_was_given_up_does_not_delay_the_end() -> None:
     found = [STATUS, UPDATING]
     assert hold_for_others(worst(found), found) == worst(found)
-    verdict = hold_for_others(worst(found), found, ["g"])
+    verdict = hold_for_others(worst(found), found, given_up=["g"])
     assert (verdict.verdict, verdict.code) == ("failed", "GPU-NODE-UPDATING")
     both = [FAILED, UPDATING]
-    assert hold_for_others(worst(both), both, ["g"]) == worst(both)
+    assert hold_for_others(worst(both), both, given_up=["g"]) == worst(both)
 
 
 def test_the_others_have_to_be_ready_for_a_while_before_a_pool_that_was_given_up_ends_the_wait() -> None:
@@ -152,7 +152,7 @@ def test_the_others_have_to_be_ready_for_a_while_before_a_pool_that_was_given_up
 
 def test_a_pool_that_was_given_up_and_is_ready_counts_as_ready() -> None:
     found = [replace(UPDATING, verdict="ready")]
-    assert hold_for_others(worst(found), found, ["g"]).is_ready
+    assert hold_for_others(worst(found), found, given_up=["g"]).is_ready
 
 
 @pytest.mark.parametrize(
