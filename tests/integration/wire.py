@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import collections
 import datetime
 import time
 import typing as t
@@ -50,6 +51,11 @@ class Audit:
             for one in audit.writes(self.of(*tasks))
             if one.resource != LEASES
         ]
+
+    def counted(self, *tasks: TaskResult) -> dict[str, int]:
+        """Return how often each verb was sent for each resource. The log has two events for a watch."""
+        once = {one.event["auditID"]: one for one in self.of(*tasks)}
+        return dict(collections.Counter(f"{one.verb} {one.resource}" for one in once.values()))
 
     def position(self) -> int:
         """Return the place in the log behind all that has happened until now."""

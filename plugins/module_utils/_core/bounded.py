@@ -41,13 +41,13 @@ def fitting(entries: t.Sequence[T], room: int) -> list[T]:
 
 
 def result(found: dict[str, t.Any], most: int = MOST) -> dict[str, t.Any]:
-    """Return a result of at most that many bytes, if lists that may be cut make up the rest.
+    """Return a result of at most that many bytes without its diff, if lists that may be cut make up the rest.
 
     A list that is cut has what is wrong first, then one entry of each pool. C(left_out) then has an entry for
     each such list and each pool in it: C(list), C(pool), the C(number) of missing entries, and the C(sums) of
     their numbers.
     """
-    size = _size(found)
+    size = _size({key: value for key, value in found.items() if key != "diff"})
     if size <= most:
         return found
     lists = dict(_lists(found))

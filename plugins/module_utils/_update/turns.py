@@ -11,6 +11,7 @@ import typing as t
 from .._core.objects import KubeObject, Snapshot, name, named
 from .._core.readiness import Grace, Readiness, worst
 from .._nodes.labels import labels
+from .._nodes.node import CURRENT
 from .._tuning import pool_judge
 from .pause import LAST, Member, pool_of
 
@@ -55,7 +56,8 @@ def judge(held: t.Collection[str], grace: Grace, snapshot: Snapshot) -> Readines
     pools = snapshot[pool_judge.POOLS]
     nodes: dict[str, list[KubeObject]] = {}
     for node in snapshot[pool_judge.NODES]:
-        if pool := pool_of(pools, labels(node)):
+        # The machine-config operator counts no Windows node, which has no configuration of it.
+        if pool_judge.annotation(node, CURRENT) and (pool := pool_of(pools, labels(node))):
             nodes.setdefault(name(pool), []).append(node)
     found = [
         pool_judge.judge_pool(named(pools, title), title, nodes.get(title, []))

@@ -17,6 +17,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labe
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import image_suffixes
 
 SCENARIO: t.Final = "gpu-nodes"
+# The requests of an upgrade when no node is left to upgrade.
+AGAIN: t.Final = {
+    "get configmaps": 1,
+    "list pods": 1,
+    "list nodes": 1,
+    "list clusterpolicies.nvidia.com": 1,
+    "list nvidiadrivers.nvidia.com": 1,
+    "list daemonsets.apps": 1,
+    "list controllerrevisions.apps": 1,
+}
 pytestmark = [
     pytest.mark.story("one stack goes to the new driver and back"),
     pytest.mark.long("two upgrades; test_canary.py has an upgrade, its rollback and way out in every run"),
@@ -81,6 +91,7 @@ def test_a_second_run_writes_nothing(installed: Upgrades) -> None:
     again = installed.run()
     assert (again.failed, again.changed) == (False, False), again.result
     assert installed.audit.writes(again) == []
+    assert installed.audit.counted(again) == AGAIN
     shown = installed.run(action="status")
     assert (shown.changed, installed.audit.writes(shown)) == (False, [])
     assert {one["name"]: one["seconds"] > 0 for one in shown["driver_upgrade"]["nodes"]} == dict.fromkeys(

@@ -28,6 +28,12 @@ FIRST, MIDDLE, LAST = (f"{GPU}.v{version}" for version in ("25.10.1", "26.3.3", 
 OLDER, NEWER = "nfd.v4.22.0-202607141007", "nfd.v4.22.0-202608111344"
 KMM: t.Final = "kernel-module-management.v2.6.0"
 UP: t.Final[Data] = {"gpu_upgrade_operators": [{"name": "gpu", "channel": "stable"}]}
+# The requests of an upgrade of one operator when it has nothing to do.
+AGAIN: t.Final = {
+    "list subscriptions.operators.coreos.com": 1,
+    "get packagemanifests.packages.operators.coreos.com": 1,
+    "list clusterserviceversions.operators.coreos.com": 1,
+}
 
 
 def subscription(cluster: Cluster, name: str, namespace: str) -> Data:

@@ -145,3 +145,9 @@ def test_what_later_tasks_compare_with_is_whole() -> None:
     found = bounded.result({"drift": drift, "objects": objects, "nodes": stack(NODES)})
     assert (found["drift"], found["objects"]) == (drift, objects)
     assert len(found["nodes"]) < NODES
+
+
+def test_a_large_diff_cuts_nothing_else() -> None:
+    diff = [{"before": "a" * 500, "after": "b" * 500}] * NODES
+    found = bounded.result({"diff": diff, "nodes": stack(60)})
+    assert (found["diff"], len(found["nodes"]), "left_out" in found) == (diff, 60, False)

@@ -12,7 +12,8 @@ from unit.tuning.operator_in_memory import KINDS, Operator, gpu_pod, pool
 from unit.update.pools_in_memory import cpu, gpu, own_pool, params, refusal, released, update, version
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._update import pause_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Grace
+from ansible_collections.accelerators.openshift.plugins.module_utils._update import pause_steps, turns
 
 STATE: t.Final = "machineconfiguration.openshift.io/state"
 
@@ -151,3 +152,12 @@ def test_check_mode_shows_every_pool_and_writes_nothing() -> None:
     assert operator.server.writes() == []
     assert [one["nodes"] for one in found["ends"]] == [["b1"]]
     assert [one["nodes"] for one in found["reboots"]] == [["a1"], ["b1"]]
+
+
+def test_a_windows_node_has_no_configuration_to_wait_for() -> None:
+    operator = cluster()
+    windows = cpu("win")
+    windows["metadata"]["annotations"] = {}
+    snapshot = {"pools": operator.all("MachineConfigPool"), "nodes": [*operator.all("Node"), windows]}
+    found = turns.judge({"gpu-a", "gpu-b"}, Grace(lambda: 0.0, 0.0, ()), snapshot)
+    assert found.is_ready, found.message
