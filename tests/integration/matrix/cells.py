@@ -29,7 +29,6 @@ SHORT: t.Final = {
     ("remove_pool", "GPU pods run"),
     ("resize_pool to one node", "GPU pods run"),
     ("resize_pool to one node", "scaled by hand"),
-    ("repair_node", "GPU pods run"),
     ("replace_node", "GPU pods run"),
     ("replace_node", "a run was killed before"),
     ("enable_gpus, operator upgraded", "GPU pods run"),
