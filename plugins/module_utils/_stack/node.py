@@ -23,10 +23,8 @@ from . import operands, stages
 from .params import StackPool
 from .stages import CRD, Finding, on_node, on_object
 
-# While the driver is replaced, its manager writes this into the labels that select the other operands.
+# The managers of driver and MIG write this into labels that select other operands.
 PAUSED: t.Final = "paused-"
-# The MIG manager writes this one while it cuts the GPUs of the node, and takes it back itself.
-_CUTTING: t.Final = "paused-for-mig-change"
 MIG_STATE: t.Final = "nvidia.com/mig.config.state"
 
 
@@ -45,13 +43,12 @@ def judge_paused(node: KubeObject, snapshot: Snapshot, upgrade: Finding | None) 
     No DaemonSet wants a paused operand, so the operator calls it ready. upgrade: from upgrade.judge_upgrade.
     """
     marks = labels(node)
-    expected = _CUTTING if marks.get(MIG_STATE) in ("pending", "rebooting") else ""
     paused = [
         key.removeprefix(operands.DEPLOY)
         for key, value in sorted(marks.items())
-        if key.startswith(operands.DEPLOY) and value.startswith(PAUSED) and value != expected
+        if key.startswith(operands.DEPLOY) and value.startswith(PAUSED)
     ]
-    if not paused or upgrade is not None:
+    if not paused or upgrade is not None or marks.get(MIG_STATE) in ("pending", "rebooting"):
         return None
     if not any(one.component == "driver" and one.ready for one in operands.on_node(node, snapshot, {})):
         return None

@@ -40,17 +40,19 @@ CLIENTS: t.Final = {
 }
 OTHERS: t.Final = f"{DEPLOY}client"
 """The label of clients that other teams run."""
+FAILS: t.Final = "Error setting MIGConfig: error creating GPU instance: Insufficient Resources"
 IN_USE: t.Final = "Error setting MIGConfig: error destroying GPU instance: In use by another client"
 MODE_PENDING: t.Final = "At least one mode change pending"
 
 
 @dataclass
 class Run:
-    """What one manager has read last, and what it is doing."""
+    """What one manager has read last, and what it is doing; `troubled` by a trouble of the scenario."""
 
     read: str = ""
     step: str = ""
     target: list[Cut] = field(default_factory=list)
+    troubled: bool = False
 
 
 class MigManager(Reconciler):
@@ -78,9 +80,23 @@ class MigManager(Reconciler):
             return
         if run.step:
             self._go_on(cluster, node, made_of, pod, run)
-        elif label and label != run.read:
+        elif label and (label != run.read or not self._troubled(cluster, node, pod, run)):
             run.read = label
             self._begin(cluster, node, made_of, pod, run, text)
+
+    def _troubled(self, cluster: Cluster, node: Object, pod: Object, run: Run) -> bool:
+        """Return False when a trouble is over: then the manager reads the label again.
+
+        A trouble that begins later also befalls GPUs that are cut already.
+        """
+        stuck, fails = on_node(cluster, "mig_stuck", node), on_node(cluster, "mig_fails", node)
+        if stuck:
+            self._label(cluster, node, "pending")
+        elif fails:
+            self._finish(cluster, node, pod, run, FAILS)
+        ended = run.troubled and not (stuck or fails)
+        run.troubled = bool(stuck or fails)
+        return not ended
 
     def _configurations(self, cluster: Cluster, node: Object, gpu: Gpu, pod: Object) -> str | None:
         """Return what the manager reads: its ConfigMap, or what it finds out about the hardware."""
@@ -159,7 +175,7 @@ class MigManager(Reconciler):
         """Return the line of the log about why the GPUs cannot be cut, or an empty text."""
         assert gpu is not None
         if on_node(cluster, "mig_fails", node):
-            return "Error setting MIGConfig: error creating GPU instance: Insufficient Resources"
+            return FAILS
         if holders(cluster.objects("Pod"), node["metadata"]["name"]):
             return IN_USE
         why = geometry.misfit(gpu, target)

@@ -100,6 +100,27 @@ def test_a_label_becomes_a_layout_and_a_state(trouble: str, found: str, made: ob
     assert layout(world) == made
 
 
+@pytest.mark.parametrize(("trouble", "found"), [("mig_fails", "failed"), ("mig_stuck", "pending")])
+def test_a_trouble_that_comes_later_goes_with_its_end(trouble: str, found: str) -> None:
+    world = world_of()
+    start(world)
+    world.scenario.now.troubles.append({"type": trouble, "node": "gpu-0"})
+    world.settle(2)
+    assert (state(world), layout(world)) == (found, SMALL)
+    world.scenario.now.troubles.clear()
+    world.settle(2)
+    assert (state(world), layout(world)) == ("success", SMALL)
+
+
+@pytest.mark.parametrize("trouble", ["mig_fails", "mig_stuck"])
+def test_a_trouble_that_ends_lets_the_manager_cut(trouble: str) -> None:
+    world = world_of(troubles=[{"type": trouble}])
+    start(world)
+    world.scenario.now.troubles.clear()
+    world.settle(2)
+    assert (state(world), layout(world), clients(world)) == ("success", SMALL, {"true"})
+
+
 def test_it_stops_the_clients_of_the_gpus_and_starts_them_again() -> None:
     world = world_of()
     label(world, "all-1g.5gb", **{"nvidia.com/gpu.deploy.dcgm": "false"})
