@@ -12,20 +12,21 @@ from unit.rules.test_layers import FILES, PLUGINS, UTILS, own
 
 # Files and KiB that Ansible packs with a module, at most. `manifests` shows the frame and the client alone.
 PACKED: dict[str, tuple[int, int]] = {
-    "access_review": (41, 243),
-    "access_grant": (47, 272),
-    "access_token": (44, 258),
-    "gpu_autoscaler": (122, 646),
+    "access_review": (41, 244),
+    "access_grant": (47, 273),
+    "access_token": (44, 259),
+    "gpu_autoscaler": (126, 653),
     "gpu_driver_upgrade": (140, 754),
     "gpu_machine_health": (46, 258),
-    "gpu_machineset": (122, 703),
-    "gpu_node": (67, 373),
-    "gpu_node_repair": (105, 555),
-    "gpu_plan": (106, 544),
+    "gpu_machineset": (126, 710),
+    "gpu_node": (70, 377),
+    "gpu_node_repair": (108, 561),
+    "gpu_plan": (110, 551),
     "gpu_pull_secret": (59, 301),
     "gpu_quota": (52, 275),
     "gpu_removal": (67, 352),
-    "gpu_workload": (75, 391),
+    "gpu_sharing": (60, 330),
+    "gpu_workload": (75, 392),
     "manifests": (39, 223),
     "nfd_labels": (58, 324),
     "node_tuning": (83, 415),
@@ -33,7 +34,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "operator_upgrade": (140, 807),
     "preflight_update": (75, 401),
     "special_resource": (137, 765),
-    "update_pools": (63, 322),
+    "update_pools": (63, 323),
 }
 
 
