@@ -101,8 +101,8 @@ def pods_on(client: Client, node: str) -> list[Data]:
     return [pod for pod in client.list("v1", "pods", NAMESPACE) if pod["spec"].get("nodeName") == node]
 
 
-def run_cuda(client: Client, name: str) -> None:
-    limits = {"nvidia.com/gpu": "1"}
+def run_cuda(client: Client, name: str, resource: str = "nvidia.com/gpu", count: int = 1) -> None:
+    limits = {resource: str(count)}
     container = {
         "name": "cuda",
         "image": "cuda-sample:vectoradd",

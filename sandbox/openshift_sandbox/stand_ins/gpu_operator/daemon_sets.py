@@ -16,11 +16,13 @@ from openshift_sandbox.stand_ins.gpu_operator.operands import (
     DEPLOY,
     DRIVER,
     DRIVER_COMPONENT,
+    PLUGIN,
     Object,
     Operand,
 )
 from openshift_sandbox.stand_ins.gpu_operator.rules import digest
 from openshift_sandbox.stand_ins.gpu_operator.rules.release import Release
+from openshift_sandbox.stand_ins.gpu_operator.sharing import containers
 
 HOLD: t.Final = "sandbox.openshift/hold"
 APPLIED: t.Final = "nvidia.com/last-applied-hash"
@@ -82,6 +84,9 @@ def daemon_set(operand: Operand, policy: Object, release: Release) -> Object:
         pod["initContainers"] = [_init(name, image, spec, release) for name in operand.init]
     if operand.host_pid:
         pod["hostPID"] = True
+    if operand.containers[0] in containers.MAIN:
+        plugin = image_path(PLUGIN, spec.get("devicePlugin") or {}, release.images)
+        containers.complete(pod, spec, plugin)
     if operand is DRIVER:
         apart = {"labelSelector": {"matchLabels": DRIVER_COMPONENT}, "topologyKey": "kubernetes.io/hostname"}
         pod["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
@@ -109,9 +114,9 @@ def driver_daemon_sets(
 
     def made() -> Object:
         obj = daemon_set(DRIVER, policy, release)
-        containers = obj["spec"]["template"]["spec"]["containers"]
-        own = containers[0]["image"]
-        for container in containers if system and "@" not in own else ():
+        parts = obj["spec"]["template"]["spec"]["containers"]
+        own = parts[0]["image"]
+        for container in parts if system and "@" not in own else ():
             if container["image"] == own:
                 container["image"] += f"-{system}"
         return obj
@@ -184,20 +189,20 @@ def _with_toolkit(obj: Object, version: str, image: str | None) -> Object:
     return obj
 
 
-def _complete_driver(containers: list[Object], spec: Object, release: Release) -> None:
+def _complete_driver(made: list[Object], spec: Object, release: Release) -> None:
     """Add to a driver what its options ask for: the kind of its kernel modules, and more containers.
 
     An NVIDIADriver has the options of `gds` and `gdrcopy` beside those of its driver.
     """
-    part, own = spec.get("driver") or {}, containers[0]
+    part, own = spec.get("driver") or {}, made[0]
     if kind := part.get("kernelModuleType"):
         own["env"] = [*(own.get("env") or []), {"name": "KERNEL_MODULE_TYPE", "value": kind}]
     if (part.get("rdma") or {}).get("enabled"):
-        containers.append(_container("nvidia-peermem-ctr", own["image"], {}))
+        made.append(_container("nvidia-peermem-ctr", own["image"], {}))
     for key, (name, image) in SIDECARS.items():
         wanted = spec.get(key) or part.get(key) or {}
         if wanted.get("enabled"):
-            containers.append(_container(name, image_path(image, wanted, release.images), wanted))
+            made.append(_container(name, image_path(image, wanted, release.images), wanted))
 
 
 def _init(name: str, image: str, spec: Object, release: Release) -> Object:

@@ -13,12 +13,15 @@ import typing as t
 
 from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
-from openshift_sandbox.stand_ins.gpu_operator.operand_pods import app_of, is_driver, ready_on
+from openshift_sandbox.stand_ins.gpu_operator.operand_pods import app_of, is_driver, node_of, runs
 from openshift_sandbox.stand_ins.gpu_operator.operands import DRIVER_VERSION
 from openshift_sandbox.stand_ins.gpu_operator.rules import versions
+from openshift_sandbox.stand_ins.gpu_operator.sharing import process
+from openshift_sandbox.stand_ins.gpu_operator.sharing.config import GPU, MPS, Config
 
 NAME: t.Final = "gpu-feature-discovery"
 CUDA: t.Final = "13.2"
+UNSHARED: t.Final = Config()
 
 
 def driver_version(pods: t.Iterable[Object], node: str) -> str:
@@ -29,23 +32,30 @@ def driver_version(pods: t.Iterable[Object], node: str) -> str:
     return DRIVER_VERSION
 
 
-def labels(made_of: instance_types.InstanceType, driver: str, strategy: str = "single") -> dict[str, str]:
-    """Return the labels that describe the GPUs of a node."""
+def labels(
+    made_of: instance_types.InstanceType, driver: str, strategy: str = "none", shared: Config = UNSHARED
+) -> dict[str, str]:
+    """Return the labels that describe the GPUs of a node.
+
+    `strategy` is the strategy of MIG, `shared` the configuration of the device plugin.
+    """
     gpu = made_of.gpu
     if gpu is None:
         return {}
     major, minor, revision = [*driver.split("."), "", ""][:3]
     cuda_major, cuda_minor = CUDA.split(".")
     compute_major, compute_minor = gpu.compute.split(".")
+    replicas = shared.replicas_of(GPU)
+    suffix = "-SHARED" if replicas > 1 and not shared.renames else ""
     found = {
-        "gpu.product": gpu.product,
+        "gpu.product": gpu.product + suffix,
         "gpu.count": str(made_of.gpus),
         "gpu.memory": str(gpu.memory_mib),
         "gpu.family": gpu.family,
         "gpu.machine": made_of.name,
-        "gpu.replicas": "1",
+        "gpu.replicas": str(replicas),
         "gpu.mode": "compute",
-        "gpu.sharing-strategy": "none",
+        "gpu.sharing-strategy": shared.strategy if replicas > 1 else "none",
         "gpu.compute.major": compute_major,
         "gpu.compute.minor": compute_minor,
         "cuda.driver-version.full": driver,
@@ -56,10 +66,11 @@ def labels(made_of: instance_types.InstanceType, driver: str, strategy: str = "s
         "cuda.runtime-version.major": cuda_major,
         "cuda.runtime-version.minor": cuda_minor,
         "mig.capable": str(gpu.mig_capable).lower(),
-        "mig.strategy": strategy,
-        "mps.capable": "false",
+        "mps.capable": str(shared.strategy == MPS).lower(),
         "vgpu.present": "false",
     }
+    if strategy != "none":
+        found["mig.strategy"] = strategy
     return {f"nvidia.com/{key}": value for key, value in found.items()}
 
 
@@ -94,12 +105,14 @@ class GpuFeatureDiscovery(Reconciler):
     def _discover(self, cluster: Cluster, daemon_set: Object) -> None:
         namespace = daemon_set["metadata"]["namespace"]
         pods = cluster.objects("Pod", namespace)
-        found = ready_on(pods, lambda pod: app_of(pod) == NAME)
+        found = {node_of(pod): pod for pod in pods if app_of(pod) == NAME and runs(pod)}
         for node in cluster.objects("Node"):
             name, made_of = node["metadata"]["name"], instance_types.of_node(node)
-            if name not in found or made_of is None or not made_of.has_nvidia_gpus:
+            pod = found.get(name)
+            if pod is None or made_of is None or not made_of.has_nvidia_gpus:
                 continue
-            wanted = labels(made_of, driver_version(pods, name))
+            driver = driver_version(pods, name)
+            wanted = labels(made_of, driver, process.mig_strategy(pod), process.config(pod))
             live = cluster.find("NodeFeature", f"nvidia-features-for-{name}", namespace)
             if live is None or live["spec"].get("labels") != wanted:
                 cluster.apply(node_feature(name, wanted, daemon_set))

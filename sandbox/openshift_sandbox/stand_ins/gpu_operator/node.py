@@ -1,9 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stand in for the kubelet's device manager: a node advertises nvidia.com/gpu while its plugin pod is Ready.
+"""Stand in for the kubelet's device manager: a node advertises GPUs while its plugin pod serves them.
 
-The real one asks the plugin about each device.
+The real one asks the plugin about each device, and forgets the capacity of a resource that is gone after five
+minutes; here at once.
 """
 
 from __future__ import annotations
@@ -15,22 +16,47 @@ from openshift_sandbox.stand_ins.core.boots import has_restarted
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
 from openshift_sandbox.stand_ins.gpu_operator import mig
-from openshift_sandbox.stand_ins.gpu_operator.operand_pods import app_of, ready_on
+from openshift_sandbox.stand_ins.gpu_operator.operand_pods import app_of, node_of, ready_on, runs
+from openshift_sandbox.stand_ins.gpu_operator.sharing import config, process
 
 PLUGIN: t.Final = "nvidia-device-plugin-daemonset"
+MPS_DAEMON: t.Final = "nvidia-device-plugin-mps-control-daemon"
 RESOURCE: t.Final = "nvidia.com/gpu"
+PARTS: t.Final = "nvidia.com/mig-"
+Amounts = tuple[str | None, str | None]
+"""Capacity and allocatable of a resource."""
 
 
-def resources(present: int, lost: int, plugin_ready: bool, before: Object) -> tuple[str | None, str | None]:
-    """Return the new capacity and allocatable.
+def ours(resource: str) -> bool:
+    """Return whether the device plugin of GPUs offers a resource of this name."""
+    return resource in (RESOURCE, RESOURCE + config.RENAMED) or resource.startswith(PARTS)
 
-    A kubelet that once knew a plugin keeps its resource at zero.
-    """
-    if plugin_ready:
-        return str(present), str(max(present - lost, 0))
-    if RESOURCE not in (before.get("allocatable") or {}):
-        return None, None
-    return (before.get("capacity") or {}).get(RESOURCE), "0"
+
+def amounts(offered: t.Mapping[str, int], lost: t.Mapping[str, int], before: Object) -> dict[str, Amounts]:
+    """Return the resources of a node whose plugin serves; those that it served before go to zero."""
+    found: dict[str, Amounts] = {name: ("0", "0") for name in before.get("allocatable") or {} if ours(name)}
+    return found | {
+        name: (str(count), str(max(count - lost.get(name, 0), 0))) for name, count in offered.items()
+    }
+
+
+def withdrawn(before: Object) -> dict[str, Amounts]:
+    """Return the resources of a node whose plugin is gone: a kubelet that knew them keeps them at zero."""
+    capacity = before.get("capacity") or {}
+    return {name: (capacity.get(name), "0") for name in before.get("allocatable") or {} if ours(name)}
+
+
+def plugins(pods: t.Sequence[Object]) -> dict[str, Object]:
+    """Return the plugin pods that serve, by node; with MPS only those whose node has a Ready MPS daemon."""
+    daemons = ready_on(pods, lambda pod: app_of(pod) == MPS_DAEMON)
+    found = {}
+    for pod in pods:
+        name = node_of(pod)
+        if not name or app_of(pod) != PLUGIN or not runs(pod):
+            continue
+        if name in daemons or process.config(pod).strategy != config.MPS:
+            found[name] = pod
+    return found
 
 
 def lost_gpus(cluster: Cluster, node: Object) -> Object | None:
@@ -40,46 +66,34 @@ def lost_gpus(cluster: Cluster, node: Object) -> Object | None:
 
 
 class GpuNode(Reconciler):
-    kinds = ("ClusterPolicy", "Node", "Pod")
+    kinds = ("Node", "Pod")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        plugins = ready_on(cluster.objects("Pod"), lambda pod: app_of(pod) == PLUGIN)
+        serving = plugins(cluster.objects("Pod"))
         for node in cluster.objects("Node"):
             made_of = instance_types.of_node(node)
             if made_of is None or not made_of.has_nvidia_gpus:
                 continue
-            uid, registered = node["metadata"]["uid"], node["metadata"]["name"] in plugins
-            if not registered:
+            uid, plugin = node["metadata"]["uid"], serving.get(node["metadata"]["name"])
+            if plugin is None:
                 cluster.restart(uid, "device_plugin")
-            elif not cluster.due(uid, "device_plugin", 0.3):
-                continue
-            self._advertise(cluster, node, made_of.gpus, registered)
+                self._advertise(cluster, node, withdrawn(node.get("status") or {}))
+            elif cluster.due(uid, "device_plugin", 0.3):
+                self._advertise(cluster, node, self._offered(cluster, node, made_of.gpus, plugin))
 
-    def _advertise(self, cluster: Cluster, node: Object, gpus: int, registered: bool) -> None:
+    def _offered(self, cluster: Cluster, node: Object, gpus: int, plugin: Object) -> dict[str, Amounts]:
         short, lost = on_node(cluster, "device_plugin_short", node), lost_gpus(cluster, node)
-        policy = next(iter(cluster.objects("ClusterPolicy")), {})
-        cut = mig.offered(
-            mig.layout_of(node),
-            gpus,
-            ((policy.get("spec") or {}).get("mig") or {}).get("strategy", "single"),
-        )
-        present = int(short["count"]) if short else cut.pop(RESOURCE)
-        before = node.get("status") or {}
-        found = {RESOURCE: resources(present, int(lost.get("count", 1)) if lost else 0, registered, before)}
-        slices = {name: number for name, number in cut.items() if name != RESOURCE} if registered else {}
-        gone = [
-            name
-            for name in before.get("allocatable") or {}
-            if name.startswith("nvidia.com/mig-") and name not in slices
-        ]
-        found |= {name: (str(number), str(number)) for name, number in slices.items()} | dict.fromkeys(
-            gone, ("0", "0")
-        )
-        known = {
-            name: ((before.get("capacity") or {}).get(name), (before.get("allocatable") or {}).get(name))
-            for name in found
-        }
-        if known != found:
+        shared = process.config(plugin)
+        devices = mig.offered(mig.layout_of(node), gpus, process.mig_strategy(plugin))
+        if short:
+            devices[RESOURCE] = int(short["count"])
+        gone = {RESOURCE: int(lost.get("count", 1))} if lost else {}
+        return amounts(shared.offered(devices), shared.offered(gone), node.get("status") or {})
+
+    def _advertise(self, cluster: Cluster, node: Object, found: t.Mapping[str, Amounts]) -> None:
+        status = node.get("status") or {}
+        capacity, allocatable = status.get("capacity") or {}, status.get("allocatable") or {}
+        if any((capacity.get(name), allocatable.get(name)) != one for name, one in found.items()):
             body = {
                 "capacity": {name: one for name, (one, _two) in found.items()},
                 "allocatable": {name: two for name, (_one, two) in found.items()},

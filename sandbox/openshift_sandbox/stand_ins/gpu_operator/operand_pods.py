@@ -17,6 +17,7 @@ from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD, KERNEL, O
 from openshift_sandbox.stand_ins.gpu_operator.operands import DRIVER_COMPONENT, OPERANDS, Object
 from openshift_sandbox.stand_ins.gpu_operator.readiness import is_ready
 from openshift_sandbox.stand_ins.gpu_operator.rules import versions
+from openshift_sandbox.stand_ins.gpu_operator.sharing import containers, process
 from openshift_sandbox.stand_ins.gpu_operator.upgrade.manager import DriverManagers
 
 CRASH: t.Final = "sandbox.openshift/crash-loop"
@@ -54,6 +55,12 @@ def initialized(pod: Object) -> bool:
 def ready_on(pods: t.Iterable[Object], wanted: t.Callable[[Object], bool]) -> set[str]:
     """Return the names of the nodes where such a pod is Ready."""
     return {name for pod in pods if wanted(pod) and is_ready(pod) and (name := node_of(pod))}
+
+
+def runs(pod: Object) -> bool:
+    """Return whether a pod is Ready, or would be if config-manager beside its program did not crash."""
+    crashing = (pod["metadata"].get("annotations") or {}).get(CRASH)
+    return crashing == containers.SIDECAR if crashing else is_ready(pod)
 
 
 def suits(pod: Object, node: Object) -> bool:
@@ -149,7 +156,7 @@ class OperandPods(Reconciler):
 
     def _crash(self, cluster: Cluster, pod: Object, node: Object, version: str) -> bool:
         """Let an operand other than the driver crash again and again; return whether it does."""
-        crashing = CRASH in (pod["metadata"].get("annotations") or {})
+        crashing = (pod["metadata"].get("annotations") or {}).get(CRASH) == "true"
         bad = any(
             app_of(pod) == one.get("operand")
             for one in cluster.troubles("operand_crashloop", **place(node), version=version)
@@ -166,6 +173,8 @@ class OperandPods(Reconciler):
         name = node["metadata"]["name"]
         if app_of(pod) == TOOLKIT:
             return name in drivers
+        if process.waits(pod):
+            return False
         return name in toolkits and (app_of(pod) != VALIDATOR or advertised(node))
 
     def _waits(self, cluster: Cluster, pod: Object, node: Object, version: str) -> bool:

@@ -18,12 +18,14 @@ from openshift_sandbox.stand_ins.gpu_operator.node import GpuNode
 from openshift_sandbox.stand_ins.gpu_operator.nvidia_driver import NvidiaDriver
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import OperandPods
 from openshift_sandbox.stand_ins.gpu_operator.operator import GpuOperator
+from openshift_sandbox.stand_ins.gpu_operator.sharing.config_manager import ConfigManagers
 from openshift_sandbox.stand_ins.gpu_operator.workloads import GpuWorkloads
 
 RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (
     GpuOperator,
     NvidiaDriver,
     GpuCluster,
+    ConfigManagers,
     OperandPods,
     DriverUpgrade,
     GpuFeatureDiscovery,

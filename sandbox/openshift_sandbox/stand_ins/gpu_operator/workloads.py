@@ -18,7 +18,9 @@ from openshift_sandbox.stand_ins.core.troubles import place
 from openshift_sandbox.stand_ins.gpu_operator import output as gpu_output
 from openshift_sandbox.stand_ins.gpu_operator.feature_discovery import CUDA, driver_version
 from openshift_sandbox.stand_ins.gpu_operator.gpu_cluster import DRIVER
-from openshift_sandbox.stand_ins.gpu_operator.rules.devices import ENDED, devices_wanted
+from openshift_sandbox.stand_ins.gpu_operator.node import plugins
+from openshift_sandbox.stand_ins.gpu_operator.rules.devices import ENDED, devices_wanted, requested
+from openshift_sandbox.stand_ins.gpu_operator.sharing import process
 
 BENCHMARK: t.Final = "accelerators.openshift/benchmark"
 EXIT_CODE: t.Final = "sandbox.openshift/exit-code"
@@ -80,6 +82,23 @@ def choose(count: int, present: int, used: t.Mapping[int, tuple[int, int]]) -> l
     )
 
 
+def refused(pod: Object, plugin: Object) -> str:
+    """Return why the plugin refuses a pod, or an empty text: it may give one shared device to a container."""
+    shared = process.config(plugin)
+    names = {shared.name_of(name) for name in shared.replicas or {}}
+    found = next(
+        ((name, count) for name, count in requested(pod).items() if name in names and count > 1), None
+    )
+    if found is None or not shared.one_each:
+        return ""
+    name, count = found
+    return (
+        "Pod was rejected: Allocate failed due to rpc error: code = Unknown desc = invalid allocation "
+        f'request for "{name}": invalid request: maximum request size for shared resources is 1; '
+        f"found {count}, which is unexpected"
+    )
+
+
 class GpuWorkloads(Reconciler):
     kinds = ("Node", "Pod", "ResourceClaim")
 
@@ -91,9 +110,13 @@ class GpuWorkloads(Reconciler):
     def reconcile(self, cluster: Cluster, now: float) -> None:
         self._logs.silence(cluster)
         pods = cluster.objects("Pod")
+        serving = plugins(pods)
         for pod in pods:
             node = cluster.find("Node", pod["spec"].get("nodeName") or "")
             if node is None or pod["metadata"].get("deletionTimestamp"):
+                continue
+            plugin = serving.get(node["metadata"]["name"])
+            if plugin and self._refused(cluster, pod, plugin):
                 continue
             if devices_wanted(pod) or pod["spec"].get("resourceClaims"):
                 self._workload(cluster, pod, node, pods)
@@ -119,6 +142,16 @@ class GpuWorkloads(Reconciler):
         )
         if devices:
             _annotate(cluster, pod, {DEVICES: ",".join(map(str, devices))})
+
+    def _refused(self, cluster: Cluster, pod: Object, plugin: Object) -> bool:
+        """End a pod as a kubelet does that does not admit it; return whether it did."""
+        metadata = pod["metadata"]
+        begun = DEVICES in (metadata.get("annotations") or {}) or pod["status"].get("phase") in ENDED
+        text = "" if begun else refused(pod, plugin)
+        if text:
+            status = {"phase": "Failed", "reason": "UnexpectedAdmissionError", "message": text}
+            cluster.patch("Pod", metadata["name"], metadata["namespace"], {"status": status}, "status")
+        return bool(text)
 
     def _run(
         self, cluster: Cluster, pod: Object, node: Object, gpu: Gpu, devices: list[int], driver: str

@@ -20,6 +20,16 @@ def devices_wanted(pod: Object) -> int:
     return sum(int(value) for one in limits for name, value in one.items() if name.startswith("nvidia.com/"))
 
 
+def requested(pod: Object) -> dict[str, int]:
+    """Return how many NVIDIA devices of each resource the container with the largest request requests."""
+    found: dict[str, int] = {}
+    for container in pod["spec"]["containers"]:
+        for name, value in ((container.get("resources") or {}).get("limits") or {}).items():
+            if name.startswith("nvidia.com/"):
+                found[name] = max(found.get(name, 0), int(value))
+    return found
+
+
 def holders(pods: t.Iterable[Object], node: str) -> list[Object]:
     """Return the pods on a node that hold a device; one that is being deleted holds it until it is gone."""
     return [
