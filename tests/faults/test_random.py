@@ -14,6 +14,7 @@ import traceback
 import typing as t
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from faults.conftest import NAMESPACE, Bench, manifest
 from faults.faults import Dice
 from faults.operations import LISTED, OPERATIONS
@@ -27,6 +28,7 @@ WORKERS: t.Final = 24
 HASTY: t.Final = Limits(first_read=0.3, read=1.0, silence=0.5)
 
 
+@pytest.mark.long("a thousand mixtures of the faults that test_matrix.py has one by one")
 def test_random_faults_pass(bench: Bench) -> None:
     for name in LISTED:
         bench.client.apply(manifest(name, label="listed"))

@@ -21,6 +21,8 @@ from cluster import Cluster
 from integration.oauth_login import OAuth
 from integration.playbook import Playbook, Run
 
+CROSSED: t.Final = pytest.mark.long("each way in and each form of a token is in the other two cases")
+
 
 @pytest.fixture(scope="module")
 def token(cluster: Cluster) -> str:
@@ -124,7 +126,15 @@ def spied_on(
     return run
 
 
-@pytest.mark.parametrize("given", ["api_key", "kubeconfig"])
+@pytest.mark.parametrize(
+    ("given", "in_process"),
+    [
+        pytest.param("api_key", True, id="in-process-api_key"),
+        pytest.param("kubeconfig", False, id="module-kubeconfig"),
+        pytest.param("api_key", False, id="module-api_key", marks=CROSSED),
+        pytest.param("kubeconfig", True, id="in-process-kubeconfig", marks=CROSSED),
+    ],
+)
 def test_a_token_is_nowhere_to_be_seen(
     cluster: Cluster,
     playbook: Playbook,

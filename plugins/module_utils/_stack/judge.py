@@ -47,15 +47,19 @@ def patience(params: StackParams, clock: t.Callable[[], float], codes: t.Iterabl
     )
 
 
-def hold_for_others(verdict: Readiness, findings: t.Sequence[Finding]) -> Readiness:
+def hold_for_others(
+    verdict: Readiness, findings: t.Sequence[Finding], blocked: t.Collection[str] = ()
+) -> Readiness:
     """Return a failed verdict as pending while pools without a failure are not ready; else the verdict.
 
-    A failure that belongs to no pool stays failed.
+    A failure that belongs to no pool stays failed. blocked: nodes that cannot become ready before the failed
+    ones do; their pools are not waited for.
     """
     broken = {one.pool for one in findings if one.is_failed}
     if not verdict.is_failed or not broken or "" in broken:
         return verdict
-    late = [one for one in findings if not one.is_ready and one.pool not in broken]
+    hopeless = broken | {one.pool for one in findings if one.node in blocked}
+    late = [one for one in findings if not one.is_ready and one.pool not in hopeless]
     waited_for = [one for one in late if one.pool or one.reason == ROLLOUT]
     if not waited_for:
         return verdict

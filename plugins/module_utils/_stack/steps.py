@@ -18,7 +18,7 @@ from .._nodes.labels import common_selector
 from .judge import StackJudge, hold_for_others
 from .params import StackParams, StackPool
 from .stages import Finding
-from .upgrade import Budget
+from .upgrade import Budget, blocked
 
 # Seconds until the operator's status reflects a change.
 REACTION: t.Final = 5.0
@@ -98,7 +98,9 @@ def observe(
     def judged(seen: Snapshot) -> t.Any:
         api.deadline.grow(budget.seconds(seen["nodes"]))
         found = judge(seen)
-        return hold_for_others(found, wait.judge.findings) if params.get("go_on") else found
+        if not params.get("go_on"):
+            return found
+        return hold_for_others(found, wait.judge.findings, blocked(seen))
 
     try:
         snapshot = api.wait(wait.queries, judged, wait.title, settle_seconds(api, params))

@@ -9,6 +9,7 @@ The controller looks every two minutes, and takes one node after the other.
 
 from __future__ import annotations
 
+import math
 import typing as t
 from dataclasses import replace
 
@@ -123,6 +124,36 @@ def is_automatic(policy: KubeObject) -> bool:
     spec = policy.get("spec") or {}
     rules = (spec.get("driver") or {}).get("upgradePolicy") or {}
     return bool(rules.get("autoUpgrade")) and not (spec.get("sandboxWorkloads") or {}).get("enabled")
+
+
+def blocked(snapshot: Snapshot) -> set[str]:
+    """Return the nodes whose turn does not come, since nodes whose upgrade failed take all places.
+
+    Looks at drivers that a ClusterPolicy or a NicClusterPolicy upgrades; empty for all others.
+    """
+    specs = [one.get("spec") or {} for one in snapshot.get("policies") or []]
+    return {
+        node
+        for spec in specs
+        for key, label in (("driver", DRIVER_UPGRADE), ("ofedDriver", NIC_DRIVER_UPGRADE))
+        if spec.get(key) and not spec[key].get("useNvidiaDriverCRD")
+        for node in _behind(snapshot["nodes"], spec[key].get("upgradePolicy") or {}, label)
+    }
+
+
+def _behind(nodes: t.Iterable[KubeObject], rules: t.Mapping[str, t.Any], label: str) -> list[str]:
+    states = {name(node): labels(node).get(label, "") for node in nodes if labels(node).get(label)}
+    failed = sum(one == _FAILED for one in states.values())
+    parallel, most = int(rules.get("maxParallelUpgrades", 1)), rules.get("maxUnavailable", "100%")
+    if not failed or not (0 < parallel <= failed or scaled(most, len(states)) <= failed):
+        return []
+    return [title for title, one in states.items() if one == _REQUIRED]
+
+
+def scaled(value: t.Any, total: int) -> int:
+    """Return a number of nodes: the value itself, or its percentage of the total, rounded up."""
+    text = str(value)
+    return math.ceil(total * int(text[:-1]) / 100) if text.endswith("%") else int(text)
 
 
 class Budget:

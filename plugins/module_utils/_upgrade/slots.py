@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import math
 import typing as t
 
 from .._core.objects import KubeObject, name, number_of
@@ -27,7 +26,7 @@ def none_left(target: Target, nodes: t.Iterable[KubeObject]) -> str:
     ours = [node for node in nodes if name(node) in target.nodes]
     away = [name(node) for node in ours if is_cordoned(node) or not is_ready(node)]
     running = [name(node) for node in ours if upgrade.state(node) not in _WAITING]
-    allowed = _scaled(target.rules.get("maxUnavailable", _DEFAULT), len(ours))
+    allowed = upgrade.scaled(target.rules.get("maxUnavailable", _DEFAULT), len(ours))
     parallel = int(target.rules.get("maxParallelUpgrades", 1))
     if len(away) >= allowed and not set(away) & set(running):
         shown = ", ".join(away[:5]) + (f" and {len(away) - 5} more" if len(away) > 5 else "")
@@ -39,8 +38,3 @@ def none_left(target: Target, nodes: t.Iterable[KubeObject]) -> str:
     if parallel and len(running) >= parallel and len(failed) >= parallel:
         return f"maxParallelUpgrades is {parallel}, and the upgrade of {', '.join(failed[:5])} failed"
     return ""
-
-
-def _scaled(value: t.Any, total: int) -> int:
-    text = str(value)
-    return math.ceil(total * int(text[:-1]) / 100) if text.endswith("%") else int(text)

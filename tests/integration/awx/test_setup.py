@@ -14,7 +14,10 @@ import yaml
 from awx_api.server import TOKEN, Awx
 from integration.playbook import ROOT, Playbook, Run
 
-pytestmark = pytest.mark.story("the shipped data are imported, then again, then after somebody changed them")
+pytestmark = [
+    pytest.mark.story("the shipped data are imported, then again, then after somebody changed them"),
+    pytest.mark.long("molecule/awx/molecule.yml imports the same files twice in make test"),
+]
 
 # The smallest part of the data that stands alone.
 FEW: t.Final = ("organization.yml",)
@@ -97,7 +100,6 @@ def test_an_approval_stands_between_plan_and_enable(awx: Awx) -> None:
     assert awx.store.listed("workflow_job_template_nodes", by_name["enable"]["id"], "credentials")
 
 
-@pytest.mark.long("molecule/awx/molecule.yml imports the same files twice in make test")
 def test_a_second_import_writes_nothing(awx: Awx, setup: t.Callable[..., Run]) -> None:
     (credential,) = awx.store.find("credentials", {"name": "GPU cluster"})
     secret = {"host": "https://api.example.com:6443", "bearer_token": "sha256~x"}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
+import pytest
 from cluster import Cluster, must_get
 from integration.machines.scaled_pool import (
     NAMESPACE,
@@ -119,6 +120,7 @@ def told(run: Run, step: str) -> tuple[list[str], list[str]]:
     ]
 
 
+@pytest.mark.long("the whole chain: the tests before it scale a pool from no node and back")
 def test_the_whole_chain_with_no_node(
     cluster: Cluster, playbook: Playbook, audit: Audit, unscaled: None
 ) -> None:

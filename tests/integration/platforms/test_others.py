@@ -182,6 +182,7 @@ def test_the_life_of_a_pool(pools: Pools, case: Case) -> None:
     pools.remove(changed)
 
 
+@pytest.mark.long("the whole chain on one more cloud, whose pools this file makes and removes in every run")
 @on(*EVERY)
 def test_the_whole_run(pools: Pools, case: Case) -> None:
     """Run the example up to validated GPUs, run it again without a write, and remove everything."""

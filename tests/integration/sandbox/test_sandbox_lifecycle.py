@@ -239,6 +239,7 @@ def test_a_trouble_comes_and_goes(directory: Path) -> None:
     assert not Sandbox(directory).scenario.troubles
 
 
+@pytest.mark.long("three workers of every run have a sandbox each")
 def test_two_sandboxes_do_not_disturb_each_other(directory: Path, client: Client) -> None:
     second = directory.parent / "two"
     prepared = Sandbox(second)

@@ -102,6 +102,7 @@ STEPS: t.Final = Case(
 )
 
 
+@pytest.mark.long("special_resource takes the twelve steps in every run, in test_twelve_steps_stack.py")
 def test_twelve_steps(walks: Walks) -> None:
     walks.check(STEPS, in_process=True)
 

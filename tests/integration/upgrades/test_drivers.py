@@ -14,7 +14,7 @@ from integration.upgrades.upgrades import NODES, Upgrades
 SCENARIO: t.Final = "gpu-nodes"
 pytestmark = [
     pytest.mark.story("one stack with a driver for each pool"),
-    pytest.mark.long("a driver for each pool; upgrades/test_policy.py has the driver of all in every run"),
+    pytest.mark.long("a driver for each pool; upgrades/test_canary.py has the driver of all in every run"),
 ]
 
 

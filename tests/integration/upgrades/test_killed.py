@@ -17,7 +17,7 @@ from integration.upgrades.upgrades import NODES, QUICK, Upgrades
 SCENARIO: t.Final = "gpu-nodes"
 pytestmark = [
     pytest.mark.story("upgrades there and back, killed at each point; the run after that goes on"),
-    pytest.mark.long("several minutes; upgrades/test_policy.py upgrades in every run"),
+    pytest.mark.long("several minutes; upgrades/test_canary.py upgrades in every run"),
 ]
 
 

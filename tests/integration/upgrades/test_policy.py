@@ -17,7 +17,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labe
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import image_suffixes
 
 SCENARIO: t.Final = "gpu-nodes"
-pytestmark = pytest.mark.story("one stack goes to the new driver and back")
+pytestmark = [
+    pytest.mark.story("one stack goes to the new driver and back"),
+    pytest.mark.long("two upgrades; test_canary.py has an upgrade, its rollback and way out in every run"),
+]
 
 
 @pytest.mark.parametrize(

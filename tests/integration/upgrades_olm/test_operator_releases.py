@@ -17,7 +17,10 @@ from integration.wire import Audit
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "operator-releases"
-pytestmark = pytest.mark.story("one cluster, its operators upgraded from their first release to the last")
+pytestmark = [
+    pytest.mark.story("one cluster, its operators upgraded from their first release to the last"),
+    pytest.mark.long("five minutes; test_olm_upgrades.py goes from plan to plan in every run"),
+]
 
 GPU: t.Final = "gpu-operator-certified"
 NAMESPACE: t.Final = "nvidia-gpu-operator"

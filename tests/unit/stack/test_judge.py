@@ -121,3 +121,9 @@ def test_a_failed_pool_waits_for_those_that_are_not_ready_yet(open_now: Finding)
 )
 def test_any_other_verdict_stays(found: list[Finding]) -> None:
     assert hold_for_others(worst(found), found) == worst(found)
+
+
+def test_a_pool_whose_nodes_wait_behind_the_failed_one_is_not_waited_for() -> None:
+    found = [FAILED, replace(LATE, node="b-0"), STATUS]
+    assert hold_for_others(worst(found), found, {"b-0"}) == worst(found)
+    assert hold_for_others(worst(found), found, {"b-1"}).verdict == "pending"

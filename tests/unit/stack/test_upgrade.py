@@ -143,3 +143,47 @@ def test_findings_of_other_codes_keep_their_message(seen: Snapshot) -> None:
     )
     assert found is not None
     assert upgrade.with_progress([found], 3) == [found]
+
+
+@pytest.mark.parametrize(
+    ("rules", "states", "waiting"),
+    [
+        ({}, ("upgrade-failed", "upgrade-required", "upgrade-done"), {"gpu-1"}),
+        ({}, ("drain-required", "upgrade-required", "upgrade-required"), set()),
+        ({"maxParallelUpgrades": 2}, ("upgrade-failed", "upgrade-required", "upgrade-done"), set()),
+        ({"maxParallelUpgrades": 2}, ("upgrade-failed", "upgrade-failed", "upgrade-required"), {"gpu-2"}),
+        ({"maxParallelUpgrades": 0}, ("upgrade-failed", "upgrade-failed", "upgrade-required"), set()),
+        (
+            {"maxParallelUpgrades": 0, "maxUnavailable": "25%"},
+            ("upgrade-failed", "upgrade-required", ""),
+            {"gpu-1"},
+        ),
+        (
+            {"maxParallelUpgrades": 5, "maxUnavailable": 2},
+            ("upgrade-failed", "upgrade-required", ""),
+            set(),
+        ),
+    ],
+)
+@pytest.mark.parametrize(
+    ("key", "label"), [("driver", LABEL), ("ofedDriver", "nvidia.com/ofed-driver-upgrade-state")]
+)
+def test_nodes_wait_in_vain_behind_nodes_that_failed(
+    rules: dict[str, t.Any], states: tuple[str, ...], waiting: set[str], key: str, label: str
+) -> None:
+    nodes = [
+        {"metadata": {"name": f"gpu-{number}", "labels": {label: state} if state else {}}}
+        for number, state in enumerate(states)
+    ]
+    policies = [{"spec": {key: {"version": "1", "upgradePolicy": rules}}}]
+    assert upgrade.blocked({"policies": policies, "nodes": nodes}) == waiting
+
+
+def test_a_policy_that_leaves_the_driver_to_other_objects_keeps_no_node_waiting() -> None:
+    nodes = [
+        {"metadata": {"name": state, "labels": {LABEL: state}}}
+        for state in ("upgrade-failed", "upgrade-required")
+    ]
+    spec = {"driver": {"useNvidiaDriverCRD": True, "upgradePolicy": {"maxParallelUpgrades": 1}}}
+    assert upgrade.blocked({"policies": [{"spec": spec}], "nodes": nodes}) == set()
+    assert upgrade.blocked({"nodes": nodes}) == set()
