@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
+from .._catalogue.well_known import PLUGIN_CONFIG_MAP
 from .._core.diff import managed_fields
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, name
 from . import profile
 from .options import Shared
 
-NAME: t.Final = "gpu-sharing"
+NAME: t.Final = PLUGIN_CONFIG_MAP
 # Names of the keys whose content changed while pods of the device plugin had read the old one.
 RESTART: t.Final = "accelerators.openshift/restart"
 

@@ -149,7 +149,7 @@ def _write(api: Api, params: GpuSharingParams, found: _Found, profiles: t.Mappin
         return
     live = api.apply(config_map.build(*place, profiles, found.live, readers), live=found.live)
     for pod in judge.stale([pod for pods in readers.values() for pod in pods], config_map.written(live)):
-        api.delete(POD, name(pod), params["namespace"], owned_only=False)
+        api.delete(POD, name(pod), params["namespace"], owned_only=False, wait=False)
     api.apply(config_map.build(*place, profiles, live, ()), live=live)
 
 

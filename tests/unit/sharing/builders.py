@@ -52,14 +52,13 @@ class Server(FakeServer):
         return value
 
 
-def node(name: str, pool: str = "inference", gpus: int = 1, **labels: str) -> KubeObject:
+def node(name: str, pool: str = "inference", gpus: int = 1) -> KubeObject:
     """Return a node of a pool that offers so many GPUs or shares."""
     marks = {"accelerators.openshift/pool": pool, "kubernetes.io/hostname": name, "nvidia.com/gpu.count": "1"}
-    given = {key.replace("__", "/").replace("_", "-"): value for key, value in labels.items()}
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": marks | given},
+        "metadata": {"name": name, "labels": marks},
         "status": {"allocatable": {GPU: str(gpus)}},
     }
 
