@@ -32,6 +32,7 @@ QUOTA = {"namespace": "it-{way}-quota", "create_namespace": True}
 POOL = {"name": "it-{way}-pool", "instance_type": "g4dn.xlarge", "zones": ["us-east-2a"], "replicas": 1}
 
 RIGHTS = {"playbooks": ["resize_pool"], "namespace": "it-{way}-rights"}
+SHARED: t.Final = {"namespace": "default", "config_map": "it-shared-{way}"}
 TUNED = {"name": "it-{way}-tuned"}
 SCALED = {
     "name": "it-{way}-scaled",
@@ -72,6 +73,12 @@ CASES = [
         create={"pools": [TUNED | {"tuning": {"profile": "accelerator"}}]},
         modify={"pools": [TUNED | {"tuning": {"profile": "accelerator", "sysctl": {"vm.swappiness": 1}}}]},
         delete={"pools": [TUNED], "state": "absent"},
+    ),
+    Case(
+        "gpu_sharing",
+        create={**SHARED, "pools": [{"name": "it-shared", "sharing": {"time_slicing": {"replicas": 4}}}]},
+        modify={**SHARED, "pools": [{"name": "it-shared", "sharing": {"mps": {"replicas": 4}}}]},
+        delete={**SHARED, "pools": [{"name": "it-shared"}], "state": "absent"},
     ),
     Case(
         "gpu_autoscaler",

@@ -27,6 +27,7 @@ _CREATE: t.Final = (
     "node_tuning",
     "node_feature_discovery",
     "nvidia_network_operator",
+    "gpu_sharing",
     "gpu_operator",
     "gpu_policy",
     "gpu_validation",
@@ -37,7 +38,7 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "resize_pool": ("lease", "plan", "gpu_node_pool"),
     "replace_node": ("lease", "gpu_node_pool"),
     "repair_node": ("lease", "repair", "gpu_node_pool", "gpu_validation"),
-    "remove_pool": ("lease", "gpu_node_pool absent", "node_tuning absent"),
+    "remove_pool": ("lease", "gpu_node_pool absent", "node_tuning absent", "gpu_sharing absent"),
     "tune_nodes": ("lease", "plan", "node_tuning"),
     "before_openshift_update": ("lease", "preflight", "update pools"),
     "after_openshift_update": (
@@ -200,6 +201,8 @@ def details_of(pools: t.Iterable[KubeObject], backend: str, approve_csrs: bool) 
             found.add("gpu_node_pool health")
         if pool.get("autoscale"):
             found |= {"gpu_node_pool autoscale", "gpu_node_pool autoscale absent"}
+        if pool.get("sharing"):
+            found |= {"gpu_sharing pools", "gpu_sharing pools absent"}
         if pool.get("tuning"):
             found.add("node_tuning tuned")
         if (pool.get("tuning") or {}).get("reboot") == "planned":

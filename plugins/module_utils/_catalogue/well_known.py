@@ -14,6 +14,12 @@ GPU: t.Final = f"{NVIDIA}gpu"
 GPU_PRESENT: t.Final = f"{NVIDIA}gpu.present"
 GPU_COUNT: t.Final = f"{NVIDIA}gpu.count"
 GPU_REPLICAS: t.Final = f"{NVIDIA}gpu.replicas"
+# With `renameByDefault` the device plugin offers the shares of a GPU under this name.
+GPU_SHARED: t.Final = f"{GPU}.shared"
+# The key of the device plugin's ConfigMap whose content holds on the node.
+PLUGIN_CONFIG: t.Final = f"{NVIDIA}device-plugin.config"
+# The ConfigMap with the profiles of shared GPUs, unless the user names another one.
+PLUGIN_CONFIG_MAP: t.Final = "gpu-sharing"
 DRIVER_VERSION: t.Final = f"{NVIDIA}cuda.driver-version.full"
 # The GPU operator writes the state of the driver's upgrade on a node into this label.
 DRIVER_UPGRADE: t.Final = f"{NVIDIA}gpu-driver-upgrade-state"

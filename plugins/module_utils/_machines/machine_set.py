@@ -13,6 +13,7 @@ from .._core.objects import KubeObject
 from .._core.ownership import pool_label
 from .._core.readiness import Readiness, failed, ready
 from .._pools.model import ACCELERATOR, Candidate, Pool
+from .._sharing import profile
 from .machine import SET
 from .propagation import NOTE, of_template
 from .removal import HOOK
@@ -55,7 +56,8 @@ def node_labels(pool: Pool, candidate: Candidate) -> dict[str, str]:
     usual = pool.candidates[0].accelerator
     accelerator = candidate.accelerator if pool.accelerator == usual else pool.accelerator
     role = {NODE_ROLE: ""} if pool.node_role else {}
-    return {**pool.labels, **pool_label(pool.name), ACCELERATOR: accelerator, **role}
+    shares = profile.labels(pool.name, pool.sharing)
+    return {**pool.labels, **pool_label(pool.name), ACCELERATOR: accelerator, **role, **shares}
 
 
 def build(

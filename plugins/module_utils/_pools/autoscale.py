@@ -132,9 +132,11 @@ def capacity_annotations(reports: Reports, candidate: Candidate) -> dict[str, st
     resource = BOOKED
     if candidate.vendor != "nvidia":
         resource = next((name for name in candidate.expected if "/" in name), BOOKED)
+    # A node of shared GPUs offers more than it has: pods request shares.
+    number = max(candidate.gpus_per_node, candidate.expected.get(BOOKED, 0))
+    found = {GPUS: str(number), GPU_TYPE: resource}
     if reports == "all" and resource == BOOKED:
-        return {}
-    found = {GPUS: str(candidate.gpus_per_node), GPU_TYPE: resource}
+        return {} if number == candidate.gpus_per_node else found
     if reports != "all":
         found[LABELS] = f"kubernetes.io/arch={candidate.arch}"
     if reports != "size" and candidate.vcpus and candidate.memory_gib:

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from .._catalogue.gpus import Gpu
 from .._catalogue.well_known import GPU
-
-SHARED: t.Final = "nvidia.com/gpu.shared"
+from .._sharing import profile
 
 
 class GeometryError(ValueError):
@@ -37,21 +36,20 @@ def geometry(instance_type: str, gpus: int, gpu: Gpu, sharing: t.Mapping[str, t.
     """Return the geometry of one node. Raises GeometryError."""
     if "mig" in sharing:
         return _mig(instance_type, gpus, gpu, sharing["mig"])
-    for way in ("time_slicing", "mps"):
-        if way in sharing:
-            name = SHARED if sharing[way].get("rename") else GPU
-            return Geometry({name: gpus * sharing[way]["replicas"]}, {})
-    return Geometry({GPU: gpus}, {})
+    return Geometry({profile.resource(sharing): gpus * profile.replicas(sharing)}, {})
+
+
+def counted(sharing: t.Mapping[str, t.Any]) -> str:
+    """Return the resource by which a quota counts the devices of a pool; "" if they have several names."""
+    mig = sharing.get("mig") or {}
+    if mig.get("strategy") == "mixed" or "layout" in mig:
+        return ""
+    return profile.resource(sharing)
 
 
 def renames(sharing: t.Mapping[str, t.Any]) -> bool:
     """Return True if pods must request another resource than nvidia.com/gpu."""
-    mig = sharing.get("mig") or {}
-    return (
-        mig.get("strategy") == "mixed"
-        or "layout" in mig
-        or any((sharing.get(way) or {}).get("rename") for way in ("time_slicing", "mps"))
-    )
+    return counted(sharing) != GPU
 
 
 def _mig(instance_type: str, gpus: int, gpu: Gpu, mig: t.Mapping[str, t.Any]) -> Geometry:

@@ -13,8 +13,9 @@ from .._catalogue.instance_types import BUILT_IN, Catalogue
 from .._catalogue.well_known import GPU, INSTANCE_TYPE, NVIDIA_PCI, quota_key
 from .._core.input import Problems
 from .._nodes import taints
-from . import conflicts, tuning
+from . import conflicts, sharing, tuning
 from .draft import Description, Draft
+from .geometry import counted
 from .model import JsonObject, Pool
 
 _EXAMPLE: t.Final = """Write a file such as
@@ -126,6 +127,7 @@ def assemble(
         "priorities": priorities(pools),
         "validations": validations(driven, claims, incomplete),
         "expected_labels": expected_labels(driven, incomplete),
+        "sharings": [] if claims else sharing.inputs(driven),
         "tunings": tuning.inputs(pools),
     }
     return Plan(pools, found, tuple(f"{name}: {remark}" for remark in remarks))
@@ -139,9 +141,9 @@ def tolerations(pools: t.Iterable[Pool]) -> list[JsonObject]:
 def quotas(pools: t.Iterable[Pool]) -> list[JsonObject]:
     """Return one quota for each namespace and name. Add up the numbers that pools give one resource."""
     found: dict[tuple[str, str], dict[str, str]] = {}
-    for quota in (one for pool in pools for one in pool.quota):
+    for resource, quota in ((counted(pool.sharing), one) for pool in pools for one in pool.quota):
         hard = found.setdefault((quota.namespace, quota.name or "gpu-quota"), {})
-        for key, quantity in (quota.hard or {f"requests.{GPU}": str(quota.gpus)}).items():
+        for key, quantity in (quota.hard or {f"requests.{resource}": str(quota.gpus)}).items():
             hard[key] = str(int(hard.get(key, "0")) + int(quantity)) if quantity.isdigit() else quantity
     return [
         {"namespace": namespace, "name": name, "hard": dict(sorted(hard.items()))}

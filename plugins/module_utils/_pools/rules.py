@@ -13,7 +13,8 @@ from .._catalogue.well_known import counted_by
 from .._core.input import Problems
 from .._platforms.registry import BY_KEY
 from . import names
-from .geometry import renames
+from .geometry import counted
+from .sharing import check_shares
 
 # A pool, or a part of it, as the user wrote it.
 Description = dict[str, t.Any]
@@ -37,7 +38,6 @@ _MACHINES: t.Final = (
 
 # Options that are checked, but not supported.
 _UNSUPPORTED: t.Final = {
-    "sharing": "Remove it: nodes offer whole GPUs.",
     "cdi": "Remove it: the operator's default applies.",
     "upgrade_policy": "Remove it: the operator's default applies.",
 }
@@ -183,6 +183,7 @@ def _sharing(pool: Description, path: str, problems: Problems) -> None:
             f"must be exactly one of mig, time_slicing and mps, not {' and '.join(sharing) or 'empty'}.",
             "Keep one.",
         )
+    check_shares(pool, where, problems)
     mig = sharing.get("mig")
     if mig is None:
         return
@@ -211,7 +212,8 @@ def _sharing(pool: Description, path: str, problems: Problems) -> None:
 
 
 def _quota(pool: Description, path: str, problems: Problems) -> None:
-    renamed = renames(pool.get("sharing") or {}) if not problems.at(f"{path}.sharing") else False
+    is_sound = not problems.at(f"{path}.sharing")
+    has_names = is_sound and not counted(pool.get("sharing") or {})
     for index, quota in enumerate(pool.get("quota") or []):
         where = f"{path}.quota[{index}]"
         if ("gpus" in quota) == ("hard" in quota):
@@ -219,7 +221,7 @@ def _quota(pool: Description, path: str, problems: Problems) -> None:
                 "POOL-CONFLICT",
                 where,
                 "must have either gpus or hard.",
-                "gpus counts nvidia.com/gpu; hard names resources itself.",
+                "gpus counts what the pool offers to pods; hard names resources itself.",
             )
         for key in quota.get("hard") or {}:
             if "/" in key and not key.startswith(("requests.", "count/")) and not counted_by(key):
@@ -230,14 +232,13 @@ def _quota(pool: Description, path: str, problems: Problems) -> None:
                     "requests.*",
                     f"Write requests.{key.removeprefix('limits.')}.",
                 )
-        if renamed and "gpus" in quota:
+        if has_names and "gpus" in quota:
             problems.add(
                 "POOL-QUOTA-RENAMED",
                 f"{where}.gpus",
-                "counts nvidia.com/gpu, but the pool's sharing gives the devices another name: the quota "
-                "would limit nothing.",
-                "Use hard with the real names, for example {requests.nvidia.com/gpu.shared: 8}, or "
-                "sharing that keeps the name.",
+                "counts one resource, but the pool's devices have several names.",
+                "Use hard with the real names, for example {requests.nvidia.com/mig-1g.5gb: 8}, or sharing "
+                "that gives them one name.",
             )
 
 
@@ -246,3 +247,6 @@ def refuse_unsupported(pool: Description, path: str, problems: Problems) -> None
     for key, remedy in _UNSUPPORTED.items():
         if pool.get(key) is not None:
             problems.add("POOL-NOT-YET", f"{path}.{key}", "is not supported by this release.", remedy)
+    if (pool.get("sharing") or {}).get("mig") is not None:
+        remedy = "Use time_slicing or mps, or partition the GPUs with the MIG manager yourself."
+        problems.add("POOL-NOT-YET", f"{path}.sharing.mig", "is not supported by this release.", remedy)

@@ -12,6 +12,7 @@ from .._catalogue.overrides import ENTRY, FACTS
 from .._core.input import Field
 from .._core.objects import key_fault, name_fault, value_fault
 from .._platforms.registry import BY_KEY
+from .._sharing import schema as sharing
 
 BENCHMARKS: t.Final = ("vectoradd", "nvidia_smi", "matmul")
 EFFECTS: t.Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -31,7 +32,6 @@ _CANDIDATE: t.Final = {
     "market": Field("any"),
     **_PLATFORM,
 }
-_SHARES: t.Final = {"replicas": Field("integer", required=True, low=2, high=64), "rename": Field("flag")}
 _MIG: t.Final = {
     "slices": Field("integer", low=1, high=7),
     "profile": Field("any"),
@@ -88,8 +88,7 @@ POOL: t.Final[dict[str, Field]] = {
         "map",
         fields={
             "mig": Field("map", fields=_MIG),
-            "time_slicing": Field("map", fields=_SHARES),
-            "mps": Field("map", fields=_SHARES),
+            **sharing.FIELDS,
         },
     ),
     "driver": Field(

@@ -12,8 +12,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Candidate
 
 NVIDIA: t.Final = Candidate(
-    "any", gpus_per_node=2, arch="amd64", vcpus=16, memory_gib=64, expected={"nvidia.com/gpu": 8}
+    "any", gpus_per_node=2, arch="amd64", vcpus=16, memory_gib=64, expected={"nvidia.com/gpu": 2}
 )
+SHARED: t.Final = replace(NVIDIA, expected={"nvidia.com/gpu": 8})
+RENAMED: t.Final = replace(NVIDIA, expected={"nvidia.com/gpu.shared": 8})
 AMD: t.Final = replace(NVIDIA, vendor="amd", expected={"amd.com/gpu": 2})
 GPUS: t.Final = {autoscale.GPUS: "2", autoscale.GPU_TYPE: "nvidia.com/gpu"}
 ARCH: t.Final = {autoscale.LABELS: "kubernetes.io/arch=amd64"}
@@ -26,6 +28,9 @@ SIZE: t.Final = {autoscale.CPU: "16", autoscale.MEMORY: "65536Mi"}
         ("aws", NVIDIA, {}),
         ("azure", NVIDIA, {}),
         ("gcp", NVIDIA, {}),
+        ("aws", SHARED, {**GPUS, autoscale.GPUS: "8"}),
+        ("vsphere", SHARED, {**GPUS, autoscale.GPUS: "8", **ARCH}),
+        ("aws", RENAMED, {}),
         ("aws", AMD, {**GPUS, autoscale.GPU_TYPE: "amd.com/gpu", **SIZE}),
         ("vsphere", NVIDIA, {**GPUS, **ARCH}),
         (

@@ -133,15 +133,40 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
         (
             {"candidates": candidate("p4d.24xlarge"), "sharing": {"mig": {"slices": 7}}},
             "POOL-NOT-YET",
-            "sharing",
+            "sharing.mig",
         ),
         ({"sharing": {"mig": {"slices": 7}, "mps": {"replicas": 2}}}, "POOL-CONFLICT", "sharing"),
         ({"sharing": {"mig": {}}}, "POOL-CONFLICT", "sharing.mig"),
         ({"sharing": {"mps": {"replicas": 1}}}, "POOL-VALUE", "sharing.mps.replicas"),
         (
-            {"sharing": {"mps": {"replicas": 2, "rename": True}}, "quota": [{"namespace": "a", "gpus": 1}]},
+            {
+                "candidates": candidate("p4d.24xlarge"),
+                "sharing": {"mig": {"layout": {"1g.5gb": 2, "2g.10gb": 2}}},
+                "quota": [{"namespace": "a", "gpus": 1}],
+            },
             "POOL-QUOTA-RENAMED",
             "quota[0].gpus",
+        ),
+        ({"sharing": {"mps": {"replicas": 49}}}, "POOL-VALUE", "sharing.mps.replicas"),
+        ({"sharing": {"time_slicing": {"replicas": 1}}}, "POOL-VALUE", "sharing.time_slicing.replicas"),
+        ({"sharing": {"time_slicing": {}}}, "POOL-REQUIRED", "sharing.time_slicing.replicas"),
+        (
+            {"sharing": {"mps": {"replicas": 2, "fail_requests_greater_than_one": False}}},
+            "POOL-UNKNOWN-KEY",
+            "sharing.mps.fail_requests_greater_than_one",
+        ),
+        (
+            {"candidates": candidate("p3.2xlarge"), "sharing": {"mps": {"replicas": 17}}},
+            "POOL-GEOMETRY",
+            "sharing.mps.replicas",
+        ),
+        (
+            {
+                "sharing": {"time_slicing": {"replicas": 2}},
+                "labels": {"nvidia.com/device-plugin.config": "mine"},
+            },
+            "POOL-LABEL",
+            "labels.nvidia.com/device-plugin.config",
         ),
         ({"quota": [{"namespace": "a"}]}, "POOL-CONFLICT", "quota[0]"),
         (

@@ -47,6 +47,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pull_secre
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota.options import GpuQuotaParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._removal.steps import GpuRemovalParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._sharing.options import GpuSharingParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
     SpecialResourceParams,
 )
@@ -79,6 +80,7 @@ PARAMS: dict[str, type] = {
     "gpu_pull_secret": GpuPullSecretParams,
     "gpu_quota": GpuQuotaParams,
     "gpu_removal": GpuRemovalParams,
+    "gpu_sharing": GpuSharingParams,
     "gpu_workload": GpuWorkloadParams,
     "manifests": ManifestsParams,
     "nfd_labels": NfdLabelsParams,

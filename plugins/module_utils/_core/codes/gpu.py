@@ -176,6 +176,30 @@ STACK: t.Final = (
         "the message names.",
     ),
     Code(
+        "GPU-SHARING-BUSY",
+        "The way of sharing changes from or to MPS on nodes where pods use GPUs. MPS servers stop or start, "
+        "and the CUDA contexts of these pods end. Nothing was changed.",
+        "Set `gpu_on_busy: wait` or `gpu_on_busy: drain` (module option `on_busy`).",
+    ),
+    Code(
+        "GPU-SHARING-FOREIGN",
+        "The device plugin's ConfigMap has a profile with the name of the pool's, another client wrote it, "
+        "and it is not what the pool asks for. Nothing was changed.",
+        "Run the `oc patch configmap` of the message, or rename the pool.",
+    ),
+    Code(
+        "GPU-SHARING-LABEL",
+        "A node of the pool has the label `nvidia.com/device-plugin.config` for a profile of others. Nothing "
+        "was changed.",
+        "Run `oc label node NAME nvidia.com/device-plugin.config-`, or remove `sharing` of the pool.",
+    ),
+    Code(
+        "GPU-SHARING-SHARES",
+        "A node does not offer the shares of its GPUs that the pool's profile gives, or its labels say "
+        "otherwise.",
+        "Run the `oc delete pod` of the message: the device plugin reads its profile when it starts.",
+    ),
+    Code(
         "GPU-TAINT",
         "The operands do not tolerate a taint of a node.",
         "Add the taint to `gpu_tolerations` (module option `tolerations`), or run `oc adm taint nodes NODE "

@@ -82,8 +82,9 @@ POOL: t.Final = (
     ),
     Code(
         "POOL-GEOMETRY",
-        "The GPU does not have the MIG partition, or the partitions do not fit on it.",
-        "Set `sharing.mig` to partitions that the message lists.",
+        "The GPU cannot be shared so: it does not have the MIG partition, the partitions do not fit on it, "
+        "or MPS serves fewer clients there.",
+        "Set `sharing` to what the message lists.",
     ),
     Code(
         "POOL-GPUS",
@@ -165,8 +166,8 @@ POOL: t.Final = (
     ),
     Code(
         "POOL-QUOTA-RENAMED",
-        "A quota of `gpus` counts nvidia.com/gpu, but the pool's sharing renames that resource.",
-        "Set `quota[].hard` with the new resource name.",
+        "A quota of `gpus` counts one resource, but the pool's MIG partitions have several names.",
+        "Set `quota[].hard` with the names of the partitions.",
     ),
     Code(
         "POOL-REQUIRED",

@@ -1,0 +1,145 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Judge whether every node offers its shares; find the pods that read a profile, and what a change ends."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._catalogue.well_known import GPU_COUNT, GPU_REPLICAS, PLUGIN_CONFIG
+from .._core.objects import KubeObject, Snapshot, name, number_of
+from .._core.readiness import Readiness, pending, ready, worst
+from .._impact.impact import Question
+from .._nodes import devices
+from .._nodes.labels import labels
+from .._nodes.taints import matches
+from . import profile
+from .options import Shared
+
+STRATEGY: t.Final = "nvidia.com/gpu.sharing-strategy"
+HOSTNAME: t.Final = "kubernetes.io/hostname"
+PLUGIN: t.Final = "nvidia-device-plugin-daemonset"
+# The value of the label app of every pod that reads a profile.
+READERS: t.Final = (PLUGIN, "gpu-feature-discovery", "nvidia-device-plugin-mps-control-daemon")
+
+
+def pool_of(node: KubeObject, pools: t.Iterable[Shared]) -> Shared | None:
+    """Return the pool of a node, or None."""
+    return next((one for one in pools if matches(one.label, labels(node))), None)
+
+
+def readers(pods: t.Iterable[KubeObject], title: str) -> list[KubeObject]:
+    """Return the pods that read the ConfigMap."""
+    return [
+        pod
+        for pod in pods
+        if labels(pod).get("app") in READERS
+        and any((one.get("configMap") or {}).get("name") == title for one in pod["spec"].get("volumes") or [])
+    ]
+
+
+def stale(pods: t.Iterable[KubeObject], since: str) -> list[KubeObject]:
+    """Return the pods that exist since before the profiles were written. since: the API server's time."""
+    return [pod for pod in pods if str(pod["metadata"].get("creationTimestamp")) <= since]
+
+
+def questions(
+    nodes: t.Iterable[KubeObject], pools: t.Sequence[Shared], before: t.Mapping[str, str]
+) -> list[Question]:
+    """Return what to find out before the writes: MPS servers that stop or start end the pods' CUDA contexts.
+
+    Time-slicing ends no pod. before: the profiles of the ConfigMap as it is.
+    """
+    found: dict[str, list[str]] = {}
+    for node in nodes:
+        pool = pool_of(node, pools)
+        if pool is None:
+            continue
+        old = before.get(labels(node).get(PLUGIN_CONFIG, ""), "")
+        new = profile.text(pool.sharing) if pool.is_shared else ""
+        if old.strip() != new.strip() and (profile.uses_mps(old) or profile.uses_mps(new)):
+            found.setdefault(pool.name, []).append(labels(node).get(HOSTNAME) or name(node))
+    return [
+        Question(
+            f"the GPUs of pool {pool} get another way of sharing, and one of the two is MPS: its servers "
+            "stop or start, and the CUDA contexts of running pods end",
+            "the MPS control daemon",
+            f"{HOSTNAME} in ({','.join(sorted(hosts))})",
+            order="all nodes of the pool at once",
+        )
+        for pool, hosts in found.items()
+    ]
+
+
+class Judge:
+    """Judge the nodes of pools that share: each offers its shares, and is labelled with them.
+
+    title: the ConfigMap. A node without a pod that reads it is left out: its stack is not there yet.
+    """
+
+    def __init__(self, pools: t.Sequence[Shared], title: str) -> None:
+        self._pools, self._title = [one for one in pools if one.is_shared], title
+
+    def __call__(self, snapshot: Snapshot) -> Readiness:
+        verdicts = [judge_node(node, pool) for node, pool in self.at_work(snapshot)]
+        verdict = worst([ready(), *verdicts])
+        if verdict.is_ready:
+            return ready("Shared", f"{number_of(len(verdicts), 'node')} with shared GPUs")
+        lines = tuple(one.message for one in verdicts if not one.is_ready)
+        return Readiness(
+            verdict.verdict, verdict.reason, verdict.message, verdict.code, verdict.remedy, lines
+        )
+
+    def at_work(self, snapshot: Snapshot) -> list[tuple[KubeObject, Shared]]:
+        """Return the nodes whose device plugin reads the ConfigMap, each with its pool."""
+        hosts = {pod["spec"].get("nodeName") for pod in readers(snapshot["pods"], self._title)}
+        found = [(node, pool_of(node, self._pools)) for node in snapshot["nodes"] if name(node) in hosts]
+        return [(node, pool) for node, pool in found if pool is not None]
+
+
+def judge_node(node: KubeObject, pool: Shared) -> Readiness:
+    """Return ready if the node offers as many shares as its pool wants, under the right name."""
+    where, marks, wanted = f"node {name(node)}", labels(node), shares(node, pool)
+    remedy = (
+        f"Run `oc delete pod -n nvidia-gpu-operator -l app={PLUGIN} "
+        f"--field-selector spec.nodeName={name(node)}`: the device plugin reads its profile when it starts."
+    )
+    short = [
+        f"{resource} {devices.offered(node, resource)} of {number}"
+        for resource, number in wanted.items()
+        if devices.offered(node, resource) != number
+    ]
+    if short or not wanted:
+        message = f"{where} of pool {pool.name} offers {', '.join(short) or 'no GPU'}"
+        return pending(where, message, code="GPU-SHARING-SHARES", remedy=remedy)
+    strategy = profile.STRATEGIES[profile.way_of(pool.sharing)]
+    told = (marks.get(GPU_REPLICAS), marks.get(STRATEGY))
+    if told != (str(profile.replicas(pool.sharing)), strategy):
+        message = f"{where} of pool {pool.name} is labelled {GPU_REPLICAS}={told[0]}, {STRATEGY}={told[1]}"
+        return pending(where, message, code="GPU-SHARING-SHARES", remedy=remedy)
+    return ready("Shared", f"{where} offers its shares")
+
+
+def shares(node: KubeObject, pool: Shared) -> dict[str, int]:
+    """Return what the node has to offer: as the pool expects, else by the GPUs that are discovered there."""
+    if pool.expected:
+        return dict(pool.expected)
+    gpus = devices.count(labels(node).get(GPU_COUNT, 0))
+    return {profile.resource(pool.sharing): gpus * profile.replicas(pool.sharing)} if gpus else {}
+
+
+def summarize(pool: Shared, nodes: t.Iterable[KubeObject]) -> dict[str, t.Any]:
+    """Return the pool's part of the module's result."""
+    return {
+        "name": pool.name,
+        "profile": pool.key if pool.is_shared else "",
+        "replicas": profile.replicas(pool.sharing),
+        "resource": profile.resource(pool.sharing),
+        "nodes": [
+            {"name": name(node), "ready": not pool.is_shared or judge_node(node, pool).is_ready}
+            for node in nodes
+            if matches(pool.label, labels(node))
+        ],
+    }

@@ -1,0 +1,76 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The profile of a pool: one key of the device plugin's ConfigMap, and the label that chooses it."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._catalogue.well_known import GPU, GPU_SHARED, PLUGIN_CONFIG
+from .schema import MPS, WAYS
+
+# The API's name of each way, and the value of the label nvidia.com/gpu.sharing-strategy.
+_API: t.Final = {"time_slicing": "timeSlicing", "mps": "mps"}
+STRATEGIES: t.Final = {"time_slicing": "time-slicing", "mps": "mps"}
+_PREFIX: t.Final = "gpu-"
+# A key that is not a pool's: the device plugin refuses a ConfigMap without keys, and a node without the label
+# takes the default.
+WHOLE: t.Final = "whole-gpus"
+WHOLE_TEXT: t.Final = "version: v1\n"
+Sharing = t.Mapping[str, t.Any]
+
+
+def key(pool: str) -> str:
+    """Return the key of the pool's profile, which is also the value of the label on its nodes."""
+    return _PREFIX + pool
+
+
+def way_of(sharing: Sharing) -> str:
+    """Return C(time_slicing), C(mps), or "" if the device plugin needs no profile for the pool."""
+    return next((way for way in WAYS if sharing.get(way)), "")
+
+
+def labels(pool: str, sharing: Sharing) -> dict[str, str]:
+    """Return the label that the pool's nodes need for its profile; empty without one."""
+    return {PLUGIN_CONFIG: key(pool)} if way_of(sharing) else {}
+
+
+def replicas(sharing: Sharing) -> int:
+    """Return the shares of each GPU; 1 if the GPUs are not shared."""
+    way = way_of(sharing)
+    return int(sharing[way]["replicas"]) if way else 1
+
+
+def resource(sharing: Sharing) -> str:
+    """Return the name under which nodes offer the shares."""
+    way = way_of(sharing)
+    return GPU_SHARED if way and sharing[way].get("rename") else GPU
+
+
+def text(sharing: Sharing) -> str:
+    """Return the profile as the device plugin reads it."""
+    way = way_of(sharing)
+    asked = sharing[way]
+    lines = [
+        "version: v1",
+        "sharing:",
+        f"  {_API[way]}:",
+        f"    renameByDefault: {_flag(asked.get('rename'))}",
+    ]
+    if way != MPS:
+        # MPS refuses such requests in every release. Older ones do not know the field there.
+        refuses = asked.get("fail_requests_greater_than_one") is not False
+        lines.append(f"    failRequestsGreaterThanOne: {_flag(refuses)}")
+    lines += ["    resources:", f"    - name: {GPU}", f"      replicas: {asked['replicas']}"]
+    return "\n".join(lines) + "\n"
+
+
+def uses_mps(content: str) -> bool:
+    """Return True if a profile, whoever wrote it, shares GPUs by MPS."""
+    return any(line.strip().startswith(("mps:", '"mps":')) for line in content.splitlines())
+
+
+def _flag(value: t.Any) -> str:
+    return "true" if value else "false"

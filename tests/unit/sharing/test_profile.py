@@ -1,0 +1,75 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The text of a profile is what the device plugin reads."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+import yaml
+from unit.sharing.builders import FOUR, MPS
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._sharing import profile
+
+SLICED: t.Final = {
+    "version": "v1",
+    "sharing": {
+        "timeSlicing": {
+            "renameByDefault": False,
+            "failRequestsGreaterThanOne": True,
+            "resources": [{"name": "nvidia.com/gpu", "replicas": 4}],
+        }
+    },
+}
+
+
+def test_time_slicing_refuses_a_pod_with_two_shares() -> None:
+    assert yaml.safe_load(profile.text(FOUR)) == SLICED
+
+
+def test_every_option_of_time_slicing() -> None:
+    asked = {"replicas": 2, "rename": True, "fail_requests_greater_than_one": False}
+    found = yaml.safe_load(profile.text({"time_slicing": asked}))["sharing"]["timeSlicing"]
+    assert found == {
+        "renameByDefault": True,
+        "failRequestsGreaterThanOne": False,
+        "resources": [{"name": "nvidia.com/gpu", "replicas": 2}],
+    }
+
+
+def test_mps_has_no_field_that_older_plugins_do_not_know() -> None:
+    found = yaml.safe_load(profile.text(MPS))["sharing"]
+    assert found == {
+        "mps": {"renameByDefault": False, "resources": [{"name": "nvidia.com/gpu", "replicas": 4}]}
+    }
+
+
+@pytest.mark.parametrize(
+    ("sharing", "replicas", "resource", "labels"),
+    [
+        ({}, 1, "nvidia.com/gpu", {}),
+        ({"mig": {"slices": 7}}, 1, "nvidia.com/gpu", {}),
+        (FOUR, 4, "nvidia.com/gpu", {"nvidia.com/device-plugin.config": "gpu-a"}),
+        (
+            {"mps": {"replicas": 3, "rename": True}},
+            3,
+            "nvidia.com/gpu.shared",
+            {"nvidia.com/device-plugin.config": "gpu-a"},
+        ),
+    ],
+)
+def test_what_a_node_offers_and_how_it_is_labelled(
+    sharing: dict[str, t.Any], replicas: int, resource: str, labels: dict[str, str]
+) -> None:
+    assert profile.replicas(sharing) == replicas
+    assert profile.resource(sharing) == resource
+    assert profile.labels("a", sharing) == labels
+
+
+def test_mps_is_found_in_any_profile() -> None:
+    assert profile.uses_mps(profile.text(MPS))
+    assert profile.uses_mps('version: v1\nsharing: \n  "mps": {}\n')
+    assert not profile.uses_mps(profile.text(FOUR))
+    assert not profile.uses_mps(profile.WHOLE_TEXT)
