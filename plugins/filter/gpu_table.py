@@ -76,7 +76,16 @@ _value:
 import typing as t
 from collections.abc import Iterable, Mapping, Sequence
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.bounded import missing
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._table_nodes import (
+    NOTHING,
+    Counts,
+    Found,
+    More,
+    count,
+    entries_of,
+    parts,
+    total,
+)
 
 Data = Mapping[str, t.Any]
 Row = tuple[str, str, str, str, str]
@@ -99,17 +108,17 @@ def table(
 
     The parameters are the options of the filter; a missing result leaves its column empty.
     """
-    machines = {one["name"]: one for result in _parts(nodes) for one in result.get("nodes") or []}
-    operands = {one["name"]: one for one in _of(stack, "special_resource")}
-    validated = {one["name"]: one for result in _parts(validation) for one in _of(result, "workload")}
+    machines = {one["name"]: one for result in parts(nodes) for one in result.get("nodes") or []}
+    operands = {one["name"]: one for one in entries_of(stack, "special_resource")}
+    validated = {one["name"]: one for result in parts(validation) for one in entries_of(result, "workload")}
     by_pool: list[Nodes] = []
     for pool in pools:
-        found = _Found.of(str(pool["name"]), nodes, stack, validation)
+        found = Found.of(str(pool["name"]), nodes, stack, validation)
         seen = [
             _node(pool, name, machines.get(name, {}), operands.get(name, {}), validated.get(name, {}))
             for name in dict.fromkeys(str(one["name"]) for one in (*found.operands, *found.machines))
         ]
-        by_pool.append(Nodes(seen, found.more(seen)))
+        by_pool.append(Nodes(seen, found.more([node.counts for node in seen])))
     rows = [HEADING, *_rows(by_pool)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADING))]
     lines = [
@@ -125,7 +134,7 @@ class Node(t.NamedTuple):
     pool: str
     name: str
     type: str
-    counts: tuple[int | None, int | None, int | None]
+    counts: Counts
     driver: str
     busy: bool
 
@@ -143,73 +152,11 @@ class Node(t.NamedTuple):
         return self.busy or any(one is not None and one < (expected or 0) for one in others)
 
 
-class More(t.NamedTuple):
-    """The nodes of a pool that results left out. counts: of the columns, as for a node."""
-
-    number: int
-    counts: tuple[int | None, int | None, int | None]
-
-
-_NOTHING: t.Final = More(0, (None, None, None))
-
-
 class Nodes(t.NamedTuple):
     """The nodes of a pool: those that the results have, and the sums of the others."""
 
     seen: list[Node]
     more: More
-
-
-class _Found(t.NamedTuple):
-    """What the results have of one pool, and what they left out of it. Each may lack other nodes."""
-
-    operands: list[Data]
-    machines: list[Data]
-    validated: list[Data]
-    left: tuple[list[Data], list[Data], list[Data]]
-
-    @classmethod
-    def of(cls, pool: str, nodes: Data | None, stack: Data | None, validation: Data | None) -> _Found:
-        """Return what the results say of the pool."""
-        mine = [result for result in _parts(nodes) if _pool_of(result) == pool]
-        runs = _parts(validation)
-        return cls(
-            [one for one in _of(stack, "special_resource") if one.get("pool") == pool],
-            [one for result in mine for one in result.get("nodes") or []],
-            [one for result in runs for one in _of(result, "workload") if one.get("pool") == pool],
-            (
-                missing(stack or {}, "special_resource.nodes", pool),
-                [one for result in mine for one in missing(result, "nodes")],
-                [one for result in runs for one in missing(result, "workload.nodes", pool)],
-            ),
-        )
-
-    def more(self, seen: Sequence[Node]) -> More:
-        """Return the sums of the nodes that no line of the table can show."""
-        if not any(self.left):
-            return _NOTHING
-        operands, machines, validated = self.left
-        wholes = [len(self.operands) + _left(operands), len(self.machines) + _left(machines)]
-        source = (self.operands, operands) if wholes[0] >= wholes[1] else (self.machines, machines)
-        whole = (
-            _whole(*source, "expected"),
-            _whole(self.operands, operands, "allocatable", "offered"),
-            _whole(self.validated, validated, "validated"),
-        )
-        known = [_sum(node.counts[column] for node in seen) or 0 for column in range(3)]
-        left = [None if every is None else every - one for every, one in zip(whole, known, strict=True)]
-        return More(max(wholes) - len(seen), (left[0], left[1], left[2]))
-
-
-def _left(gone: Iterable[Data]) -> int:
-    return sum(int(one["number"]) for one in gone)
-
-
-def _whole(entries: Iterable[Data], gone: Iterable[Data], *keys: str) -> int | None:
-    """Return the sum of the numbers under one of these keys, of the entries and of those left out."""
-    every = [*entries, *(one["sums"] for one in gone)]
-    found = [one[key] for one in every for key in keys if one.get(key) is not None]
-    return _sum(int(one) if isinstance(one, (int, float)) else _count(one) for one in found)
 
 
 def _node(pool: Data, name: str, machine: Data, stack: Data, validation: Data) -> Node:
@@ -218,8 +165,8 @@ def _node(pool: Data, name: str, machine: Data, stack: Data, validation: Data) -
     expected = stack.get("expected") or machine.get("expected") or pool.get("expected")
     driver = stack.get("driver_version") or validation.get("driver_version") or "-"
     counts = (
-        _count(expected),
-        _count(stack.get("allocatable") or stack.get("offered")),
+        count(expected),
+        count(stack.get("allocatable") or stack.get("offered")),
         validation.get("validated"),
     )
     return Node(str(pool["name"]), name, kind, counts, driver, bool(validation.get("busy")))
@@ -234,20 +181,15 @@ def _rows(pools: Sequence[Nodes]) -> list[Row]:
 
 def _short_rows(nodes: Sequence[Node], more: More) -> list[Row]:
     every = [*(node.counts for node in nodes), more.counts]
-    sums = "/".join(_shown(_sum(counts[column] for counts in every)) for column in range(3))
+    sums = "/".join(_shown(total(counts[column] for counts in every)) for column in range(3))
     types, drivers = ({str(getattr(node, key)) for node in nodes} for key in ("type", "driver"))
-    if more != _NOTHING:
+    if more != NOTHING:
         # The result with the driver of a node may have left the node out.
         drivers = drivers - {"-"} or {"-"}
     lacking = [node for node in nodes if node.is_lacking]
     what = _number(len(nodes) + more.number, "node") + (f", {len(lacking)} to look at" if lacking else "")
     whole = (nodes[0].pool, what, ", ".join(sorted(types)), sums, ", ".join(sorted(drivers)))
     return [whole, *(node.row for node in lacking)]
-
-
-def _sum(counts: Iterable[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
 
 
 def _number(count: int, noun: str) -> str:
@@ -258,15 +200,9 @@ def _shown(count: int | None) -> str:
     return "-" if count is None else str(count)
 
 
-def _count(resources: Data | None) -> int | None:
-    return sum(int(number) for number in resources.values()) if resources else None
-
-
 def _quota_lines(policy: Data | None) -> list[str]:
     """Return a line for each limit of each quota; for many quotas only those that are used up."""
-    quotas = [
-        one for result in _parts(policy) for one in result.get("quotas") or [result.get("quota")] if one
-    ]
+    quotas = [one for result in parts(policy) for one in result.get("quotas") or [result.get("quota")] if one]
     limits = [
         (f"{one['namespace']}/{one['name']} {key}", str(usage["used"] or 0), str(usage["hard"]))
         for one in quotas
@@ -277,24 +213,6 @@ def _quota_lines(policy: Data | None) -> list[str]:
         return lines
     full = [line for line, (_what, used, hard) in zip(lines, limits, strict=True) if used == hard != "0"]
     return [f"quota - {_number(len(quotas), 'quota')}, {_number(len(full), 'limit')} used up", *full]
-
-
-def _of(result: Data | None, noun: str) -> list[Data]:
-    nodes: list[Data] = ((result or {}).get(noun) or {}).get("nodes") or []
-    return nodes
-
-
-def _parts(result: Data | None) -> list[Data]:
-    """Return the results of a loop's items, or the one result as a list; empty without a result."""
-    if not result:
-        return []
-    return list(result["results"]) if "results" in result else [result]
-
-
-def _pool_of(result: Data) -> str:
-    arguments: Data = (result.get("invocation") or {}).get("module_args") or {}
-    item = result.get(result.get("ansible_loop_var", "item"))
-    return str(item.get("name", "") if isinstance(item, Mapping) else arguments.get("name", ""))
 
 
 def _time_lines(stages: Data) -> list[str]:
@@ -310,7 +228,7 @@ def _time_lines(stages: Data) -> list[str]:
 
 def _seconds(result: t.Any, key: str) -> float:
     results: Iterable[Data | None] = result if isinstance(result, Sequence) else [result]
-    return sum(float(part.get(key) or 0) for one in results for part in _parts(one))
+    return sum(float(part.get(key) or 0) for one in results for part in parts(one))
 
 
 class FilterModule:

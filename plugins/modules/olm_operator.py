@@ -231,10 +231,7 @@ helm_values:
   type: str
 left_out:
   description:
-    - What the lists of a large result lack. A result has at most 84 KiB, so that it fits into a job event of
-      AWX. A list that is cut begins with what is not right.
-    - One entry for each such list and each pool in it, with the C(number) of the entries that are missing,
-      and the C(sums) of their numbers.
+    - What the lists of a result over 84 KiB lack, by list and pool, with the C(number) of missing entries.
   returned: when a list was cut
   type: list
   elements: dict

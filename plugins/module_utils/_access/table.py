@@ -90,8 +90,7 @@ node_tuning absent
 node_tuning reboots absent
   -            get,list,watch,patch,delete          MachineConfigPool
   -            get,list,watch,delete                MachineConfig KubeletConfig PerformanceProfile
-  -            list,watch                           Node Pod
-  -            list                                 PodDisruptionBudget
+  -            list,watch                           Node Pod PodDisruptionBudget
   machines     get,list,watch,delete                Secret
   machines     get,list,patch                       MachineSet
 node_feature_discovery

@@ -14,7 +14,7 @@ from .._core.input import Problems
 from .._platforms.registry import BY_KEY
 from . import names
 from .geometry import counted
-from .sharing import check_shares
+from .inputs import check_shares
 
 # A pool, or a part of it, as the user wrote it.
 Description = dict[str, t.Any]

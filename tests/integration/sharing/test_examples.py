@@ -17,7 +17,7 @@ from integration.wire import Audit
 
 pytestmark = [
     pytest.mark.story("one pool shares its GPUs in one way after the other"),
-    pytest.mark.long("the whole chain five times: unit/sharing/test_steps.py holds each of its steps"),
+    pytest.mark.long("the whole chain five times: the unit tests of _sharing hold each of its steps"),
 ]
 
 Data = dict[str, t.Any]

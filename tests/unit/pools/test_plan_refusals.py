@@ -248,13 +248,6 @@ def test_pools_that_contradict_each_other(pools: list[Data], code: str, path: st
     assert (code, f"gpu_pools{path}") in problems(pools)
 
 
-def test_mig_strategies_of_two_pools_must_agree() -> None:
-    one = pool(candidates=candidate("p4d.24xlarge"), sharing={"mig": {"slices": 7}})
-    assert ("POOL-CLUSTER-WIDE", "gpu_pools[1].sharing.mig.strategy") in problems(
-        [one, {**one, "name": "b", "sharing": {"mig": {"layout": {"1g.5gb": 7}}}}]
-    )
-
-
 def test_everything_is_told_at_once() -> None:
     found = problems(
         [pool(replicas="x", labels={"a": False}), pool(name="b", candidates=candidate("g4dn.xlarg"))],

@@ -84,11 +84,7 @@ def daemon_set(operand: Operand, policy: Object, release: Release) -> Object:
         pod["initContainers"] = [_init(name, image, spec, release) for name in operand.init]
     if operand.host_pid:
         pod["hostPID"] = True
-    if operand.containers[0] in containers.MAIN:
-        plugin = image_path(PLUGIN, spec.get("devicePlugin") or {}, release.images)
-        containers.complete(pod, spec, plugin)
-    if operand.spec_key == "migManager":
-        containers.complete_parted(pod, spec)
+    _complete_sharing(operand, pod, spec, release)
     if operand is DRIVER:
         apart = {"labelSelector": {"matchLabels": DRIVER_COMPONENT}, "topologyKey": "kubernetes.io/hostname"}
         pod["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
@@ -103,6 +99,14 @@ def daemon_set(operand: Operand, policy: Object, release: Release) -> Object:
     }
     body = {"selector": {"matchLabels": labels}, "updateStrategy": {"type": strategy}, "template": template}
     return owned({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "spec": body}, policy)
+
+
+def _complete_sharing(operand: Operand, pod: Object, spec: Object, release: Release) -> None:
+    if operand.containers[0] in containers.MAIN:
+        plugin = image_path(PLUGIN, spec.get("devicePlugin") or {}, release.images)
+        containers.complete(pod, spec, plugin)
+    if operand.spec_key == "migManager":
+        containers.complete_parted(pod, spec)
 
 
 def driver_daemon_sets(

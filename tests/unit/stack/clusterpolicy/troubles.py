@@ -195,10 +195,8 @@ def repartitioned(seen: Snapshot) -> None:
 def stopped_for_mig(seen: Snapshot) -> None:
     """As while the MIG manager cuts the GPUs: it stops what uses them, and starts it again itself."""
     no_devices(seen)
-    found = node(seen)["metadata"]["labels"]
-    found["nvidia.com/mig.config.state"] = "pending"
-    for name in ("device-plugin", "dcgm"):
-        found[f"nvidia.com/gpu.deploy.{name}"] = "paused-for-mig-change"
+    marks = {f"nvidia.com/gpu.deploy.{one}": "paused-for-mig-change" for one in ("device-plugin", "dcgm")}
+    node(seen)["metadata"]["labels"] |= {"nvidia.com/mig.config.state": "pending", **marks}
 
 
 def left_by_mig(seen: Snapshot) -> None:
@@ -281,9 +279,8 @@ def opted_out(seen: Snapshot) -> None:
 
 def waits_for_tolerations(seen: Snapshot) -> None:
     taint(seen)
-    seen["policies"][0]["spec"]["daemonsets"]["tolerations"].append(
-        {"key": "dedicated", "operator": "Exists"}
-    )
+    tolerations = seen["policies"][0]["spec"]["daemonsets"]["tolerations"]
+    tolerations.append({"key": "dedicated", "operator": "Exists"})
 
 
 def not_rolled_out(seen: Snapshot) -> None:

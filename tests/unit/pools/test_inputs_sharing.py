@@ -73,3 +73,10 @@ def test_a_new_node_has_the_profile_from_its_machine_set() -> None:
 
 def test_with_claims_nothing_is_shared_by_the_device_plugin() -> None:
     assert plan([pool(candidates=T4)], cloud="aws", backend="dra")["sharings"] == []
+
+
+def test_mig_strategies_of_two_pools_must_agree() -> None:
+    one = pool(candidates=candidate("p4d.24xlarge"), sharing={"mig": {"slices": 7}})
+    assert ("POOL-CLUSTER-WIDE", "gpu_pools[1].sharing.mig.strategy") in problems(
+        [one, {**one, "name": "b", "sharing": {"mig": {"layout": {"1g.5gb": 7}}}}]
+    )

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The sharing of each pool's GPUs: what is checked, and what gpu_sharing gets from the plan."""
+"""The sharing and the tuning of each pool: what is checked, and what gpu_sharing and node_tuning get."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ import typing as t
 
 from .._catalogue.well_known import GPU
 from .._core.input import Problems
+from .._core.ownership import pool_label
 from .._sharing import profile, schema
-from .model import JsonObject, Pool
+from .._tuning import entries
+from .._tuning.tuned import check
+from .model import Candidate, JsonObject, Pool
 
 
-def inputs(pools: t.Iterable[Pool]) -> list[JsonObject]:
+def sharings(pools: t.Iterable[Pool]) -> list[JsonObject]:
     """Return an entry for every pool, as gpu_sharing's option C(pools) takes it.
 
     A pool of whole GPUs is in the list too: what it had before has to go.
@@ -53,3 +56,44 @@ def check_shares(pool: dict[str, t.Any], path: str, problems: Problems) -> None:
                 f"multiplies {GPU}, but the nodes are expected to offer {', '.join(sorted(expected))}.",
                 f"Set existing.expected to the whole GPUs of a node, such as {{{GPU}: 1}}.",
             )
+
+
+def tunings(pools: t.Iterable[Pool]) -> list[JsonObject]:
+    """Return an entry for each pool that asks for tuning, as node_tuning's option C(pools) takes it."""
+    return [
+        {
+            "name": pool.name,
+            "node_selector": dict(pool.node_selector),
+            "tuning": dict(pool.tuning),
+            **facts(pool.candidates),
+        }
+        for pool in pools
+        if pool.tuning
+    ]
+
+
+def facts(candidates: t.Sequence[Candidate]) -> JsonObject:
+    """Return what is known of machines that can be of each of these types, without what is not known.
+
+    Memory is the least. A type or a number of CPUs that not all of them have is not known.
+    """
+    found: dict[str, set[t.Any]] = {
+        "architecture": {one.arch for one in candidates},
+        "instance_type": {one.instance_type.partition("+")[0] for one in candidates},
+        "vcpus": {one.vcpus for one in candidates},
+    }
+    known = {key: next(iter(values)) for key, values in found.items() if len(values) == 1 and all(values)}
+    memory = [one.memory_gib for one in candidates]
+    if memory and all(memory):
+        known["memory_gib"] = int(min(one for one in memory if one))
+    return known
+
+
+def check_tuning(pool: dict[str, t.Any], path: str, problems: Problems) -> None:
+    """Add what TuneD, the kernel or the machines would not take. pool: described, its candidates resolved."""
+    where = f"{path}.tuning"
+    if not pool.get("tuning") or problems.at(where):
+        return
+    label = (pool.get("existing") or {}).get("node_selector") or pool_label(pool.get("name") or "")
+    known = facts(pool.get("resolved") or [])
+    check.check(entries.tuning(pool.get("name") or "", label, pool["tuning"], where, known), problems)
