@@ -147,27 +147,6 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
             "POOL-QUOTA-RENAMED",
             "quota[0].gpus",
         ),
-        ({"sharing": {"mps": {"replicas": 49}}}, "POOL-VALUE", "sharing.mps.replicas"),
-        ({"sharing": {"time_slicing": {"replicas": 1}}}, "POOL-VALUE", "sharing.time_slicing.replicas"),
-        ({"sharing": {"time_slicing": {}}}, "POOL-REQUIRED", "sharing.time_slicing.replicas"),
-        (
-            {"sharing": {"mps": {"replicas": 2, "fail_requests_greater_than_one": False}}},
-            "POOL-UNKNOWN-KEY",
-            "sharing.mps.fail_requests_greater_than_one",
-        ),
-        (
-            {"candidates": candidate("p3.2xlarge"), "sharing": {"mps": {"replicas": 17}}},
-            "POOL-GEOMETRY",
-            "sharing.mps.replicas",
-        ),
-        (
-            {
-                "sharing": {"time_slicing": {"replicas": 2}},
-                "labels": {"nvidia.com/device-plugin.config": "mine"},
-            },
-            "POOL-LABEL",
-            "labels.nvidia.com/device-plugin.config",
-        ),
         ({"quota": [{"namespace": "a"}]}, "POOL-CONFLICT", "quota[0]"),
         (
             {"quota": [{"namespace": "a", "hard": {"nvidia.com/gpu": 1}}]},
