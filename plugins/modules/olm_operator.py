@@ -229,14 +229,6 @@ helm_values:
   description: On a cluster without OLM, the values for the Helm chart of the GPU operator, as text.
   returned: on failure with the code C(OLM-ABSENT)
   type: str
-left_out:
-  description:
-    - What the lists of a result over 84 KiB lack, by list and pool, with the C(number) of missing entries.
-  returned: when a list was cut
-  type: list
-  elements: dict
-  sample:
-    - {list: "ends[0].pods", pool: "", number: 380, sums: {}}
 duration:
   description: Seconds that the task took.
   returned: always

@@ -20,8 +20,7 @@ lease read
 plan
   -            get                                  Infrastructure
 leftovers
-  -            list?                                ResourceQuota PriorityClass
-  -            list?                                Tuned MachineConfigPool
+  -            list?                                ResourceQuota PriorityClass Tuned MachineConfigPool
 removal
   machines     list                                 MachineSet Machine
   -            list,watch                           Pod

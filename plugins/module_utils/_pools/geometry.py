@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from .._catalogue.gpus import Gpu
 from .._catalogue.well_known import GPU
 from .._sharing import profile
+from .model import JsonObject, Pool
 
 
 class GeometryError(ValueError):
@@ -120,3 +121,22 @@ def _fits(gpu: Gpu, layout: t.Mapping[str, int], instance_type: str) -> None:
             f"it needs {compute} of {all_compute} compute and {memory} of {all_memory} memory slices.",
             "Use fewer or smaller partitions.",
         )
+
+
+def inputs(pools: t.Iterable[Pool]) -> list[JsonObject]:
+    """Return an entry for every pool, as gpu_sharing's option C(pools) takes it.
+
+    A pool of whole GPUs is in the list too: what it had before has to go.
+    """
+    found = []
+    for pool in pools:
+        is_known = all(one.expected == pool.expected for one in pool.candidates)
+        found.append(
+            {
+                "name": pool.name,
+                "node_selector": dict(pool.node_selector),
+                "sharing": dict(pool.sharing),
+                "expected": dict(pool.expected) if pool.sharing and is_known else {},
+            }
+        )
+    return found

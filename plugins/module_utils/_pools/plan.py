@@ -13,7 +13,7 @@ from .._catalogue.instance_types import BUILT_IN, Catalogue
 from .._catalogue.well_known import GPU, INSTANCE_TYPE, NVIDIA_PCI, quota_key
 from .._core.input import Problems
 from .._nodes import taints
-from . import conflicts, inputs
+from . import conflicts, geometry, tuning
 from .draft import Description, Draft
 from .geometry import counted
 from .model import JsonObject, Pool
@@ -127,8 +127,8 @@ def assemble(
         "priorities": priorities(pools),
         "validations": validations(driven, claims, incomplete),
         "expected_labels": expected_labels(driven, incomplete),
-        "sharings": [] if claims else inputs.sharings(driven),
-        "tunings": inputs.tunings(pools),
+        "sharings": [] if claims else geometry.inputs(driven),
+        "tunings": tuning.inputs(pools),
     }
     return Plan(pools, found, tuple(f"{name}: {remark}" for remark in remarks))
 

@@ -12,9 +12,9 @@ from .._catalogue import driver_modules
 from .._catalogue.well_known import counted_by
 from .._core.input import Problems
 from .._platforms.registry import BY_KEY
+from .._sharing.schema import check_shares
 from . import names
 from .geometry import counted
-from .inputs import check_shares
 
 # A pool, or a part of it, as the user wrote it.
 Description = dict[str, t.Any]

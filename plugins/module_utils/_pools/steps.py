@@ -17,7 +17,7 @@ from .._frame.argspec import WaitParams
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._platforms import infrastructure
-from . import account, autoscale, inputs, leftovers, machine_pools, plan as pool_plan
+from . import account, autoscale, leftovers, machine_pools, plan as pool_plan, tuning
 from .draft import Draft, Place
 from .model import JsonObject
 
@@ -53,7 +53,7 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
         params["gpu_pools_name"],
         catalogue,
         params["backend"],
-        rules=(inputs.check_tuning,),
+        rules=(tuning.check_pool,),
     )
     place = Place(params["platform"], None, params["accelerator_limits"])
     if not place.cloud:

@@ -74,3 +74,10 @@ def uses_mps(content: str) -> bool:
 
 def _flag(value: t.Any) -> str:
     return "true" if value else "false"
+
+
+def offered(gpus: t.Mapping[str, int], sharing: t.Mapping[str, t.Any]) -> t.Mapping[str, int]:
+    """Return what an existing node offers. gpus: its devices before they are shared."""
+    if not way_of(sharing):
+        return gpus
+    return {resource(sharing): sum(gpus.values()) * replicas(sharing)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from .._catalogue.well_known import GPU
 from .._core.input import Field, Problems
 
 TIME_SLICING: t.Final = "time_slicing"
@@ -48,3 +49,18 @@ def check_models(
             f"MPS on {old[0]} serves at most {_MOST_CLIENTS_OLD} clients, not {replicas}.",
             f"Set it to at most {_MOST_CLIENTS_OLD}, or use time_slicing.",
         )
+
+
+def check_shares(pool: dict[str, t.Any], path: str, problems: Problems) -> None:
+    """Add what the device plugin cannot share. pool: described, its candidates resolved; sharing is set."""
+    models = {one.gpu_model for one in pool.get("resolved", [])}
+    check_models(pool["sharing"], models, path, problems)
+    expected = (pool.get("existing") or {}).get("expected") or {}
+    for way in WAYS:
+        if way in pool["sharing"] and set(expected) - {GPU}:
+            problems.add(
+                "POOL-GEOMETRY",
+                f"{path}.{way}",
+                f"multiplies {GPU}, but the nodes are expected to offer {', '.join(sorted(expected))}.",
+                f"Set existing.expected to the whole GPUs of a node, such as {{{GPU}: 1}}.",
+            )

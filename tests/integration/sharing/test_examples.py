@@ -17,7 +17,7 @@ from integration.wire import Audit
 
 pytestmark = [
     pytest.mark.story("one pool shares its GPUs in one way after the other"),
-    pytest.mark.long("the whole chain five times: the unit tests of _sharing hold each of its steps"),
+    pytest.mark.long("the whole chain five times: the unit tests of gpu_sharing hold each of its steps"),
 ]
 
 Data = dict[str, t.Any]
@@ -63,7 +63,7 @@ def test_four_pods_share_a_gpu(cluster: Cluster, playbook: Playbook) -> None:
     marks = node(cluster)["metadata"]["labels"]
     assert (marks[LABEL], marks["nvidia.com/gpu.replicas"]) == ("gpu-inference", "4")
     (quota,) = cluster.client.list("v1", "resourcequotas", "team-a")
-    assert quota["spec"]["hard"] == {"requests.nvidia.com/gpu": "3"}
+    assert quota["spec"]["hard"] == {"requests.nvidia.com/gpu": "4"}
     (machines,) = cluster.client.list(
         "machine.openshift.io/v1beta1",
         "machinesets",

@@ -57,7 +57,7 @@ def config_of(server: FakeServer) -> str:
 
 
 def space_of(server: FakeServer) -> Data:
-    return (kept(server, "v1", "namespaces", "", SPACE) or {})["metadata"]
+    return dict((kept(server, "v1", "namespaces", "", SPACE) or {})["metadata"])
 
 
 def test_everything_is_there_and_a_second_run_writes_nothing() -> None:

@@ -147,27 +147,6 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
             "POOL-QUOTA-RENAMED",
             "quota[0].gpus",
         ),
-        ({"sharing": {"mps": {"replicas": 49}}}, "POOL-VALUE", "sharing.mps.replicas"),
-        ({"sharing": {"time_slicing": {"replicas": 1}}}, "POOL-VALUE", "sharing.time_slicing.replicas"),
-        ({"sharing": {"time_slicing": {}}}, "POOL-REQUIRED", "sharing.time_slicing.replicas"),
-        (
-            {"sharing": {"mps": {"replicas": 2, "fail_requests_greater_than_one": False}}},
-            "POOL-UNKNOWN-KEY",
-            "sharing.mps.fail_requests_greater_than_one",
-        ),
-        (
-            {"candidates": candidate("p3.2xlarge"), "sharing": {"mps": {"replicas": 17}}},
-            "POOL-GEOMETRY",
-            "sharing.mps.replicas",
-        ),
-        (
-            {
-                "sharing": {"time_slicing": {"replicas": 2}},
-                "labels": {"nvidia.com/device-plugin.config": "mine"},
-            },
-            "POOL-LABEL",
-            "labels.nvidia.com/device-plugin.config",
-        ),
         ({"quota": [{"namespace": "a"}]}, "POOL-CONFLICT", "quota[0]"),
         (
             {"quota": [{"namespace": "a", "hard": {"nvidia.com/gpu": 1}}]},
@@ -246,6 +225,13 @@ def test_one_thing_wrong(changes: Data, code: str, path: str) -> None:
 )
 def test_pools_that_contradict_each_other(pools: list[Data], code: str, path: str) -> None:
     assert (code, f"gpu_pools{path}") in problems(pools)
+
+
+def test_mig_strategies_of_two_pools_must_agree() -> None:
+    one = pool(candidates=candidate("p4d.24xlarge"), sharing={"mig": {"slices": 7}})
+    assert ("POOL-CLUSTER-WIDE", "gpu_pools[1].sharing.mig.strategy") in problems(
+        [one, {**one, "name": "b", "sharing": {"mig": {"layout": {"1g.5gb": 7}}}}]
+    )
 
 
 def test_everything_is_told_at_once() -> None:

@@ -10,7 +10,7 @@ from unit.pool_builders import plan
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.draft import Place
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.inputs import check_tuning
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.tuning import check_pool
 
 Data = dict[str, t.Any]
 
@@ -68,6 +68,6 @@ def test_what_candidates_do_not_share_is_not_known() -> None:
 )
 def test_what_the_planner_refuses(described: Data, code: str, path: str) -> None:
     with pytest.raises(InputError) as caught:
-        pool_plan.draft([described], rules=(check_tuning,)).check(Place("aws"))
+        pool_plan.draft([described], rules=(check_pool,)).check(Place("aws"))
     assert caught.value.code == code
     assert caught.value.message.startswith(f"gpu_pools[0].{path}: ")

@@ -2,63 +2,20 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The sharing and the tuning of each pool: what is checked, and what gpu_sharing and node_tuning get."""
+"""The tuning of each pool, with the facts of its machines: what is checked, and what node_tuning gets."""
 
 from __future__ import annotations
 
 import typing as t
 
-from .._catalogue.well_known import GPU
 from .._core.input import Problems
 from .._core.ownership import pool_label
-from .._sharing import profile, schema
 from .._tuning import entries
 from .._tuning.tuned import check
 from .model import Candidate, JsonObject, Pool
 
 
-def sharings(pools: t.Iterable[Pool]) -> list[JsonObject]:
-    """Return an entry for every pool, as gpu_sharing's option C(pools) takes it.
-
-    A pool of whole GPUs is in the list too: what it had before has to go.
-    """
-    found = []
-    for pool in pools:
-        is_known = all(one.expected == pool.expected for one in pool.candidates)
-        found.append(
-            {
-                "name": pool.name,
-                "node_selector": dict(pool.node_selector),
-                "sharing": dict(pool.sharing),
-                "expected": dict(pool.expected) if pool.sharing and is_known else {},
-            }
-        )
-    return found
-
-
-def offered(gpus: t.Mapping[str, int], sharing: t.Mapping[str, t.Any]) -> t.Mapping[str, int]:
-    """Return what an existing node offers. gpus: its devices before they are shared."""
-    if not profile.way_of(sharing):
-        return gpus
-    return {profile.resource(sharing): sum(gpus.values()) * profile.replicas(sharing)}
-
-
-def check_shares(pool: dict[str, t.Any], path: str, problems: Problems) -> None:
-    """Add what the device plugin cannot share. pool: described, its candidates resolved; sharing is set."""
-    models = {one.gpu_model for one in pool.get("resolved", [])}
-    schema.check_models(pool["sharing"], models, path, problems)
-    expected = (pool.get("existing") or {}).get("expected") or {}
-    for way in schema.WAYS:
-        if way in pool["sharing"] and set(expected) - {GPU}:
-            problems.add(
-                "POOL-GEOMETRY",
-                f"{path}.{way}",
-                f"multiplies {GPU}, but the nodes are expected to offer {', '.join(sorted(expected))}.",
-                f"Set existing.expected to the whole GPUs of a node, such as {{{GPU}: 1}}.",
-            )
-
-
-def tunings(pools: t.Iterable[Pool]) -> list[JsonObject]:
+def inputs(pools: t.Iterable[Pool]) -> list[JsonObject]:
     """Return an entry for each pool that asks for tuning, as node_tuning's option C(pools) takes it."""
     return [
         {
@@ -89,7 +46,7 @@ def facts(candidates: t.Sequence[Candidate]) -> JsonObject:
     return known
 
 
-def check_tuning(pool: dict[str, t.Any], path: str, problems: Problems) -> None:
+def check_pool(pool: dict[str, t.Any], path: str, problems: Problems) -> None:
     """Add what TuneD, the kernel or the machines would not take. pool: described, its candidates resolved."""
     where = f"{path}.tuning"
     if not pool.get("tuning") or problems.at(where):

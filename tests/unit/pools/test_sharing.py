@@ -75,8 +75,33 @@ def test_with_claims_nothing_is_shared_by_the_device_plugin() -> None:
     assert plan([pool(candidates=T4)], cloud="aws", backend="dra")["sharings"] == []
 
 
-def test_mig_strategies_of_two_pools_must_agree() -> None:
-    one = pool(candidates=candidate("p4d.24xlarge"), sharing={"mig": {"slices": 7}})
-    assert ("POOL-CLUSTER-WIDE", "gpu_pools[1].sharing.mig.strategy") in problems(
-        [one, {**one, "name": "b", "sharing": {"mig": {"layout": {"1g.5gb": 7}}}}]
-    )
+@pytest.mark.parametrize(
+    ("changes", "code", "path"),
+    [
+        ({"sharing": {"mps": {"replicas": 49}}}, "POOL-VALUE", "sharing.mps.replicas"),
+        ({"sharing": {"time_slicing": {"replicas": 1}}}, "POOL-VALUE", "sharing.time_slicing.replicas"),
+        ({"sharing": {"time_slicing": {}}}, "POOL-REQUIRED", "sharing.time_slicing.replicas"),
+        (
+            {"sharing": {"mps": {"replicas": 2, "fail_requests_greater_than_one": False}}},
+            "POOL-UNKNOWN-KEY",
+            "sharing.mps.fail_requests_greater_than_one",
+        ),
+        (
+            {"candidates": candidate("p3.2xlarge"), "sharing": {"mps": {"replicas": 17}}},
+            "POOL-GEOMETRY",
+            "sharing.mps.replicas",
+        ),
+        (
+            {
+                "sharing": {"time_slicing": {"replicas": 2}},
+                "labels": {"nvidia.com/device-plugin.config": "mine"},
+            },
+            "POOL-LABEL",
+            "labels.nvidia.com/device-plugin.config",
+        ),
+    ],
+)
+def test_what_cannot_be_shared_is_refused_with_its_path(
+    changes: dict[str, t.Any], code: str, path: str
+) -> None:
+    assert problems([pool(**changes)]) == [(code, f"gpu_pools[0].{path}")]
