@@ -57,7 +57,25 @@ def _validate_each(api: Api, params: GpuWorkloadParams, each: t.Sequence[Turn]) 
     free = [turn for turn in each if turn.error is None and turn.free]
     if free:
         _validate(api, params, free)
+        if again := [turn for turn in free if _is_overtaken(api, turn, remembered)]:
+            _validate(api, params, again)
         _remember(api, [turn for turn in free if turn.error is None])
+
+
+def _is_overtaken(api: Api, turn: Turn, remembered: fingerprints.Memory) -> bool:
+    """Return whether pods took devices of the turn's nodes before its own pods did; other nodes are left.
+
+    The turn then knows these nodes as busy: a pod that comes back to its node is no trouble of the node.
+    """
+    if turn.error is None or turn.error.code != "WORK-UNSCHEDULABLE":
+        return False
+    _left, busy = look(api, turn.params, turn.free)
+    if not busy:
+        return False
+    turn.error = None
+    with _noted(turn):
+        _look(api, turn, remembered)
+    return turn.error is None and bool(turn.free)
 
 
 @contextlib.contextmanager

@@ -112,6 +112,8 @@ def test_a_label_of_others_stays(cluster: Cluster, playbook: Playbook, policy: N
     assert (run.rc, label(cluster)) == (0, "true"), run.output[-3000:]
     gone = monitor(playbook, gpu_monitoring_state="absent")
     assert (gone.rc, label(cluster)) == (0, "true")
+    cluster.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
+    assert label(cluster) is None
 
 
 @pytest.mark.long("the unit tests of _monitoring refuse the same in memory")

@@ -137,6 +137,52 @@ def test_a_strict_validation_fails_before_the_first_write() -> None:
     assert of(steps.present(world.api(), params(strict=False)), "validated") == {"gpu-0": 0, "gpu-1": 1}
 
 
+def taken(world: World, title: str = "came-back") -> OnPod:
+    """Return what takes the device of gpu-0 at the first pod that wants it, and then passes all others."""
+
+    def on_pod(pod: dict[str, t.Any], key: tuple[str, str, str, str]) -> None:
+        if title in world.pods() or "gpu-0" not in pod["spec"]["nodeSelector"]["kubernetes.io/hostname"]:
+            world.succeed(pod, key)
+            return
+        condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+        pod["status"] = {"phase": "Pending", "conditions": [condition | {"message": "Insufficient gpu"}]}
+        limits = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
+        spec = {"nodeName": "gpu-0", "containers": [limits]}
+        metadata = {"name": title, "namespace": "team"}
+        theirs = {"metadata": metadata, "spec": spec, "status": {"phase": "Running"}}
+        world.server.put({"apiVersion": "v1", "kind": "Pod", **theirs})
+
+    return on_pod
+
+
+def test_a_pod_that_takes_the_device_before_the_validation_does_makes_the_node_busy() -> None:
+    world = World()
+    world._on_pod = taken(world)
+    found = steps.present(world.api(), params(grace=0))
+    assert of(found, "validated") == {"gpu-0": 0, "gpu-1": 1}
+    assert "team/came-back" in of(found, "busy")["gpu-0"]
+    assert world.pods() == ["came-back"]
+
+
+def test_a_strict_validation_fails_if_a_pod_takes_the_device_before_it_does() -> None:
+    world = World()
+    world._on_pod = taken(world)
+    with pytest.raises(NotReadyError) as caught:
+        steps.present(world.api(), params(grace=0, strict=True))
+    assert caught.value.code == "WORK-BUSY"
+
+
+def test_a_pod_that_no_node_takes_fails_without_another_try() -> None:
+    def refuse(pod: dict[str, t.Any], _key: tuple[str, str, str, str]) -> None:
+        condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+        pod["status"] = {"phase": "Pending", "conditions": [condition | {"message": "untolerated taint"}]}
+
+    world = World(refuse)
+    with pytest.raises(NotReadyError, match="untolerated taint") as caught:
+        steps.present(world.api(), params(grace=0))
+    assert (caught.value.code, world.made()) == ("WORK-UNSCHEDULABLE", 2)
+
+
 def test_where_every_node_is_busy_nothing_is_written() -> None:
     world = World()
     world.leave("theirs", THEIRS)
