@@ -11,6 +11,8 @@ import typing as t
 # The resource of a whole NVIDIA GPU; GPU feature discovery uses the same prefix for its labels.
 NVIDIA: t.Final = "nvidia.com/"
 GPU: t.Final = f"{NVIDIA}gpu"
+# "true" while the NIC driver of a node is being loaded.
+NIC_DRIVER_WAITS: t.Final = "network.nvidia.com/operator.mofed.wait"
 GPU_PRESENT: t.Final = f"{NVIDIA}gpu.present"
 GPU_COUNT: t.Final = f"{NVIDIA}gpu.count"
 GPU_REPLICAS: t.Final = f"{NVIDIA}gpu.replicas"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-from .._catalogue.well_known import GPU_PRESENT, NVIDIA
+from .._catalogue.well_known import GPU_PRESENT, NIC_DRIVER_WAITS, NVIDIA
 from .._core.objects import KubeObject, name
 from .._core.ownership import owned, pool_label, pool_of
 from .._machines.machine import node_name, set_name
@@ -124,7 +124,8 @@ def _has_gpus(node: KubeObject) -> bool:
 
 
 def _has_rdma(node: KubeObject) -> bool:
-    return _offers(node, _RDMA)
+    # A node whose driver is being loaded offers nothing for a while.
+    return _offers(node, _RDMA) or labels(node).get(NIC_DRIVER_WAITS) == "true"
 
 
 def _offers(node: KubeObject, prefix: str) -> bool:

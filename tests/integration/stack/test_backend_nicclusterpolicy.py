@@ -269,12 +269,8 @@ def test_bad_input_sends_no_request(playbook: Playbook, audit: Audit, options: D
 def test_the_role_in_the_whole_chain(cluster: Cluster, playbook: Playbook) -> None:
     """Run the role with the installed operator, then remove both; this test must be the file's last."""
     assert not playbook.module("special_resource", backend=BACKEND, state="absent").failed
-    plan = [
-        {
-            "name": "ethernet",
-            "existing": {"node_selector": {"rdma": "ethernet"}, "expected": {"nvidia.com/gpu": 4}},
-        }
-    ]
+    ethernet = {"node_selector": {"rdma": "ethernet"}, "expected": {"nvidia.com/gpu": 4}}
+    plan = [{"name": "ethernet", "existing": ethernet}]
     given: Data = {
         "gpu_pools": plan,
         "nvidia_network_operator_nic_cluster_policy": NICS,
@@ -284,15 +280,20 @@ def test_the_role_in_the_whole_chain(cluster: Cluster, playbook: Playbook) -> No
     assert (made.rc, made.changed) == (0, 1), made.output[-3000:]
     again = playbook.playbook("enable_gpus", "--tags", "nvidia_network_operator", **given)
     assert (again.rc, again.changed) == (0, 0), again.output[-3000:]
+    infiniband = {"node_selector": {"rdma": "infiniband"}, "expected": {"nvidia.com/gpu": 8}}
+
+    def offered() -> bool:
+        (node,) = cluster.client.list("v1", "nodes", labels="rdma=infiniband")
+        return any(key.startswith("rdma/") for key in node["status"]["allocatable"])
+
+    until(offered, "the node in no pool offers its devices")
     kept = playbook.playbook("remove_gpus", "--tags", "nvidia_network_operator", **given)
     assert (kept.rc, kept.changed) == (0, 0), kept.output[-3000:]
     (shown,) = [one["msg"] for one in kept.tasks if one.name.startswith("Show what goes, what stays")]
     assert "1 node in no pool of this removal" in " ".join(shown)
-    infiniband = {"node_selector": {"rdma": "infiniband"}, "expected": {"nvidia.com/gpu": 8}}
     given["gpu_pools"] = [*plan, {"name": "infiniband", "existing": infiniband}]
     removed = playbook.playbook("remove_gpus", "--tags", "nvidia_network_operator", **given)
     assert (removed.rc, removed.changed) == (0, 2), removed.output[-3000:]
     assert cluster.client.list(API, "nicclusterpolicies") == []
-    assert (
-        cluster.client.list("operators.coreos.com/v1alpha1", "subscriptions", "nvidia-network-operator") == []
-    )
+    subscriptions = ("operators.coreos.com/v1alpha1", "subscriptions", "nvidia-network-operator")
+    assert cluster.client.list(*subscriptions) == []

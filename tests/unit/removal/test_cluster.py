@@ -57,7 +57,9 @@ def test_nodes_that_still_use_a_stack() -> None:
             node("off", no_operands),
             node("cpu", gpus=0),
             {**node("nic", gpus=0), "status": {"allocatable": {"rdma/shared": "8"}}},
+            node("nic-loads", {"network.nvidia.com/operator.mofed.wait": "true"}, gpus=0),
+            node("nic-unused", {"network.nvidia.com/operator.mofed.wait": "false"}, gpus=0),
         ]
     )
     assert seen.other_nodes(cluster, GPU, {"pool"}) == ["gpus", "new"]
-    assert seen.other_nodes(cluster, NETWORK, {"pool"}) == ["nic"]
+    assert seen.other_nodes(cluster, NETWORK, {"pool"}) == ["nic", "nic-loads"]

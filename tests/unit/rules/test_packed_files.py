@@ -29,7 +29,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_sharing": (60, 330),
     "gpu_workload": (76, 402),
     "manifests": (40, 231),
-    "nfd_labels": (59, 330),
+    "nfd_labels": (59, 331),
     "node_tuning": (85, 436),
     "olm_operator": (67, 377),
     "operator_upgrade": (141, 819),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ..._catalogue.well_known import NIC_DRIVER_UPGRADE
+from ..._catalogue.well_known import NIC_DRIVER_UPGRADE, NIC_DRIVER_WAITS
 from ..._core.daemon_sets import of_owner
 from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.readiness import FAILED, PENDING, Readiness
@@ -23,8 +23,8 @@ from ..stages import Finding, on_node
 from .manifest import NAMESPACE, OPERATOR_LOG, VENDOR
 
 PRESENT: t.Final = f"feature.node.kubernetes.io/pci-{VENDOR}.present"
-WAITS: t.Final = "network.nvidia.com/operator.mofed.wait"
 UPGRADE: t.Final = NIC_DRIVER_UPGRADE
+WAITS: t.Final = NIC_DRIVER_WAITS
 DRIVER: t.Final = "nvidia.com/ofed-driver"
 SECONDARY: t.Final = "secondary"
 # Prefix of a DaemonSet's name -> key of the policy's spec that asks for it; all others are secondary.
