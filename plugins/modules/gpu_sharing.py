@@ -125,6 +125,11 @@ config_map:
   returned: success
   type: str
   sample: gpu-sharing
+found:
+  description: Whether the ConfigMap existed before the task.
+  returned: success
+  type: bool
+  sample: true
 config:
   description:
     - What C(devicePlugin.config) of the ClusterPolicy has to be. Empty if no pool of this collection shares

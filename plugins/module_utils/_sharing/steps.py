@@ -197,6 +197,7 @@ def _result(
     config = {"name": found.title, **({"default": default} if default else {})} if profiles else {}
     return {
         "config_map": found.title,
+        "found": found.live is not None,
         "config": config,
         "is_named": found.is_named,
         "pools": [judge.summarize(one, nodes) for one in pools],
