@@ -27,6 +27,7 @@ LAYERS: t.Final = {
     "PULL": "registry",
     "REPAIR": "node",
     "QUOTA": "quota",
+    "POLICY": "policy",
     "DRIFT": "drift",
     "UPDATE": "update",
     "UPGRADE": "upgrade",
