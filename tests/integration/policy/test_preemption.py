@@ -30,9 +30,9 @@ CLASSES: t.Final = {"gpu-training": (100000, "PreemptLowerPriority"), "gpu-batch
 POOL: t.Final = {
     "name": "training",
     "node_selector": PLACE,
+    "resource": GPU,
     "low": "gpu-batch",
     "high": "gpu-training",
-    "resource": GPU,
 }
 
 
