@@ -60,8 +60,6 @@ GRANTED: t.Final = {**PARTS, "preflight_update": ("preflight",)}
 _OF_POOL: t.Final = ("gpu_node_pool health", "gpu_node_pool autoscale")
 _NEVER: t.Final = {
     **dict.fromkeys(("resize_pool", "replace_node", "repair_node"), _OF_POOL),
-    "repair_node": (*_OF_POOL, "gpu_validation priority"),
-    "upgrade_driver": ("gpu_validation priority",),
     # Quotas and priority classes may be those of several pools.
     "remove_pool": ("gpu_policy quota absent", "gpu_policy priority absent"),
 }
@@ -223,6 +221,4 @@ def details_of(
         for key in ("quota", "priority", "spare"):
             if pool.get(key):
                 found |= {f"gpu_policy {key}", f"gpu_policy {key} absent"}
-        if pool.get("priority"):
-            found.add("gpu_validation priority")
     return found

@@ -188,8 +188,6 @@ gpu_validation
   validation   get,list,watch,create,delete         Pod
   validation   get                                  Pod/log
   validation   list,watch                           ServiceAccount
-gpu_validation priority
-  -            list                                 PriorityClass
 gpu_validation claims
   -            list                                 ResourceSlice ResourceClaim
   validation   get,list,watch,create,delete         ResourceClaimTemplate

@@ -29,7 +29,8 @@ def ensure(api: Api, params: GpuPreemptionParams) -> Result:
 
     Raises InputError for classes that cannot do it, and NotReadyError if another pod ended, or none.
     """
-    classes = {name(one): one for one in api.list(CLASS)} if params["pools"] else {}
+    names = {wanted for one in params["pools"] for wanted in (one["low"], one["high"])}
+    classes = {one: found for one in sorted(names) if (found := api.get(CLASS, one))}
     for index, pool in enumerate(params["pools"]):
         _check(pool, f"pools[{index}]", classes)
     return {

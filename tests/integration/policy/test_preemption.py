@@ -8,10 +8,9 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from cluster import Cluster
+from cluster import Cluster, own
 from integration.patience import until
 from integration.playbook import Playbook
-from own_cluster import cluster as cluster
 
 pytestmark = [
     pytest.mark.long(
@@ -22,12 +21,25 @@ pytestmark = [
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "gpu-nodes"
-GPU: t.Final = "nvidia.com/gpu"
+# The sandbox takes nvidia.com/gpu from a node without a driver, and has nothing to do with this resource.
+GPU: t.Final = "example.com/gpu"
 NODE: t.Final = "a100-0"
 SPACE: t.Final = "gpu-validation"
 PLACE: t.Final = {"accelerators.openshift/pool": "training"}
 CLASSES: t.Final = {"gpu-training": (100000, "PreemptLowerPriority"), "gpu-batch": (1000, "Never")}
-POOL: t.Final = {"name": "training", "node_selector": PLACE, "low": "gpu-batch", "high": "gpu-training"}
+POOL: t.Final = {
+    "name": "training",
+    "node_selector": PLACE,
+    "resource": GPU,
+    "low": "gpu-batch",
+    "high": "gpu-training",
+}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> t.Iterator[Cluster]:
+    with own(SCENARIO) as found:
+        yield found
 
 
 def pod(name: str, gpus: int, priority_class: str) -> Data:
@@ -64,7 +76,7 @@ def test_the_low_pod_goes_and_no_other(playbook: Playbook, cluster: Cluster) -> 
     task = playbook.module("gpu_preemption", pools=[POOL])
     assert not task.failed, task.result
     (found,) = task["pools"]
-    assert (found["proven"], found["node"]) == (True, NODE)
+    assert (found["proven"], found["node"]) == (True, NODE), task.result
     assert found["pushed_out"].endswith("-low")
     assert found["stayed"] >= 2
     until(lambda: phases(cluster) == {"work": "Running"}, "only the pod of the team is left")
@@ -82,7 +94,7 @@ def test_a_pod_of_others_that_could_end_is_left_alone(playbook: Playbook, cluste
 def test_placeholder_pods_give_way_to_training_and_not_to_batch_work(
     playbook: Playbook, cluster: Cluster
 ) -> None:
-    wanted: Data = {"pools": [{"name": "training", "spare": 2}]}
+    wanted: Data = {"pools": [{"name": "training", "spare": 2, "resources": [GPU]}]}
     assert playbook.module("gpu_partition", **wanted).changed
 
     def spare() -> list[str]:
