@@ -42,7 +42,14 @@ ALLOWED: t.Final = {
         *(f"{role}_adopt" for role in ("gpu_node_pool", "gpu_operator", "gpu_policy", *OPERATORS)),
         *(
             f"{role}_on_busy"
-            for role in ("gpu_node_pool", "gpu_operator", "gpu_sharing", "node_tuning", OPERATORS[1])
+            for role in (
+                "gpu_node_pool",
+                "gpu_operator",
+                "gpu_policy",
+                "gpu_sharing",
+                "node_tuning",
+                OPERATORS[1],
+            )
         ),
         *(f"gpu_node_pool_{one}" for one in ("delete_emptydir", "evict_unmanaged", "on_scaled")),
     }

@@ -10,7 +10,7 @@ import typing as t
 
 from .._core.objects import KubeObject
 from .._kube.kinds import known
-from . import table
+from . import policy_table, table
 
 # A place of the table that stands for the whole cluster.
 CLUSTER: t.Final = ""
@@ -58,6 +58,8 @@ _OF_POOL: t.Final = ("gpu_node_pool health", "gpu_node_pool autoscale")
 _NEVER: t.Final = dict.fromkeys(("resize_pool", "replace_node", "repair_node"), _OF_POOL)
 # What rbac.yml does, which gives the others their rights. It needs an administrator, so it has no role.
 _SETUP: t.Final = {"rbac": ("rbac",)}
+# What queues of Kueue add.
+QUEUES: t.Final = frozenset(("gpu_policy queues", "gpu_policy queues absent"))
 # Each place of the table, with its usual namespaces. The quotas of teams have none.
 NAMESPACES: t.Final[dict[str, tuple[str, ...]]] = {
     "default": ("default",),
@@ -124,7 +126,7 @@ def _read(text: str) -> dict[str, list[Row]]:
     return parts
 
 
-TABLE: t.Final = _read(table.TEXT)
+TABLE: t.Final = _read(table.TEXT + policy_table.TEXT.lstrip())
 # Roles that install an operator, with the place of its namespace.
 OPERATORS: t.Final = {
     "node_feature_discovery": "nfd",

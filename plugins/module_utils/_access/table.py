@@ -181,21 +181,6 @@ driver_upgrade
   gpu          get,create,patch                     ConfigMap
   gpu          create?                              ImageStreamImport
   openshift    list,watch                           ImageStream
-gpu_policy priority
-  -            get,create,patch                     PriorityClass
-gpu_policy priority absent
-  -            get,list,watch,delete                PriorityClass
-gpu_policy quota
-  -            get,list,create,patch                Namespace
-  -            list                                 Node
-  quota        get,list,watch,create,patch          ResourceQuota
-  quota        list,create                          Pod
-  -            list?                                ResourceQuota
-gpu_policy claims
-  quota        list,create                          ResourceClaim
-  -            list?                                DeviceClass
-gpu_policy quota absent
-  quota        get,list,watch,delete                ResourceQuota
 gpu_validation
   -            get,create,patch                     Namespace
   -            list                                 Node Pod

@@ -27,6 +27,7 @@ LAYERS: t.Final = {
     "PULL": "registry",
     "REPAIR": "node",
     "QUOTA": "quota",
+    "QUEUE": "queue",
     "DRIFT": "drift",
     "UPDATE": "update",
     "UPGRADE": "upgrade",
@@ -55,6 +56,10 @@ _ELSEWHERE: t.Final = {
         ),
         "input",
     ),
+    **dict.fromkeys(
+        ("QUEUE-CLAIMS", "QUEUE-COHORT", "QUEUE-FLAVOR", "QUEUE-NAME", "QUEUE-NAMESPACE"), "input"
+    ),
+    **dict.fromkeys(("QUEUE-QUOTA", "QUEUE-TWO-FLAVORS", "QUEUE-TWO-QUOTAS"), "input"),
     **dict.fromkeys(("MON-ALERT", "MON-LIMIT", "MON-METRIC"), "input"),
     **dict.fromkeys(("PULL-CONFIG", "PULL-JSON"), "input"),
     **dict.fromkeys(("REBOOT-CPUS", "REBOOT-HUGE-PAGES", "REBOOT-TWO-POOLS"), "input"),

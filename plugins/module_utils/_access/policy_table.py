@@ -1,0 +1,43 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The rows of the table of rights for the role gpu_policy: quotas, priorities and queues of Kueue."""
+
+from __future__ import annotations
+
+import typing as t
+
+# As in `table`.
+TEXT: t.Final = """
+gpu_policy priority
+  -            get,create,patch                     PriorityClass
+gpu_policy priority absent
+  -            get,list,watch,delete                PriorityClass
+gpu_policy quota
+  -            get,list,create,patch                Namespace
+  -            list                                 Node
+  quota        get,list,watch,create,patch          ResourceQuota
+  quota        list,create                          Pod
+  -            list?                                ResourceQuota
+gpu_policy queues
+  -            list                                 Namespace
+  -            get?,create?,patch?                  Namespace
+  -            list?                                Node ResourceQuota cohorts.kueue.x-k8s.io
+  -            get,list,create,patch                resourceflavors.kueue.x-k8s.io
+  -            get,list,watch,create,patch          clusterqueues.kueue.x-k8s.io
+  -            get,list,watch,create,patch          localqueues.kueue.x-k8s.io
+  -            delete?                              localqueues.kueue.x-k8s.io
+  quota        list                                 ResourceQuota
+  quota        get?,watch?,patch?,delete?           ResourceQuota
+gpu_policy claims
+  quota        list,create                          ResourceClaim
+  -            list?                                DeviceClass
+gpu_policy queues absent
+  -            get,list,watch,delete                resourceflavors.kueue.x-k8s.io
+  -            get,list,watch,patch,delete          clusterqueues.kueue.x-k8s.io
+  -            get,list,watch,delete                localqueues.kueue.x-k8s.io
+  -            list,watch                           workloads.kueue.x-k8s.io
+gpu_policy quota absent
+  quota        get,list,watch,delete                ResourceQuota
+"""
