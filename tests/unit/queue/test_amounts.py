@@ -20,7 +20,7 @@ P: t.Final = "gpu_queues[0].pools[0]"
 def quota(
     gpus: int | None = None, resources: dict[str, t.Any] | None = None, **more: t.Any
 ) -> dict[str, str]:
-    given = {"devices": {GPU: 8}, "nodes": 2, "is_shared": False} | more
+    given: dict[str, t.Any] = {"devices": {GPU: 8}, "nodes": 2, "is_shared": False} | more
     return amounts.quota(P, gpus, resources, **given)
 
 

@@ -148,7 +148,7 @@ def test_fields_of_ours_that_somebody_changed_are_refused() -> None:
     steps.present(world.api(), params(queue()))
     live = world.must("clusterqueues", "research")
     live["spec"]["queueingStrategy"] = "StrictFIFO"
-    changed = {"f:spec": {"f:queueingStrategy": {}}}
+    changed: dict[str, t.Any] = {"f:spec": {"f:queueingStrategy": {}}}
     live["metadata"]["managedFields"].append({"manager": "edit", "operation": "Update", "fieldsV1": changed})
     with pytest.raises(ConflictError, match="queueingStrategy"):
         steps.present(world.api(), params(queue()))
