@@ -39,8 +39,8 @@ QUEUES: t.Final = [
 
 
 @pytest.fixture(scope="module")
-def options(playbook: Playbook, team: str) -> dict[str, t.Any]:
-    assert team == "it-team"
+def options(cluster: Cluster, playbook: Playbook) -> dict[str, t.Any]:
+    cluster.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "it-team"}})
     planned = playbook.module("gpu_plan", pools=[pool("training", 8), pool("inference", 1)])
     assert not planned.failed, planned.result
     return {"pools": planned["plan"]["pools"]}

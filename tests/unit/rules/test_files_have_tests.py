@@ -13,7 +13,6 @@ UNIT = ROOT / "tests/unit"
 
 # The tests of their own package run them, through the files that these tests are named after.
 WITH_THEIR_PACKAGE = {
-    "_access/policy_table",
     "_catalogue/gpus",
     "_core/errors",
     "_kube/credentials_kubeconfig",
@@ -59,7 +58,6 @@ WITH_THEIR_PACKAGE = {
 }
 # Small nouns that the tests of another package run: the first one that needs them.
 WITH_ANOTHER_PACKAGE = {
-    "_catalogue/kueue": "queue",
     "_catalogue/well_known": "quota",
     "_core/input": "platforms",
     "_core/objects": "stack/clusterpolicy",
