@@ -65,6 +65,8 @@ _NEVER: t.Final = {
 }
 # What rbac.yml does, which gives the others their rights. It needs an administrator, so it has no role.
 _SETUP: t.Final = {"rbac": ("rbac",)}
+# What queues of Kueue add.
+QUEUES: t.Final = frozenset(("gpu_policy queues", "gpu_policy queues absent"))
 # Each place of the table, with its usual namespaces. The quotas of teams have none.
 NAMESPACES: t.Final[dict[str, tuple[str, ...]]] = {
     "default": ("default",),
