@@ -279,6 +279,10 @@ gpu_monitoring
   gpu          get,list,watch,create,patch,delete   ConfigMap ServiceMonitor PrometheusRule
   console      get,list,watch,create,patch,delete   ConfigMap
   monitoring   get?                                 ConfigMap
+gpu_use
+  -            get?                                 Namespace
+  console      get                                  ConfigMap
+  monitoring   get                                  prometheuses/api.monitoring.coreos.com
 preflight
   -            get                                  ClusterVersion
   -            list                                 ClusterOperator ClusterServiceVersion Node Pod

@@ -27,6 +27,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_quota": (53, 281),
     "gpu_removal": (68, 359),
     "gpu_sharing": (60, 330),
+    "gpu_use": (52, 280),
     "gpu_workload": (76, 402),
     "manifests": (40, 231),
     "nfd_labels": (59, 331),
