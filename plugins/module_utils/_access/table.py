@@ -279,6 +279,7 @@ gpu_monitoring
   gpu          get,list,watch,create,patch,delete   ConfigMap ServiceMonitor PrometheusRule
   console      get,list,watch,create,patch,delete   ConfigMap
   monitoring   get?                                 ConfigMap
+  monitoring   get?                                 prometheuses/api.monitoring.coreos.com
 gpu_use
   -            get?                                 Namespace
   console      get                                  ConfigMap

@@ -48,8 +48,10 @@ def _success(result: list[Data], **more: t.Any) -> Answer:
 class Monitoring:
     """The API and what it was asked. answer: returns the answer to a query."""
 
-    def __init__(self, answer: t.Callable[[str], Answer], *objects: Data) -> None:
-        self.server = FakeServer("Namespace", "ConfigMap")
+    def __init__(
+        self, answer: t.Callable[[str], Answer], *objects: Data, server: FakeServer | None = None
+    ) -> None:
+        self.server = server or FakeServer("Namespace", "ConfigMap")
         for one in objects or (SHARED,):
             self.server.put(one)
         self.answer, self.server.request = answer, self._request
