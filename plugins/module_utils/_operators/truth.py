@@ -9,12 +9,11 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.well_known import GPU_PRESENT
-from .._core.objects import KubeObject, Snapshot, name, number_of
+from .._core.objects import KubeObject, Snapshot, name, number_of, oldest
 from .._core.readiness import PENDING, Grace, Readiness, pending, ready, worst
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._nfd import instance as nfd_instance
-from .._olm.busy import listed
 from .._stack import stages, steps as stack_steps
 from .._stack.clusterpolicy import steps as policy_steps
 from .._stack.judge import GRACE, SLOW_GRACE
@@ -53,14 +52,12 @@ def wait(api: Api, target: Target) -> str:
 
 
 def _gpu(api: Api, target: Target) -> str:
-    policies = sorted(
-        listed(api, policy_steps.POLICY), key=lambda one: str(one["metadata"].get("creationTimestamp"))
-    )
+    policies = api.list_if_served(policy_steps.POLICY)
     if not policies:
         return "no ClusterPolicy: nothing to judge"
-    drivers = listed(api, known("NVIDIADriver"))
+    drivers = api.list_if_served(known("NVIDIADriver"))
     nodes = api.list(known("Node"), labels=f"{GPU_PRESENT}=true")
-    params = _params(name(policies[0]), target.namespace, _pool(GPU_PRESENT, len(nodes)))
+    params = _params(name(oldest(policies)), target.namespace, _pool(GPU_PRESENT, len(nodes)))
     patience = Grace(api.clock, params["grace"], driver_judge.PASSING)
 
     def others(snapshot: Snapshot) -> list[stages.Finding]:
@@ -79,7 +76,7 @@ def _late(names: t.Sequence[str]) -> stages.Finding:
 
 
 def _network(api: Api, target: Target) -> str:
-    if not listed(api, nic_steps.POLICY):
+    if not api.list_if_served(nic_steps.POLICY):
         return "no NicClusterPolicy: nothing to judge"
     nodes = api.list(known("Node"), labels=f"{_NIC_PRESENT}=true")
     params = _params(nic_steps.NAME, target.namespace, _pool(_NIC_PRESENT, len(nodes)))
@@ -95,7 +92,7 @@ def _network(api: Api, target: Target) -> str:
 
 def _nfd(api: Api, target: Target) -> str:
     kind = known("NodeFeatureDiscovery")
-    if not listed(api, kind):
+    if not api.list_if_served(kind):
         return "no NodeFeatureDiscovery: nothing to judge"
     queries = {
         "instances": Query(kind, target.namespace),
@@ -130,7 +127,7 @@ def _is_rolled_out(daemonset: KubeObject) -> bool:
 
 
 def _modules(api: Api, target: Target) -> str:
-    if not listed(api, known("Module")):
+    if not api.list_if_served(known("Module")):
         return "no Module: nothing to judge"
 
     def judge(seen: Snapshot) -> Readiness:

@@ -63,9 +63,7 @@ def read(pools: t.Sequence[PoolSharingParams]) -> list[Shared]:
     problems, found = Problems(), []
     for index, one in enumerate(pools):
         path = f"pools[{index}]"
-        if one["name"] in (other["name"] for other in pools[:index]):
-            message = f"{one['name']} is in the list twice."
-            problems.add("POOL-DUPLICATE", f"{path}.name", message, "Give each pool one entry.")
+        problems.refuse_second(pools, index, path)
         if fault := value_fault(profile.key(one["name"])):
             message = f"the profile's name {profile.key(one['name'])!r} {fault}."
             problems.add("POOL-NAME", f"{path}.name", message, "Give the pool a shorter name.")

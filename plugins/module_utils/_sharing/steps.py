@@ -9,8 +9,8 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.well_known import PLUGIN_CONFIG
-from .._core.errors import AcceleratorError, KindNotServedError
-from .._core.objects import KubeObject, name
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject, name, oldest
 from .._core.ownership import owned
 from .._impact import consent
 from .._kube.client import Api, Query
@@ -104,14 +104,8 @@ def _look(api: Api, params: GpuSharingParams, is_wanted: bool) -> _Found:
 
 def _config(api: Api) -> dict[str, t.Any]:
     """Return devicePlugin.config of the ClusterPolicy; the operator follows the oldest one alone."""
-    try:
-        policies = api.list(known("ClusterPolicy"))
-    except KindNotServedError:
-        policies = []
-    oldest: KubeObject = min(
-        policies, key=lambda one: (str(one["metadata"].get("creationTimestamp")), name(one)), default={}
-    )
-    return dict(((oldest.get("spec") or {}).get("devicePlugin") or {}).get("config") or {})
+    policy = oldest(api.list_if_served(known("ClusterPolicy")))
+    return dict(((policy.get("spec") or {}).get("devicePlugin") or {}).get("config") or {})
 
 
 def _nodes(api: Api, pools: t.Sequence[Shared]) -> list[KubeObject]:

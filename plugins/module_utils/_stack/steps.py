@@ -6,11 +6,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import typing as t
 
 from .._core.adoption import difference, foreign
-from .._core.errors import KindNotServedError, NotReadyError, WaitTimeoutError
+from .._core.errors import NotReadyError, WaitTimeoutError
 from .._core.objects import KubeObject, Snapshot, name
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
@@ -26,9 +25,7 @@ REACTION: t.Final = 5.0
 
 def installed_csvs(api: Api, namespace: str) -> list[KubeObject]:
     """Return the ClusterServiceVersions of the namespace; empty without OLM."""
-    with contextlib.suppress(KindNotServedError):
-        return api.list(known("ClusterServiceVersion"), namespace)
-    return []
+    return api.list_if_served(known("ClusterServiceVersion"), namespace)
 
 
 def settle_seconds(api: Api, params: StackParams) -> float:

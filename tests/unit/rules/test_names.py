@@ -137,3 +137,27 @@ def test_the_readme_of_a_role_is_short_and_names_its_entry_points(role: Path) ->
     assert set(re.findall(r"`(main|preflight\w*|profiles|request|approve|install)`", told)) == set(
         entry_points(role)
     )
+
+
+def variables_of_plays(part: object) -> t.Iterator[str]:
+    """Yield the names that plays, blocks and tasks set for themselves."""
+    if isinstance(part, list):
+        for one in part:
+            yield from variables_of_plays(one)
+    elif isinstance(part, dict):
+        yield from part.get("vars") or {}
+        for key in ("pre_tasks", "tasks", "post_tasks", "block", "rescue", "always"):
+            yield from variables_of_plays(part.get(key))
+
+
+SHARED: t.Final = sorted((ROOT / "playbooks/gpu_variables/vars/main").glob("*.yml"))
+PLAYBOOKS: t.Final = [*(ROOT / "playbooks").glob("*.yml"), *(ROOT / "playbooks/tasks").glob("*.yml")]
+
+
+@pytest.mark.parametrize("playbook", PLAYBOOKS, ids=lambda path: path.stem)
+def test_no_playbook_has_a_variable_of_the_shared_ones(playbook: Path) -> None:
+    """A variable of a role wins over the play's: the play would read the wrong one and say nothing."""
+    files = [*SHARED, *(path for role in ROLES for path in role.glob("vars/*.yml"))]
+    shared = {name for path in files for name in yaml.safe_load(path.read_text())}
+    assert shared
+    assert sorted(shared & set(variables_of_plays(yaml.safe_load(playbook.read_text())))) == []
