@@ -85,11 +85,11 @@ def pages(is_broken: bool) -> dict[str, str]:
         for one in nodes
     }
     now = datetime.datetime.now(datetime.UTC)
+    numbers = {"hard": "8", "used": "8" if is_broken else "2"}
     quota = {
         "metadata": {"name": "gpus", "namespace": "lab"},
-        "status": {part: {"requests.nvidia.com/gpu": "8"} for part in ("hard", "used" if is_broken else "-")},
+        "status": {part: {"requests.nvidia.com/gpu": number} for part, number in numbers.items()},
     }
-    quota["status"].setdefault("used", {"requests.nvidia.com/gpu": "2"})
     lease = {
         "metadata": {"name": "accelerators-openshift", "namespace": "default"},
         "spec": {"holderIdentity": "me" if is_broken else "", "renewTime": now.isoformat()},

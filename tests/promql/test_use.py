@@ -76,7 +76,7 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Running]:
     folder = tmp_path_factory.mktemp("prometheus")
     (folder / "history").write_text(text(int(time.time())))
     (folder / "prometheus.yml").write_text("global: {}\n")
-    command = [program("promtool"), "tsdb", "create-blocks-from", "openmetrics", "history", "data"]
+    command = [str(program("promtool")), *["tsdb", "create-blocks-from", "openmetrics", "history", "data"]]
     subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=300)
     with running(folder) as one:
         yield one

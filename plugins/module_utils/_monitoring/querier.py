@@ -28,8 +28,8 @@ from .manifest import CONSOLE
 _SHARED, _ADDRESS = "monitoring-shared-config", "thanosPublicURL"
 _INGRESS, _BUNDLE = "default-ingress-cert", "ca-bundle.crt"
 _CONNECT, _READ = 10.0, 130.0  # the querier gives up after 120 seconds
-# Seconds between two tries of a request; no request changes anything.
-_PAUSES: t.Final = (1.0, 3.0, 9.0)
+# Seconds between two tries of a request, for those who cannot do without an answer.
+PATIENT: t.Final = (1.0, 3.0, 9.0)
 _AGAIN: t.Final = frozenset((429, 500, 502, 503, 504))
 _URL: t.Final = re.compile(r"https?://[\w.\-\[\]:]+(/[\w./\-]*)?")
 _VIEW: t.Final = "oc adm policy add-cluster-role-to-user cluster-monitoring-view"
@@ -54,10 +54,13 @@ class Series(t.NamedTuple):
 
 
 class Querier:
-    """The monitoring API. Its methods raise AcceleratorError if it does not answer."""
+    """The monitoring API. Its methods raise AcceleratorError if it does not answer.
 
-    def __init__(self, api: Api, connection: Connection) -> None:
-        self._api, self._connection = api, connection
+    pauses: seconds between two tries of a request.
+    """
+
+    def __init__(self, api: Api, connection: Connection, pauses: t.Sequence[float]) -> None:
+        self._api, self._connection, self._pauses = api, connection, pauses
         self._has_token = connection.host.startswith("https:")
 
     @property
@@ -93,18 +96,18 @@ class Querier:
     def _answered(self, target: str) -> Answer:
         """Return the answer to a request. An outage and credentials that expired get further tries."""
         problem, renewed = "", False
-        for pause in (*_PAUSES, None):
+        for pause in (*self._pauses, None):
             try:
                 answer = self._once(target)
+                if answer.status == 401 and not renewed:
+                    renewed = True
+                    self._connection.renew()
+                    answer = self._once(target)
             except TRANSPORT_ERRORS as exc:
                 if cause := certificate_problem(exc):
                     raise _untrusted(self.host, cause) from exc
                 problem = describe_transport(exc)
             else:
-                if answer.status == 401 and not renewed:
-                    self._connection.renew()
-                    renewed = True
-                    continue
                 if answer.status not in _AGAIN or _is_final(answer):
                     return answer
                 problem = f"HTTP {answer.status}"
@@ -131,7 +134,7 @@ class Querier:
         )
 
 
-def opened(api: Api, url: str | None) -> Querier:
+def opened(api: Api, url: str | None, pauses: t.Sequence[float] = PATIENT) -> Querier:
     """Return the monitoring API at an address, or at the cluster's own. Raises AcceleratorError."""
     if url:
         check_url(url)
@@ -146,7 +149,7 @@ def opened(api: Api, url: str | None) -> Querier:
             f"Use a kubeconfig with a token (oc login), or: {FORWARD}",
         )
     try:
-        return Querier(api, connection_to(address, here, bundle))
+        return Querier(api, connection_to(address, here, bundle), pauses)
     except OSError as exc:
         raise _untrusted(address, exc) from exc
 

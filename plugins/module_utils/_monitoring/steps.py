@@ -81,7 +81,7 @@ def _apply(
 def _scraped(api: Api, params: GpuMonitoringParams) -> dict[str, t.Any]:
     """Return which exporters Prometheus reaches, or why it could not be asked. Warn of those that fail."""
     try:
-        querier = opened(api, params["url"])
+        querier = opened(api, params["url"], pauses=())
         found = targets.judged(
             querier.instant(targets.up(params["namespace"])), querier.instant(targets.DATA)
         )

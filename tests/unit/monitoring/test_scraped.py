@@ -46,11 +46,18 @@ def test_an_exporter_that_fails_is_a_warning(is_up: float, has_data: bool, said:
     assert f"{said} {POD}" in text
 
 
-def test_without_the_api_the_monitoring_is_set_up_all_the_same() -> None:
-    found = Monitoring(lambda _query: Answer(403, "Forbidden"), SHARED, server=cluster(namespace(), policy()))
+@pytest.mark.parametrize("status", [401, 403])
+def test_without_the_api_the_monitoring_is_set_up_all_the_same(status: int) -> None:
+    found = Monitoring(lambda _query: Answer(status, "No"), SHARED, server=cluster(namespace(), policy()))
     scraped = steps.present(found.api, params())["monitoring"]["scraped"]
-    assert (scraped["asked"], "HTTP 403" in scraped["reason"]) == (False, True)
+    assert (scraped["asked"], f"HTTP {status}" in scraped["reason"]) == (False, True)
     assert found.server.writes()
+
+
+def test_an_api_that_does_not_answer_is_asked_once() -> None:
+    found = Monitoring(lambda _query: Answer(503, "no route"), SHARED, server=cluster(namespace(), policy()))
+    assert not steps.present(found.api, params())["monitoring"]["scraped"]["asked"]
+    assert (len(found.asked), found.clock.slept) == (1, [])
 
 
 def test_a_wrong_address_is_refused_before_the_first_write() -> None:

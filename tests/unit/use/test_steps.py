@@ -65,7 +65,9 @@ def test_a_range_ends_a_day_before_the_next_begins() -> None:
         if query["query"] == queries.THERE
     ]
     first, last = queries.windows(NOW, 16)
-    assert (ranges[0][0], ranges[-1][1]) == (pytest.approx(first, abs=1), pytest.approx(last, abs=1))
+    assert [*ranges[0], *ranges[-1]] == pytest.approx(
+        [first, first + 6 * queries.DAY, last - queries.DAY, last]
+    )
     assert all(after - before == queries.DAY for (_, before), (after, _) in itertools.pairwise(ranges))
 
 

@@ -79,8 +79,8 @@ class Pages:
             broken = troubles.troubles_of("gpu_metric", node=name)
             pages[f"/nodes/{name}"] = "" if silent else exporter.metrics(node, pods, collected, broken)
         self._pages = pages
-        objects = (self._list(kind) for kind in ("Namespace", "Service", "Pod", "ServiceMonitor"))
-        self._configure(Monitored(*objects, self._list("PrometheusRule")))
+        monitors, rules = self._list("ServiceMonitor"), self._list("PrometheusRule")
+        self._configure(Monitored(self._list("Namespace"), self._list("Service"), pods, monitors, rules))
 
     def _collected(self) -> t.Sequence[str]:
         """Return the fields of the list that the ClusterPolicy names, or those of the exporter itself."""
