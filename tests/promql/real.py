@@ -24,8 +24,6 @@ from openshift_sandbox import build
 from openshift_sandbox.programs import prometheus
 from openshift_sandbox.sandbox import BUILD
 
-REASON: t.Final = "few have built Prometheus; the tests in tests/unit check what we ask it"
-
 
 def program(name: str) -> Path:
     """Return prometheus or promtool. Skip where they are not built."""

@@ -11,7 +11,7 @@ import typing as t
 import pytest
 import yaml
 from integration.patience import until
-from promql.real import REASON, Running, free_port, running
+from promql.real import Running, free_port, running
 from promql.situations import POOL
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._monitoring import (
@@ -30,7 +30,7 @@ from openshift_sandbox.stand_ins.monitoring import configuration, exporter, stat
 from openshift_sandbox.stand_ins.monitoring.configuration import Monitored
 from openshift_sandbox.stand_ins.monitoring.server import serve_pages
 
-pytestmark = pytest.mark.long(REASON)
+pytestmark = pytest.mark.long("few have built Prometheus; the tests in tests/unit check what we ask it")
 Object = dict[str, t.Any]
 ALL: t.Final = alerts(Limits())
 SPACE: t.Final = "nvidia-gpu-operator"

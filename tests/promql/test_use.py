@@ -10,12 +10,12 @@ import time
 import typing as t
 
 import pytest
-from promql.real import REASON, Running, program, running
+from promql.real import Running, program, running
 from unit.use.builders import params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._use import queries, steps
 
-pytestmark = pytest.mark.long(REASON)
+pytestmark = pytest.mark.long("few have built Prometheus; the tests in tests/unit check what we ask it")
 ACTIVE: t.Final = "DCGM_FI_PROF_GR_ENGINE_ACTIVE"
 MINUTE, HOUR = 60, 3600
 # A little more than the day that the report looks at.

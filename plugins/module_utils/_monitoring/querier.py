@@ -11,15 +11,18 @@ help: the API server takes the token out of each request, and the querier refuse
 from __future__ import annotations
 
 import re
+import ssl
 import typing as t
+from dataclasses import replace
 from urllib.parse import urlencode, urlsplit
+
+import urllib3
 
 from .._core.errors import AcceleratorError, ForbiddenError, InputError
 from .._kube import answer as kube_answer
 from .._kube.answer import Answer
-from .._kube.beside import connection_to
 from .._kube.client import Api
-from .._kube.connection import TRANSPORT_ERRORS, Connection
+from .._kube.connection import TRANSPORT_ERRORS, Connection, fast_pool
 from .._kube.http_errors import certificate_problem, describe_transport
 from .._kube.kinds import known
 from .manifest import CONSOLE
@@ -162,7 +165,7 @@ def check_url(url: str) -> None:
     parts = urlsplit(url)
     if parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "localhost", "::1"):
         message = f"url is {url!r}: without TLS anybody on the way can change the answers."
-        remedy = "Set gpu_monitoring_url: https://NAME, or forward a port to this machine and use http://127.0.0.1."
+        remedy = "Set gpu_monitoring_url: https://NAME, or forward a port and set http://127.0.0.1:9090."
         raise InputError("INPUT-VALUE", message, remedy)
 
 
@@ -219,3 +222,48 @@ def _refused(host: str, said: str, expression: str) -> AcceleratorError:
         "For a query that takes too long, set gpu_use_days: 1. Else check gpu_monitoring_url.",
         [expression],
     )
+
+
+def connection_to(host: str, here: Connection, authorities: str) -> Connection:
+    """Return a connection to a server, with the token of `here` and no other identity.
+
+    host: URL without a trailing slash. authorities: PEM text of the authorities of its certificate that
+    neither the system nor `here` has. Raises OSError for a text that is no certificate.
+    """
+
+    def token() -> list[tuple[str, str]]:
+        return [(name, value) for name, value in here.headers() if name.lower() == "authorization"]
+
+    made = replace(here, host=host, headers=token, tokens=list, ends=None, nobody="")
+    if not hasattr(here.pool, "connection_pool_kw"):  # no PoolManager: it cares for certificates itself
+        return made
+    return replace(made, pool=_pool_beside(here.pool, authorities, made.is_near))
+
+
+def _pool_beside(pool: t.Any, authorities: str, is_near: bool) -> t.Any:
+    """Return a pool that trusts the authorities of a pool, of the system and of a PEM text.
+
+    It goes through the same proxy, unless the server is on this machine, and has no client certificate.
+    """
+    known = pool.connection_pool_kw.get("ssl_context")
+    tls = ssl.create_default_context()
+    # A bundle may have no more than the certificate of the ingress itself.
+    tls.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    # CAs of older installers do not pass the strict check.
+    tls.verify_flags &= ~getattr(ssl, "VERIFY_X509_STRICT", 0)
+    if known is not None:
+        if trusted := b"".join(known.get_ca_certs(binary_form=True)):
+            tls.load_verify_locations(cadata=trusted)
+        if known.verify_mode == ssl.CERT_NONE:
+            tls.check_hostname = False
+            tls.verify_mode = ssl.CERT_NONE
+    if authorities:
+        tls.load_verify_locations(cadata=authorities)
+    proxy = None if is_near else getattr(pool, "proxy", None)
+    made = (
+        urllib3.PoolManager()
+        if proxy is None
+        else urllib3.ProxyManager(proxy.url, proxy_headers=pool.proxy_headers)
+    )
+    fast_pool(made, tls)
+    return made

@@ -96,7 +96,7 @@ def test_prometheus_reaches_each_exporter_and_a_second_run_writes_nothing(
         found = scraped(runs[-1])
         return bool(found["up"] == len(NODES) and not found["without_data"])
 
-    until(reached, "Prometheus has data of each exporter", 120)
+    until(reached, "Prometheus has data of each exporter", 240)
     assert audit.writes(*runs[-1].tasks) == []
 
 
@@ -107,7 +107,7 @@ def test_an_exporter_without_data_is_named(cluster: Cluster, accounts: Accounts)
         found = scraped(accounts.run("monitor_gpus", gpu_pools=[]))
         return bool(found["without_data"] == ["nvidia-dcgm-exporter-a100-0"])
 
-    until(named, "the exporter has no data", 120)
+    until(named, "the exporter has no data", 240)
 
 
 def test_a_report_without_history_says_so_and_writes_nothing(accounts: Accounts, audit: Audit) -> None:

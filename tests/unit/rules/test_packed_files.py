@@ -19,7 +19,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_driver_upgrade": (141, 770),
     "gpu_machine_health": (47, 266),
     "gpu_machineset": (142, 774),
-    "gpu_monitoring": (53, 299),
+    "gpu_monitoring": (53, 300),
     "gpu_node": (71, 388),
     "gpu_node_repair": (111, 580),
     "gpu_plan": (112, 572),

@@ -15,7 +15,7 @@ from unit.engine import api_on
 from unit.fake_server import FakeServer
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.beside import connection_to
+from ansible_collections.accelerators.openshift.plugins.module_utils._monitoring.querier import connection_to
 from openshift_sandbox.pki import Authority
 
 HOST: t.Final = "https://thanos.apps.example.com"
