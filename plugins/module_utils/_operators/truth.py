@@ -21,7 +21,7 @@ from .._stack.kmm import judge as kmm_judge
 from .._stack.nicclusterpolicy import judge as nic_judge, steps as nic_steps
 from .._stack.nvidiadriver import judge as driver_judge
 from .._stack.operands import OPERATOR_LOG
-from .._stack.params import StackParams, StackPool
+from .._stack.params import LookParams, StackPool
 from . import images, order
 
 _NIC_PRESENT: t.Final = "feature.node.kubernetes.io/pci-15b3.present"
@@ -85,7 +85,7 @@ def _network(api: Api, target: Target) -> str:
     def result(seen: Snapshot, findings: list[stages.Finding]) -> dict[str, t.Any]:
         return nic_judge.summarize(seen, params["pools"], [], findings)
 
-    judge = nic_judge.judging(params, api.clock)
+    judge = nic_judge.judging(params, [], api.clock)
     stack_steps.observe(api, params, stack_steps.Wait("NIC stack", queries, judge, nic_judge.PODS, result))
     return f"NicClusterPolicy {nic_steps.NAME}: {number_of(len(nodes), 'node')} ready"
 
@@ -148,17 +148,15 @@ def _pool(label: str, count: int) -> list[StackPool]:
     return [{"name": "all", "node_selector": {label: "true"}, "min_nodes": count}] if count else []
 
 
-def _params(title: str, namespace: str, pools: list[StackPool]) -> StackParams:
-    """Return the options of special_resource for a look at a stack that exists."""
-    options: dict[str, t.Any] = {
+def _params(title: str, namespace: str, pools: list[StackPool]) -> LookParams:
+    return {
         "name": title,
         "namespace": namespace,
         "pools": pools,
-        "tolerations": [],
         "settle": 0.0,
         "node_timeout": _NODE_TIMEOUT,
         "grace": GRACE,
         "slow_grace": SLOW_GRACE,
-        "nic_cluster_policy": {},
+        "go_on": False,
+        "given_up": [],
     }
-    return t.cast(StackParams, options)

@@ -15,7 +15,7 @@ from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 from .._nodes.labels import common_selector
 from .judge import GoOn, StackJudge
-from .params import StackParams, StackPool
+from .params import LookParams, StackParams, StackPool
 from .stages import Finding
 from .upgrade import Budget, blocked
 
@@ -28,7 +28,7 @@ def installed_csvs(api: Api, namespace: str) -> list[KubeObject]:
     return api.list_if_served(known("ClusterServiceVersion"), namespace)
 
 
-def settle_seconds(api: Api, params: StackParams) -> float:
+def settle_seconds(api: Api, params: LookParams) -> float:
     """Return how many seconds a verdict has to hold; the status of a changed object may still be old."""
     return float(max(params["settle"], REACTION if any(one.before for one in api.changes) else 0))
 
@@ -53,7 +53,7 @@ def nodes_query(pools: t.Sequence[StackPool]) -> Query:
     return Query(known("Node"), labels=common_selector([pool["node_selector"] for pool in pools]))
 
 
-def stack_queries(params: StackParams) -> dict[str, Query]:
+def stack_queries(params: LookParams) -> dict[str, Query]:
     """Return the queries that every operator's stack needs besides its custom resource."""
     namespace = params["namespace"]
     return {
@@ -83,7 +83,7 @@ class Wait(t.NamedTuple):
 
 
 def observe(
-    api: Api, params: StackParams, wait: Wait, verdict: t.Callable[[Snapshot], t.Any] | None = None
+    api: Api, params: LookParams, wait: Wait, verdict: t.Callable[[Snapshot], t.Any] | None = None
 ) -> dict[str, list[KubeObject]]:
     """Wait until the judge says ready, and return the last snapshot; warn of nodes outside the pools.
 

@@ -125,7 +125,7 @@ def lost_gpu(world: World, node: str) -> t.Iterator[None]:
 
     def is_lost() -> bool:
         live = must_get(world.cluster.client, "v1", "nodes", node)
-        return live["status"]["allocatable"].get("nvidia.com/gpu") == "0"
+        return bool(live["status"]["allocatable"].get("nvidia.com/gpu") == "0")
 
     faults.add(sandbox, "gpu_lost", trouble)
     try:

@@ -34,7 +34,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "node_tuning": (85, 437),
     "olm_operator": (67, 378),
     "operator_upgrade": (141, 819),
-    "preflight_update": (76, 410),
+    "preflight_update": (76, 411),
     "special_resource": (138, 776),
     "update_pools": (66, 351),
 }
