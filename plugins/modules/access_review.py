@@ -89,6 +89,14 @@ options:
     description: Namespace of the validation pods.
     type: str
     default: gpu-validation
+  spare_namespace:
+    description: Namespace of the placeholder pods that keep devices spare.
+    type: str
+    default: gpu-spare
+  admission:
+    description: Whether admission policies tell pods why they do not run on GPU nodes.
+    type: bool
+    default: false
   source_namespace:
     description: Namespace of the CatalogSources.
     type: str
@@ -173,6 +181,8 @@ SPEC = ArgumentSpec(
         "gpu_namespace": {"type": "str", "default": "nvidia-gpu-operator"},
         "nic_namespace": {"type": "str", "default": "nvidia-network-operator"},
         "validation_namespace": {"type": "str", "default": "gpu-validation"},
+        "spare_namespace": {"type": "str", "default": "gpu-spare"},
+        "admission": {"type": "bool", "default": False},
         "source_namespace": {"type": "str", "default": "openshift-marketplace"},
         "only": {"type": "list", "elements": "str", "default": []},
         "skip": {"type": "list", "elements": "str", "default": []},

@@ -53,6 +53,7 @@ QUOTA: t.Final = {"accelerators.openshift.gpu_quota": {"namespace": SPACE, "gpus
 POOLS: t.Final = [
     {"name": "one", "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}], "replicas": 1}
 ]
+PARTITIONS: t.Final[list[Data]] = [{"name": "one"}]
 RIGHTS: t.Final[Data] = {"playbooks": ["resize_pool"], "namespace": SPACE}
 # A review of the rights of the user itself, then what earlier runs made, and the namespaces.
 LOOKED: t.Final = ["create", *["list"] * 5]
@@ -99,6 +100,7 @@ STEPS: t.Final[list[tuple[str, Data, list[str]]]] = [
     ("token", TOKEN, ["get", "create"]),
     ("token that is good", TOKEN, ["get"]),
     ("rights taken", {"accelerators.openshift.access_grant": RIGHTS | {"state": "absent"}}, TAKEN),
+    ("no partition", {"accelerators.openshift.gpu_partition": {"pools": PARTITIONS}}, ["list", "get"]),
     ("plan", {"accelerators.openshift.gpu_plan": {"pools": POOLS, "platform": "aws"}}, []),
 ]
 
@@ -127,6 +129,9 @@ AGAIN: t.Final = {
     "list controllerrevisions.apps": 1,
     "list imagestreams.image.openshift.io": 1,
     "get priorityclasses.scheduling.k8s.io": 1,
+    # whether an earlier run kept spare devices, or told pods what they lack
+    "list deployments.apps": 1,
+    "get validatingadmissionpolicies.admissionregistration.k8s.io": 1,
     # Once for what is no longer asked for; for the quota once before the first write, once in its role.
     "list resourcequotas": 3,
     "list priorityclasses.scheduling.k8s.io": 1,

@@ -32,7 +32,8 @@ QUOTA = {"namespace": "it-{way}-quota", "create_namespace": True}
 POOL = {"name": "it-{way}-pool", "instance_type": "g4dn.xlarge", "zones": ["us-east-2a"], "replicas": 1}
 
 RIGHTS = {"playbooks": ["resize_pool"], "namespace": "it-{way}-rights"}
-SHARED: t.Final = {"namespace": "default", "config_map": "it-shared-{way}"}
+SHARED: t.Final = {"namespace": "default", "config_map": "it-{way}-shared"}
+APART: t.Final = {"spare_namespace": "it-{way}-spare"}
 TUNED = {"name": "it-{way}-tuned"}
 SCALED = {
     "name": "it-{way}-scaled",
@@ -79,6 +80,12 @@ CASES = [
         create={**SHARED, "pools": [{"name": "it-shared", "sharing": {"time_slicing": {"replicas": 4}}}]},
         modify={**SHARED, "pools": [{"name": "it-shared", "sharing": {"mps": {"replicas": 4}}}]},
         delete={**SHARED, "pools": [{"name": "it-shared"}], "state": "absent"},
+    ),
+    Case(
+        "gpu_partition",
+        create={**APART, "pools": [{"name": "it-{way}-apart", "spare": 1}]},
+        modify={**APART, "pools": [{"name": "it-{way}-apart", "spare": 2}]},
+        delete={**APART, "pools": [{"name": "it-{way}-apart"}], "state": "absent"},
     ),
     Case(
         "gpu_autoscaler",

@@ -168,7 +168,8 @@ class FakeServer:
                 if "watch" in query
                 else self._list(kind, namespace, query)
             )
-        name = rest[1] if len(rest) > 1 else body["metadata"]["name"]
+        made = body["metadata"] if len(rest) == 1 else {}
+        name = rest[1] if len(rest) > 1 else made.get("name") or f"{made['generateName']}x"
         live = self.objects.get((version, rest[0], namespace, name))
         if method == "POST" and live is not None:
             return status(409, "AlreadyExists", f'{kind.plural} "{name}" already exists', name)

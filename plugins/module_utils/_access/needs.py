@@ -38,7 +38,10 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "resize_pool": ("lease", "plan", "gpu_node_pool"),
     "replace_node": ("lease", "gpu_node_pool"),
     "repair_node": ("lease", "repair", "gpu_node_pool", "gpu_validation"),
-    "remove_pool": ("lease", "gpu_node_pool absent", "node_tuning absent", "gpu_sharing absent"),
+    "remove_pool": (
+        *("lease", "gpu_node_pool absent", "node_tuning absent", "gpu_sharing absent"),
+        "gpu_policy absent",
+    ),
     "tune_nodes": ("lease", "plan", "node_tuning"),
     "before_openshift_update": ("lease", "preflight", "update pools"),
     "after_openshift_update": (
@@ -52,10 +55,14 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "monitor_gpus": ("lease", "plan", "gpu_monitoring"),
 }
 # Playbooks that get a role of their own. Those outside PARTS do not ask for their rights first.
-GRANTED: t.Final = {**PARTS, "preflight_update": ("preflight",)}
+GRANTED: t.Final = {**PARTS, "preflight_update": ("preflight",), "report_use": ("gpu_use",)}
 # These change the number of machines of a pool and nothing that belongs to it.
 _OF_POOL: t.Final = ("gpu_node_pool health", "gpu_node_pool autoscale")
-_NEVER: t.Final = dict.fromkeys(("resize_pool", "replace_node", "repair_node"), _OF_POOL)
+_NEVER: t.Final = {
+    **dict.fromkeys(("resize_pool", "replace_node", "repair_node"), _OF_POOL),
+    # Quotas and priority classes may be those of several pools.
+    "remove_pool": ("gpu_policy quota absent", "gpu_policy priority absent"),
+}
 # What rbac.yml does, which gives the others their rights. It needs an administrator, so it has no role.
 _SETUP: t.Final = {"rbac": ("rbac",)}
 # What queues of Kueue add.
@@ -74,6 +81,7 @@ NAMESPACES: t.Final[dict[str, tuple[str, ...]]] = {
     "nic": ("nvidia-network-operator",),
     "kmm": ("openshift-kmm",),
     "quota": (),
+    "spare": ("gpu-spare",),
     "validation": ("gpu-validation",),
 }
 
@@ -126,7 +134,7 @@ def _read(text: str) -> dict[str, list[Row]]:
     return parts
 
 
-TABLE: t.Final = _read(table.TEXT + policy_table.TEXT.lstrip())
+TABLE: t.Final = _read(table.TEXT + policy_table.TEXT)
 # Roles that install an operator, with the place of its namespace.
 OPERATORS: t.Final = {
     "node_feature_discovery": "nfd",
@@ -194,10 +202,13 @@ def _add(found: dict[Need, bool], rows: t.Iterable[Row], places: t.Mapping[str, 
                     found[need] = found.get(need, False) or not verb.endswith("?")
 
 
-def details_of(pools: t.Iterable[KubeObject], backend: str, approve_csrs: bool) -> set[str]:
-    """Return the parts that these pools of gpu_plan add."""
+def details_of(
+    pools: t.Iterable[KubeObject], backend: str, approve_csrs: bool, admission: bool = False
+) -> set[str]:
+    """Return the parts that these pools of gpu_plan add. admission: policies tell pods what they lack."""
     found = {f"gpu_operator {backend}"} | ({"gpu_node_pool csr"} if approve_csrs else set())
     found |= {"gpu_policy claims", "gpu_validation claims"} if backend == "dra" else set()
+    found |= {"gpu_policy admission", "gpu_policy admission absent"} if admission else set()
     for pool in pools:
         if pool.get("health"):
             found.add("gpu_node_pool health")
@@ -209,7 +220,7 @@ def details_of(pools: t.Iterable[KubeObject], backend: str, approve_csrs: bool) 
             found.add("node_tuning tuned")
         if (pool.get("tuning") or {}).get("reboot") == "planned":
             found |= {"node_tuning reboots", "node_tuning reboots absent"}
-        for key in ("quota", "priority"):
+        for key in ("quota", "priority", "spare"):
             if pool.get(key):
                 found |= {f"gpu_policy {key}", f"gpu_policy {key} absent"}
     return found

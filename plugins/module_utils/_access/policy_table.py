@@ -2,14 +2,37 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The rows of the table of rights for the role gpu_policy: quotas, priorities and queues of Kueue."""
+"""The rows of the table of rights for the role gpu_policy; the table itself says how to read them."""
 
 from __future__ import annotations
 
 import typing as t
 
-# As in `table`.
 TEXT: t.Final = """
+gpu_policy
+  -            get                                  ValidatingAdmissionPolicy
+  spare        list                                 Deployment
+gpu_policy absent
+  -            get                                  ValidatingAdmissionPolicy
+  spare        list                                 Deployment
+gpu_policy spare
+  -            get,create,patch                     Namespace
+  spare        get,list,watch,create,patch,delete   Deployment
+gpu_policy spare absent
+  -            get,list,watch,delete                Namespace
+  spare        get,list,watch,delete                Deployment
+  spare        list                                 Pod StatefulSet DaemonSet Job CronJob
+  spare        list                                 PersistentVolumeClaim Service
+gpu_policy admission
+  -            get,list,watch,create,patch,delete   ValidatingAdmissionPolicy
+  -            get,list,watch,create,patch,delete   ValidatingAdmissionPolicyBinding
+  -            get?,list?,watch?                    MutatingAdmissionPolicy MutatingAdmissionPolicyBinding
+  -            create?,patch?,delete?               MutatingAdmissionPolicy MutatingAdmissionPolicyBinding
+gpu_policy admission absent
+  -            get,list,watch,patch,delete          ValidatingAdmissionPolicy
+  -            get,list,watch,delete                ValidatingAdmissionPolicyBinding
+  -            get?,list?,watch?,patch?,delete?     MutatingAdmissionPolicy
+  -            get?,list?,watch?,delete?            MutatingAdmissionPolicyBinding
 gpu_policy priority
   -            get,create,patch                     PriorityClass
 gpu_policy priority absent

@@ -49,6 +49,8 @@ class AccessReviewParams(LockParams, WaitParams):
     gpu_namespace: str
     nic_namespace: str
     validation_namespace: str
+    spare_namespace: str
+    admission: bool
     source_namespace: str
     only: list[str]
     skip: list[str]
@@ -103,9 +105,10 @@ def wanted_rights(params: AccessReviewParams) -> needs.Rights:
         "nic": [params["nic_namespace"]],
         "kmm": [*needs.NAMESPACES["kmm"]],
         "quota": list(dict.fromkeys(quotas)),
+        "spare": [params["spare_namespace"]],
         "validation": [params["validation_namespace"]],
     }
-    details = needs.details_of(pools, params["backend"], params["approve_csrs"])
+    details = needs.details_of(pools, params["backend"], params["approve_csrs"], params["admission"])
     if params["queues"]:
         details |= needs.QUEUES
     return needs.of(params["playbook"], details, places, left_out)

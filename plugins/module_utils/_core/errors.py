@@ -27,6 +27,7 @@ LAYERS: t.Final = {
     "PULL": "registry",
     "REPAIR": "node",
     "QUOTA": "quota",
+    "POLICY": "policy",
     "QUEUE": "queue",
     "DRIFT": "drift",
     "UPDATE": "update",

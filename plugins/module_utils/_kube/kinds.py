@@ -138,6 +138,11 @@ rbac.authorization.k8s.io/v1
   RoleBinding               rolebindings               n -
   ClusterRole               clusterroles               - -
   ClusterRoleBinding        clusterrolebindings        - -
+admissionregistration.k8s.io/v1
+  ValidatingAdmissionPolicy        validatingadmissionpolicies       - -
+  ValidatingAdmissionPolicyBinding validatingadmissionpolicybindings - -
+  MutatingAdmissionPolicy          mutatingadmissionpolicies         - -
+  MutatingAdmissionPolicyBinding   mutatingadmissionpolicybindings   - -
 apiextensions.k8s.io/v1
   CustomResourceDefinition  customresourcedefinitions  - -
 certificates.k8s.io/v1

@@ -14,6 +14,7 @@ from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, number_of
 from .._kube.kinds import known
 from .._kube.session import Query
+from .placeholders import is_placeholder
 
 MIRROR: t.Final = "kubernetes.io/config.mirror"
 DEVICES: t.Final = (*VENDORS, "habana.ai/")
@@ -85,8 +86,10 @@ def leaving(pods: t.Iterable[KubeObject]) -> list[KubeObject]:
 
 
 def uses_devices(pod: KubeObject) -> bool:
-    """Return True if the pod has devices, by a resource or by a claim."""
+    """Return True if the pod has devices, by a resource or by a claim. A placeholder does not need them."""
     spec = pod["spec"]
+    if is_placeholder(pod):
+        return False
     if spec.get("resourceClaims"):
         return True
     containers = [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]

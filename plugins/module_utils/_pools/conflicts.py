@@ -192,6 +192,9 @@ def check_claims(pool: Description, path: str, problems: Problems) -> None:
     for way in sorted(pool.get("sharing") or {}):
         message = "needs the operator's device plugin and MIG manager, which do not run with backend dra."
         _refuse_claims(f"{path}.sharing.{way}", message, "Remove it: pods claim whole GPUs.", problems)
+    if pool.get("spare"):
+        message = "placeholder pods request nvidia.com/gpu, which no node offers with backend dra."
+        _refuse_claims(f"{path}.spare", message, "Remove it.", problems)
     if pool.get("autoscale"):
         message = "the autoscaler counts nvidia.com/gpu, which no node offers with backend dra."
         _refuse_claims(f"{path}.autoscale", message, "Set replicas instead.", problems)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from .._catalogue.instance_types import BUILT_IN, Catalogue, InstanceType
 from .._core.input import Problems, read_map
 from .._core.ownership import pool_label
+from .._policy import schema as policy
 from .._sharing import profile
 from .._tuning import schema as tuning
 from . import autoscale as pool_autoscale, health, names, platform_options, rules
@@ -143,6 +144,7 @@ def _read(raw: t.Any, path: str, problems: Problems) -> Description:
     read_markets(pool, path, problems)
     health.read(pool, path, problems)
     tuning.read_pool(pool, path, problems)
+    policy.fill(pool)
     return pool
 
 
@@ -198,4 +200,6 @@ def make(pool: Description) -> Pool:
         pre_drain_hook=bool(pool.get("pre_drain_hook")),
         node_role=pool.get("node_role") is not False,
         source=tuple(pool.get("source_machine_set") or ()),
+        partition=pool.get("partition") or "",
+        spare=pool.get("spare") or 0,
     )

@@ -16,35 +16,13 @@ JsonObject = dict[str, t.Any]
 ACCELERATOR: t.Final = "cluster-api/accelerator"
 PATCH: t.Final = "provider_spec_patch"
 # Every key of a described or planned pool. The table in `schema` has them too, but it imports every platform.
-KEYS: t.Final = frozenset(
-    (
-        *(
-            "name",
-            "candidates",
-            "existing",
-            "replicas",
-            "min_replicas",
-            "autoscale",
-            "mixed",
-            "market",
-            "taints",
-        ),
-        *(
-            "labels",
-            "accelerator",
-            "disk",
-            "tuning",
-            "sharing",
-            "expected",
-            "node_selector",
-            "quota",
-            "priority",
-        ),
-        *("validate", "driver", "cdi", "health", "upgrade_policy", "pre_drain_hook", "node_role", PATCH),
-        "source_machine_set",
-        *("aws", "azure", "gcp", "ibm", "baremetal", "vsphere", "openstack", "nutanix"),
-    )
-)
+_KEYS: t.Final = """
+    name candidates existing replicas min_replicas autoscale mixed market taints labels accelerator disk
+    tuning sharing expected node_selector quota priority validate driver cdi health upgrade_policy
+    pre_drain_hook node_role source_machine_set partition spare aws azure gcp ibm baremetal vsphere
+    openstack nutanix
+"""
+KEYS: t.Final = frozenset((*_KEYS.split(), PATCH))
 
 
 class _Value:
@@ -185,7 +163,8 @@ class Pool:
 
     replicas: nodes at the start. min_replicas: nodes that are enough. expected: devices of a node of the
     first candidate. driver: the pool's own driver. health: options of the MachineHealthCheck; False means
-    no check, None means not set. source: names of the machine sets to copy from.
+    no check, None means not set. source: names of the machine sets to copy from. partition: "hard", "soft" or
+    "". spare: number of devices that placeholder pods hold.
     """
 
     name: str
@@ -212,6 +191,8 @@ class Pool:
     pre_drain_hook: bool = False
     node_role: bool = True
     source: tuple[str, ...] = ()
+    partition: str = ""
+    spare: int = 0
 
     @property
     def most_nodes(self) -> int:
@@ -245,6 +226,8 @@ class Pool:
             **({"pre_drain_hook": True} if self.pre_drain_hook else {}),
             **({} if self.node_role else {"node_role": False}),
             **({"source_machine_set": list(self.source)} if self.source else {}),
+            **({"partition": self.partition} if self.partition else {}),
+            **({"spare": self.spare} if self.spare else {}),
         }
 
     @classmethod
@@ -296,4 +279,6 @@ def _read(raw: t.Mapping[str, t.Any]) -> Pool:
         pre_drain_hook=bool(raw.get("pre_drain_hook")),
         node_role=bool(raw.get("node_role", True)),
         source=tuple(raw.get("source_machine_set") or ()),
+        partition=str(raw.get("partition") or ""),
+        spare=int(raw.get("spare") or 0),
     )

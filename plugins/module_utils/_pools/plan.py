@@ -13,6 +13,7 @@ from .._catalogue.instance_types import BUILT_IN, Catalogue
 from .._catalogue.well_known import GPU, INSTANCE_TYPE, NVIDIA_PCI, quota_key
 from .._core.input import Problems
 from .._nodes import taints
+from .._policy import schema as policy
 from . import conflicts, geometry, tuning
 from .draft import Description, Draft
 from .geometry import counted
@@ -124,11 +125,13 @@ def assemble(
         "stack": stack(driven, backend),
         "tolerations": tolerations(driven),
         "quotas": counted_as_claims(limits) if claims else limits,
-        "priorities": priorities(pools),
+        "priorities": policy.priorities([pool.as_result() for pool in pools]),
         "validations": validations(driven, claims, incomplete),
         "expected_labels": expected_labels(driven, incomplete),
         "sharings": [] if claims else geometry.inputs(driven),
         "tunings": tuning.inputs(pools),
+        "preemptions": [] if claims else policy.preemptions(pool.as_result() for pool in driven),
+        "partitions": [] if claims else policy.inputs(pool.as_result() for pool in driven),
     }
     return Plan(pools, found, tuple(f"{name}: {remark}" for remark in remarks))
 
@@ -149,19 +152,6 @@ def quotas(pools: t.Iterable[Pool]) -> list[JsonObject]:
         {"namespace": namespace, "name": name, "hard": dict(sorted(hard.items()))}
         for (namespace, name), hard in found.items()
     ]
-
-
-def priorities(pools: t.Iterable[Pool]) -> list[JsonObject]:
-    """Return each priority class once, with its defaults."""
-    found: dict[str, JsonObject] = {}
-    for priority in (one for pool in pools for one in pool.priority):
-        found[priority.name] = {
-            "name": priority.name,
-            "value": priority.value,
-            "preemption_policy": priority.preemption_policy or "PreemptLowerPriority",
-            "description": priority.description or "",
-        }
-    return list(found.values())
 
 
 def groups(pools: t.Iterable[Pool], incomplete: t.Collection[str] = ()) -> list[JsonObject]:

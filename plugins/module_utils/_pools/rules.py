@@ -12,6 +12,7 @@ from .._catalogue import driver_modules
 from .._catalogue.well_known import counted_by
 from .._core.input import Problems
 from .._platforms.registry import BY_KEY
+from .._policy import schema as policy
 from .._sharing.schema import check_shares
 from . import names
 from .geometry import counted
@@ -49,6 +50,7 @@ def check(pool: Description, path: str, problems: Problems, prefix: str | None) 
     _zones(pool, path, problems)
     names.check_name(pool, path, problems, prefix)
     _taints(pool, path, problems)
+    policy.check(pool, path, problems)
     names.check_labels(pool, path, problems)
     _sharing(pool, path, problems)
     _quota(pool, path, problems)

@@ -71,6 +71,8 @@ POOL: t.Final[dict[str, Field]] = {
             "effect": Field("text", required=True, choices=EFFECTS),
         },
     ),
+    "partition": Field("text", choices=("hard", "soft")),
+    "spare": Field("integer", low=0, high=100000),
     "labels": Field("labels"),
     "accelerator": Field("text", fault=value_fault),
     "disk": Field(

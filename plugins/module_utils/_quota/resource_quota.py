@@ -263,15 +263,6 @@ def refusing_quota(text: str) -> str | None:
     return match[1] if match else None
 
 
-def is_transient_refusal(text: str) -> bool:
-    """Return whether admission has not yet seen the new quota, or the namespace's new service account."""
-    return (
-        "status unknown for quota" in text
-        or re.search(r'serviceaccount "[^"]+" not found', text) is not None
-        or "no API token found" in text
-    )
-
-
 def not_enforced(live: KubeObject, limits: t.Mapping[str, str]) -> AcceleratorError:
     """Return the error for an API server that would admit more than the limit."""
     metadata = live["metadata"]

@@ -14,6 +14,7 @@ from .._core.errors import ApiError, InputError, NotReadyError
 from .._core.objects import KubeObject, number_of
 from .._core.ownership import owned
 from .._nodes import devices
+from .._nodes.placeholders import is_placeholder
 from . import runs
 from .benchmarks.registry import BENCHMARKS
 from .pods import HOSTNAME, RUN_LABEL, GpuWorkloadParams, geometry_of, has_ended, host_of
@@ -166,11 +167,15 @@ def held_by_others(
     params: GpuWorkloadParams,
     living: t.Iterable[KubeObject] = (),
 ) -> dict[str, dict[str, int]]:
-    """Return what other pods on the node request: resource -> pod -> number.
+    """Return what other pods on the node request: resource -> pod -> number. Placeholders give way.
 
     living: validation pods of other runs that have not ended. Some of them may have no node yet.
     """
-    live = {_title(one): one for one in present if not has_ended(one) and not is_ours(one, params)}
+    live = {
+        _title(one): one
+        for one in present
+        if not has_ended(one) and not is_ours(one, params) and not is_placeholder(one)
+    }
     live |= {
         f"{_title(one)} of {runs.shown(one)}": one
         for one in living

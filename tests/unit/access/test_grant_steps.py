@@ -99,7 +99,7 @@ def test_absent_takes_everything_of_the_playbook_away_and_nothing_of_others() ->
     world = World()
     world.run(playbooks=["resize_pool", "remove_pool"])
     world.run(state="absent")
-    assert len(world.has(*ALL)) == 10
+    assert len(world.has(*ALL)) == 12
     assert [one for one in world.has(*ALL) if "remove-pool" not in one] == []
     assert "Namespace /home" in world.has("Namespace")
     world.run(state="absent")
@@ -141,7 +141,7 @@ def test_namespaces_of_operators_and_teams_are_made_without_our_label() -> None:
     world = World()
     world.run(playbooks=["enable_gpus"], namespaces={"quota": ["team-a"]})
     made = {"home", "openshift-nfd", "nvidia-gpu-operator", "nvidia-network-operator"}
-    made |= {"gpu-validation", "team-a"}
+    made |= {"gpu-spare", "gpu-validation", "team-a"}
     found = {one["metadata"]["name"]: one for one in world.objects("Namespace")}
     assert set(found) == {*HERE, *made}
     assert not [name for name in made if found[name]["metadata"].get("labels")]

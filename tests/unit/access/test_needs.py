@@ -25,6 +25,7 @@ PLACES: t.Final = {
     "nic": ["nic"],
     "kmm": ["kmm"],
     "quota": ["team-a", "team-b"],
+    "spare": ["gpu-spare"],
     "validation": ["validation"],
 }
 LEASE: t.Final = {
@@ -84,6 +85,16 @@ def test_what_a_pool_asks_for_decides_on_rights(pool: dict[str, t.Any], resource
     assert resource not in {need.resource for need in of("enable_gpus")}
     assert resource in {need.resource for need in of("enable_gpus", *details) if need.verb == "create"}
     assert resource in {need.resource for need in of("remove_gpus", *details) if need.verb == "delete"}
+
+
+def test_spare_devices_need_deployments_and_policies_need_their_kinds() -> None:
+    deployments = Need("create", "apps", "deployments", "gpu-spare")
+    policies = Need("create", "admissionregistration.k8s.io", "validatingadmissionpolicies")
+    spare = needs.details_of([{"spare": 1}], "clusterpolicy", approve_csrs=False)
+    told = needs.details_of([], "clusterpolicy", approve_csrs=False, admission=True)
+    assert {deployments, policies} & set(of("enable_gpus")) == set()
+    assert {deployments, policies} & set(of("enable_gpus", *spare)) == {deployments}
+    assert {deployments, policies} & set(of("enable_gpus", *told)) == {policies}
 
 
 def test_the_report_of_drift_asks_for_the_writes_of_the_chain_but_for_those_of_the_validation() -> None:

@@ -61,6 +61,8 @@ PARAMS: t.Final[Data] = {
     "gpu_namespace": "nvidia-gpu-operator",
     "nic_namespace": "nvidia-network-operator",
     "validation_namespace": "gpu-validation",
+    "spare_namespace": "gpu-spare",
+    "admission": False,
     "source_namespace": "openshift-marketplace",
     "only": ["all"],
     "skip": [],
@@ -98,6 +100,8 @@ def test_an_administrator_of_two_namespaces_has_no_right_in_the_whole_cluster() 
         f"get, list, watch, delete tuneds.tuned.openshift.io {TUNING}",
         "list machineconfigpools.machineconfiguration.openshift.io in the whole cluster",
         "get configmaps in namespace nvidia-gpu-operator",
+        "get validatingadmissionpolicies.admissionregistration.k8s.io in the whole cluster",
+        "list deployments.apps in namespace gpu-spare",
     ]
 
 
@@ -114,6 +118,7 @@ EVERYTHING: t.Final[Data] = {
     "nic": True,
     "queues": True,
     "approve_csrs": True,
+    "admission": True,
     "pools": [
         {
             "name": "a",
@@ -124,6 +129,7 @@ EVERYTHING: t.Final[Data] = {
             "sharing": {"time_slicing": {"replicas": 2}},
             "quota": [{"namespace": "team-a"}],
             "priority": [{"name": "a"}],
+            "spare": 1,
         }
     ],
 }

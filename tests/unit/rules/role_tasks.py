@@ -19,7 +19,16 @@ OMITTED: t.Final = "__omitted__"
 LOCK: t.Final = f"group/{PREFIX}gpu_lock"
 # What the plan returns and what a loop goes through: the options that are computed from `gpu_pools`.
 POOL: t.Final[Data] = {"name": "p", "pool": "p", "node_selector": {"p": "p"}, "expected": {}}
-_PARTS: t.Final = ("quotas", "priorities", "validations", "tolerations", "groups", "expected_labels")
+_PARTS: t.Final = (
+    "quotas",
+    "priorities",
+    "partitions",
+    "preemptions",
+    "validations",
+    "tolerations",
+    "groups",
+    "expected_labels",
+)
 PLAN: t.Final[Data] = {
     "pools": [POOL],
     "stack": {"backend": "clusterpolicy", "driver": {}},

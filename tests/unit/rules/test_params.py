@@ -41,6 +41,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm.subscr
 from ansible_collections.accelerators.openshift.plugins.module_utils._operators.params import (
     OperatorUpgradeParams,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._policy.options import GpuPartitionParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._policy.preemption import (
+    GpuPreemptionParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.steps import GpuPlanParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._pull_secret.steps import (
     GpuPullSecretParams,
@@ -77,7 +81,9 @@ PARAMS: dict[str, type] = {
     "gpu_machineset": GpuMachinesetParams,
     "gpu_monitoring": GpuMonitoringParams,
     "gpu_node": GpuNodeParams,
+    "gpu_partition": GpuPartitionParams,
     "gpu_plan": GpuPlanParams,
+    "gpu_preemption": GpuPreemptionParams,
     "gpu_pull_secret": GpuPullSecretParams,
     "gpu_queue": GpuQueueParams,
     "gpu_quota": GpuQuotaParams,

@@ -28,6 +28,8 @@ VALUES: t.Final = {
     "gpu_tolerations": "[{key: team, operator: Exists}]",
     "gpu_backend": "dra",
     "gpu_lock_timeout": "600",
+    "gpu_policy_admission": "deny",
+    "gpu_policy_spare_namespace": "spare",
     "gpu_policy_namespaces": "[team-a]",
     "gpu_policy_create_namespaces": "true",
     "gpu_node_pool_max_surge": "3",
@@ -48,6 +50,7 @@ MODULES: t.Final = {
     "NIC": "special_resource",
     "NODE": "gpu_machineset",
     "OLM": "olm_operator",
+    "POLICY": "gpu_partition",
     "QUOTA": "gpu_quota",
     "WORK": "gpu_workload",
 }

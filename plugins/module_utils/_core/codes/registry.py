@@ -50,6 +50,7 @@ SECTIONS: t.Final[tuple[tuple[str, tuple[Code, ...]], ...]] = (
     ("NIC stack", nic.NIC),
     ("Pull secrets", credentials.PULL),
     ("Quotas", quota.QUOTA),
+    ("Policy of the pools", quota.POLICY),
     ("Queues", quota.QUEUE),
     ("Validation", workload.WORKLOAD),
     ("Drift", update.DRIFT),

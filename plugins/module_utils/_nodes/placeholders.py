@@ -1,0 +1,21 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Placeholder pods: they keep devices spare, do no work, and give way to pods that may preempt."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.objects import KubeObject
+
+# The label of a placeholder pod, with the name of its pool.
+LABEL: t.Final = "accelerators.openshift/spare"
+PRIORITY_CLASS: t.Final = "gpu-spare"
+
+
+def is_placeholder(pod: KubeObject) -> bool:
+    """Return True for a placeholder pod. The label alone proves nothing: work has a priority of 0 or more."""
+    marks = pod["metadata"].get("labels") or {}
+    return LABEL in marks and int(pod["spec"].get("priority") or 0) < 0

@@ -1,0 +1,208 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Admission policies: the objects that make the API server tell, refuse or change pods, and their proof."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject
+from .._core.ownership import owned
+from .._kube.kinds import Kind, known
+from . import rules
+from .rules import Entries
+
+NAME: t.Final = "accelerators-openshift-gpu-pods"
+# The pools whose rules the policy has, as JSON. Another file of pools may have brought some of them.
+POOLS: t.Final = "accelerators.openshift/pools"
+# The version of the API that the policy was made with which adds tolerations.
+ADDS: t.Final = "accelerators.openshift/adds"
+GROUP: t.Final = "admissionregistration.k8s.io"
+ACTIONS: t.Final = {"audit": "Audit", "warn": "Warn", "deny": "Deny"}
+MUTATING: t.Final = "MutatingAdmissionPolicy"
+# Newest first. OpenShift serves a beta version only with a feature gate.
+_VERSIONS: t.Final = ("v1", "v1beta1", "v1alpha1")
+_PLATFORM: t.Final = ("openshift-", "kube-")
+_IS_NEW: t.Final = (
+    "request.operation == 'CREATE' || (request.kind.kind == 'CronJob' ? "
+    "dyn(object).spec.jobTemplate != dyn(oldObject).spec.jobTemplate : "
+    "dyn(object).spec.template != dyn(oldObject).spec.template)"
+)
+_IMAGE: t.Final = "registry.k8s.io/pause:3.10"  # never pulled: the pod is only a dry run
+
+
+def kinds(version: str) -> tuple[Kind, Kind]:
+    """Return the kinds of the policy that changes pods, and of its binding."""
+    policy, binding = known(MUTATING), known(f"{MUTATING}Binding")
+    served = f"{GROUP}/{version}"
+    return policy._replace(api_version=served), binding._replace(api_version=served)
+
+
+def versions() -> tuple[str, ...]:
+    """Return the versions of MutatingAdmissionPolicy that there are, newest first."""
+    return _VERSIONS
+
+
+def entries(live: KubeObject | None) -> dict[str, dict[str, t.Any]]:
+    """Return the pools whose rules the live policy has."""
+    found: dict[str, dict[str, t.Any]] = json.loads(_annotations(live).get(POOLS) or "{}")
+    return found
+
+
+def adds(live: KubeObject | None) -> str:
+    """Return the version of the policy that adds tolerations, or "" if there is none."""
+    return str(_annotations(live).get(ADDS) or "")
+
+
+def _annotations(live: KubeObject | None) -> dict[str, str]:
+    return ((live or {}).get("metadata") or {}).get("annotations") or {}
+
+
+def refuse_foreign(live: KubeObject | None) -> None:
+    """Raise AcceleratorError if the policy was made by others."""
+    if live is not None and not owned(live):
+        kind = live["kind"]
+        message = f"{kind} {NAME} was not made by this collection. Nothing was changed."
+        remedy = f"Run `oc delete {kind.lower()} {NAME}`, or leave gpu_policy_admission out."
+        raise AcceleratorError("POLICY-FOREIGN", message, remedy)
+
+
+def telling(pools: Entries, exempt: t.Sequence[str], version: str) -> KubeObject:
+    """Return the policy that tells pods why they do not run. version: of the one that adds tolerations."""
+    notes = {POOLS: json.dumps(pools, sort_keys=True), **({ADDS: version} if version else {})}
+    found = [
+        {"expression": one.expression, "message": one.message, "reason": "Forbidden"}
+        for one in rules.rules(pools, bool(version))
+    ]
+    create, both = ["CREATE"], ["CREATE", "UPDATE"]
+    resources = [
+        _rule("", ["pods"], create),
+        _rule("apps", ["deployments", "statefulsets"], both),
+        _rule("batch", ["jobs"], create),
+        _rule("batch", ["cronjobs"], both),
+    ]
+    return {
+        "apiVersion": f"{GROUP}/v1",
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": NAME, "annotations": notes},
+        "spec": {
+            # A rule that fails itself must not keep pods from starting.
+            "failurePolicy": "Ignore",
+            "matchConstraints": {"namespaceSelector": _others(exempt), "resourceRules": resources},
+            "matchConditions": [*_conditions(), {"name": "new-pods", "expression": _IS_NEW}],
+            "variables": rules.variables(pools),
+            # The API server takes no policy without a rule; pools without taints need none.
+            "validations": found or [{"expression": "true"}],
+        },
+    }
+
+
+def telling_binding(action: str) -> KubeObject:
+    """Return the binding of that policy. action: a key of ACTIONS."""
+    return {
+        "apiVersion": f"{GROUP}/v1",
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": NAME},
+        "spec": {"policyName": NAME, "validationActions": [ACTIONS[action]]},
+    }
+
+
+def adding(pools: Entries, exempt: t.Sequence[str], version: str) -> KubeObject:
+    """Return the policy that adds tolerations to pods which ask for devices."""
+    wanted = ("containers", "tolerations", "asked")
+    variables = [
+        one
+        for one in rules.variables(pools)
+        if one["name"] in wanted or one["name"].startswith(rules.TOLERATES)
+    ]
+    return {
+        "apiVersion": f"{GROUP}/{version}",
+        "kind": MUTATING,
+        "metadata": {"name": NAME},
+        "spec": {
+            "failurePolicy": "Ignore",
+            "reinvocationPolicy": "IfNeeded",
+            "matchConstraints": {
+                "namespaceSelector": _others(exempt),
+                "resourceRules": [_rule("", ["pods"], ["CREATE"])],
+            },
+            "matchConditions": _conditions(),
+            "variables": [{"name": "spec", "expression": "object.spec"}, *variables],
+            "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": rules.patches(pools)}}],
+        },
+    }
+
+
+def adding_binding(version: str) -> KubeObject:
+    """Return the binding of the policy that adds tolerations."""
+    return {
+        "apiVersion": f"{GROUP}/{version}",
+        "kind": f"{MUTATING}Binding",
+        "metadata": {"name": NAME},
+        "spec": {"policyName": NAME},
+    }
+
+
+def _rule(group: str, resources: list[str], operations: list[str]) -> KubeObject:
+    return {"apiGroups": [group], "apiVersions": ["v1"], "operations": operations, "resources": resources} | {
+        "scope": "*"
+    }
+
+
+def _others(exempt: t.Sequence[str]) -> KubeObject:
+    """Return the selector of all namespaces but these."""
+    if not exempt:
+        return {}
+    one = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": [*exempt]}
+    return {"matchExpressions": [one]}
+
+
+def _conditions() -> list[KubeObject]:
+    text = " || ".join(f"request.namespace.startsWith('{one}')" for one in _PLATFORM)
+    return [{"name": "not-of-the-platform", "expression": f"!({text})"}]
+
+
+def proof(namespace: str, resource: str) -> KubeObject:
+    """Return a pod that asks for a device and tolerates nothing."""
+    amounts = {"cpu": "1m", "memory": "1Mi", resource: "1"}
+    container = {
+        "name": "proof",
+        "image": _IMAGE,
+        "resources": {"requests": amounts, "limits": amounts},
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+    }
+    spec = {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [container],
+    }
+    metadata = {"generateName": "gpu-policy-proof-", "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+def said(status: int, body: t.Any, warnings: t.Iterable[str]) -> str:
+    """Return what the policy said about the pod, as a warning or as a refusal; "" if it said nothing."""
+    texts = [str(body.get("message") or "")] if status >= 400 and isinstance(body, dict) else list(warnings)
+    return next((text for text in texts if NAME in text), "")
+
+
+def gained(body: t.Any, taint: t.Mapping[str, str]) -> str:
+    """Return the toleration of the taint, if the API server gave it to the proof; "" otherwise."""
+    spec = (body if isinstance(body, dict) else {}).get("spec") or {}
+    found = next((one for one in spec.get("tolerations") or [] if one.get("key") == taint["key"]), None)
+    return json.dumps(found, sort_keys=True) if found else ""
+
+
+def not_active(namespace: str) -> AcceleratorError:
+    """Return the error for an API server that says nothing about a pod without the toleration."""
+    message = (
+        f"ValidatingAdmissionPolicy {NAME} is written, but the API server said nothing about a pod in "
+        f"namespace {namespace} that does not tolerate the taints of the GPU nodes."
+    )
+    remedy = f"Run `oc get validatingadmissionpolicy {NAME} -o yaml`: its status names what is wrong."
+    return AcceleratorError("POLICY-NOT-ACTIVE", message, remedy)

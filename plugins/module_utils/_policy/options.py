@@ -1,0 +1,107 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Options of gpu_partition: the pools that a task knows, checked before the first request."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.errors import InputError
+from .._core.input import Problems
+from .._core.objects import value_fault
+from .._core.ownership import pool_label
+from .._frame.argspec import LockParams, StateParams
+from .._nodes import taints as node_taints
+
+NONE: t.Final = "none"
+EFFECTS: t.Final = ("NoSchedule", "NoExecute")
+
+
+class PartitionPoolParams(t.TypedDict):
+    """One pool of the option pools. resources: what its nodes offer. spare: number of placeholder pods."""
+
+    name: str
+    node_selector: dict[str, t.Any] | None
+    taints: list[dict[str, t.Any]]
+    resources: list[str]
+    spare: int
+
+
+class GpuPartitionParams(StateParams, LockParams):
+    """The options of gpu_partition. admission: what the API server does about a pod that does not fit."""
+
+    pools: list[PartitionPoolParams]
+    admission: t.Literal["none", "audit", "warn", "deny"]
+    add_tolerations: bool
+    exempt_namespaces: list[str]
+    spare_namespace: str
+    spare_image: str
+    prove: bool
+    proof_namespace: str
+
+
+class Partition(t.NamedTuple):
+    """A pool. taints: those that keep pods off its nodes. resources: what its nodes offer to pods."""
+
+    name: str
+    label: t.Mapping[str, str]
+    taints: tuple[t.Mapping[str, str], ...]
+    resources: tuple[str, ...]
+    spare: int
+
+    @property
+    def tolerations(self) -> list[dict[str, t.Any]]:
+        """Return the tolerations with which a pod runs on the nodes of the pool."""
+        return node_taints.operand_tolerations(self.taints)
+
+
+def read(params: GpuPartitionParams) -> list[Partition]:
+    """Return the pools. Raises InputError with every problem; sends no request."""
+    if params["add_tolerations"] and params["admission"] == NONE:
+        message = (
+            "add_tolerations needs the policy that tells pods why they do not run, and admission is none."
+        )
+        remedy = "Set gpu_policy_admission: warn (module option admission)."
+        raise InputError("INPUT-VALUE", message, remedy)
+    problems, found = Problems(), []
+    for index, one in enumerate(params["pools"]):
+        path, others = f"pools[{index}]", params["pools"][:index]
+        if one["name"] in (other["name"] for other in others):
+            message = f"{one['name']} is in the list twice."
+            problems.add("POOL-DUPLICATE", f"{path}.name", message, "Give each pool one entry.")
+        if fault := value_fault(one["name"]):
+            message = f"the name {one['name']!r} {fault}."
+            problems.add("POOL-NAME", f"{path}.name", message, "Give the pool a shorter name.")
+        if one["spare"] < 0:
+            message = f"is {one['spare']}; it must be 0 or more."
+            problems.add("POOL-VALUE", f"{path}.spare", message, "Set the number of spare devices.")
+        if one["spare"] and len(one["resources"]) != 1:
+            message = "needs exactly one name in resources, which the placeholder pods request."
+            problems.add(
+                "POOL-CONFLICT", f"{path}.spare", message, "Set resources, such as [nvidia.com/gpu]."
+            )
+        _check_taints(one["taints"], f"{path}.taints", problems)
+        found.append(_partition(one))
+    problems.raise_if_any()
+    return found
+
+
+def _partition(one: PartitionPoolParams) -> Partition:
+    label = {str(key): str(value) for key, value in (one["node_selector"] or {}).items()}
+    taints = tuple(
+        {key: str(taint[key]) for key in ("key", "value", "effect") if taint.get(key)}
+        for taint in one["taints"]
+        if taint.get("effect") in EFFECTS
+    )
+    resources = tuple(sorted(one["resources"]))
+    return Partition(one["name"], label or pool_label(one["name"]), taints, resources, one["spare"])
+
+
+def _check_taints(taints: t.Iterable[t.Mapping[str, t.Any]], path: str, problems: Problems) -> None:
+    for index, taint in enumerate(taints):
+        if not taint.get("key") or taint.get("effect") not in (*EFFECTS, "PreferNoSchedule"):
+            message = "must have a key, and an effect of Kubernetes."
+            example = "For example {key: nvidia.com/gpu, effect: NoSchedule}."
+            problems.add("POOL-VALUE", f"{path}[{index}]", message, example)

@@ -1,0 +1,156 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Partition of a pool: hard by a taint, soft by priority classes, and devices that stay spare."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._catalogue.well_known import GPU
+from .._core.input import Problems
+from .._nodes import taints
+from .._nodes.placeholders import PRIORITY_CLASS
+from .._sharing import profile
+
+# A pool, or a part of it, as the user wrote it, or as the plan has it.
+Description = dict[str, t.Any]
+HARD: t.Final = "hard"
+SOFT: t.Final = "soft"
+
+
+def _class(name: str, value: int, policy: str, description: str) -> Description:
+    return {"name": name, "value": value, "preemption_policy": policy, "description": description}
+
+
+# The priority class of placeholder pods. The cluster autoscaler ignores pods below -10.
+SPARE: t.Final = _class(PRIORITY_CLASS, -10, "Never", "Placeholder pods, which give way to other pods")
+_CLASSES: t.Final = (
+    _class("gpu-training", 100000, "PreemptLowerPriority", "GPU training: takes GPUs from other work"),
+    _class("gpu-batch", 1000, "Never", "GPU batch work: waits for free GPUs"),
+)
+_TAINT: t.Final = {"key": GPU, "effect": "NoSchedule"}
+_WHY_HARD: t.Final = "with partition hard a taint keeps pods without GPUs off the nodes"
+
+
+def fill(pool: Description) -> None:
+    """Give the pool the taint or the priority classes of its partition, where the user gave none."""
+    kind = pool.get("partition")
+    if kind == HARD and not pool.get("taints") and "existing" not in pool:
+        pool["taints"] = [dict(_TAINT)]
+    if kind == SOFT and not pool.get("priority"):
+        pool["priority"] = [dict(one) for one in _CLASSES]
+
+
+def check(pool: Description, path: str, problems: Problems) -> None:
+    """Add the problems of partition and spare."""
+    kind = pool.get("partition")
+    effects = {taint.get("effect") for taint in pool.get("taints") or []}
+    if kind == HARD and "NoSchedule" not in effects:
+        _need_taint(pool, path, problems)
+    if kind == SOFT and "NoSchedule" in effects:
+        problems.add(
+            "POOL-CONFLICT",
+            f"{path}.taints",
+            "a NoSchedule taint keeps pods off the nodes, but with partition soft only priorities decide.",
+            "Remove the taint, or set partition: hard.",
+        )
+    for index, one in enumerate(pool.get("priority") or []):
+        if one.get("name") == PRIORITY_CLASS and one != SPARE:
+            problems.add(
+                "POOL-VALUE",
+                f"{path}.priority[{index}].name",
+                f"{PRIORITY_CLASS} is the priority class of the placeholder pods of spare.",
+                "Give the priority class another name.",
+            )
+    if pool.get("spare"):
+        _check_spare(pool, f"{path}.spare", problems)
+
+
+def _need_taint(pool: Description, path: str, problems: Problems) -> None:
+    if problems.at(f"{path}.taints"):
+        return
+    if "existing" in pool:
+        message = f"{_WHY_HARD}, and the collection writes no taint on existing nodes."
+        remedy = f"Taint the nodes (oc adm taint nodes), and add {{key: {GPU}, effect: NoSchedule}} here."
+    else:
+        message = f"{_WHY_HARD}, and none of the taints has the effect NoSchedule."
+        remedy = f"Add {{key: {GPU}, effect: NoSchedule}}, or remove taints: that is the default."
+    problems.add("POOL-REQUIRED", f"{path}.taints", message, remedy)
+
+
+def _check_spare(pool: Description, path: str, problems: Problems) -> None:
+    offers = _offers(pool)
+    if len({resource for offer in offers for resource in offer}) > 1:
+        problems.add(
+            "POOL-CONFLICT",
+            path,
+            "counts placeholder pods with one device each, but the pool's devices have several names.",
+            "Remove spare, or give the devices of the pool one name.",
+        )
+        return
+    nodes = (pool.get("autoscale") or {}).get("max", pool.get("replicas"))
+    most = max((sum(offer.values()) for offer in offers), default=0)
+    if "existing" not in pool and nodes is not None and most and pool["spare"] > nodes * most:
+        problems.add(
+            "POOL-VALUE",
+            path,
+            f"is {pool['spare']}, but the pool has at most {nodes * most} devices.",
+            f"Set it to at most {nodes * most}.",
+        )
+
+
+def _offers(pool: Description) -> list[t.Mapping[str, int]]:
+    """Return what a node of the pool offers, for each candidate."""
+    if "existing" in pool:
+        return [profile.offered(pool["existing"].get("expected") or {}, pool.get("sharing") or {})]
+    return [one.expected for one in pool.get("resolved") or []]
+
+
+def inputs(pools: t.Iterable[Description]) -> list[Description]:
+    """Return an entry for every pool of a plan, as gpu_partition's option C(pools) takes it.
+
+    A pool without partition and spare is in the list too: what it had before has to go.
+    """
+    return [
+        {
+            "name": pool["name"],
+            "node_selector": pool["node_selector"],
+            "taints": pool["taints"],
+            "resources": sorted(
+                {*pool["expected"], *(key for one in pool["candidates"] for key in one["expected"])}
+            ),
+            "spare": pool.get("spare") or 0,
+        }
+        for pool in pools
+    ]
+
+
+def preemptions(pools: t.Iterable[Description]) -> list[Description]:
+    """Return an entry for each pool of a plan whose classes can push out pods, as gpu_preemption takes it.
+
+    The low class is the one of the lowest value, the high class the highest that may preempt.
+    """
+    found = []
+    for pool in pools:
+        names = sorted(pool["expected"])
+        classes = sorted(pool["priority"], key=lambda one: int(one["value"]))
+        strong = [one for one in classes if one.get("preemption_policy") != "Never"]
+        if len(names) == 1 and strong and classes[0]["value"] < strong[-1]["value"]:
+            tolerations = taints.operand_tolerations(pool["taints"])
+            entry = {"name": pool["name"], "node_selector": pool["node_selector"], "tolerations": tolerations}
+            found.append(
+                entry | {"resource": names[0], "low": classes[0]["name"], "high": strong[-1]["name"]}
+            )
+    return found
+
+
+def priorities(pools: t.Sequence[Description]) -> list[Description]:
+    """Return each priority class of the pools of a plan once, with its defaults."""
+    found: dict[str, Description] = {}
+    spare = [SPARE] if any(pool.get("spare") for pool in pools) else []
+    for one in [*(one for pool in pools for one in pool["priority"]), *spare]:
+        policy = one.get("preemption_policy") or "PreemptLowerPriority"
+        found[one["name"]] = _class(one["name"], one["value"], policy, one.get("description") or "")
+    return list(found.values())

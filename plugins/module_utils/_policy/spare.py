@@ -1,0 +1,109 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Spare devices: a Deployment of placeholder pods for each pool, which give way to pods that may preempt."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject, name
+from .._core.ownership import PURPOSE, owned, pool_label, pool_of
+from .._nodes.placeholders import LABEL, PRIORITY_CLASS
+from .options import Partition
+
+PURPOSE_SPARE: t.Final = "spare"
+_PREFIX: t.Final = "gpu-spare-"
+_SMALL: t.Final = {"cpu": "1m", "memory": "8Mi"}
+
+
+def namespace(place: str) -> KubeObject:
+    """Return the namespace of the placeholder pods, which takes only restricted pods."""
+    levels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
+    metadata = {"name": place, "labels": {**levels, PURPOSE: PURPOSE_SPARE}}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+
+
+def is_made_for_spare(place: KubeObject | None) -> bool:
+    """Return True if this collection created the namespace for placeholder pods."""
+    labels = ((place or {}).get("metadata") or {}).get("labels") or {}
+    return owned(place) and labels.get(PURPOSE) == PURPOSE_SPARE
+
+
+def is_spare(pod: KubeObject) -> bool:
+    """Return True for a pod of one of the Deployments, by its label."""
+    return LABEL in (pod["metadata"].get("labels") or {})
+
+
+def title(pool: str) -> str:
+    """Return the name of the pool's Deployment."""
+    return _PREFIX + pool
+
+
+def build(pool: Partition, place: str, image: str) -> KubeObject:
+    """Return the Deployment: one pod for each spare device."""
+    mine = {LABEL: pool.name}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": title(pool.name), "namespace": place, "labels": pool_label(pool.name)},
+        "spec": {
+            "replicas": pool.spare,
+            "revisionHistoryLimit": 0,
+            # A surge would ask the autoscaler for nodes that nobody needs.
+            "strategy": {"type": "Recreate"},
+            "selector": {"matchLabels": mine},
+            "template": {"metadata": {"labels": mine}, "spec": _pod(pool, image)},
+        },
+    }
+
+
+def _pod(pool: Partition, image: str) -> KubeObject:
+    """Return the spec of a placeholder pod.
+
+    The pods prefer one node, so that the devices that they give back are on one node, too.
+    """
+    amounts = {**_SMALL, pool.resources[0]: "1"}
+    near = {"labelSelector": {"matchLabels": {LABEL: pool.name}}, "topologyKey": "kubernetes.io/hostname"}
+    preferred = [{"weight": 100, "podAffinityTerm": near}]
+    container = {
+        "name": "spare",
+        "image": image,
+        "resources": {"requests": amounts, "limits": amounts},
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+    }
+    return {
+        "priorityClassName": PRIORITY_CLASS,
+        "automountServiceAccountToken": False,
+        "terminationGracePeriodSeconds": 0,
+        "nodeSelector": dict(pool.label),
+        "tolerations": pool.tolerations,
+        "affinity": {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}},
+        "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [container],
+    }
+
+
+def ours(live: t.Iterable[KubeObject]) -> dict[str, KubeObject]:
+    """Return the Deployments of placeholder pods that this collection made, by pool."""
+    return {pool_of(one): one for one in live if owned(one) and name(one) == title(pool_of(one))}
+
+
+def refuse_foreign(live: t.Iterable[KubeObject], pools: t.Iterable[Partition]) -> None:
+    """Raise AcceleratorError if a Deployment of others has the name of one that a pool needs."""
+    wanted = {title(one.name) for one in pools if one.spare}
+    for one in live:
+        if name(one) in wanted and not owned(one):
+            place = one["metadata"]["namespace"]
+            message = f"Deployment {place}/{name(one)} was not made by this collection. Nothing was changed."
+            remedy = "Set gpu_policy_spare_namespace (module option spare_namespace) to another namespace."
+            raise AcceleratorError("POLICY-FOREIGN", message, remedy)
+
+
+def summarize(pool: Partition, live: KubeObject | None) -> dict[str, t.Any]:
+    """Return the pool's entry of the result: how many placeholder pods it wants, and how many run."""
+    status = (live or {}).get("status") or {}
+    running = int(status.get("readyReplicas") or 0)
+    return {"name": pool.name, "spare": pool.spare, "running": min(running, pool.spare)}

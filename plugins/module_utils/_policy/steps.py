@@ -1,0 +1,104 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Steps of gpu_partition: placeholder pods for spare devices, and the policies that pods meet."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.errors import ForbiddenError
+from .._core.objects import KubeObject, name
+from .._core.ownership import owned
+from .._kube.client import Api
+from .._kube.kinds import known
+from . import options, spare
+from .admission_steps import Admission
+from .options import GpuPartitionParams, Partition
+
+DEPLOYMENT: t.Final = known("Deployment")
+NAMESPACE: t.Final = known("Namespace")
+Result = dict[str, t.Any]
+# What people put into a namespace, and what a namespace has from the start.
+_OTHERS: t.Final = ("Pod", "StatefulSet", "DaemonSet", "Job", "CronJob", "PersistentVolumeClaim", "Service")
+
+
+def present(api: Api, params: GpuPartitionParams) -> Result:
+    """Keep the spare devices of the pools, and the rules about their taints. Return the module's result.
+
+    Raises AcceleratorError before the first write if an object of others is in the way, or if the cluster
+    does not know such rules.
+    """
+    pools = options.read(params)
+    place = params["spare_namespace"]
+    live = api.list(DEPLOYMENT, place)
+    spare.refuse_foreign(live, pools)
+    admission = Admission(api, params)
+    admission.refuse(pools)
+    seen = _keep_spare(api, params, pools, live)
+    told = admission.keep(pools)
+    return {"spare": [spare.summarize(one, seen.get(one.name)) for one in pools], "admission": told}
+
+
+def absent(api: Api, params: GpuPartitionParams) -> Result:
+    """Take the placeholder pods and the rules of the pools away; return the result.
+
+    The namespace goes with its last placeholder pods, and the policies with their last pool.
+    """
+    pools = [one._replace(spare=0) for one in options.read(params)]
+    live = api.list(DEPLOYMENT, params["spare_namespace"])
+    admission = Admission(api, params)
+    _keep_spare(api, params, pools, live)
+    mine = spare.ours(live)
+    if mine and len(live) == len(mine) and set(mine) <= {one.name for one in pools}:
+        _remove_namespace(api, params["spare_namespace"])
+    told = admission.drop({one.name for one in pools})
+    return {"spare": [spare.summarize(one, None) for one in pools], "admission": told}
+
+
+def _keep_spare(
+    api: Api, params: GpuPartitionParams, pools: t.Sequence[Partition], live: t.Sequence[KubeObject]
+) -> dict[str, KubeObject]:
+    """Write the Deployments that differ and delete those that no pool wants; return them by pool."""
+    place, mine, found = params["spare_namespace"], spare.ours(live), dict[str, KubeObject]()
+    wanted = [one for one in pools if one.spare]
+    if any(one.name not in mine for one in wanted):
+        _ensure_namespace(api, place)
+    for one in wanted:
+        manifest = spare.build(one, place, params["spare_image"])
+        found[one.name] = api.apply(manifest, live=mine.get(one.name))
+    for one in pools:
+        if not one.spare and one.name in mine:
+            api.delete(DEPLOYMENT, spare.title(one.name), place)
+    return found
+
+
+def _ensure_namespace(api: Api, place: str) -> None:
+    """Create the namespace. One that others made stays as it is."""
+    live = api.get(NAMESPACE, place)
+    if live is None or spare.is_made_for_spare(live):
+        api.apply(spare.namespace(place), live=live)
+
+
+def _remove_namespace(api: Api, place: str) -> None:
+    """Delete the namespace if this collection made it and nobody else uses it."""
+    live = api.get(NAMESPACE, place)
+    if not spare.is_made_for_spare(live):
+        return
+    try:
+        others = [
+            f"{kind} {name(one)}"
+            for kind in _OTHERS
+            for one in api.list(known(kind), place, metadata_only=True)
+            if not owned(one) and not spare.is_spare(one)
+        ]
+    except ForbiddenError as exc:
+        others = [f"perhaps more ({exc.message})"]
+    if others:
+        api.warn(
+            f"Namespace {place} stays, because it holds objects of others ({', '.join(others[:5])}). "
+            f"Run `oc delete namespace {place}` when nobody needs them."
+        )
+    else:
+        api.delete(NAMESPACE, place)
