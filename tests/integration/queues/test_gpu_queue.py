@@ -82,7 +82,7 @@ def test_a_change_is_one_write(
 ) -> None:
     smaller = [queue("research", {"name": "training", "gpus": 4}, preemption={"reclaim": "Any"}), QUEUES[1]]
     task = playbook.module("gpu_queue", **options, queues=smaller)
-    assert audit.writes(task) == ["patch clusterqueues /research"]
+    assert audit.writes(task) == ["patch clusterqueues.kueue.x-k8s.io /research"]
     (group,) = must_get(cluster.client, VERSION, "clusterqueues", "research")["spec"]["resourceGroups"]
     assert group["flavors"][0]["resources"][0] == {"name": GPU, "nominalQuota": "4"}
     assert playbook.module("gpu_queue", **options, queues=QUEUES).changed
