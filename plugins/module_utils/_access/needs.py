@@ -10,7 +10,7 @@ import typing as t
 
 from .._core.objects import KubeObject
 from .._kube.kinds import known
-from . import table
+from . import table, table_sharing
 
 # A place of the table that stands for the whole cluster.
 CLUSTER: t.Final = ""
@@ -19,7 +19,7 @@ TUNING: t.Final = "openshift-cluster-node-tuning-operator"
 # Parts that are of no role.
 SHARED: t.Final = (
     *("lease", "lease read", "plan", "leftovers", "removal"),
-    *("preflight", "update pools", "operator_upgrade", "pull_secret", "repair"),
+    *("preflight", "update pools", "operator_upgrade", "pull_secret", "repair", "repartition"),
 )
 # What each playbook does. A role that the user leaves out by a tag is not asked about.
 _CREATE: t.Final = (
@@ -39,6 +39,7 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "replace_node": ("lease", "gpu_node_pool"),
     "repair_node": ("lease", "repair", "gpu_node_pool", "gpu_validation"),
     "remove_pool": ("lease", "gpu_node_pool absent", "node_tuning absent", "gpu_sharing absent"),
+    "repartition": ("lease", "plan", "repartition", "gpu_sharing", "gpu_operator"),
     "tune_nodes": ("lease", "plan", "node_tuning"),
     "before_openshift_update": ("lease", "preflight", "update pools"),
     "after_openshift_update": (
@@ -124,7 +125,7 @@ def _read(text: str) -> dict[str, list[Row]]:
     return parts
 
 
-TABLE: t.Final = _read(table.TEXT)
+TABLE: t.Final = _read(table.TEXT + table_sharing.TEXT)
 # Roles that install an operator, with the place of its namespace.
 OPERATORS: t.Final = {
     "node_feature_discovery": "nfd",
@@ -203,6 +204,8 @@ def details_of(pools: t.Iterable[KubeObject], backend: str, approve_csrs: bool) 
             found |= {"gpu_node_pool autoscale", "gpu_node_pool autoscale absent"}
         if pool.get("sharing"):
             found |= {"gpu_sharing pools", "gpu_sharing pools absent"}
+        if (pool.get("sharing") or {}).get("mig"):
+            found.add("gpu_sharing mig absent")
         if pool.get("tuning"):
             found.add("node_tuning tuned")
         if (pool.get("tuning") or {}).get("reboot") == "planned":

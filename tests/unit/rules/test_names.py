@@ -134,7 +134,7 @@ def test_the_readme_of_a_role_is_short_and_names_its_entry_points(role: Path) ->
     text = (role / "README.md").read_text()
     assert len(text.splitlines()) <= 25
     (told,) = re.findall(r"entry points?\b.*?(?:Every|Read|More)\b", text, re.IGNORECASE | re.DOTALL)
-    assert set(re.findall(r"`(main|preflight\w*|profiles|request|approve|install)`", told)) == set(
+    assert set(re.findall(r"`(main|preflight\w*|profiles|request|approve|install|stack)`", told)) == set(
         entry_points(role)
     )
 
@@ -158,6 +158,11 @@ PLAYBOOKS: t.Final = [*(ROOT / "playbooks").glob("*.yml"), *(ROOT / "playbooks/t
 def test_no_playbook_has_a_variable_of_the_shared_ones(playbook: Path) -> None:
     """A variable of a role wins over the play's: the play would read the wrong one and say nothing."""
     shared = {name for path in SHARED for name in yaml.safe_load(path.read_text())}
-    shared |= {name for role in ROLES for path in role.glob("vars/*.yml") for name in yaml.safe_load(path.read_text()) or {}}
+    shared |= {
+        name
+        for role in ROLES
+        for path in role.glob("vars/*.yml")
+        for name in yaml.safe_load(path.read_text()) or {}
+    }
     assert shared
     assert sorted(shared & set(variables_of_plays(yaml.safe_load(playbook.read_text())))) == []
