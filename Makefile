@@ -75,6 +75,7 @@ test: gates ## what continuous integration runs: every gate, without the long te
 
 test-all: CHOICE :=
 test-all: SCENES :=
+test-all: export ON_NEWEST = $(ON_OTHER_CORES)
 test-all: gates ## every gate, with the long tests and every molecule scenario
 
 # Sanity needs one core for minutes; what it and the others say comes when each of them has ended.
@@ -88,14 +89,16 @@ gates: setup
 lint: setup ## ruff, mypy, yamllint, ansible-lint (production), antsibull-docs and -changelog
 	@tests/lint
 
-# awx.awx, with which these compare, comes with the package ansible; the other cores are there without it.
-ON_NEWEST := tests/unit --ignore=tests/unit/awx/test_kinds.py --ignore=tests/unit/awx/test_shipped_data.py
-# Neither the sandbox nor the rules of the repository depend on ansible-core.
-ON_OLDEST := $(ON_NEWEST) --ignore=tests/unit/rules --ignore=tests/unit/sandbox
+# awx.awx, with which two files compare, comes with the package ansible; the other cores are there without it.
+ON_OTHER_CORES := tests/unit $(addprefix --ignore=tests/unit/awx/,test_kinds.py test_shipped_data.py)
+# Neither the sandbox nor the rules of the repository depend on ansible-core, but make test-all runs them on the
+# newest Python too.
+WITHOUT_CORE := $(addprefix --ignore=tests/unit/,rules sandbox)
+ON_NEWEST ?= $(ON_OTHER_CORES) $(WITHOUT_CORE)
 
 units: setup ## unit tests, under 30 s; once more on the oldest and the newest ansible-core, where their Pythons are there
 	@$(BIN)/pytest -q -n 2 $(or $(TESTS),tests/unit)
-	@tests/other_core oldest $(or $(TESTS),$(ON_OLDEST))
+	@tests/other_core oldest $(or $(TESTS),$(ON_OTHER_CORES) $(WITHOUT_CORE))
 	@tests/other_core newest $(or $(TESTS),$(ON_NEWEST))
 
 sanity: setup ## ansible-test sanity, without an ignore file

@@ -220,11 +220,13 @@ ends:
       certain: true
       nodes: [gpu-0, gpu-1]
       pods:
-        - node: gpu-0
-          namespace: team-a
-          name: training-0
-          owner: Job training
-          devices: [8 nvidia.com/gpu]
+        - {node: gpu-0, namespace: team-a, name: training-0, owner: Job training, devices: [8 nvidia.com/gpu]}
+left_out:
+  description:
+    - The number of entries that a list of a large result lacks. A result has at most 84 KiB.
+  returned: when a list was cut
+  type: list
+  elements: dict
 helm_values:
   description: On a cluster without OLM, the values for the Helm chart of the GPU operator, as text.
   returned: on failure with the code C(OLM-ABSENT)

@@ -44,6 +44,14 @@ class Problems:
         if found not in self.found:
             self.found.append(found)
 
+    def refuse_second(self, entries: t.Sequence[t.Mapping[str, t.Any]], index: int, path: str) -> None:
+        """Add a problem if an earlier pool of the list has the name of this one."""
+        name = entries[index]["name"]
+        if name in (other["name"] for other in entries[:index]):
+            self.add(
+                "POOL-DUPLICATE", f"{path}.name", f"{name} is in the list twice.", "Give each pool one entry."
+            )
+
     def at(self, path: str) -> bool:
         """Return True if there is a problem at or below this path."""
         path = path.lstrip(".")

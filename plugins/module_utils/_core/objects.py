@@ -41,6 +41,16 @@ def named(objects: t.Iterable[KubeObject], wanted: str) -> KubeObject:
     return next((one for one in objects if name(one) == wanted), {})
 
 
+def oldest(objects: t.Iterable[KubeObject]) -> KubeObject:
+    """Return the oldest object, then the first by name; an empty dict without objects.
+
+    Of several ClusterPolicies the GPU operator follows the oldest one, and gives the others no status.
+    """
+    return min(
+        objects, key=lambda one: (str(one["metadata"].get("creationTimestamp") or ""), name(one)), default={}
+    )
+
+
 _NAME: t.Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _VALUE: t.Final = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
 _KEY: t.Final = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")

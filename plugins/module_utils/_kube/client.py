@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from .._core.errors import KindNotServedError
 from .._core.objects import KubeObject
 from .._core.readiness import Readiness
 from . import reads, writes
@@ -56,6 +57,13 @@ class Api(Session):
         if keep is None and fields is None and not metadata_only:
             self.seen.remember(kind, namespace, labels, found, self.clock())
         return found.items
+
+    def list_if_served(self, kind: Kind, namespace: str | None = None, **query: t.Any) -> Objects:
+        """Return what `list` does; an empty list if the cluster does not serve the kind."""
+        try:
+            return self.list(kind, namespace, **query)
+        except KindNotServedError:
+            return []
 
     def served(self, kind: Kind) -> bool:
         """Return True if the server has this kind now."""

@@ -12,7 +12,7 @@ import typing as t
 from .._core import fields
 from .._core.adoption import keeper
 from .._core.errors import AcceleratorError
-from .._core.objects import KubeObject, name
+from .._core.objects import KubeObject, name, oldest
 from .._core.ownership import owned
 from .manifest import EXPORTERS, MARK, MONITORED, NAME
 from .options import PLATFORM, USER_WORKLOAD
@@ -23,8 +23,7 @@ _TAKE: t.Final = "set gpu_monitoring_adopt: take (module option adopt)"
 
 def stack(policies: t.Sequence[KubeObject], clusters: t.Sequence[KubeObject]) -> KubeObject | None:
     """Return the object of the GPU stack: the oldest ClusterPolicy, the GPUCluster, or None."""
-    oldest = sorted(policies, key=lambda one: (one["metadata"].get("creationTimestamp") or "", name(one)))
-    return next(iter([*oldest, *clusters]), None)
+    return oldest(policies) or next(iter(clusters), None)
 
 
 def exporting(found: KubeObject | None) -> KubeObject:

@@ -111,8 +111,7 @@ def _namespace(api: Api, params: GpuMonitoringParams) -> KubeObject:
 
 def _stack(api: Api) -> KubeObject | None:
     """Return the object of the GPU stack, or None without one."""
-    served = {kind: api.served(known(kind)) for kind in ("ClusterPolicy", "GPUCluster")}
-    policies, clusters = (api.list(known(kind)) if served[kind] else [] for kind in served)
+    policies, clusters = (api.list_if_served(known(kind)) for kind in ("ClusterPolicy", "GPUCluster"))
     return judge.stack(policies, clusters)
 
 

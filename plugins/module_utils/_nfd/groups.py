@@ -46,10 +46,7 @@ def older(api: Api, kind: Kind | None, of: Kind, **query: t.Any) -> list[KubeObj
     """Return the objects of the older kind `of` that are left on a cluster whose nfd-master reads `kind`."""
     if kind is None or kind.group != NEWER or not kind.namespaced:
         return []
-    try:
-        return api.list(of, **query)
-    except KindNotServedError:
-        return []
+    return api.list_if_served(of, **query)
 
 
 def keep_rule(api: Api, kind: Kind, manifest: KubeObject, take: bool) -> None:

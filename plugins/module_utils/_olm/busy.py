@@ -9,12 +9,11 @@ from __future__ import annotations
 import typing as t
 
 from .._core import diff
-from .._core.errors import KindNotServedError
 from .._core.objects import KubeObject, Snapshot
 from .._impact import consent, driver
 from .._impact.impact import Question
 from .._kube.client import Api
-from .._kube.kinds import Kind, known
+from .._kube.kinds import known
 from . import csv as olm_csv, observed, plans, unpack
 from .helm_values import PACKAGE
 from .subscription import UPGRADE, OlmOperatorParams
@@ -34,7 +33,9 @@ def next_csv(api: Api, plan: KubeObject) -> KubeObject | None:
 
 def drivers(api: Api, policies: t.Collection[KubeObject]) -> list[KubeObject]:
     """Return the NVIDIADrivers if these install the drivers: a policy says so, or there is no policy."""
-    return [] if policies and not any(map(_is_delegated, policies)) else listed(api, known("NVIDIADriver"))
+    if policies and not any(map(_is_delegated, policies)):
+        return []
+    return api.list_if_served(known("NVIDIADriver"))
 
 
 def about_drivers(
@@ -89,9 +90,9 @@ def ask_before_subscription(
     title = f"the Subscription leads from {installed} to {target}"
     asked: list[Question] = []
     if params["name"] == PACKAGE:
-        policies = listed(api, known("ClusterPolicy"))
+        policies = api.list_if_served(known("ClusterPolicy"))
         asked = questions([*policies, *drivers(api, policies)], title, ())
-    elif listed(api, known("NicClusterPolicy")):
+    elif api.list_if_served(known("NicClusterPolicy")):
         asked = [Question(f"{title}: {_UNKNOWN}", driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False)]
     consent.ask(api, asked, params["on_busy"], CODE)
 
@@ -104,7 +105,7 @@ def ask_about_nics(
     name = _name(plan, params["name"])
     if running is None or not name:
         return []
-    policies = listed(api, known("NicClusterPolicy"))
+    policies = api.list_if_served(known("NicClusterPolicy"))
     asked = about_nics(policies, plan, running, name)
     return consent.ask(api, asked, params["on_busy"], CODE)
 
@@ -129,11 +130,3 @@ def _name(plan: KubeObject, package: str) -> str:
 
 def _is_delegated(policy: KubeObject) -> bool:
     return bool(((policy.get("spec") or {}).get("driver") or {}).get("useNvidiaDriverCRD"))
-
-
-def listed(api: Api, kind: Kind) -> list[KubeObject]:
-    """Return the objects of this kind; an empty list if the cluster does not serve it."""
-    try:
-        return api.list(kind)
-    except KindNotServedError:
-        return []

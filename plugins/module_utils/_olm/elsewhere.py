@@ -95,11 +95,7 @@ def of_the_cluster(api: Api, package: str) -> KubeObject:
 
 def refuse_second_owner(api: Api, package: str) -> None:
     """Raise OLM-V1 if OLM v1 installs the package: it and a Subscription would revert each other's CRDs."""
-    try:
-        extensions = api.list(known("ClusterExtension"))
-    except KindNotServedError:
-        return
-    check_extensions(extensions, package)
+    check_extensions(api.list_if_served(known("ClusterExtension")), package)
 
 
 def check_extensions(extensions: t.Iterable[KubeObject], package: str) -> None:

@@ -136,10 +136,8 @@ def _remove_crds(api: Api, crds: t.Sequence[KubeObject], name: str) -> None:
 
 
 def _custom_resources(api: Api, kinds: t.Collection[tuple[str, str, str]]) -> list[KubeObject]:
-    found: list[KubeObject] = []
-    for api_version, kind, plural in sorted(kinds):
-        try:
-            found += api.list(Kind(api_version, kind, plural), metadata_only=True)
-        except KindNotServedError:
-            continue
-    return found
+    return [
+        one
+        for api_version, kind, plural in sorted(kinds)
+        for one in api.list_if_served(Kind(api_version, kind, plural), metadata_only=True)
+    ]

@@ -66,10 +66,10 @@ def foresee(api: Api, job: Job, params: OperatorUpgradeParams) -> list[dict[str,
 def _policies(api: Api, package: str) -> list[KubeObject]:
     """Return the custom resources that say which drivers the operator runs."""
     if package == order.NETWORK:
-        return busy.listed(api, known("NicClusterPolicy"))
+        return api.list_if_served(known("NicClusterPolicy"))
     if package != order.GPU:
         return []
-    policies = busy.listed(api, known("ClusterPolicy"))
+    policies = api.list_if_served(known("ClusterPolicy"))
     return [*policies, *busy.drivers(api, policies)]
 
 

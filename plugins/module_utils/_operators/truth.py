@@ -9,12 +9,11 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.well_known import GPU_PRESENT
-from .._core.objects import KubeObject, Snapshot, name, number_of
+from .._core.objects import KubeObject, Snapshot, name, number_of, oldest
 from .._core.readiness import PENDING, Grace, Readiness, pending, ready, worst
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._nfd import instance as nfd_instance
-from .._olm.busy import listed
 from .._stack import stages, steps as stack_steps
 from .._stack.clusterpolicy import steps as policy_steps
 from .._stack.judge import GRACE, SLOW_GRACE
@@ -22,7 +21,7 @@ from .._stack.kmm import judge as kmm_judge
 from .._stack.nicclusterpolicy import judge as nic_judge, steps as nic_steps
 from .._stack.nvidiadriver import judge as driver_judge
 from .._stack.operands import OPERATOR_LOG
-from .._stack.params import StackParams, StackPool
+from .._stack.params import LookParams, StackPool
 from . import images, order
 
 _NIC_PRESENT: t.Final = "feature.node.kubernetes.io/pci-15b3.present"
@@ -53,14 +52,12 @@ def wait(api: Api, target: Target) -> str:
 
 
 def _gpu(api: Api, target: Target) -> str:
-    policies = sorted(
-        listed(api, policy_steps.POLICY), key=lambda one: str(one["metadata"].get("creationTimestamp"))
-    )
+    policies = api.list_if_served(policy_steps.POLICY)
     if not policies:
         return "no ClusterPolicy: nothing to judge"
-    drivers = listed(api, known("NVIDIADriver"))
+    drivers = api.list_if_served(known("NVIDIADriver"))
     nodes = api.list(known("Node"), labels=f"{GPU_PRESENT}=true")
-    params = _params(name(policies[0]), target.namespace, _pool(GPU_PRESENT, len(nodes)))
+    params = _params(name(oldest(policies)), target.namespace, _pool(GPU_PRESENT, len(nodes)))
     patience = Grace(api.clock, params["grace"], driver_judge.PASSING)
 
     def others(snapshot: Snapshot) -> list[stages.Finding]:
@@ -79,7 +76,7 @@ def _late(names: t.Sequence[str]) -> stages.Finding:
 
 
 def _network(api: Api, target: Target) -> str:
-    if not listed(api, nic_steps.POLICY):
+    if not api.list_if_served(nic_steps.POLICY):
         return "no NicClusterPolicy: nothing to judge"
     nodes = api.list(known("Node"), labels=f"{_NIC_PRESENT}=true")
     params = _params(nic_steps.NAME, target.namespace, _pool(_NIC_PRESENT, len(nodes)))
@@ -88,14 +85,14 @@ def _network(api: Api, target: Target) -> str:
     def result(seen: Snapshot, findings: list[stages.Finding]) -> dict[str, t.Any]:
         return nic_judge.summarize(seen, params["pools"], [], findings)
 
-    judge = nic_judge.judging(params, api.clock)
+    judge = nic_judge.judging(params, [], api.clock)
     stack_steps.observe(api, params, stack_steps.Wait("NIC stack", queries, judge, nic_judge.PODS, result))
     return f"NicClusterPolicy {nic_steps.NAME}: {number_of(len(nodes), 'node')} ready"
 
 
 def _nfd(api: Api, target: Target) -> str:
     kind = known("NodeFeatureDiscovery")
-    if not listed(api, kind):
+    if not api.list_if_served(kind):
         return "no NodeFeatureDiscovery: nothing to judge"
     queries = {
         "instances": Query(kind, target.namespace),
@@ -130,7 +127,7 @@ def _is_rolled_out(daemonset: KubeObject) -> bool:
 
 
 def _modules(api: Api, target: Target) -> str:
-    if not listed(api, known("Module")):
+    if not api.list_if_served(known("Module")):
         return "no Module: nothing to judge"
 
     def judge(seen: Snapshot) -> Readiness:
@@ -151,17 +148,15 @@ def _pool(label: str, count: int) -> list[StackPool]:
     return [{"name": "all", "node_selector": {label: "true"}, "min_nodes": count}] if count else []
 
 
-def _params(title: str, namespace: str, pools: list[StackPool]) -> StackParams:
-    """Return the options of special_resource for a look at a stack that exists."""
-    options: dict[str, t.Any] = {
+def _params(title: str, namespace: str, pools: list[StackPool]) -> LookParams:
+    return {
         "name": title,
         "namespace": namespace,
         "pools": pools,
-        "tolerations": [],
         "settle": 0.0,
         "node_timeout": _NODE_TIMEOUT,
         "grace": GRACE,
         "slow_grace": SLOW_GRACE,
-        "nic_cluster_policy": {},
+        "go_on": False,
+        "given_up": [],
     }
-    return t.cast(StackParams, options)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core import secrets
-from .._core.errors import AcceleratorError, ConflictError, ForbiddenError, InputError, KindNotServedError
+from .._core.errors import AcceleratorError, ConflictError, ForbiddenError, InputError
 from .._core.objects import KubeObject
 from .._core.ownership import MANAGED_BY
 from .._frame.argspec import LockParams, WaitParams
@@ -111,7 +111,7 @@ def _used(api: Api, params: GpuPullSecretParams) -> list[Used]:
     """Return the pull secrets that the objects of the GPU stack name, with what pulls with them."""
     fields: dict[str, list[Named]] = {}
     for kind in (*_OF_GPU, "NicClusterPolicy", "Module"):
-        for obj in _list(api, kind):
+        for obj in api.list_if_served(known(kind)):
             place = params["namespace"] if kind in _OF_GPU else params["network_namespace"]
             place = obj["metadata"]["namespace"] if kind == "Module" else place
             fields.setdefault(place, []).extend(uses.named(kind, obj))
@@ -120,24 +120,17 @@ def _used(api: Api, params: GpuPullSecretParams) -> list[Used]:
             fields.setdefault(place, []).extend(uses.named("ServiceAccount", obj))
     found: list[Used] = []
     for place in sorted(place for place, names in fields.items() if names):
-        pods, daemon_sets = _list(api, "Pod", place), _list(api, "DaemonSet", place)
-        found += uses.used(Place(place, pods, daemon_sets), fields[place])
+        pods, sets = (api.list_if_served(known(kind), place) for kind in ("Pod", "DaemonSet"))
+        found += uses.used(Place(place, pods, sets), fields[place])
     return found
 
 
 def _accounts(api: Api, namespace: str) -> list[KubeObject]:
     """Return the service accounts of a namespace; warn if the identity may not see them."""
     try:
-        return _list(api, "ServiceAccount", namespace)
+        return api.list_if_served(known("ServiceAccount"), namespace)
     except ForbiddenError as exc:
         api.warn(f"Pull secrets that only service accounts of {namespace} name are left out: {exc.message}")
-        return []
-
-
-def _list(api: Api, kind: str, namespace: str | None = None) -> list[KubeObject]:
-    try:
-        return api.list(known(kind), namespace)
-    except KindNotServedError:
         return []
 
 

@@ -130,8 +130,8 @@ def _wait(api: Api, losses: t.Mapping[str, Loss]) -> None:
 def read(api: Api, params: GpuRemovalParams) -> Cluster:
     """Return what the cluster holds, as far as the removal has to know it."""
     namespace = params["namespace"]
-    sets = _listed(api, known("MachineSet"), namespace, labels=POOL)
-    machines = _listed(api, known("Machine"), namespace, labels=POOL) if sets else []
+    sets = api.list_if_served(known("MachineSet"), namespace, labels=POOL)
+    machines = api.list_if_served(known("Machine"), namespace, labels=POOL) if sets else []
     seen = Cluster(sets, [one for one in machines if pool_of(one)], api.list(known("Node")))
     parts = params["parts"]
     if not parts:
@@ -141,7 +141,7 @@ def read(api: Api, params: GpuRemovalParams) -> Cluster:
         NETWORK: params["network_namespace"],
         NFD: params["nfd_namespace"],
     }
-    csvs = _listed(api, known("ClusterServiceVersion"), labels=_NOT_COPIED)
+    csvs = api.list_if_served(known("ClusterServiceVersion"), labels=_NOT_COPIED)
     customs = {part: _customs(api, part, spaces[part], csvs) for part in (GPU, NETWORK)}
     subscriptions = _subscriptions(api, spaces)
     if NFD not in parts:
@@ -153,7 +153,7 @@ def read(api: Api, params: GpuRemovalParams) -> Cluster:
         seen.nodes,
         {**customs, NFD: _nfd(api, spaces)},
         subscriptions,
-        _listed(api, known("Module")),
+        api.list_if_served(known("Module")),
         others,
         _daemonsets(api, set(spaces.values())),
     )
@@ -161,7 +161,7 @@ def read(api: Api, params: GpuRemovalParams) -> Cluster:
 
 def _subscriptions(api: Api, spaces: t.Mapping[str, str]) -> dict[str, list[KubeObject]]:
     """Return part -> the Subscriptions in its namespace, and those of its package in another one."""
-    found = _listed(api, known("Subscription"))
+    found = api.list_if_served(known("Subscription"))
     return {
         part: [
             one
@@ -186,8 +186,8 @@ def _customs(api: Api, part: str, namespace: str, csvs: t.Iterable[KubeObject]) 
         for api_version, kind, plural in olm_csv.owned_kinds(csv)
         if kind not in known_ones
     }
-    found = [one for kind in known_ones.values() for one in _listed(api, kind)]
-    found += [one for kind in kinds.values() for one in _listed(api, kind, metadata_only=True)]
+    found = [one for kind in known_ones.values() for one in api.list_if_served(kind)]
+    found += [one for kind in kinds.values() for one in api.list_if_served(kind, metadata_only=True)]
     return [one for one in found if not one["metadata"].get("ownerReferences")]
 
 
@@ -201,7 +201,7 @@ def _nfd(api: Api, spaces: t.Mapping[str, str]) -> list[KubeObject]:
 
     An object that a stack owns goes or stays with the stack.
     """
-    found = _listed(api, known("NodeFeatureDiscovery"))
+    found = api.list_if_served(known("NodeFeatureDiscovery"))
     kind = groups.kind_of_rules(api)
     rules = [*groups.older(api, kind, groups.OLDER_RULE), *(api.list(kind) if kind else [])]
     sources = {one["metadata"]["uid"] for one in rules if owned(one)}
@@ -226,11 +226,3 @@ def _daemonsets(api: Api, spaces: t.Container[str]) -> list[KubeObject]:
         return {"metadata": one["metadata"]} if is_foreign and needs.selects_features(one) else None
 
     return api.list(known("DaemonSet"), keep=keep)
-
-
-def _listed(api: Api, kind: Kind, namespace: str | None = None, **query: t.Any) -> list[KubeObject]:
-    """Return the objects; none if the cluster does not serve the kind."""
-    try:
-        return api.list(kind, namespace, **query)
-    except KindNotServedError:
-        return []

@@ -105,9 +105,7 @@ def read(pools: t.Sequence[PoolSharingParams]) -> list[Shared]:
     problems, found = Problems(), []
     for index, one in enumerate(pools):
         path = f"pools[{index}]"
-        if one["name"] in (other["name"] for other in pools[:index]):
-            message = f"{one['name']} is in the list twice."
-            problems.add("POOL-DUPLICATE", f"{path}.name", message, "Give each pool one entry.")
+        problems.refuse_second(pools, index, path)
         sharing = _read(one["sharing"] or {}, f"{path}.sharing", problems)
         label = {str(name): str(value) for name, value in (one["node_selector"] or {}).items()}
         expected = {str(name): int(number) for name, number in (one["expected"] or {}).items()}

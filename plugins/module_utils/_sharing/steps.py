@@ -9,8 +9,8 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.well_known import MIG_CONFIG_MAP, PLUGIN_CONFIG
-from .._core.errors import AcceleratorError, KindNotServedError
-from .._core.objects import KubeObject, Snapshot, name
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject, Snapshot, name, oldest
 from .._core.ownership import MANAGED_BY, owned, selector
 from .._core.readiness import Readiness, worst
 from .._impact import consent
@@ -154,14 +154,7 @@ def _add(api: Api, here: dict[str, KubeObject], title: str, namespace: str) -> N
 
 def policy(api: Api) -> KubeObject:
     """Return the spec of the ClusterPolicy; the operator follows the oldest one alone."""
-    try:
-        policies = api.list(known("ClusterPolicy"))
-    except KindNotServedError:
-        policies = []
-    oldest: KubeObject = min(
-        policies, key=lambda one: (str(one["metadata"].get("creationTimestamp")), name(one)), default={}
-    )
-    return dict(oldest.get("spec") or {})
+    return dict(oldest(api.list_if_served(known("ClusterPolicy"))).get("spec") or {})
 
 
 def _nodes(api: Api, pools: t.Sequence[Shared]) -> list[KubeObject]:

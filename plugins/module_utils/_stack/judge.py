@@ -16,7 +16,7 @@ from .._nodes.node import short
 from .._nodes.pool_nodes import judge_size, nodes_of
 from .._nodes.system import judge_update
 from . import operands
-from .params import StackParams, StackPool
+from .params import LookParams, StackPool
 from .stages import Chain, Finding, is_consequence, placed
 
 # A function that judges one node of a pool; its snapshot holds only the pods of that node.
@@ -40,7 +40,7 @@ SLOW_GRACE: t.Final = 300.0
 _OFFERED: t.Final = ("GPU-ALLOC", "GPU-MIG-RUNNING")
 
 
-def patience(params: StackParams, clock: t.Callable[[], float], codes: t.Iterable[str]) -> Grace:
+def patience(params: LookParams, clock: t.Callable[[], float], codes: t.Iterable[str]) -> Grace:
     """Return the grace for troubles with these codes; those in SLOW have a longer one by default."""
     return Grace(
         clock, params["grace"], codes, dict.fromkeys(SLOW, params.get("slow_grace", params["grace"]))

@@ -59,6 +59,23 @@ class _ClusterPolicyOptions(BusyParams, LockParams, StateParams):
     registry: str | None
 
 
+class LookParams(t.TypedDict):
+    """The options that a look at a stack needs. settle, grace, slow_grace, node_timeout: seconds.
+
+    slow_grace: the grace of containers that crash and of images that cannot be pulled; as grace if missing.
+    """
+
+    name: str
+    namespace: str
+    pools: list[StackPool]
+    settle: float
+    node_timeout: int
+    grace: float
+    slow_grace: t.NotRequired[float]
+    go_on: bool
+    given_up: list[str]
+
+
 class _Options(_ClusterPolicyOptions):
     """The options of special_resource except name and namespace."""
 
@@ -89,10 +106,7 @@ class SpecialResourceParams(_Options):
 
 
 class StackParams(_Options):
-    """The same after backend.choose has filled in name and namespace, which may be empty, and the graces.
-
-    slow_grace: the grace of containers that crash and of images that cannot be pulled; as grace if missing.
-    """
+    """The same after backend.choose has filled in name and namespace, which may be empty, and the graces."""
 
     name: str
     namespace: str

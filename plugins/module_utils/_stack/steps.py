@@ -6,17 +6,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import typing as t
 
 from .._core.adoption import difference, foreign
-from .._core.errors import KindNotServedError, NotReadyError, WaitTimeoutError
+from .._core.errors import NotReadyError, WaitTimeoutError
 from .._core.objects import KubeObject, Snapshot, name
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 from .._nodes.labels import common_selector
 from .judge import GoOn, StackJudge
-from .params import StackParams, StackPool
+from .params import LookParams, StackParams, StackPool
 from .stages import Finding
 from .upgrade import Budget, blocked
 
@@ -26,12 +25,10 @@ REACTION: t.Final = 5.0
 
 def installed_csvs(api: Api, namespace: str) -> list[KubeObject]:
     """Return the ClusterServiceVersions of the namespace; empty without OLM."""
-    with contextlib.suppress(KindNotServedError):
-        return api.list(known("ClusterServiceVersion"), namespace)
-    return []
+    return api.list_if_served(known("ClusterServiceVersion"), namespace)
 
 
-def settle_seconds(api: Api, params: StackParams) -> float:
+def settle_seconds(api: Api, params: LookParams) -> float:
     """Return how many seconds a verdict has to hold; the status of a changed object may still be old."""
     return float(max(params["settle"], REACTION if any(one.before for one in api.changes) else 0))
 
@@ -56,7 +53,7 @@ def nodes_query(pools: t.Sequence[StackPool]) -> Query:
     return Query(known("Node"), labels=common_selector([pool["node_selector"] for pool in pools]))
 
 
-def stack_queries(params: StackParams) -> dict[str, Query]:
+def stack_queries(params: LookParams) -> dict[str, Query]:
     """Return the queries that every operator's stack needs besides its custom resource."""
     namespace = params["namespace"]
     return {
@@ -86,7 +83,7 @@ class Wait(t.NamedTuple):
 
 
 def observe(
-    api: Api, params: StackParams, wait: Wait, verdict: t.Callable[[Snapshot], t.Any] | None = None
+    api: Api, params: LookParams, wait: Wait, verdict: t.Callable[[Snapshot], t.Any] | None = None
 ) -> dict[str, list[KubeObject]]:
     """Wait until the judge says ready, and return the last snapshot; warn of nodes outside the pools.
 

@@ -10,7 +10,7 @@ import contextlib
 import typing as t
 
 from .._core.errors import AcceleratorError, ForbiddenError, KindNotServedError
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, oldest
 from .._frame.argspec import WaitParams
 from .._kube.client import Api
 from .._kube.kinds import known
@@ -71,9 +71,11 @@ def check(api: Api, params: PreflightUpdateParams) -> dict[str, t.Any]:
 def all_checks(api: Api, params: PreflightUpdateParams, target: Target, cluster: KubeObject) -> list[Check]:
     """Return every check, in the order of the table. cluster: the ClusterVersion."""
     now = update_release.current(cluster)
-    checks = update_release.checks(cluster, listed(api, "ClusterOperator"), target.version)
+    checks = update_release.checks(cluster, api.list_if_served(known("ClusterOperator")), target.version)
     csvs = [
-        csv for namespace in params["namespaces"] for csv in listed(api, "ClusterServiceVersion", namespace)
+        csv
+        for namespace in params["namespaces"]
+        for csv in api.list_if_served(known("ClusterServiceVersion"), namespace)
     ]
     running = update_release.release(now) if now else target.release
     checks += operator_support.checks(csvs, running, target.release)
@@ -82,13 +84,6 @@ def all_checks(api: Api, params: PreflightUpdateParams, target: Target, cluster:
     checks += or_unknown("NIC driver image", "UPDATE-DRIVER", lambda: nic_checks(api, target))
     checks += or_unknown("modules", "UPDATE-KMM", lambda: module_checks(api, target))
     return checks + rollout_checks(api, gpus)
-
-
-def listed(api: Api, kind: str, namespace: str | None = None) -> list[KubeObject]:
-    """Return the objects of this kind; an empty list if the cluster does not serve it."""
-    with contextlib.suppress(KindNotServedError):
-        return api.list(known(kind), namespace)
-    return []
 
 
 def or_unknown(name: str, code: str, look: t.Callable[[], list[Check]]) -> list[Check]:
@@ -103,10 +98,8 @@ def driver_checks(
     api: Api, params: PreflightUpdateParams, gpus: list[KubeObject], target: Target
 ) -> list[Check]:
     """Return the checks of the GPU drivers. The operator uses only the oldest ClusterPolicy."""
-    policies = sorted(
-        listed(api, "ClusterPolicy"), key=lambda one: str(one["metadata"].get("creationTimestamp"))
-    )
-    if not policies or not gpus:
+    policy = oldest(api.list_if_served(known("ClusterPolicy")))
+    if not policy or not gpus:
         return drivers.checks([], [], target, {})
     namespace = params["gpu_namespace"]
     stream = api.get(known("ImageStream"), STREAM, NAMESPACE)
@@ -115,7 +108,7 @@ def driver_checks(
         "pods": api.list(known("Pod"), namespace),
         "streams": [stream] if stream else [],
     }
-    matches = [kernel.match(node, policies[0], snapshot) for node in gpus]
+    matches = [kernel.match(node, policy, snapshot) for node in gpus]
     return drivers.checks(matches, snapshot["streams"], target, known_of(api, matches, target, namespace))
 
 
@@ -129,7 +122,8 @@ def known_of(api: Api, matches: t.Sequence[kernel.Match], target: Target, namesp
 
 def nic_checks(api: Api, target: Target) -> list[Check]:
     """Return the check of the network adapters' driver images; empty without such a driver."""
-    policies = [one for one in listed(api, "NicClusterPolicy") if (one.get("spec") or {}).get("ofedDriver")]
+    found = api.list_if_served(known("NicClusterPolicy"))
+    policies = [one for one in found if (one.get("spec") or {}).get("ofedDriver")]
     live = api.list(known("DaemonSet"), labels=drivers.NIC_DRIVER) if policies else []
     needs = drivers.nic_driver_images(live, policies, target)
     if not needs:
@@ -140,7 +134,7 @@ def nic_checks(api: Api, target: Target) -> list[Check]:
 
 def module_checks(api: Api, target: Target) -> list[Check]:
     """Return a check for each Module of KMM."""
-    live = listed(api, "Module")
+    live = api.list_if_served(known("Module"))
     validations = [one for kind in VALIDATIONS for one in proofs(api, kind)] if live else []
     answers: dict[str, image.Answer] = {}
     for namespace in sorted({one["metadata"]["namespace"] for one in live}):
@@ -177,7 +171,7 @@ def rollout_checks(api: Api, gpus: list[KubeObject]) -> list[Check]:
 
     pods = api.list(known("Pod"), keep=of_gpus) if names else []
     return [
-        *rollout.pools(listed(api, "MachineConfigPool")),
+        *rollout.pools(api.list_if_served(known("MachineConfigPool"))),
         *([rollout.nodes(gpus), rollout.workloads(pods)] if gpus else []),
         *rollout.budgets(api.list(known("PodDisruptionBudget")), covered),
     ]

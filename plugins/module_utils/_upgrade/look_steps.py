@@ -10,7 +10,6 @@ import typing as t
 from dataclasses import dataclass, field
 
 from .._catalogue.well_known import GPU_PRESENT
-from .._core.errors import KindNotServedError
 from .._core.objects import KubeObject, Snapshot
 from .._kube.client import Api, Query
 from .._kube.kinds import known
@@ -124,11 +123,7 @@ def _listed(
         for key, one in queries(params).items()
         if key not in without
     }
-    try:
-        found["drivers"] = api.list(known("NVIDIADriver"))
-    except KindNotServedError:
-        found["drivers"] = []
-    return found
+    return {**found, "drivers": api.list_if_served(known("NVIDIADriver"))}
 
 
 def _seen(

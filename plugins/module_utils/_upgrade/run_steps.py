@@ -166,18 +166,18 @@ def _stops(api: Api, params: GpuDriverUpgradeParams) -> str:
 
 
 def finish(work: Work) -> None:
-    """Give the objects their own upgradePolicy back, and no longer hold the chosen nodes back."""
+    """Give the objects their own upgradePolicy back, and hold only nodes back that have an older driver."""
     seen, state = work.look_at_drivers(), work.state
     wave_steps.restore(work.api, seen, state.before)
-    wave_steps.release(work.api, [one for one in seen.chosen if one.is_free])
+    others = [seen.drivers[one] for one in work.plan.outside if one in seen.drivers]
+    wave_steps.release(work.api, [one for one in (*seen.chosen, *others) if one.is_free])
     wave_steps.reopen(work.api, seen.chosen)
     if held := sorted(one.name for one in seen.chosen if one.is_held and not one.is_free):
         work.api.warn(
             f"{', '.join(held)}: label {SKIP}=true stays, since the operator's object asks for another "
             "driver. Without the label the operator would end the pods with GPUs there."
         )
-    outside = [one for one in work.plan.outside if one in seen.drivers and seen.drivers[one].is_held]
-    if outside:
+    if outside := [one for one in others if one.is_held and not one.is_free]:
         work.api.warn(
             f"{number_of(len(outside), 'node')} in no chosen pool: label {SKIP}=true keeps the old "
             f"driver there until a run chooses the pool. {targets.remark(seen.targets)}".rstrip()

@@ -11,7 +11,7 @@ import typing as t
 from dataclasses import dataclass
 
 from .._core.errors import NotReadyError
-from .._core.objects import KubeObject, Snapshot, name
+from .._core.objects import KubeObject, Snapshot, name, oldest
 from .._core.ownership import owned
 from .._nodes.labels import labels
 from .._stack.nvidiadriver.judge import OWNER
@@ -143,8 +143,8 @@ def find(snapshot: Snapshot) -> list[Target]:
 
     snapshot: policies, drivers, and nodes with GPUs. Of several policies the oldest counts.
     """
-    policy = _active(snapshot["policies"])
-    if policy is None:
+    policy = oldest(snapshot["policies"])
+    if not policy:
         raise NotReadyError(
             "UPGRADE-NO-DRIVER",
             "The cluster has no ClusterPolicy, so the GPU operator brings no driver.",
@@ -183,13 +183,6 @@ def refuse_lost(targets: t.Sequence[Target], nodes: t.Iterable[str]) -> None:
             "Run `oc get nvidiadriver -o yaml`. Give one of them a nodeSelector that fits these nodes, or "
             "set gpu_upgrade_pools (module option pools) to other pools.",
         )
-
-
-def _active(policies: t.Sequence[KubeObject]) -> KubeObject | None:
-    def age(policy: KubeObject) -> tuple[str, str]:
-        return str(policy["metadata"].get("creationTimestamp") or ""), name(policy)
-
-    return min(policies, key=age, default=None)
 
 
 def refuse(target: Target, adopt: str) -> None:

@@ -57,24 +57,24 @@ def _validate_each(api: Api, params: GpuWorkloadParams, each: t.Sequence[Turn]) 
     free = [turn for turn in each if turn.error is None and turn.free]
     if free:
         _validate(api, params, free)
-        if again := [turn for turn in free if _is_overtaken(api, turn, remembered)]:
+        if again := [turn for turn in free if _is_overtaken(api, turn)]:
             _validate(api, params, again)
         _remember(api, [turn for turn in free if turn.error is None])
 
 
-def _is_overtaken(api: Api, turn: Turn, remembered: fingerprints.Memory) -> bool:
+def _is_overtaken(api: Api, turn: Turn) -> bool:
     """Return whether pods took devices of the turn's nodes before its own pods did; other nodes are left.
 
     The turn then knows these nodes as busy: a pod that comes back to its node is no trouble of the node.
     """
     if turn.error is None or turn.error.code != "WORK-UNSCHEDULABLE":
         return False
-    _left, busy = look(api, turn.params, turn.free)
-    if not busy:
+    left, busy = look(api, turn.params, turn.due)
+    if not busy.keys() - turn.busy.keys():
         return False
-    turn.error = None
+    turn.left, turn.busy, turn.error = left, busy, None
     with _noted(turn):
-        _look(api, turn, remembered)
+        _refuse_busy(api, turn)
     return turn.error is None and bool(turn.free)
 
 
@@ -100,7 +100,12 @@ def _look(api: Api, turn: Turn, remembered: fingerprints.Memory) -> None:
     if not turn.due:
         return
     turn.left, turn.busy = look(api, params, turn.due)
-    if warning := obstacles.check_busy(turn.busy, len(turn.due), params["strict"]):
+    _refuse_busy(api, turn)
+
+
+def _refuse_busy(api: Api, turn: Turn) -> None:
+    """Warn of nodes that are left out because of pods. Raises NotReadyError if that is not allowed."""
+    if warning := obstacles.check_busy(turn.busy, len(turn.due), turn.params["strict"]):
         api.warn(warning)
 
 

@@ -76,6 +76,7 @@ def test_a_validation_of_a_cluster_without_nodes_fails_with_a_code(controller: C
     assert "WORK-" in job.output
 
 
+@pytest.mark.long("two sandboxes; molecule/awx has the jobs of one in make test")
 def test_a_dead_cluster_stops_no_other_and_a_relaunch_takes_only_it(
     controller: Controller, environment: dict[str, str]
 ) -> None:

@@ -16,6 +16,8 @@ from integration.wire import Audit
 
 from openshift_sandbox import faults
 
+pytestmark = pytest.mark.long("few clusters have an operator of their own; unit tests judge the same")
+
 Data = dict[str, t.Any]
 
 API: t.Final = "fpga.example.com/v1"

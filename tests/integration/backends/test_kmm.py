@@ -16,6 +16,8 @@ from integration.playbook import Playbook
 from integration.twelve_steps import OTHER_WAY, Case, Walks
 from integration.wire import Audit
 
+pytestmark = pytest.mark.long("few clusters have KMM alone; unit tests hold each judgement")
+
 STEPS: t.Final = Case(
     "special_resource", options(), options(devices=3, kmm={"parameters": ["debug=1"]}), ABSENT
 )

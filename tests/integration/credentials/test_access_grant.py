@@ -156,6 +156,7 @@ def test_a_token_is_in_its_file_and_nowhere_else(
     assert access_token.read(path.read_text()) == token
 
 
+@pytest.mark.long("unit tests of the same module refuse the same token")
 @pytest.mark.parametrize(
     ("given", "told"),
     [

@@ -82,6 +82,7 @@ def made(cluster: Cluster) -> list[bool]:
     return [cluster.client.get(version, plural, NAME, place) is not None for version, plural, place in MADE]
 
 
+@pytest.mark.long("the unit tests of _monitoring make, keep and remove the same in memory")
 def test_it_is_made_kept_and_taken_away(
     cluster: Cluster, playbook: Playbook, audit: Audit, policy: None
 ) -> None:

@@ -14,7 +14,7 @@ from cluster import must_get
 from integration.killed import kill_playbook
 from integration.patience import until
 from integration.playbook import ROOT, Run
-from integration.scenarios.place import Data, Place
+from integration.scenarios.place import Data, Place, warnings
 
 from openshift_sandbox import faults
 
@@ -142,6 +142,8 @@ def test_a_node_that_stays_broken_gets_another_host(place: Place) -> None:
         )
     found = repaired(run)
     assert found["action"] == "replaced"
+    command = f"oc label baremetalhost -n {PLACE} gpu-0 gpu-"
+    assert [text for text in warnings(run) if command in text], warnings(run)
     (machine,) = found["new_machines"]
     host = must_get(place.client, *HOSTS, "gpu-1", PLACE)
     assert host["spec"]["consumerRef"]["name"] == machine
@@ -151,3 +153,12 @@ def test_a_node_that_stays_broken_gets_another_host(place: Place) -> None:
     until(lambda: gpus(place, "gpu-1") == 8, "a node with all its GPUs")
     again = place.done("repair_node", gpu_node="gpu-1")
     assert (repaired(again)["action"], place.writes(again)) == ("nothing", [])
+
+
+def test_without_another_host_the_machine_stays(place: Place) -> None:
+    place.client.patch(*HOSTS, "gpu-0", PLACE, {"metadata": {"labels": {"gpu": None}}})
+    with lost_gpu(place, "gpu-1"):
+        run = place.run("repair_node", gpu_node="gpu-1", gpu_repair="replace")
+    found = repaired(run)
+    assert (run.rc != 0, found["code"], place.writes(run)) == (True, "MACH-HOST", [])
+    assert "0 of 1 hosts that match gpu=h100 are free" in found["msg"]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import pytest
 from integration.machines.candidate_pools import (
     A10G,
     PAIR,
@@ -67,6 +68,7 @@ def test_a_terminal_error_ends_a_candidate_at_once(pools: Pools) -> None:
     assert places(pools) == [(A10G, B, 2)]
 
 
+@pytest.mark.long("the unit tests of candidates hold the same search")
 def test_a_machine_is_lost_and_its_type_is_sold_out(pools: Pools) -> None:
     pools.ensure(PAIR)
     before = uids(pools)
@@ -100,6 +102,7 @@ def test_a_machine_is_lost_and_its_type_is_sold_out(pools: Pools) -> None:
     assert writes_nothing(pools, PAIR, reselect=True)
 
 
+@pytest.mark.long("the unit tests of candidates hold the same search")
 def test_a_pool_that_asked_all_others_in_vain_has_what_it_had(pools: Pools) -> None:
     pools.ensure(PAIR)
     before = uids(pools)

@@ -66,6 +66,7 @@ def test_the_last_node_goes_when_told(pool: Pool) -> None:
         assert pool.machines == []
 
 
+@pytest.mark.long("the same removal as before it; unit tests hold which machine goes")
 def test_another_instance_type(pool: Pool, audit: Audit) -> None:
     assert not pool.apply(keep_replicas=1).failed
     before = pool.names
@@ -85,6 +86,7 @@ def test_another_instance_type(pool: Pool, audit: Audit) -> None:
         assert pool.is_tidy(1)
 
 
+@pytest.mark.long("the same removal as before it; unit tests hold which zone keeps its node")
 def test_the_zone_whose_node_works_keeps_it(pool: Pool) -> None:
     zones = ["us-east-2a", "us-east-2b"]
     assert not pool.apply(zones=zones, replicas=2).failed

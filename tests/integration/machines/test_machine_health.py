@@ -147,6 +147,7 @@ def deleted_by_check(cluster: Cluster) -> set[str]:
     return {name for name in names if "-ill-" in name}
 
 
+@pytest.mark.long("the unit tests of health hold the pause and its end")
 def test_it_rests_while_machines_are_replaced(
     cluster: Cluster, playbook: Playbook, audit: Audit, clean: None
 ) -> None:

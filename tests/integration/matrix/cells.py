@@ -11,14 +11,14 @@ from __future__ import annotations
 import typing as t
 
 from integration.matrix.situations import SITUATIONS
-from integration.matrix.world import ACTIONS, NIC_IMAGES
+from integration.matrix.world import ACTIONS, NIC_IMAGES, TUNING
 from integration.playbook import ROOT
 
 Cells = dict[tuple[str, str], str]
 
 PAGE: t.Final = ROOT / "docs/destructive.md"
 MARK, WRITES = "<!-- matrix -->", "<!-- writes -->"
-ROWS: t.Final = [*reversed(ACTIONS), NIC_IMAGES]
+ROWS: t.Final = [*reversed(ACTIONS), NIC_IMAGES, TUNING]
 # Situations whose cells do not follow one another: each begins with what the situation found.
 AFRESH: t.Final = {"a budget keeps the pods", "a run was killed before"}
 # These run in every `make test`: each action, each situation, and what ends people's work.
@@ -29,6 +29,7 @@ SHORT: t.Final = {
     ("remove_pool", "GPU pods run"),
     ("resize_pool to one node", "GPU pods run"),
     ("resize_pool to one node", "scaled by hand"),
+    ("repair_node", "GPU pods run"),
     ("replace_node", "GPU pods run"),
     ("replace_node", "a run was killed before"),
     ("enable_gpus, operator upgraded", "GPU pods run"),

@@ -46,7 +46,7 @@ class Stage:
     def check(self, action: str, do: Action, situations: tuple[str, ...]) -> None:
         """Run one action where all of these situations hold; each has this cell in its column."""
         page = cells.read()
-        expected = {page[action, one] for one in situations}
+        expected = {page.get((action, one), "") for one in situations}
         if not self.is_recorded and "" in expected:
             pytest.skip("docs/destructive.md says nothing about this cell yet")
         world = self.world

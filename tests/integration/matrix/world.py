@@ -5,14 +5,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
 import typing as t
 
-from cluster import Cluster
+from cluster import Cluster, must_get
+from integration.patience import until
 from integration.playbook import Run
 from integration.troubles.demo import POOLS, Demo
 from integration.wire import Audit
+
+from openshift_sandbox import faults
 
 Data = dict[str, t.Any]
 
@@ -114,6 +118,31 @@ def replace_node(world: World) -> Run:
     )
 
 
+@contextlib.contextmanager
+def lost_gpu(world: World, node: str) -> t.Iterator[None]:
+    """Let the node lose its GPU to an Xid, until it reboots."""
+    sandbox, trouble = world.cluster.needs_sandbox(), {"node": node, "xid": 79, "until": "reboot"}
+
+    def is_lost() -> bool:
+        live = must_get(world.cluster.client, "v1", "nodes", node)
+        return bool(live["status"]["allocatable"].get("nvidia.com/gpu") == "0")
+
+    faults.add(sandbox, "gpu_lost", trouble)
+    try:
+        until(is_lost, "a GPU that is out of service")
+        yield
+    finally:
+        faults.clear(sandbox, "gpu_lost", trouble)
+
+
+def repair_node(world: World) -> Run:
+    node = world.nodes[0]
+    with lost_gpu(world, node):
+        # The sandbox runs no machine-config daemon, whose image the pod would have.
+        reboot = {"gpu_reboot_with": "pod", "gpu_reboot_image": "registry.example.com/tools:1"}
+        return world.demo.playbook("repair_node", gpu_node=node, **reboot, **world.more)
+
+
 def replace_all(world: World) -> Run:
     pools = [POOLS[0] | {"disk": {"size_gib": 200}}]
     return world.enable(gpu_pools=pools, gpu_node_pool_on_change="replace", **world.more)
@@ -140,12 +169,14 @@ ACTIONS: t.Final[dict[str, t.Callable[[World], Run]]] = {
     "enable_gpus, a taint of a second pool": tolerate,
     "enable_gpus, operator upgraded": upgrade_operator,
     "enable_gpus, machines replaced": replace_all,
+    "repair_node": repair_node,
     "replace_node": replace_node,
     "resize_pool to one node": resize_down,
     "remove_pool": remove_pool,
     "remove_gpus": remove_gpus,
 }
 NIC_IMAGES: t.Final = "enable_gpus, NIC images changed"
+TUNING: t.Final = "tune_nodes, kernel arguments changed"
 # What an earlier action took away, this one needs.
 NEEDS_ALL: t.Final = {"remove_gpus"}
 

@@ -8,9 +8,12 @@ from __future__ import annotations
 import functools
 import typing as t
 
+import pytest
 from cluster import must_get
 from integration.patience import until
 from integration.platforms.pools import API, NAMESPACE, Data, Pools
+
+pytestmark = pytest.mark.long("few clusters mirror machine sets; unit tests hold who writes which")
 
 SCENARIO: t.Final = "mirrored-machine-set"
 MIRROR: t.Final = "demo-x7k2p-worker-us-east-2b"

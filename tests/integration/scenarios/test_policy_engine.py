@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import typing as t
 
+import pytest
 from cluster import must_get
 from integration.scenarios.place import Data, Place, warnings
+
+pytestmark = pytest.mark.long("few webhooks answer before a quota; unit tests hold what is said")
 
 SCENARIO: t.Final = "policy-engine"
 POOLS: t.Final[list[Data]] = [

@@ -113,6 +113,7 @@ def unpulled(cluster: Cluster) -> bool:
     )
 
 
+@pytest.mark.long("a whole rollout; the tests after it judge its parts")
 def test_a_pool_in_rollout_is_followed_to_its_end(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
     delay(cluster, os_update_reboot=3600)
     with troubles(cluster, "kernel-update-rollout"):
@@ -205,6 +206,7 @@ def test_a_release_without_its_driver_toolkit(cluster: Cluster, playbook: Playbo
         assert not playbook.tasks(task()).tasks[-1].failed
 
 
+@pytest.mark.long("few clusters have precompiled drivers; unit tests hold the images")
 def test_precompiled_drivers_need_an_image_for_each_kernel(cluster: Cluster, playbook: Playbook) -> None:
     driver = {
         "usePrecompiled": True,

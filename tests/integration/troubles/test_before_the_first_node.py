@@ -140,6 +140,7 @@ def test_a_plan_with_a_foreign_csv(cluster: Cluster, demo: Demo, audit: Audit) -
     assert cluster.client.list(OPERATORS, "subscriptions", GPU) == []
 
 
+@pytest.mark.long("stack/operators/test_olm_operator.py has a CSV that failed in every run")
 def test_a_csv_that_fails(cluster: Cluster, demo: Demo, audit: Audit) -> None:
     with trouble(cluster, "csv-failed"), demo.removed("gpu_operator"):
         run = demo.enable("gpu_operator")

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Queues of Kueue on scenario gpu-queues: an upgrade stops the queue of its pool, and gives it back."""
+"""Queues of Kueue on scenario gpu-queues: an upgrade stops the queue of its pool, and gives it back.
+
+A run that is killed in between leaves it stopped, and the next run gives it back.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,15 @@ import typing as t
 
 import pytest
 from cluster import must_get
+from integration.killed import kill_playbook
 from integration.patience import until
-from integration.stack.driver_gaps import NEW, POOL, POOLS
+from integration.scenarios.place import existing
+from integration.stack.driver_gaps import NEW, OLD, POOL, POOLS, driver
 from integration.upgrades.upgrades import Data, Upgrades
 
 SCENARIO: t.Final = "gpu-queues"
 pytestmark = [
-    pytest.mark.story("one queue, and one upgrade of its pool"),
+    pytest.mark.story("one queue, one upgrade of its pool, and two that are killed"),
     pytest.mark.long("few clusters have Kueue; the unit tests of _upgrade have queues in every run"),
 ]
 VERSION: t.Final = "kueue.x-k8s.io/v1beta1"
@@ -61,6 +66,17 @@ def works(upgrades: Upgrades) -> bool:
     return any(pod["status"].get("phase") == "Running" for pod in pods)
 
 
+def asked(version: str) -> Data:
+    """Return the variables of upgrade_driver.yml for the pool `training`."""
+    wanted = {f"gpu_driver_{key}": value for key, value in driver(version).items()}
+    return {**wanted, "gpu_pools": existing(training=8), "gpu_on_busy": "drain"}
+
+
+def is_begun(upgrades: Upgrades) -> bool:
+    """Return whether the operator has begun with the node of the pool."""
+    return upgrades.states()["a100-0"] not in ("upgrade-done", "upgrade-required")
+
+
 @pytest.fixture(scope="module")
 def installed(upgrades: Upgrades) -> Upgrades:
     upgrades.install()
@@ -95,3 +111,30 @@ def test_the_queue_is_drained_for_its_pool_and_then_as_before(installed: Upgrade
 def test_a_second_run_writes_nothing(installed: Upgrades) -> None:
     again = installed.run(pools=POOLS[1:])
     assert (again.failed, again.changed, installed.audit.writes(again)) == (False, False, []), again.result
+
+
+@pytest.mark.parametrize(
+    ("version", "moment", "held"),
+    [(OLD, lambda upgrades: True, []), (NEW, is_begun, ["t4-0", "t4-1"])],
+    ids=["before the driver changes", "while the driver changes"],
+)
+def test_the_run_after_a_killed_one_gives_the_queue_back(
+    installed: Upgrades, version: str, moment: t.Callable[[Upgrades], bool], held: list[str]
+) -> None:
+    until(lambda: is_admitted(installed) and works(installed), "the Job is at work")
+    kill_playbook(
+        installed.playbook,
+        lambda: policy(installed) == "HoldAndDrain" and moment(installed),
+        "upgrade_driver",
+        **asked(version),
+    )
+    assert policy(installed) == "HoldAndDrain"
+    run = installed.playbook.playbook("upgrade_driver", **asked(version))
+    assert run.rc == 0, run.output[-4000:]
+    assert (installed.versions()["a100-0"], policy(installed)) == (version, "None")
+    assert installed.states()["a100-0"] == "upgrade-done"
+    # The nodes of the other pool keep their driver, and are held back while the policy has another one.
+    assert (installed.cordoned(), installed.held()) == ([], held)
+    until(lambda: is_admitted(installed) and works(installed), "the Job is at work again")
+    again = installed.playbook.playbook("upgrade_driver", **asked(version))
+    assert (again.rc, installed.audit.writes(*again.tasks)) == (0, []), again.output[-4000:]

@@ -157,12 +157,7 @@ PLAYBOOKS: t.Final = [*(ROOT / "playbooks").glob("*.yml"), *(ROOT / "playbooks/t
 @pytest.mark.parametrize("playbook", PLAYBOOKS, ids=lambda path: path.stem)
 def test_no_playbook_has_a_variable_of_the_shared_ones(playbook: Path) -> None:
     """A variable of a role wins over the play's: the play would read the wrong one and say nothing."""
-    shared = {name for path in SHARED for name in yaml.safe_load(path.read_text())}
-    shared |= {
-        name
-        for role in ROLES
-        for path in role.glob("vars/*.yml")
-        for name in yaml.safe_load(path.read_text()) or {}
-    }
+    files = [*SHARED, *(path for role in ROLES for path in role.glob("vars/*.yml"))]
+    shared = {name for path in files for name in yaml.safe_load(path.read_text())}
     assert shared
     assert sorted(shared & set(variables_of_plays(yaml.safe_load(playbook.read_text())))) == []

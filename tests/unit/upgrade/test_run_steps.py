@@ -179,6 +179,17 @@ def test_nodes_of_other_pools_keep_their_driver() -> None:
     assert operator.held() == []
 
 
+def test_nodes_of_other_pools_are_free_again_when_the_old_driver_comes_back() -> None:
+    operator = Operator()
+    chosen = [{"name": "one", "node_selector": {"kubernetes.io/hostname": "gpu-1"}}]
+    steps.ensure(operator.api(), params(pools=chosen))
+    api = operator.api()
+    steps.ensure(api, params(pools=chosen, version=OLD))
+    assert operator.versions() == dict.fromkeys(THREE, OLD)
+    assert operator.held() == []
+    assert not [text for text in api.warnings if "in no chosen pool" in text]
+
+
 def test_the_upgrade_policy_is_the_users_again_at_the_end() -> None:
     operator = Operator()
     before = dict(operator.must("ClusterPolicy", "gpu-cluster-policy")["spec"]["driver"]["upgradePolicy"])

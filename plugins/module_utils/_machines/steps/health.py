@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ..._core.errors import AcceleratorError, KindNotServedError
+from ..._core.errors import AcceleratorError
 from ..._core.objects import KubeObject
 from ..._core.ownership import owned, pool_label, pool_of, selector
 from ..._frame.argspec import LockParams
@@ -115,14 +115,8 @@ def _resume(api: Api, pool: str, namespace: str) -> None:
 
 def _own(api: Api, pool: str, namespace: str) -> list[KubeObject]:
     """Return the pool's checks that this collection made; none in a cluster without the Machine API."""
-    try:
-        return [
-            one
-            for one in api.list(known("MachineHealthCheck"), namespace, labels=selector(pool_label(pool)))
-            if owned(one) and pool_of(one) == pool
-        ]
-    except KindNotServedError:
-        return []
+    found = api.list_if_served(known("MachineHealthCheck"), namespace, labels=selector(pool_label(pool)))
+    return [one for one in found if owned(one) and pool_of(one) == pool]
 
 
 def remediated(events: t.Iterable[KubeObject], sets: t.Collection[str]) -> list[KubeObject]:

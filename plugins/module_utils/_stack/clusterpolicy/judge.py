@@ -21,7 +21,7 @@ from .. import operands, stages
 from ..drivers import kernel
 from ..judge import ROLLOUT, StackJudge, harden_some, judge_pools, one_line_each, patience
 from ..node import late_outside, ready_but_outside
-from ..params import StackParams, StackPool
+from ..params import LookParams, StackPool
 from ..stages import Finding, on_object
 from ..upgrade import RUNNING, with_progress
 from .manifest import effective_tolerations
@@ -75,7 +75,7 @@ DOUBTFUL: t.Final = ("GPU-ALLOC",)
 class Judge(StackJudge):
     """The judge of a wait; it fails devices that stay missing, and shows how far a new kernel has come."""
 
-    def __init__(self, params: StackParams, clock: t.Callable[[], float]) -> None:
+    def __init__(self, params: LookParams, clock: t.Callable[[], float]) -> None:
         super().__init__(
             lambda snapshot: judge(snapshot, params["name"], params["pools"]),
             CHAIN,

@@ -13,7 +13,7 @@ from ..._catalogue import driver_modules
 from ..._core import fields
 from ..._core.conditions import find
 from ..._core.errors import InputError, NotReadyError
-from ..._core.objects import KubeObject, merge, name
+from ..._core.objects import KubeObject, merge, name, oldest
 from ..._nodes.taints import GPU_TOLERATION, merge_tolerations, operand_tolerations
 from ..params import StackParams, StackPool, Values
 from . import options
@@ -27,18 +27,6 @@ GO_BACK: t.Final = (
 )
 _IMAGE: t.Final = ("version", "repository", "image")
 _REGISTRY: t.Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)*/?")
-
-
-def oldest(policies: t.Iterable[KubeObject]) -> KubeObject:
-    """Return the ClusterPolicy that counts, the oldest, then the first by name; empty without policies.
-
-    The operator passes over all others and gives them no status.
-    """
-    return min(
-        policies,
-        key=lambda one: (str(one["metadata"].get("creationTimestamp") or ""), name(one)),
-        default={},
-    )
 
 
 def anew(older: str, title: str) -> str:

@@ -6,11 +6,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import typing as t
 
 from ..._catalogue.well_known import MIG_CONFIG_MAP, PLUGIN_CONFIG_MAP
-from ..._core.errors import ForbiddenError, KindNotServedError, NotReadyError
+from ..._core.errors import ForbiddenError, NotReadyError
 from ..._core.objects import name
 from ..._kube.client import Api
 from ..._kube.kinds import known
@@ -63,9 +62,7 @@ def refuse_other_stack(api: Api, title: str) -> None:
 
 def gpu_cluster(api: Api) -> str:
     """Return the name of the GPUCluster, or an empty string without one."""
-    with contextlib.suppress(KindNotServedError):
-        return next((name(one) for one in api.list(known("GPUCluster"))), "")
-    return ""
+    return next((name(one) for one in api.list_if_served(known("GPUCluster"))), "")
 
 
 def check_references(api: Api, params: StackParams) -> None:

@@ -10,13 +10,13 @@ import re
 import typing as t
 
 from ..._core.conditions import find, since
-from ..._core.objects import KubeObject, Snapshot, name
+from ..._core.objects import KubeObject, Snapshot, name, oldest
 from ..._core.readiness import FAILED, PENDING, READY
 from ..._nodes.labels import has_nvidia_pci, labels
 from .. import operands, stages
 from ..signatures import NFD_WORKERS, recognise
 from ..stages import RECONCILE_FAILED, Finding, on_object
-from .manifest import anew, oldest, reason, state
+from .manifest import anew, reason, state
 from .node import BLIND
 
 # Name of a state in the operator's message -> component of the operand.

@@ -25,7 +25,7 @@ from ..._nodes.pool_nodes import check_pools
 from .. import left_labels, operands
 from ..drivers.steps import mirrored, refuse_unmade
 from ..judge import judge_gone, one_line_each
-from ..params import StackParams
+from ..params import LookParams, StackParams
 from ..stages import Finding
 from ..steps import Wait, installed_csvs, observe, settle_foreign, stack_queries, toolkit_query
 from . import manifest, preconditions
@@ -199,7 +199,7 @@ def _policies(api: Api, params: StackParams) -> list[KubeObject]:
         return []
 
 
-def observe_policy(api: Api, params: StackParams, also: Also | None = None) -> Snapshot:
+def observe_policy(api: Api, params: LookParams, also: Also | None = None) -> Snapshot:
     """Wait until the stack works, and return the last snapshot.
 
     also: queries and judge of a backend that builds on this one.
@@ -224,7 +224,7 @@ def observe_policy(api: Api, params: StackParams, also: Also | None = None) -> S
     return snapshot
 
 
-def _monitoring(api: Api, params: StackParams) -> dict[str, list[KubeObject]]:
+def _monitoring(api: Api, params: LookParams) -> dict[str, list[KubeObject]]:
     """Return the objects that collect metrics, by two small requests; empty if a request fails."""
     with contextlib.suppress(AcceleratorError):
         namespace = api.get(known("Namespace"), params["namespace"])

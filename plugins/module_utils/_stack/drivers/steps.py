@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import typing as t
 from dataclasses import replace
@@ -97,10 +96,7 @@ def mirrored(api: Api, params: StackParams, csvs: t.Callable[[], list[KubeObject
         return params
     from . import registry
 
-    sets: list[KubeObject] = []
-    for kind in registry.SETS:
-        with contextlib.suppress(KindNotServedError):
-            sets += [{"kind": kind, **one} for one in api.list(known(kind))]
+    sets = [{"kind": kind, **one} for kind in registry.SETS for one in api.list_if_served(known(kind))]
     found = registry.mirrored(params, mirror, registry.images(csvs()), registry.sources(sets))
     if found.kept:
         api.warn(

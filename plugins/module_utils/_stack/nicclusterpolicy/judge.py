@@ -21,7 +21,7 @@ from ..._nodes.pool_nodes import nodes_of
 from .. import operands, stages, table
 from ..judge import StackJudge, judge_pools, patience
 from ..node import late_outside, outside_as_result, with_status
-from ..params import StackParams, StackPool
+from ..params import LookParams, StackPool
 from ..stages import Finding, Stage, on_object
 from . import manifest
 from .manifest import NAME
@@ -59,9 +59,8 @@ PASSING: t.Final = (
 )
 
 
-def judging(params: StackParams, clock: t.Callable[[], float]) -> StackJudge:
-    """Return the judge of a wait."""
-    offered = manifest.offered(params)
+def judging(params: LookParams, offered: t.Sequence[str], clock: t.Callable[[], float]) -> StackJudge:
+    """Return the judge of a wait. offered: resources that the plugins will offer."""
     return StackJudge(
         lambda snapshot: judge(snapshot, params["pools"], offered), CHAIN, patience(params, clock, PASSING)
     )

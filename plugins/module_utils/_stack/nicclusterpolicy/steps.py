@@ -68,7 +68,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     wait = Wait(
         "NIC stack",
         {"policies": Query(POLICY), **stack_queries(params)},
-        judging(params, api.clock),
+        judging(params, offered, api.clock),
         PODS,
         lambda seen, findings: summarize(seen, pools, offered, findings),
     )

@@ -44,9 +44,7 @@ def read(pools: t.Sequence[PoolTuningParams]) -> list[Tuning]:
     problems, found = Problems(), []
     for index, one in enumerate(pools):
         path = f"pools[{index}]"
-        if one["name"] in (other["name"] for other in pools[:index]):
-            message = f"{one['name']} is in the list twice."
-            problems.add("POOL-DUPLICATE", f"{path}.name", message, "Give each pool one entry.")
+        problems.refuse_second(pools, index, path)
         given = schema.read(one["tuning"] or {}, f"{path}.tuning", problems)
         if problems.at(path):
             continue

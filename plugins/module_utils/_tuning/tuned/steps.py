@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ..._core.errors import AcceleratorError, KindNotServedError, NotReadyError, WaitTimeoutError
+from ..._core.errors import AcceleratorError, NotReadyError, WaitTimeoutError
 from ..._core.input import Problems
 from ..._core.objects import KubeObject, named
 from ..._core.ownership import MANAGED_BY, owned, selector
@@ -114,10 +114,7 @@ def _parent(api: Api, one: Tuning) -> str:
 
 def _has_pools(api: Api) -> bool:
     """Return True if this collection has made a MachineConfigPool in the cluster."""
-    try:
-        return bool(api.list(known("MachineConfigPool"), labels=selector(MANAGED_BY)))
-    except KindNotServedError:
-        return False
+    return bool(api.list_if_served(known("MachineConfigPool"), labels=selector(MANAGED_BY)))
 
 
 def _ended(rolled: t.Iterable[dict[str, t.Any]]) -> dict[str, t.Any]:

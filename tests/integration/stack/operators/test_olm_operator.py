@@ -246,6 +246,7 @@ def test_somebody_elses_subscription_is_reported_and_never_deleted(
     assert audit.writes(other, absent, elsewhere) == []
 
 
+@pytest.mark.long("real time of OLM; unit tests hold what is said meanwhile")
 def test_a_catalogue_that_is_away_is_waited_for(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
     sandbox = cluster.needs_sandbox()
 

@@ -67,6 +67,7 @@ def test_other_owners_are_found_before_anything_is_written(
     assert audit.writes(owned, unsupported, all_only) == []
 
 
+@pytest.mark.long("the unit tests of the catalogue hold each question")
 def test_catalogues_that_leave_a_question(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
     sriov: Data = {"name": "sriov-network-operator", "namespace": "it-twice"}
     with trouble(cluster, "package_twice", package=sriov["name"], catalog="certified-operators"):

@@ -36,6 +36,22 @@ def make(*reconcilers: Reconciler, directory: Path = Path("/nonexistent"), **sce
     return world
 
 
+def add_job_pod(
+    world: World, name: str, namespace: str, count: int = 1, resource: str = "nvidia.com/gpu"
+) -> None:
+    """Create a running pod on gpu-0 that holds devices."""
+    container = {"name": "cuda", "image": "cuda", "resources": {"limits": {resource: str(count)}}}
+    world.api.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "namespace": namespace},
+            "spec": {"nodeName": "gpu-0", "restartPolicy": "Never", "containers": [container]},
+            "status": {"phase": "Running"},
+        }
+    )
+
+
 def add_operand(
     world: World, app: str, hold: str | None = "init", ready: bool = False, **labels: str
 ) -> None:

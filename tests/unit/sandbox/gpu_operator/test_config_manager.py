@@ -15,6 +15,7 @@ from unit.sandbox.gpu_operator.builders import (
     NAMESPACE,
     Object,
     add_driver,
+    add_job_pod,
     add_operand,
     daemon_set,
     make,
@@ -212,28 +213,13 @@ def test_mps_has_limits() -> None:
     assert pod_annotations(world, DAEMON)[CRASH] == "mps-control-daemon-ctr"
 
 
-def add_pod(world: World, name: str, count: int = 1, resource: str = "nvidia.com/gpu") -> None:
-    container = {"name": "cuda", "image": "cuda", "resources": {"limits": {resource: str(count)}}}
-    metadata = {"name": name, "namespace": "default"}
-    spec = {"nodeName": "gpu-0", "containers": [container]}
-    world.api.create(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": metadata,
-            "spec": spec,
-            "status": {"phase": "Running"},
-        }
-    )
-
-
 def test_pods_share_devices(tmp_path: Path) -> None:
     world = world_of(tmp_path)
     write(world, **CONTENT)
     start(world, PLUGIN)
     for number in range(8):
-        add_pod(world, f"pod-{number}")
-    add_pod(world, "two", 2)
+        add_job_pod(world, f"pod-{number}", "default")
+    add_job_pod(world, "two", "default", 2)
     world.settle(1)
     given = [pod_annotations(world, f"pod-{number}", "default")[DEVICES] for number in range(8)]
     assert sorted(given) == sorted("01230123")
@@ -244,8 +230,8 @@ def test_a_plugin_that_gives_one_shared_device_refuses_two(tmp_path: Path) -> No
     world = world_of(tmp_path)
     write(world, four=sliced(4, ONE_EACH))
     start(world, PLUGIN)
-    add_pod(world, "one")
-    add_pod(world, "two", 2)
+    add_job_pod(world, "one", "default")
+    add_job_pod(world, "two", "default", 2)
     world.settle(1)
     assert DEVICES in pod_annotations(world, "one", "default")
     status = world.api.get("Pod", "two", "default")["status"]
@@ -266,8 +252,8 @@ def test_parts_of_a_gpu_are_devices_too(tmp_path: Path) -> None:
         "nvidia.com/mig-2g.10gb": "1",
     }
     for number in range(8):
-        add_pod(world, f"pod-{number}", resource="nvidia.com/mig-1g.5gb")
-    add_pod(world, "whole")
+        add_job_pod(world, f"pod-{number}", "default", resource="nvidia.com/mig-1g.5gb")
+    add_job_pod(world, "whole", "default")
     world.settle(1)
     given = [pod_annotations(world, f"pod-{number}", "default")[DEVICES] for number in range(8)]
     assert sorted(given) == sorted(["0:1g.5gb:0", "0:1g.5gb:1", "1:1g.5gb:0", "1:1g.5gb:1"] * 2)

@@ -11,7 +11,14 @@ from pathlib import Path
 
 import pytest
 from unit.sandbox.fake_api import World
-from unit.sandbox.gpu_operator.builders import NAMESPACE, add_operand, labels, make, pod_annotations
+from unit.sandbox.gpu_operator.builders import (
+    NAMESPACE,
+    add_job_pod,
+    add_operand,
+    labels,
+    make,
+    pod_annotations,
+)
 
 from openshift_sandbox.stand_ins.core.boots import restart
 from openshift_sandbox.stand_ins.gpu_operator.logs import GpuLogs
@@ -75,20 +82,6 @@ def clients(world: World) -> set[str | None]:
     return {labels(world).get(f"nvidia.com/gpu.deploy.{one}") for one in CLIENTS}
 
 
-def add_holder(world: World) -> None:
-    container = {"name": "one", "image": "cuda", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
-    metadata, spec = {"name": "job", "namespace": "team"}, {"nodeName": "gpu-0", "containers": [container]}
-    world.api.create(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": metadata,
-            "spec": spec,
-            "status": {"phase": "Running"},
-        }
-    )
-
-
 @pytest.mark.parametrize(
     ("trouble", "found", "made"),
     [("", "success", SMALL), ("mig_fails", "failed", None), ("mig_stuck", "pending", None)],
@@ -150,7 +143,7 @@ def test_clients_that_stay_leave_the_node_pending() -> None:
 
 def test_a_pod_with_a_gpu_makes_it_fail_until_another_label_comes(tmp_path: Path) -> None:
     world = world_of(directory=tmp_path)
-    add_holder(world)
+    add_job_pod(world, "job", "team")
     start(world)
     assert (state(world), clients(world)) == ("failed", {"true"})
     assert "In use by another client" in (tmp_path / f"pod-logs/{NAMESPACE}_{MANAGER}.log").read_text()
@@ -165,7 +158,7 @@ def test_a_pod_with_a_gpu_makes_it_fail_until_another_label_comes(tmp_path: Path
 
 def test_a_layout_that_is_there_already_stops_nothing() -> None:
     world = world_of("all-disabled")
-    add_holder(world)
+    add_job_pod(world, "job", "team")
     start(world)
     assert (state(world), layout(world)) == ("success", None)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import StackJudge
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import (
     judge as nic_judge,
     manifest as nic_manifest,
@@ -118,8 +119,12 @@ def world(**more: t.Any) -> dict[str, list[Data]]:
     return found | more
 
 
+def judging(asked: StackParams) -> StackJudge:
+    return nic_judge.judging(asked, nic_manifest.offered(asked), lambda: 0.0)
+
+
 def verdict(snapshot: dict[str, list[Data]], **more: t.Any) -> t.Any:
-    return nic_judge.judging(params(**more), lambda: 0.0)(snapshot)
+    return judging(params(**more))(snapshot)
 
 
 def crashing() -> Data:
@@ -157,7 +162,7 @@ def stages(snapshot: dict[str, list[Data]], *pools: Data, **more: t.Any) -> dict
 
 def told(snapshot: dict[str, list[Data]], *pools: t.Any, **more: t.Any) -> Data:
     asked = params(pools=list(pools) or [POOL], **more)
-    judge = nic_judge.judging(asked, lambda: 0.0)
+    judge = judging(asked)
     judge(snapshot)
     return summarize(snapshot, asked["pools"], nic_manifest.offered(asked), judge.findings)
 

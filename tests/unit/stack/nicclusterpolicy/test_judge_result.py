@@ -12,6 +12,7 @@ from unit.stack.nicclusterpolicy.builders import (
     Data,
     crashing,
     elsewhere,
+    judging,
     node,
     offering,
     params,
@@ -26,7 +27,6 @@ from unit.stack.nicclusterpolicy.builders import (
 from unit.stack.nicclusterpolicy.test_judge import BEHIND, NEWER
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import (
-    judge as nic_judge,
     node as nic_node,
 )
 
@@ -118,7 +118,7 @@ def test_a_policy_that_alone_is_not_ready_is_the_trouble() -> None:
 
 
 def test_nodes_of_nobody_hold_nothing_up() -> None:
-    judge = nic_judge.judging(params(), lambda: 0.0)
+    judge = judging(params())
     assert judge(elsewhere()).is_ready
     assert "outside the pools alone: n2 (mofed is not Ready)" in judge.findings[-1].message
     found = told(elsewhere())

@@ -12,6 +12,7 @@ from unit.sandbox.fake_api import World
 from unit.sandbox.gpu_operator.builders import (
     NAMESPACE,
     Object,
+    add_job_pod,
     add_operand,
     conditions,
     make,
@@ -100,20 +101,6 @@ def test_operands_wait_for_a_while() -> None:
 @pytest.mark.parametrize(("version", "code"), [(OLD, "0"), (NEW, "1")])
 def test_programs_fail_on_a_new_driver(version: str, code: str) -> None:
     world = with_driver(version, troubles=[{"type": "cuda_fails", "version": NEW}])
-    spec = {
-        "nodeName": "gpu-0",
-        "restartPolicy": "Never",
-        "containers": [{"name": "c", "resources": {"limits": {"nvidia.com/gpu": "1"}}}],
-    }
-    metadata = {"name": "cuda", "namespace": NAMESPACE}
-    world.api.create(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": metadata,
-            "spec": spec,
-            "status": {"phase": "Running"},
-        }
-    )
+    add_job_pod(world, "cuda", NAMESPACE)
     world.settle(3)
     assert pod_annotations(world, "cuda")[EXIT_CODE] == code
