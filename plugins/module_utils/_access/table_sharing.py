@@ -25,9 +25,9 @@ repartition
   -            create                               Pod/eviction
   machines     get,list,patch                       MachineSet
   machines     get,patch                            Machine
-  machines     list?,patch?                         MachineHealthCheck
+  machines     get?,list?,patch?                    MachineHealthCheck
   gpu          get                                  ConfigMap
-  gpu          list,watch,delete                    Pod
+  gpu          get,list,watch,delete                Pod
   gpu          get?                                 Pod/log
 gpu_sharing absent
   gpu          get,list                             ConfigMap
@@ -44,8 +44,8 @@ gpu_sharing mig absent
   -            create                               Pod/eviction
   machines     get,list,patch                       MachineSet
   machines     get,patch                            Machine
-  machines     list?,patch?                         MachineHealthCheck
+  machines     get?,list?,patch?                    MachineHealthCheck
   gpu          get                                  ConfigMap
-  gpu          list,watch,delete                    Pod
+  gpu          get,list,watch,delete                Pod
   gpu          get?                                 Pod/log
 """

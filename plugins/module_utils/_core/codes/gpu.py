@@ -107,7 +107,8 @@ STACK: t.Final = (
         "GPU-MIG-FILE",
         "The ConfigMap that the ClusterPolicy names for the MIG manager is not written in a form to which "
         "configurations can be added. Nothing was changed.",
-        "Write config.yaml in block style, with the configurations below a line mig-configs.",
+        "Run `oc edit configmap NAME -n nvidia-gpu-operator`, and write config.yaml in block style, with the "
+        "configurations below a line mig-configs.",
     ),
     Code(
         "GPU-MIG-FOREIGN",
