@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: gpu_sharing
-short_description: Share GPUs between pods by time-slicing or MPS
+short_description: Share GPUs between pods by time-slicing, MPS or MIG
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
@@ -23,6 +23,9 @@ description:
     restarts the pods that read it, on the nodes of that profile only.
   - Time-slicing ends no pod. A change from or to MPS ends the CUDA contexts of pods on the node, so the
     module asks for it first (O(on_busy)).
+  - For MIG it writes one configuration for each geometry of a pool into the ConfigMap of the MIG manager, and
+    gives nodes without a driver stack the label C(nvidia.com/mig.config). Nodes that offer GPUs keep their
+    geometry, because a change needs them empty (M(accelerators.openshift.gpu_repartition)).
   - Waits until each node offers its GPUs times the replicas, under the right name, and is labelled so. Nodes
     whose device plugin does not read the ConfigMap yet are left out.
   - O(state=absent) takes labels and profiles away. The ConfigMap goes with its last profile, unless a
@@ -61,7 +64,19 @@ options:
             does not get more of the GPU than a pod with one.
           - C(mps) has C(replicas) (2 to 48) and C(rename). Each client gets its part of the memory and of the
             threads of the GPU.
+          - C(mig) has C(strategy), V(single) or V(mixed), and one of C(slices) (equal parts, which needs
+            O(pools[].partitions)), C(profile), C(layout) (partitions of each GPU, as number by profile) and
+            C(config) (entries as in a file of mig-parted).
         type: dict
+      partitions:
+        description:
+          - With C(mig), the configuration for each instance type, as
+            M(accelerators.openshift.gpu_plan) returns it. Each entry has C(instance_type), empty for all
+            nodes, C(config), entries as in a file of mig-parted, and C(expected), what such a node has to
+            offer.
+          - By default one configuration, made from O(pools[].sharing).
+        type: list
+        elements: dict
       expected:
         description:
           - What each node has to offer, as number by resource.
@@ -82,6 +97,22 @@ options:
         all the same.
     type: bool
     default: false
+  on_change:
+    description:
+      - What to do if nodes that offer GPUs have another geometry than their pool.
+      - V(fail) changes nothing and fails with C(GPU-MIG-CHANGE). V(keep) leaves it to
+        M(accelerators.openshift.gpu_repartition), and writes the rest.
+    type: str
+    choices: [fail, keep]
+    default: fail
+  mig_reboot:
+    description:
+      - Whether the MIG manager may reboot a node whose MIG mode changes only by that, as on many virtual
+        machines. RV(mig_manager) has the environment variable for it.
+      - The MIG manager reboots the node at once. Nodes that are there are emptied before
+        (M(accelerators.openshift.gpu_repartition)), and a new node has no pods with GPUs yet.
+    type: bool
+    default: false
   on_busy:
     description:
       - What to do if the way of sharing changes from or to MPS on nodes where pods use GPUs.
@@ -91,6 +122,7 @@ options:
     choices: [fail, drain, wait]
     default: fail
 seealso:
+  - module: accelerators.openshift.gpu_repartition
   - module: accelerators.openshift.special_resource
 """
 
@@ -126,7 +158,7 @@ config_map:
   type: str
   sample: gpu-sharing
 found:
-  description: Whether the ConfigMap existed before the task.
+  description: Whether a ConfigMap of shared GPUs existed before the task.
   returned: success
   type: bool
   sample: true
@@ -142,9 +174,20 @@ is_named:
   returned: success
   type: bool
   sample: true
+mig:
+  description: What C(mig) of the ClusterPolicy has to be. Empty if no pool of this collection uses MIG.
+  returned: success
+  type: dict
+  sample: {strategy: mixed}
+mig_manager:
+  description: What C(migManager) of the ClusterPolicy has to have, in the same way.
+  returned: success
+  type: dict
+  sample: {config: {name: gpu-mig, default: ""}}
 pools:
   description:
-    - Each pool with its profile, the shares of a GPU, the resource that pods request, and its nodes.
+    - Each pool with its profile, its MIG configurations, the shares of a GPU, the resource that pods request,
+      and its nodes.
     - C(ready) of a node says whether it offers all its shares.
   returned: success
   type: list
@@ -154,6 +197,7 @@ pools:
       profile: gpu-inference
       replicas: 4
       resource: nvidia.com/gpu
+      mig_configs: []
       nodes: [{name: gpu-1, ready: true}]
 ends:
   description: What a change from or to MPS ends (O(on_busy)), with nodes and pods.
@@ -193,11 +237,14 @@ SPEC = ArgumentSpec(
                 "node_selector": {"type": "dict"},
                 "sharing": {"type": "dict"},
                 "expected": {"type": "dict"},
+                "partitions": {"type": "list", "elements": "dict"},
             },
         },
         "config_map": {"type": "str"},
         "namespace": {"type": "str", "default": "nvidia-gpu-operator"},
         "only_add": {"type": "bool", "default": False},
+        "mig_reboot": {"type": "bool", "default": False},
+        "on_change": {"type": "str", "choices": ["fail", "keep"], "default": "fail"},
     },
 ).merge(AUTH, LOCK, ON_BUSY, STATE, WAIT)
 

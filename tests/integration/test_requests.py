@@ -75,6 +75,10 @@ PULL: t.Final[Data] = {
     },
     "ignore_errors": True,
 }
+# A run on a cluster where nothing is shared, and nothing has to be.
+WHOLE: t.Final[Data] = {"namespace": SPACE, "pools": [{"name": "one"}]}
+SHARING: t.Final[Data] = {"accelerators.openshift.gpu_sharing": WHOLE}
+PARTITION: t.Final[Data] = {"accelerators.openshift.gpu_repartition": WHOLE}
 NODES: t.Final = "{{ query('accelerators.openshift.gpu_nodes', query='[].name') }}"
 
 # Name, task, and the verbs of its requests in order. Each step needs those before it.
@@ -94,6 +98,8 @@ STEPS: t.Final[list[tuple[str, Data, list[str]]]] = [
     ("kind of no group (absent)", manifests(UNKNOWN, state="absent"), ["get"]),
     ("no pools to pause", {"accelerators.openshift.update_pools": {}}, ["list", "list"]),
     ("no pull secret", PULL, ["list"] * 6),
+    ("no GPU to share", SHARING, ["list"]),
+    ("no GPU to partition", PARTITION, ["list", "get"]),
     ("no operator to upgrade", {"accelerators.openshift.operator_upgrade": {}}, ["list"]),
     ("rights", {"accelerators.openshift.access_grant": RIGHTS}, GRANTED),
     ("rights unchanged", {"accelerators.openshift.access_grant": RIGHTS}, LOOKED),
@@ -138,8 +144,10 @@ AGAIN: t.Final = {
     "list tuneds.tuned.openshift.io": 1,
     # This dry run shows whether the quota refuses one GPU too many.
     "create pods": 1,
-    # what is validated; whether an earlier run shared GPUs
-    "get configmaps": 2,
+    # what is validated
+    "get configmaps": 1,
+    # whether an earlier run shared GPUs
+    "list configmaps": 1,
 }
 
 

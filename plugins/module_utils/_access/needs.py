@@ -10,7 +10,7 @@ import typing as t
 
 from .._core.objects import KubeObject
 from .._kube.kinds import known
-from . import policy_table, table
+from . import table, table_policy, table_sharing
 
 # A place of the table that stands for the whole cluster.
 CLUSTER: t.Final = ""
@@ -19,7 +19,7 @@ TUNING: t.Final = "openshift-cluster-node-tuning-operator"
 # Parts that are of no role.
 SHARED: t.Final = (
     *("lease", "lease read", "plan", "leftovers", "removal"),
-    *("preflight", "update pools", "operator_upgrade", "pull_secret", "repair"),
+    *("preflight", "update pools", "operator_upgrade", "pull_secret", "repair", "repartition"),
 )
 # What each playbook does. A role that the user leaves out by a tag is not asked about.
 _CREATE: t.Final = (
@@ -42,6 +42,7 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
         *("lease", "gpu_node_pool absent", "node_tuning absent", "gpu_sharing absent"),
         "gpu_policy absent",
     ),
+    "repartition": ("lease", "plan", "repartition", "gpu_sharing", "gpu_operator"),
     "tune_nodes": ("lease", "plan", "node_tuning"),
     "before_openshift_update": ("lease", "preflight", "update pools"),
     "after_openshift_update": (
@@ -134,7 +135,7 @@ def _read(text: str) -> dict[str, list[Row]]:
     return parts
 
 
-TABLE: t.Final = _read(table.TEXT + policy_table.TEXT)
+TABLE: t.Final = _read(table.TEXT + table_policy.TEXT + table_sharing.TEXT)
 # Roles that install an operator, with the place of its namespace.
 OPERATORS: t.Final = {
     "node_feature_discovery": "nfd",
@@ -216,6 +217,8 @@ def details_of(
             found |= {"gpu_node_pool autoscale", "gpu_node_pool autoscale absent"}
         if pool.get("sharing"):
             found |= {"gpu_sharing pools", "gpu_sharing pools absent"}
+        if (pool.get("sharing") or {}).get("mig"):
+            found.add("gpu_sharing mig absent")
         if pool.get("tuning"):
             found.add("node_tuning tuned")
         if (pool.get("tuning") or {}).get("reboot") == "planned":

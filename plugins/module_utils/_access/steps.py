@@ -29,6 +29,7 @@ class AccessReviewParams(LockParams, WaitParams):
         "resize_pool",
         "replace_node",
         "repair_node",
+        "repartition",
         "remove_pool",
         "tune_nodes",
         "drift",

@@ -137,21 +137,6 @@ gpu_operator absent
   -            list?                                ResourceClaim
   -            get?,patch?                          Node Namespace
   gpu          list,watch                           DaemonSet Pod
-gpu_sharing
-  gpu          get                                  ConfigMap
-gpu_sharing pools
-  -            list                                 ClusterPolicy
-  -            get,list,watch,patch                 Node
-  -            list?,watch?                         Pod
-  gpu          get,create,patch                     ConfigMap
-  gpu          get,list,watch,delete                Pod
-gpu_sharing absent
-  gpu          get                                  ConfigMap
-gpu_sharing pools absent
-  -            list                                 ClusterPolicy
-  -            get,list,patch                       Node
-  -            list,watch                           Pod
-  gpu          get,list,watch,patch,delete          ConfigMap
 nvidia_network_operator
   -            list                                 ClusterExtension Deployment
   -            get,list,watch,create,patch          NicClusterPolicy

@@ -2,12 +2,20 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Models of accelerators: memory, vendor and MIG profiles."""
+"""Models of accelerators: memory, vendor and MIG profiles.
+
+Source of the MIG profiles: "Supported MIG Profiles" in NVIDIA's MIG User Guide, and the configurations of GPU
+operator 26.7.0, both as of MIG_AS_OF.
+"""
 
 from __future__ import annotations
 
 import typing as t
 from dataclasses import dataclass, field
+
+MIG_AS_OF: t.Final = "2026-08"
+# The end of a profile with the media engines, which one partition of a GPU can have.
+MEDIA: t.Final = "+me"
 
 
 @dataclass(frozen=True)
@@ -72,12 +80,14 @@ GPUS: t.Final[dict[str, Gpu]] = {
     "T4G": Gpu("T4G", 16),
     "A10": Gpu("A10", 24),
     "A10G": Gpu("A10G", 24),
+    "A30": Gpu("A30", 24, profiles=_quarters(6)),
     "A100-40": Gpu("A100", 40, profiles=_sevenths(5, 10, 20, 40)),
     "A100-80": Gpu("A100", 80, profiles=_sevenths(10, 20, 40, 80)),
     "L4": Gpu("L4", 24),
     "L40S": Gpu("L40S", 48),
     "H100-80": Gpu("H100", 80, profiles=_sevenths(10, 20, 40, 80)),
     "H100-94": Gpu("H100-NVL", 94, profiles=_sevenths(12, 24, 47, 94)),
+    "GH200-96": Gpu("GH200", 96, profiles=_sevenths(12, 24, 48, 96)),
     "H200": Gpu("H200", 141, profiles=_sevenths(18, 35, 71, 141)),
     "B200": Gpu("B200", 180, profiles=_sevenths(23, 45, 90, 180)),
     "B300": Gpu("B300", 268, profiles=_sevenths(34, 67, 135, 269)),

@@ -22,6 +22,13 @@ GPU_SHARED: t.Final = f"{GPU}.shared"
 PLUGIN_CONFIG: t.Final = f"{NVIDIA}device-plugin.config"
 # The ConfigMap with the profiles of shared GPUs, unless the user names another one.
 PLUGIN_CONFIG_MAP: t.Final = "gpu-sharing"
+# The configuration by which the MIG manager partitions the GPUs of the node, and how far it is.
+MIG_CONFIG: t.Final = f"{NVIDIA}mig.config"
+MIG_STATE: t.Final = f"{NVIDIA}mig.config.state"
+# Prefix of the resource of a partition, with strategy mixed.
+PARTITION: t.Final = f"{NVIDIA}mig-"
+# The ConfigMap with the configurations of partitioned GPUs, unless the ClusterPolicy names another one.
+MIG_CONFIG_MAP: t.Final = "gpu-mig"
 DRIVER_VERSION: t.Final = f"{NVIDIA}cuda.driver-version.full"
 # The GPU operator writes the state of the driver's upgrade on a node into this label.
 DRIVER_UPGRADE: t.Final = f"{NVIDIA}gpu-driver-upgrade-state"

@@ -11,6 +11,9 @@ import typing as t
 MANAGER: t.Final = "accelerators.openshift"
 MANAGED_BY: t.Final[dict[str, str]] = {"app.kubernetes.io/managed-by": MANAGER}
 POOL: t.Final = "accelerators.openshift/pool"
+# Annotation on a machine set with the key of the candidate that the set is made for. A later run stays with
+# this candidate, even if the providerSpec does not name the instance type.
+CANDIDATE: t.Final = "accelerators.openshift/candidate"
 # The label of what a tenant has in its namespaces.
 TENANT: t.Final = "accelerators.openshift/tenant"
 # The label that says what a namespace was created for.

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 import typing as t
 
+from .._catalogue.well_known import MIG_CONFIG
 from .._core.objects import KubeObject
-from .._core.ownership import pool_label
+from .._core.ownership import CANDIDATE, pool_label
 from .._core.readiness import Readiness, failed, ready
 from .._pools.model import ACCELERATOR, Candidate, Pool
 from .._sharing import profile
@@ -23,9 +24,6 @@ CLUSTER: t.Final = "machine.openshift.io/cluster-api-cluster"
 _ROLE: t.Final = "machine.openshift.io/cluster-api-machine-role"
 # `oc get nodes` shows this label as a role. A kubelet may not set it on its own node; the Machine API may.
 NODE_ROLE: t.Final = "node-role.kubernetes.io/gpu"
-# Annotation with the key of the candidate that the set is made for. A later run stays with this candidate,
-# even if the providerSpec does not name the instance type.
-CANDIDATE: t.Final = "accelerators.openshift/candidate"
 # Annotation on every set of a complete pool: machines obtained and machines asked for, in all zones. A pool
 # with this annotation moves to another candidate only on request.
 OBTAINED: t.Final = "accelerators.openshift/obtained"
@@ -56,7 +54,10 @@ def node_labels(pool: Pool, candidate: Candidate) -> dict[str, str]:
     usual = pool.candidates[0].accelerator
     accelerator = candidate.accelerator if pool.accelerator == usual else pool.accelerator
     role = {NODE_ROLE: ""} if pool.node_role else {}
-    shares = profile.labels(pool.name, pool.sharing)
+    shares = {
+        **profile.labels(pool.name, pool.sharing),
+        **({MIG_CONFIG: candidate.mig_config} if candidate.mig_config else {}),
+    }
     return {**pool.labels, **pool_label(pool.name), ACCELERATOR: accelerator, **role, **shares}
 
 

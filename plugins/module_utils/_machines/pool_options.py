@@ -62,7 +62,7 @@ _OF_A_POOL: t.Final = (
     PATCH,
 )
 # Keys that planning adds to a candidate.
-_DERIVED: t.Final = {"gpus_per_node", "mig_capable", "accelerator", "expected"}
+_DERIVED: t.Final = {"gpus_per_node", "mig_capable", "accelerator", "expected", "mig_config"}
 _LEAST: t.Final = {"capacity_timeout": 0, "max_surge": 1}
 
 

@@ -15,7 +15,9 @@ import json
 import typing as t
 from dataclasses import dataclass, field
 
+from .._catalogue.well_known import MIG_CONFIG
 from .._core.objects import KubeObject
+from .._sharing import mig_name
 
 Mark = tuple[str, str, str]
 NOTE: t.Final = "accelerators.openshift/handed-down"
@@ -52,8 +54,16 @@ class Given:
 
 
 def of_template(machine_set: t.Mapping[str, t.Any]) -> Given:
+    """Return what every node of the set has.
+
+    A pool's MIG configuration is left out: a new node gets it from the template, and gpu_repartition gives it
+    to a node that is there once its GPUs are idle.
+    """
     spec = machine_set["spec"]["template"]["spec"]
-    return Given(dict((spec.get("metadata") or {}).get("labels") or {}), list(spec.get("taints") or []))
+    marks = dict((spec.get("metadata") or {}).get("labels") or {})
+    if mig_name.pool_prefix(str(marks.get(MIG_CONFIG, ""))):
+        del marks[MIG_CONFIG]
+    return Given(marks, list(spec.get("taints") or []))
 
 
 def noted(machine: t.Mapping[str, t.Any]) -> Given:

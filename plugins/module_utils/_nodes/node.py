@@ -22,6 +22,7 @@ CORDON_MARK: t.Final = "accelerators.openshift/cordoned"
 CORDON_RUN: t.Final = "accelerators.openshift/cordoned-by-run"
 CORDONED_FOR_POOL, CORDONED_FOR_ADMIN, CORDONED_FOR_DRIVER = "pool", "admin", "driver"
 CORDONED_FOR_REPAIR: t.Final = "repair"
+CORDONED_FOR_MIG: t.Final = "mig"
 # Annotations by the machine-config daemon.
 _GROUP: t.Final = "machineconfiguration.openshift.io"
 CURRENT: t.Final = f"{_GROUP}/currentConfig"

@@ -13,7 +13,10 @@ from .._catalogue.instance_types import BUILT_IN, CLOUDS, Catalogue, InstanceTyp
 from .._catalogue.overrides import FACTS, described
 from .._core.input import Problems
 from .._platforms.registry import BY_KEY, OTHER, of_cloud
-from .geometry import GeometryError, geometry
+from .._sharing import mig_name
+from .._sharing.partitions import CHOICES, GeometryError
+from .._sharing.schema import MIG
+from .geometry import geometry, mig_entries
 from .model import PATCH, Candidate, Market
 
 # A pool, or a part of it, as the user wrote it.
@@ -126,10 +129,17 @@ def _unknown(name: str, cloud: str | None, path: str, catalogue: Catalogue, prob
 
 
 def describe(
-    candidate: Description, kind: InstanceType, sharing: Description, path: str, problems: Problems
+    candidate: Description,
+    kind: InstanceType,
+    sharing: Description,
+    path: str,
+    problems: Problems,
+    pool: str = "",
 ) -> Candidate:
     """Return the candidate with the facts of its type. Add problems of its geometry to the pool's sharing."""
     market = candidate.get("market")
+    expected = _expected(kind, sharing, path, problems)
+    entries = mig_entries(sharing, kind.name, kind.gpus, kind.gpu) if MIG in sharing and expected else []
     return Candidate(
         instance_type=kind.name,
         zones=tuple(candidate.get("zones") or ()),
@@ -144,17 +154,18 @@ def describe(
         memory_gib=kind.memory_gib or None,
         mig_capable=kind.gpu.mig_capable,
         accelerator=kind.accelerator,
-        expected=_expected(kind, sharing, path, problems),
+        expected=expected,
         market=Market(**market) if market and "type" in market else None,
         options={key: candidate[key] for key in BY_KEY if candidate.get(key)},
         patch=candidate.get(PATCH) or {},
+        mig_config=mig_name.name(pool, entries) if entries else "",
     )
 
 
 def _expected(kind: InstanceType, sharing: Description, path: str, problems: Problems) -> Description:
     if kind.gpu.vendor == "nvidia":
         try:
-            return dict(geometry(kind.name, kind.gpus, kind.gpu, sharing).resources)
+            return geometry(kind.name, kind.gpus, kind.gpu, sharing)
         except GeometryError as exc:
             problems.add("POOL-GEOMETRY", f"{path}.sharing.{exc.where}", exc.message, exc.remedy)
             return {}
@@ -175,7 +186,7 @@ def describe_all(
     sharing = pool.get("sharing") or {}
     is_sound = len(sharing) <= 1 and not problems.at(f"{path}.sharing") and _one_way(sharing)
     return [
-        describe(candidate, kind, sharing if is_sound else {}, path, problems)
+        describe(candidate, kind, sharing if is_sound else {}, path, problems, pool.get("name") or "")
         for candidate, kind in zip(pool.get("candidates") or [], kinds, strict=True)
         if kind is not None
     ]
@@ -184,8 +195,7 @@ def describe_all(
 def _one_way(sharing: Description) -> bool:
     mig = sharing.get("mig")
     return mig is None or (
-        len({"slices", "profile", "layout"} & set(mig)) == 1
-        and isinstance(mig.get("profile", ""), (str, dict))
+        len(set(CHOICES) & set(mig)) == 1 and isinstance(mig.get("profile", ""), (str, dict))
     )
 
 

@@ -13,6 +13,7 @@ from .._core import namespaces
 from .._core.input import Problems
 from .._core.ownership import pool_label
 from .._core.priority_class import RESERVED
+from .._sharing.partitions import strategy
 from .model import ACCELERATOR, Candidate
 
 # A pool, or a part of it, as the user wrote it.
@@ -114,7 +115,7 @@ def _cluster_wide(pools: t.Sequence[Description], name: str, problems: Problems)
 def _wanted(pool: Description, way: tuple[str, ...]) -> t.Any:
     mig = (pool.get("sharing") or {}).get("mig")
     if way == ("sharing", "mig", "strategy") and mig is not None:
-        return mig.get("strategy") or ("mixed" if "layout" in mig else "single")
+        return strategy(mig)
     value: t.Any = pool
     for key in way:
         value = value.get(key) if isinstance(value, dict) else None

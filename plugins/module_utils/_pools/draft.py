@@ -13,9 +13,8 @@ from .._catalogue.instance_types import BUILT_IN, Catalogue, InstanceType
 from .._core.input import Problems, read_map
 from .._core.ownership import pool_label
 from .._policy import schema as policy
-from .._sharing import profile
 from .._tuning import schema as tuning
-from . import autoscale as pool_autoscale, health, names, platform_options, rules
+from . import autoscale as pool_autoscale, geometry, health, names, platform_options, rules
 from .candidates import check_alike, check_attached, describe_all, resolve
 from .markets import read_markets
 from .model import Autoscale, Candidate, Market, Pool, Priority, Quota, Taint, Validation, is_planned
@@ -188,7 +187,7 @@ def make(pool: Description) -> Pool:
         disk=pool.get("disk") or {},
         tuning=pool.get("tuning") or {},
         sharing=pool.get("sharing") or {},
-        expected=profile.offered(existing["expected"], pool.get("sharing") or {})
+        expected=geometry.offered(existing["expected"], pool.get("sharing") or {})
         if existing
         else first.expected,
         node_selector=existing["node_selector"] if existing else pool_label(pool["name"]),

@@ -7,45 +7,44 @@
 from __future__ import annotations
 
 import typing as t
-from dataclasses import dataclass
 
 from .._catalogue.gpus import Gpu
 from .._catalogue.well_known import GPU
-from .._sharing import profile
+from .._sharing import partitions, profile
+from .._sharing.schema import MIG
 from .model import JsonObject, Pool
 
-
-class GeometryError(ValueError):
-    """The GPU does not support this sharing. where: the wrong option below C(sharing)."""
-
-    def __init__(self, where: str, message: str, remedy: str) -> None:
-        super().__init__(message)
-        self.where = where
-        self.message = message
-        self.remedy = remedy
+_EXISTING: t.Final = "existing nodes"
 
 
-@dataclass(frozen=True)
-class Geometry:
-    """The devices of a node. resources: as in its allocatable. layout: MIG profiles of a GPU, or empty."""
-
-    resources: dict[str, int]
-    layout: dict[str, int]
-
-
-def geometry(instance_type: str, gpus: int, gpu: Gpu, sharing: t.Mapping[str, t.Any]) -> Geometry:
-    """Return the geometry of one node. Raises GeometryError."""
-    if "mig" in sharing:
-        return _mig(instance_type, gpus, gpu, sharing["mig"])
-    return Geometry({profile.resource(sharing): gpus * profile.replicas(sharing)}, {})
+def geometry(instance_type: str, gpus: int, gpu: Gpu, sharing: t.Mapping[str, t.Any]) -> dict[str, int]:
+    """Return what one node should have allocatable, by resource. Raises GeometryError."""
+    if MIG in sharing:
+        return partitions.resources(sharing[MIG], partitions.Node(instance_type, gpus, gpu))
+    return {profile.resource(sharing): gpus * profile.replicas(sharing)}
 
 
-def counted(sharing: t.Mapping[str, t.Any]) -> str:
-    """Return the resource by which a quota counts the devices of a pool; "" if they have several names."""
-    mig = sharing.get("mig") or {}
-    if mig.get("strategy") == "mixed" or "layout" in mig:
-        return ""
-    return profile.resource(sharing)
+def offered(gpus: t.Mapping[str, int], sharing: t.Mapping[str, t.Any]) -> t.Mapping[str, int]:
+    """Return what an existing node offers. gpus: its devices before they are shared."""
+    if MIG in sharing:
+        return partitions.resources(sharing[MIG], partitions.Node(_EXISTING, gpus[GPU]))
+    return profile.offered(gpus, sharing)
+
+
+def counted(sharing: t.Mapping[str, t.Any], offers: t.Iterable[t.Mapping[str, int]] = ()) -> str:
+    """Return the resource by which a quota counts the devices of a pool; "" if they have several names.
+
+    offers: what the nodes offer, for partitions that have one name of their own.
+    """
+    if MIG not in sharing or partitions.strategy(sharing[MIG]) != partitions.MIXED:
+        return profile.resource(sharing)
+    names = {name for one in offers for name in one}
+    return names.pop() if len(names) == 1 else ""
+
+
+def counted_by(pool: Pool) -> str:
+    """Return the resource by which a quota counts the devices of a planned pool, or ""."""
+    return counted(pool.sharing, [one.expected for one in pool.candidates] or [pool.expected])
 
 
 def renames(sharing: t.Mapping[str, t.Any]) -> bool:
@@ -53,74 +52,40 @@ def renames(sharing: t.Mapping[str, t.Any]) -> bool:
     return counted(sharing) != GPU
 
 
-def _mig(instance_type: str, gpus: int, gpu: Gpu, mig: t.Mapping[str, t.Any]) -> Geometry:
-    if not gpu.mig_capable:
-        raise GeometryError(
-            "mig",
-            f"{instance_type} has {gpu.model} GPUs, which cannot be partitioned.",
-            "Use time_slicing or mps, or an instance type with A100, H100 or later.",
-        )
-    layout = _layout(instance_type, gpu, mig)
-    if mig.get("strategy") == "mixed" or "layout" in mig:
-        return Geometry(
-            {f"nvidia.com/mig-{profile}": gpus * count for profile, count in layout.items()}, layout
-        )
-    return Geometry({GPU: gpus * sum(layout.values())}, layout)
+def mig_entries(
+    sharing: t.Mapping[str, t.Any], title: str, gpus: int, gpu: Gpu | None
+) -> list[partitions.Entry]:
+    """Return the MIG configuration of nodes; empty for whole GPUs. Raises GeometryError."""
+    if MIG not in sharing:
+        return []
+    return partitions.entries(sharing[MIG], partitions.Node(title, gpus, gpu))
 
 
-def _layout(instance_type: str, gpu: Gpu, mig: t.Mapping[str, t.Any]) -> dict[str, int]:
-    if "slices" in mig:
-        wanted = mig["slices"]
-        match = next((name for name, profile in gpu.profiles.items() if profile.most == wanted), None)
-        if match is None:
-            counts = sorted({profile.most for profile in gpu.profiles.values()})
-            raise GeometryError(
-                "mig.slices",
-                f"{gpu.model} of {instance_type} cannot be cut into {wanted} equal parts.",
-                f"Possible: {', '.join(map(str, counts))}.",
-            )
-        return {match: wanted}
-    if "layout" in mig:
-        for name in mig["layout"]:
-            _known(instance_type, gpu, name, f"mig.layout.{name}")
-        _fits(gpu, mig["layout"], instance_type)
-        return dict(mig["layout"])
-    profile = mig["profile"]
-    if isinstance(profile, t.Mapping):
-        if instance_type not in profile:
-            raise GeometryError(
-                "mig.profile",
-                f"no profile is given for the candidate {instance_type}.",
-                f"Add {instance_type}: one of {', '.join(gpu.profiles)}.",
-            )
-        profile = profile[instance_type]
-    _known(instance_type, gpu, profile, "mig.profile")
-    return {profile: gpu.profiles[profile].most}
+def _settled(sharing: t.Mapping[str, t.Any]) -> JsonObject:
+    """Return how a pool is shared, with the strategy of MIG."""
+    if MIG not in sharing:
+        return dict(sharing)
+    return {MIG: {**sharing[MIG], "strategy": partitions.strategy(sharing[MIG])}}
 
 
-def _known(instance_type: str, gpu: Gpu, profile: str, where: str) -> None:
-    if profile not in gpu.profiles:
-        raise GeometryError(
-            where,
-            f"{gpu.model} {gpu.memory_gib} GB of {instance_type} has no MIG profile {profile!r}.",
-            f"It has {', '.join(gpu.profiles)}; or give slices, a fraction that fits every candidate.",
-        )
-
-
-def _fits(gpu: Gpu, layout: t.Mapping[str, int], instance_type: str) -> None:
-    compute = sum(gpu.profiles[name].compute * count for name, count in layout.items())
-    memory = sum(gpu.profiles[name].memory * count for name, count in layout.items())
-    all_compute = max(profile.compute for profile in gpu.profiles.values())
-    all_memory = max(profile.memory for profile in gpu.profiles.values())
-    too_many = [name for name, count in layout.items() if count > gpu.profiles[name].most]
-    if too_many or compute > all_compute or memory > all_memory:
-        text = ", ".join(f"{count} x {name}" for name, count in layout.items())
-        raise GeometryError(
-            "mig.layout",
-            f"{text} does not fit on one {gpu.model} of {instance_type}: "
-            f"it needs {compute} of {all_compute} compute and {memory} of {all_memory} memory slices.",
-            "Use fewer or smaller partitions.",
-        )
+def _partitions(pool: Pool) -> list[JsonObject]:
+    """Return the MIG configuration of each kind of node. instance_type: empty for every kind."""
+    if pool.existing:
+        config = mig_entries(pool.sharing, _EXISTING, partitions.MOST_GPUS, None)
+        return [{"instance_type": "", "config": config, "expected": dict(pool.expected)}]
+    return [
+        {
+            "instance_type": one.instance_type.partition("+")[0],
+            "config": mig_entries(
+                pool.sharing,
+                one.instance_type,
+                one.gpus_per_node,
+                partitions.gpu_of(one.gpu_model, one.gpu_memory_gib),
+            ),
+            "expected": dict(one.expected),
+        }
+        for one in pool.candidates
+    ]
 
 
 def inputs(pools: t.Iterable[Pool]) -> list[JsonObject]:
@@ -135,8 +100,9 @@ def inputs(pools: t.Iterable[Pool]) -> list[JsonObject]:
             {
                 "name": pool.name,
                 "node_selector": dict(pool.node_selector),
-                "sharing": dict(pool.sharing),
+                "sharing": _settled(pool.sharing),
                 "expected": dict(pool.expected) if pool.sharing and is_known else {},
+                **({"partitions": _partitions(pool)} if MIG in pool.sharing else {}),
             }
         )
     return found

@@ -15,6 +15,7 @@ from .._core.errors import InputError
 JsonObject = dict[str, t.Any]
 ACCELERATOR: t.Final = "cluster-api/accelerator"
 PATCH: t.Final = "provider_spec_patch"
+_MORE: t.Final = ("market", "options", "patch", "mig_config")
 # Every key of a described or planned pool. The table in `schema` has them too, but it imports every platform.
 _KEYS: t.Final = """
     name candidates existing replicas min_replicas autoscale mixed market taints labels accelerator disk
@@ -100,7 +101,7 @@ class Candidate:
 
     accelerator: its label for the autoscaler. expected: resource to the number of devices of a node.
     market: None means the pool's. options: platform to its options. patch: merge patch of the provider's
-    value.
+    value. mig_config: name of the MIG configuration of its nodes, empty for whole GPUs.
     """
 
     instance_type: str
@@ -120,6 +121,7 @@ class Candidate:
     market: Market | None = None
     options: t.Mapping[str, t.Mapping[str, t.Any]] = field(default_factory=dict)
     patch: t.Mapping[str, t.Any] = field(default_factory=dict)
+    mig_config: str = ""
 
     @property
     def key(self) -> str:
@@ -135,6 +137,7 @@ class Candidate:
             **({"market": self.market.as_result()} if self.market else {}),
             **self.options,
             **({PATCH: self.patch} if self.patch else {}),
+            **({"mig_config": self.mig_config} if self.mig_config else {}),
         }
 
     @classmethod
@@ -146,15 +149,14 @@ class Candidate:
             zones=tuple(raw["zones"]),
             expected={key: int(number) for key, number in raw["expected"].items()},
             market=Market.from_result(market) if market else None,
-            options={key: raw[key] for key in raw if key not in (*_FACTS, "market", PATCH)},
+            options={key: raw[key] for key in raw if key not in (*_FACTS, "market", PATCH, "mig_config")},
             patch=raw.get(PATCH) or {},
+            mig_config=str(raw.get("mig_config") or ""),
         )
 
 
 # Keys that every candidate in a plan has, in the order of the result.
-_FACTS: t.Final = tuple(
-    one.name for one in dataclasses.fields(Candidate) if one.name not in ("market", "options", "patch")
-)
+_FACTS: t.Final = tuple(one.name for one in dataclasses.fields(Candidate) if one.name not in _MORE)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._catalogue.well_known import PLUGIN_CONFIG
+from .._catalogue.well_known import MIG_CONFIG, PLUGIN_CONFIG
 from .._core.input import Problems
 from .._core.ownership import POOL
 from .model import ACCELERATOR
@@ -55,7 +55,7 @@ def check_labels(pool: Description, path: str, problems: Problems) -> None:
     check_roles(pool.get("labels") or {}, f"{path}.labels", problems)
     ours = {POOL: "its value is the pool's name", ACCELERATOR: "set accelerator instead"}
     if pool.get("sharing"):
-        ours[PLUGIN_CONFIG] = "sharing chooses its value"
+        ours |= dict.fromkeys((PLUGIN_CONFIG, MIG_CONFIG), "sharing chooses its value")
     for key, why in ours.items():
         if key in (pool.get("labels") or {}):
             problems.add(

@@ -16,7 +16,7 @@ from .._nodes import taints
 from .._policy import schema as policy
 from . import conflicts, geometry, tuning
 from .draft import Description, Draft
-from .geometry import counted
+from .geometry import counted_by
 from .model import JsonObject, Pool
 
 _EXAMPLE: t.Final = """Write a file such as
@@ -144,7 +144,7 @@ def tolerations(pools: t.Iterable[Pool]) -> list[JsonObject]:
 def quotas(pools: t.Iterable[Pool]) -> list[JsonObject]:
     """Return one quota for each namespace and name. Add up the numbers that pools give one resource."""
     found: dict[tuple[str, str], dict[str, str]] = {}
-    for resource, quota in ((counted(pool.sharing), one) for pool in pools for one in pool.quota):
+    for resource, quota in ((counted_by(pool), one) for pool in pools for one in pool.quota):
         hard = found.setdefault((quota.namespace, quota.name or "gpu-quota"), {})
         for key, quantity in (quota.hard or {f"requests.{resource}": str(quota.gpus)}).items():
             hard[key] = str(int(hard.get(key, "0")) + int(quantity)) if quantity.isdigit() else quantity

@@ -13,7 +13,7 @@ from .._catalogue.well_known import counted_by
 from .._core.input import Problems
 from .._platforms.registry import BY_KEY
 from .._policy import schema as policy
-from .._sharing.schema import check_shares
+from .._sharing.pool_rules import check_shares
 from . import names
 from .geometry import counted
 
@@ -186,36 +186,12 @@ def _sharing(pool: Description, path: str, problems: Problems) -> None:
             "Keep one.",
         )
     check_shares(pool, where, problems)
-    mig = sharing.get("mig")
-    if mig is None:
-        return
-    ways = sorted({"slices", "profile", "layout"} & set(mig))
-    if len(ways) != 1:
-        problems.add(
-            "POOL-CONFLICT",
-            f"{where}.mig",
-            f"must have exactly one of slices, profile and layout, not {' and '.join(ways) or 'none'}.",
-            "Keep one.",
-        )
-    if "layout" in mig and mig.get("strategy") == "single":
-        problems.add(
-            "POOL-CONFLICT",
-            f"{where}.mig.strategy",
-            "a layout of different partitions needs the strategy mixed.",
-            "Set strategy: mixed, or use slices.",
-        )
-    if "profile" in mig and not isinstance(mig["profile"], (str, dict)):
-        problems.add(
-            "POOL-TYPE",
-            f"{where}.mig.profile",
-            "must be a profile's name, or a mapping of instance type to profile.",
-            "For example 1g.5gb.",
-        )
 
 
 def _quota(pool: Description, path: str, problems: Problems) -> None:
+    offers = [one.expected for one in pool.get("resolved", [])]
     is_sound = not problems.at(f"{path}.sharing")
-    has_names = is_sound and not counted(pool.get("sharing") or {})
+    has_names = is_sound and not counted(pool.get("sharing") or {}, offers)
     for index, quota in enumerate(pool.get("quota") or []):
         where = f"{path}.quota[{index}]"
         if ("gpus" in quota) == ("hard" in quota):
@@ -249,6 +225,3 @@ def refuse_unsupported(pool: Description, path: str, problems: Problems) -> None
     for key, remedy in _UNSUPPORTED.items():
         if pool.get(key) is not None:
             problems.add("POOL-NOT-YET", f"{path}.{key}", "is not supported by this release.", remedy)
-    if (pool.get("sharing") or {}).get("mig") is not None:
-        remedy = "Use time_slicing or mps, or partition the GPUs with the MIG manager yourself."
-        problems.add("POOL-NOT-YET", f"{path}.sharing.mig", "is not supported by this release.", remedy)

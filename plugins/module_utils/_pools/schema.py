@@ -32,12 +32,6 @@ _CANDIDATE: t.Final = {
     "market": Field("any"),
     **_PLATFORM,
 }
-_MIG: t.Final = {
-    "slices": Field("integer", low=1, high=7),
-    "profile": Field("any"),
-    "layout": Field("counts", low=1, high=7),
-    "strategy": Field("text", choices=("single", "mixed")),
-}
 
 POOL: t.Final[dict[str, Field]] = {
     "name": _NAME,
@@ -86,13 +80,7 @@ POOL: t.Final[dict[str, Field]] = {
     ),
     **_PLATFORM,
     "tuning": Field("any"),
-    "sharing": Field(
-        "map",
-        fields={
-            "mig": Field("map", fields=_MIG),
-            **sharing.FIELDS,
-        },
-    ),
+    "sharing": Field("map", fields=sharing.FIELDS),
     "driver": Field(
         "map",
         fields={

@@ -9,43 +9,70 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
+from .._catalogue.well_known import INSTANCE_TYPE
 from .._core.input import Problems, read_map
-from .._core.objects import value_fault
+from .._core.objects import KubeObject, value_fault
 from .._core.ownership import pool_label
 from .._frame.argspec import BusyParams, LockParams, StateParams
-from . import profile
-from .schema import FIELDS
+from .._nodes.labels import labels
+from . import mig_name, partitions, profile
+from .partitions import Entry
+from .pool_rules import check_mig
+from .schema import FIELDS, MIG
 
 
 class PoolSharingParams(t.TypedDict):
-    """One pool of the option pools. sharing: empty or None for a pool with whole GPUs."""
+    """One pool of the option pools. sharing: empty or None for a pool with whole GPUs.
+
+    partitions: the MIG configuration of each instance type, as gpu_plan returns it; None derives one from
+    sharing.
+    """
 
     name: str
     node_selector: dict[str, t.Any] | None
     sharing: dict[str, t.Any] | None
     expected: dict[str, t.Any] | None
+    partitions: list[dict[str, t.Any]] | None
 
 
 class GpuSharingParams(StateParams, BusyParams, LockParams):
     """The options of gpu_sharing. config_map: None means the one that the ClusterPolicy names.
 
-    only_add: whether profiles and labels that pools no longer need stay for now.
+    only_add: whether profiles and labels that pools no longer need stay for now. on_change: what to do if
+    nodes that offer GPUs have other partitions than their pool.
     """
 
     pools: list[PoolSharingParams]
     only_add: bool
+    on_change: t.Literal["fail", "keep"]
     config_map: str | None
+    mig_reboot: bool
     namespace: str
+
+
+class Partition(t.NamedTuple):
+    """The MIG configuration of one kind of node. instance_type: empty for all nodes of the pool.
+
+    expected: what such a node has to offer, empty if unknown.
+    """
+
+    instance_type: str
+    config: list[Entry]
+    expected: t.Mapping[str, int]
 
 
 @dataclass(frozen=True)
 class Shared:
-    """A pool with its nodes. sharing: empty for whole GPUs. expected: devices of a node, empty if unknown."""
+    """A pool with its nodes. sharing: empty for whole GPUs. expected: devices of a node, empty if unknown.
+
+    partitions: the MIG configurations of its nodes.
+    """
 
     name: str
     label: t.Mapping[str, str]
     sharing: t.Mapping[str, t.Any] = field(default_factory=dict)
     expected: t.Mapping[str, int] = field(default_factory=dict)
+    partitions: tuple[Partition, ...] = ()
 
     @property
     def key(self) -> str:
@@ -57,6 +84,21 @@ class Shared:
         """Return True if the device plugin needs a profile for the pool."""
         return bool(profile.way_of(self.sharing))
 
+    @property
+    def is_cut(self) -> bool:
+        """Return True if MIG partitions the GPUs of the pool."""
+        return bool(self.partitions)
+
+    def partition_of(self, node: KubeObject) -> Partition | None:
+        """Return the MIG configuration of a node of the pool; None for whole GPUs."""
+        kind = labels(node).get(INSTANCE_TYPE, "")
+        return next((one for one in self.partitions if one.instance_type in ("", kind)), None)
+
+    def mig_config(self, node: KubeObject) -> str:
+        """Return the name of that configuration, or ""."""
+        found = self.partition_of(node)
+        return mig_name.name(self.name, found.config) if found else ""
+
 
 def read(pools: t.Sequence[PoolSharingParams]) -> list[Shared]:
     """Return the pools. Raises InputError with every problem; sends no request."""
@@ -64,29 +106,57 @@ def read(pools: t.Sequence[PoolSharingParams]) -> list[Shared]:
     for index, one in enumerate(pools):
         path = f"pools[{index}]"
         problems.refuse_second(pools, index, path)
-        if fault := value_fault(profile.key(one["name"])):
-            message = f"the profile's name {profile.key(one['name'])!r} {fault}."
-            problems.add("POOL-NAME", f"{path}.name", message, "Give the pool a shorter name.")
         sharing = _read(one["sharing"] or {}, f"{path}.sharing", problems)
         label = {str(name): str(value) for name, value in (one["node_selector"] or {}).items()}
         expected = {str(name): int(number) for name, number in (one["expected"] or {}).items()}
-        found.append(Shared(one["name"], label or pool_label(one["name"]), sharing, expected))
+        cuts = _partitions(one, sharing, expected, path, problems)
+        names = [profile.key(one["name"]), *(mig_name.name(one["name"], cut.config) for cut in cuts)]
+        if fault := value_fault(names[-1]):
+            message = f"the profile's name {names[-1]!r} {fault}."
+            problems.add("POOL-NAME", f"{path}.name", message, "Give the pool a shorter name.")
+        found.append(Shared(one["name"], label or pool_label(one["name"]), sharing, expected, cuts))
     problems.raise_if_any()
     return found
 
 
+def _partitions(
+    pool: PoolSharingParams,
+    sharing: t.Mapping[str, t.Any],
+    expected: t.Mapping[str, int],
+    path: str,
+    problems: Problems,
+) -> tuple[Partition, ...]:
+    """Return the MIG configurations of the pool: those that are given, else the one that sharing says."""
+    if MIG not in sharing:
+        return ()
+    if pool.get("partitions"):
+        return tuple(
+            Partition(
+                str(one.get("instance_type") or ""),
+                list(one["config"]),
+                {str(name): int(number) for name, number in (one.get("expected") or {}).items()},
+            )
+            for one in pool["partitions"] or []
+        )
+    check_mig(sharing[MIG], f"{path}.sharing.{MIG}", problems)
+    if problems.at(path):
+        return ()
+    try:
+        config = partitions.entries(sharing[MIG], partitions.Node("the pool", partitions.MOST_GPUS))
+    except partitions.GeometryError as exc:
+        problems.add("POOL-GEOMETRY", f"{path}.sharing.{exc.where}", exc.message, exc.remedy)
+        return ()
+    return (Partition("", config, expected),)
+
+
 def _read(sharing: dict[str, t.Any], path: str, problems: Problems) -> dict[str, t.Any]:
     given = {way: asked for way, asked in sharing.items() if asked is not None}
-    if "mig" in given:
-        message = "is not a way of the device plugin's ConfigMap."
-        problems.add("POOL-CONFLICT", f"{path}.mig", message, "Use time_slicing or mps.")
-        return {}
     if len(given) > 1:
-        message = f"must be one of time_slicing and mps, not {' and '.join(sorted(given))}."
+        message = f"must be one of mig, time_slicing and mps, not {' and '.join(sorted(given))}."
         problems.add("POOL-CONFLICT", path, message, "Keep one.")
     read_in = read_map(given, FIELDS, path, problems)
     return {
         way: {name: value for name, value in asked.items() if value is not None}
         for way, asked in read_in.items()
-        if asked
+        if asked or way == MIG
     }

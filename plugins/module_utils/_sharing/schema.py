@@ -2,17 +2,17 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The options of time-slicing and of MPS: `sharing.time_slicing` and `sharing.mps` of a pool."""
+"""The options of `sharing` of a pool: time-slicing, MPS and MIG."""
 
 from __future__ import annotations
 
 import typing as t
 
-from .._catalogue.well_known import GPU
 from .._core.input import Field, Problems
 
 TIME_SLICING: t.Final = "time_slicing"
 MPS: t.Final = "mps"
+MIG: t.Final = "mig"
 # The ways that the device plugin knows by itself. MIG needs the MIG manager too.
 WAYS: t.Final = (TIME_SLICING, MPS)
 # Clients of one MPS server. The device plugin fails with more, and counts a GPU before Turing as an old one.
@@ -33,6 +33,24 @@ FIELDS: t.Final[dict[str, Field]] = {
         "map",
         fields={"replicas": Field("integer", required=True, low=2, high=_MOST_CLIENTS), **_SHARES},
     ),
+    MIG: Field(
+        "map",
+        fields={
+            "slices": Field("integer", low=1, high=7),
+            "profile": Field("any"),
+            "layout": Field("counts", low=1, high=7),
+            # As mig-parted has it.
+            "config": Field(
+                "list",
+                fields={
+                    "devices": Field("any", required=True),
+                    "mig-enabled": Field("flag", required=True),
+                    "mig-devices": Field("counts", low=1, high=7),
+                },
+            ),
+            "strategy": Field("text", choices=("single", "mixed")),
+        },
+    ),
 }
 
 
@@ -49,18 +67,3 @@ def check_models(
             f"MPS on {old[0]} serves at most {_MOST_CLIENTS_OLD} clients, not {replicas}.",
             f"Set it to at most {_MOST_CLIENTS_OLD}, or use time_slicing.",
         )
-
-
-def check_shares(pool: dict[str, t.Any], path: str, problems: Problems) -> None:
-    """Add what the device plugin cannot share. pool: described, its candidates resolved; sharing is set."""
-    models = {one.gpu_model for one in pool.get("resolved", [])}
-    check_models(pool["sharing"], models, path, problems)
-    expected = (pool.get("existing") or {}).get("expected") or {}
-    for way in WAYS:
-        if way in pool["sharing"] and set(expected) - {GPU}:
-            problems.add(
-                "POOL-GEOMETRY",
-                f"{path}.{way}",
-                f"multiplies {GPU}, but the nodes are expected to offer {', '.join(sorted(expected))}.",
-                f"Set existing.expected to the whole GPUs of a node, such as {{{GPU}: 1}}.",
-            )

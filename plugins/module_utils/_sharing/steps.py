@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import typing as t
 
-from .._catalogue.well_known import PLUGIN_CONFIG
+from .._catalogue.well_known import MIG_CONFIG_MAP, PLUGIN_CONFIG
 from .._core.errors import AcceleratorError
-from .._core.objects import KubeObject, name, oldest
-from .._core.ownership import owned
+from .._core.objects import KubeObject, Snapshot, name, oldest
+from .._core.ownership import MANAGED_BY, owned, selector
+from .._core.readiness import Readiness, worst
 from .._impact import consent
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._nodes.labels import labels
-from . import config_map, judge, options, profile
+from . import config_map, judge, mig_judge, mig_name, mig_steps, options, profile
 from .options import GpuSharingParams, Shared
 
 CONFIG_MAP: t.Final = known("ConfigMap")
@@ -27,12 +28,21 @@ Result = dict[str, t.Any]
 
 
 class _Found(t.NamedTuple):
-    """What is there. live: the ConfigMap; None if it does not exist. default: of the ClusterPolicy."""
+    """What is there. live: the ConfigMap; None if it does not exist. default: of the ClusterPolicy.
+
+    mig: the ConfigMap of the MIG manager; None if no GPU is partitioned, nor has to be.
+    """
 
     title: str
     live: KubeObject | None
-    default: str
-    is_named: bool
+    default: str = ""
+    is_named: bool = False
+    mig: mig_steps.Found | None = None
+
+    @property
+    def is_there(self) -> bool:
+        """Return True if an earlier run shared GPUs."""
+        return self.live is not None or (self.mig is not None and self.mig.live is not None)
 
 
 def present(api: Api, params: GpuSharingParams) -> Result:
@@ -42,35 +52,55 @@ def present(api: Api, params: GpuSharingParams) -> Result:
     others is in the way.
     """
     pools = options.read(params["pools"])
-    is_wanted = any(one.is_shared for one in pools)
-    found = _look(api, params, is_wanted)
-    if found.live is None and not is_wanted:
-        return _result(found, {}, pools, [], [])
+    is_wanted = any(one.is_shared or one.is_cut for one in pools)
+    found = _look(api, params, pools)
+    if not found.is_there and not is_wanted:
+        return _result(params, found, {}, {}, pools, [], [])
     config_map.refuse_foreign(found.live, pools)
     nodes = _nodes(api, pools)
     _refuse_labels(found, pools, nodes)
+    if found.mig is not None:
+        mig_steps.check(found.mig, pools, nodes, params["on_change"])
     ends = consent.ask(
         api, judge.questions(nodes, pools, config_map.data(found.live)), params["on_busy"], BUSY
     )
     kept = [one for one in pools if one.is_shared] if params["only_add"] else pools
     profiles = config_map.wanted(found.live, kept)
-    _write(api, params, found, profiles)
+    if profiles or found.live is not None:
+        _write(api, params, found, profiles)
     _label(api, kept, nodes)
+    configs = _partition(api, found.mig, pools, nodes, params["only_add"])
     is_awaited = api.wait_wanted and not api.check_mode and is_wanted
     seen = _wait(api, params, found, pools) if is_awaited else nodes
-    return _result(found, profiles, pools, seen, ends)
+    return _result(params, found, profiles, configs, pools, seen, ends)
+
+
+def _partition(
+    api: Api,
+    found: mig_steps.Found | None,
+    pools: t.Sequence[Shared],
+    nodes: t.Sequence[KubeObject],
+    only_add: bool,
+) -> dict[str, t.Any]:
+    """Write the MIG configurations, and label nodes that have no stack yet. Return the configurations."""
+    if found is None:
+        return {}
+    configs = mig_steps.wanted(found, pools, nodes, only_add)
+    mig_steps.write(api, found, configs)
+    mig_steps.label(api, nodes, pools, only_add, every=False)
+    return configs
 
 
 def absent(api: Api, params: GpuSharingParams) -> Result:
-    """Take the label from the pools' nodes and their profiles from the ConfigMap; return the result.
+    """Take the labels from the pools' nodes and their profiles from the ConfigMaps; return the result.
 
-    The ConfigMap goes with its last profile, unless a ClusterPolicy still names it.
+    A ConfigMap goes with its last profile, unless a ClusterPolicy still names it.
     """
     asked = options.read(params["pools"])
     pools = [Shared(one.name, one.label) for one in asked]
-    found = _look(api, params, is_wanted=any(one.is_shared for one in asked))
-    if found.live is None:
-        return _result(found, {}, pools, [], [])
+    found = _look(api, params, asked)
+    if not found.is_there:
+        return _result(params, found, {}, {}, pools, [], [])
     nodes = _nodes(api, pools)
     ends = consent.ask(
         api, judge.questions(nodes, pools, config_map.data(found.live)), params["on_busy"], BUSY
@@ -80,36 +110,57 @@ def absent(api: Api, params: GpuSharingParams) -> Result:
     is_unused = not profiles and not config_map.others(found.live) and not found.is_named
     if owned(found.live) and is_unused:
         api.delete(CONFIG_MAP, found.title, params["namespace"])
-    else:
+    elif found.live is not None:
         _write(api, params, found, profiles)
-    return _result(found, profiles, pools, nodes, ends)
+    configs = {}
+    if found.mig is not None:
+        mig_steps.label(api, nodes, pools, only_add=False, every=True)
+        configs = mig_steps.wanted(found.mig, pools, (), only_add=False)
+        mig_steps.remove(api, found.mig, configs)
+    return _result(params, found, profiles, configs, pools, nodes, ends)
 
 
-def _look(api: Api, params: GpuSharingParams, is_wanted: bool) -> _Found:
-    """Return the ConfigMap that the option or the ClusterPolicy names, else that of this collection.
+def _look(api: Api, params: GpuSharingParams, pools: t.Iterable[Shared]) -> _Found:
+    """Return the ConfigMaps that the option or the ClusterPolicy names, else those of this collection.
 
     A cluster where nothing is shared, and nothing has to be, costs one request.
     """
+    asked, namespace = list(pools), params["namespace"]
+    is_shared, is_cut = any(one.is_shared for one in asked), any(one.is_cut for one in asked)
+    ours = api.list(CONFIG_MAP, namespace, labels=selector(MANAGED_BY))
+    here = {name(one): one for one in ours}
     first = params["config_map"] or config_map.NAME
-    live = api.get(CONFIG_MAP, first, params["namespace"])
-    if live is None and not is_wanted:
-        return _Found(first, None, "", False)
-    config = _config(api)
+    if is_shared or params["config_map"]:
+        _add(api, here, first, namespace)
+    if not (is_shared or is_cut or first in here or MIG_CONFIG_MAP in here):
+        return _Found(first, None)
+    spec = policy(api)
+    config = dict((spec.get("devicePlugin") or {}).get("config") or {})
     title = params["config_map"] or config.get("name") or config_map.NAME
-    if title != first:
-        live = api.get(CONFIG_MAP, title, params["namespace"])
+    if is_shared or first in here:
+        _add(api, here, title, namespace)
     is_named = config.get("name") == title
-    return _Found(title, live, str(config.get("default") or "") if is_named else "", is_named)
+    is_there = is_cut or MIG_CONFIG_MAP in here
+    mig = mig_steps.look(api, spec, here, namespace) if is_there else None
+    default = str(config.get("default") or "") if is_named else ""
+    return _Found(title, here.get(title), default, is_named, mig)
 
 
-def _config(api: Api) -> dict[str, t.Any]:
-    """Return devicePlugin.config of the ClusterPolicy; the operator follows the oldest one alone."""
-    policy = oldest(api.list_if_served(known("ClusterPolicy")))
-    return dict(((policy.get("spec") or {}).get("devicePlugin") or {}).get("config") or {})
+def _add(api: Api, here: dict[str, KubeObject], title: str, namespace: str) -> None:
+    """Add a ConfigMap that is not there yet, if it exists."""
+    if title not in here and (live := api.get(CONFIG_MAP, title, namespace)):
+        here[title] = live
+
+
+def policy(api: Api) -> KubeObject:
+    """Return the spec of the ClusterPolicy; the operator follows the oldest one alone."""
+    return dict(oldest(api.list_if_served(known("ClusterPolicy"))).get("spec") or {})
 
 
 def _nodes(api: Api, pools: t.Sequence[Shared]) -> list[KubeObject]:
-    return api.list(NODE, keep=lambda node: node if judge.pool_of(node, pools) else None)
+    return api.list(
+        NODE, keep=lambda node: node if judge.pool_of(node, pools) or mig_judge.label_of(node) else None
+    )
 
 
 def _refuse_labels(found: _Found, pools: t.Sequence[Shared], nodes: t.Iterable[KubeObject]) -> None:
@@ -173,27 +224,47 @@ def _label(api: Api, pools: t.Sequence[Shared], nodes: t.Iterable[KubeObject]) -
 
 
 def _wait(api: Api, params: GpuSharingParams, found: _Found, pools: t.Sequence[Shared]) -> list[KubeObject]:
-    """Wait until the nodes whose device plugin reads the ConfigMap offer their shares; return all nodes."""
+    """Wait until the nodes whose operands read the ConfigMaps offer their shares; return all nodes."""
     queries = {"nodes": Query(NODE), "pods": Query(POD, params["namespace"])}
-    judged = judge.Judge(pools, found.title)
+    judges: list[t.Callable[[Snapshot], Readiness]] = [judge.Judge(pools, found.title)]
+    if found.mig is not None:
+        judges.append(mig_judge.MigJudge(pools, found.mig.title))
+
+    def judged(snapshot: Snapshot) -> Readiness:
+        return worst([one(snapshot) for one in judges])
+
     return api.wait(queries, judged, "shares of the GPUs", on_timeout_code="GPU-SHARING-SHARES")["nodes"]
 
 
 def _result(
+    params: GpuSharingParams,
     found: _Found,
     profiles: t.Mapping[str, str],
-    pools: t.Iterable[Shared],
+    configs: t.Mapping[str, t.Any],
+    pools: t.Sequence[Shared],
     nodes: t.Sequence[KubeObject],
     ends: list[Result],
 ) -> Result:
-    """Return the result. config: for C(device_plugin.config) of a ClusterPolicy; empty without profiles."""
+    """Return the result. config, mig, mig_manager: for a ClusterPolicy; empty if it needs none of them."""
     default = found.default if config_map.others(found.live) else profile.WHOLE
     config = {"name": found.title, **({"default": default} if default else {})} if profiles else {}
+    mig = found.mig if configs else None
+    strategy = mig_steps.strategy(pools) or (mig.strategy if mig else "")
     return {
         "config_map": found.title,
-        "found": found.live is not None,
+        "found": found.is_there,
         "config": config,
         "is_named": found.is_named,
-        "pools": [judge.summarize(one, nodes) for one in pools],
+        "mig": {"strategy": strategy} if mig and strategy else {},
+        "mig_manager": mig_steps.manager_of(mig, params["mig_reboot"]) if mig else {},
+        "pools": [_summary(one, nodes) for one in pools],
         "ends": ends,
     }
+
+
+def _summary(pool: Shared, nodes: t.Sequence[KubeObject]) -> Result:
+    found = judge.summarize(pool, nodes)
+    if pool.is_cut:
+        here = [node for node in nodes if judge.pool_of(node, [pool])]
+        found["nodes"] = [{"name": name(node), "ready": mig_judge.is_done(node, pool)} for node in here]
+    return {**found, "mig_configs": [mig_name.name(pool.name, one.config) for one in pool.partitions]}

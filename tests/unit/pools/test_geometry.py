@@ -7,11 +7,8 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import find
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import (
-    GeometryError,
-    geometry,
-    renames,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import geometry, renames
+from ansible_collections.accelerators.openshift.plugins.module_utils._sharing.partitions import GeometryError
 
 GPU, SHARED = "nvidia.com/gpu", "nvidia.com/gpu.shared"
 
@@ -19,7 +16,7 @@ GPU, SHARED = "nvidia.com/gpu", "nvidia.com/gpu.shared"
 def of(name: str, sharing: dict[str, t.Any]) -> dict[str, int]:
     kind = find("aws", name)
     assert kind is not None
-    return geometry(name, kind.gpus, kind.gpu, sharing).resources
+    return geometry(name, kind.gpus, kind.gpu, sharing)
 
 
 @pytest.mark.parametrize(

@@ -130,11 +130,6 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
             "POOL-GEOMETRY",
             "sharing.mig.profile",
         ),
-        (
-            {"candidates": candidate("p4d.24xlarge"), "sharing": {"mig": {"slices": 7}}},
-            "POOL-NOT-YET",
-            "sharing.mig",
-        ),
         ({"sharing": {"mig": {"slices": 7}, "mps": {"replicas": 2}}}, "POOL-CONFLICT", "sharing"),
         ({"sharing": {"mig": {}}}, "POOL-CONFLICT", "sharing.mig"),
         ({"sharing": {"mps": {"replicas": 1}}}, "POOL-VALUE", "sharing.mps.replicas"),

@@ -12,6 +12,8 @@ from unit.pool_builders import plan, single
 from unit.pools.builders import candidate, existing, pool, problems
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import node_labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import geometry
+from ansible_collections.accelerators.openshift.plugins.module_utils._sharing import mig_name
 
 FOUR: t.Final = {"time_slicing": {"replicas": 4}}
 RENAMED: t.Final = {"mps": {"replicas": 4, "rename": True}}
@@ -71,6 +73,62 @@ def test_a_new_node_has_the_profile_from_its_machine_set() -> None:
     assert label not in node_labels(whole, whole.candidates[0])
 
 
+P4D: t.Final = candidate("p4d.24xlarge", "us-east-2a")
+MIXED: t.Final = {"mig": {"layout": {"1g.5gb": 2, "3g.20gb": 1}}}
+CONFIG: t.Final = "nvidia.com/mig.config"
+
+
+def test_a_pool_with_mig_gives_each_type_its_configuration() -> None:
+    kinds = [*P4D, *candidate("p4de.24xlarge", "us-east-2a")]
+    (found,) = plan([pool(name="a", candidates=kinds, sharing={"mig": {"slices": 7}})], cloud="aws")[
+        "sharings"
+    ]
+    assert found["sharing"] == {"mig": {"slices": 7, "strategy": "single"}}
+    assert [(one["instance_type"], one["expected"]) for one in found["partitions"]] == [
+        ("p4d.24xlarge", {"nvidia.com/gpu": 56}),
+        ("p4de.24xlarge", {"nvidia.com/gpu": 56}),
+    ]
+    assert [one["config"][0]["mig-devices"] for one in found["partitions"]] == [{"1g.5gb": 7}, {"1g.10gb": 7}]
+
+
+def test_a_new_node_is_partitioned_by_its_machine_set() -> None:
+    made = single(pool(name="a", candidates=P4D, sharing=MIXED), cloud="aws")
+    again = single(made.as_result(), cloud="aws")
+    (entry,) = geometry.inputs([made])[0]["partitions"]
+    for one in (made, again):
+        assert node_labels(one, one.candidates[0])[CONFIG] == mig_name.name("a", entry["config"])
+
+
+def test_stack_validation_and_quota_follow_partitions() -> None:
+    mig = {"mig": {"slices": 7, "strategy": "mixed"}}
+    one = pool(candidates=P4D, sharing=mig, quota=[{"namespace": "team", "gpus": 2}])
+    found = plan([one], cloud="aws")
+    assert found["groups"][0]["expected"] == {"nvidia.com/mig-1g.5gb": 56}
+    assert found["validations"][0]["expected"] == {"nvidia.com/mig-1g.5gb": 56}
+    assert found["quotas"][0]["hard"] == {"requests.nvidia.com/mig-1g.5gb": "2"}
+
+
+def test_existing_nodes_are_partitioned_from_their_whole_gpus() -> None:
+    one = {"name": "old", "sharing": MIXED, **existing(2, gpu="a")}
+    found = plan([one])
+    assert found["pools"][0]["expected"] == {"nvidia.com/mig-1g.5gb": 4, "nvidia.com/mig-3g.20gb": 2}
+    assert found["sharings"][0]["partitions"][0]["instance_type"] == ""
+    assert plan([found["pools"][0]])["sharings"] == found["sharings"]
+
+
+@pytest.mark.parametrize(
+    ("mig", "path"),
+    [
+        ({"slices": 7}, "sharing.mig.slices"),
+        ({"layout": {"4g.20gb": 2}}, "sharing.mig.layout"),
+        ({"profile": "1g.10gb"}, "sharing.mig.profile"),
+    ],
+)
+def test_partitions_of_existing_nodes_are_checked(mig: dict[str, t.Any], path: str) -> None:
+    found = problems([{"name": "old", "sharing": {"mig": mig}, **existing(2, gpu="a")}])
+    assert found == [("POOL-GEOMETRY", f"gpu_pools[0].{path}")]
+
+
 def test_with_claims_nothing_is_shared_by_the_device_plugin() -> None:
     assert plan([pool(candidates=T4)], cloud="aws", backend="dra")["sharings"] == []
 
@@ -90,6 +148,21 @@ def test_with_claims_nothing_is_shared_by_the_device_plugin() -> None:
             {"candidates": candidate("p3.2xlarge"), "sharing": {"mps": {"replicas": 17}}},
             "POOL-GEOMETRY",
             "sharing.mps.replicas",
+        ),
+        (
+            {"candidates": P4D, "sharing": MIXED, "labels": {"nvidia.com/mig.config": "mine"}},
+            "POOL-LABEL",
+            "labels.nvidia.com/mig.config",
+        ),
+        (
+            {"candidates": P4D, "sharing": {"mig": {"config": []}}},
+            "POOL-GEOMETRY",
+            "sharing.mig.config",
+        ),
+        (
+            {"candidates": P4D, "sharing": {"mig": {"config": [{"devices": [8], "mig-enabled": False}]}}},
+            "POOL-GEOMETRY",
+            "sharing.mig.config[0].devices",
         ),
         (
             {

@@ -95,6 +95,8 @@ STEPS = {
     "_quota/steps",
     "_removal/steps",
     *(f"_repair/{one}" for one in ("host_steps", "look_steps", "reboot_steps", "steps")),
+    "_sharing/mig_steps",
+    "_sharing/repartition_steps",
     "_sharing/steps",
     "_stack/backend",
     "_stack/clusterpolicy/migration",

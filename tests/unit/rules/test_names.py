@@ -134,7 +134,7 @@ def test_the_readme_of_a_role_is_short_and_names_its_entry_points(role: Path) ->
     text = (role / "README.md").read_text()
     assert len(text.splitlines()) <= 25
     (told,) = re.findall(r"entry points?\b.*?(?:Every|Read|More)\b", text, re.IGNORECASE | re.DOTALL)
-    assert set(re.findall(r"`(main|preflight\w*|profiles|request|approve|install)`", told)) == set(
+    assert set(re.findall(r"`(main|preflight\w*|profiles|request|approve|install|stack)`", told)) == set(
         entry_points(role)
     )
 

@@ -53,6 +53,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._queue.opti
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota.options import GpuQuotaParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._removal.steps import GpuRemovalParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._sharing.options import GpuSharingParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._sharing.repartition import (
+    GpuRepartitionParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
     SpecialResourceParams,
 )
@@ -88,6 +91,7 @@ PARAMS: dict[str, type] = {
     "gpu_queue": GpuQueueParams,
     "gpu_quota": GpuQuotaParams,
     "gpu_removal": GpuRemovalParams,
+    "gpu_repartition": GpuRepartitionParams,
     "gpu_sharing": GpuSharingParams,
     "gpu_workload": GpuWorkloadParams,
     "manifests": ManifestsParams,

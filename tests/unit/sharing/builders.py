@@ -14,6 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
     PLUGIN_CONFIG,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._sharing import mig_name, options
 from ansible_collections.accelerators.openshift.plugins.module_utils._sharing.options import GpuSharingParams
 
 SPACE: t.Final = "nvidia-gpu-operator"
@@ -26,7 +27,7 @@ class Server(FakeServer):
     """A server with the kinds of shared GPUs. It removes a deleted pod at once."""
 
     def __init__(self, *objects: KubeObject) -> None:
-        super().__init__("Namespace", "ConfigMap", "Node", "Pod", "ClusterPolicy")
+        super().__init__("Namespace", "ConfigMap", "Node", "Machine", "MachineSet", "Pod", "ClusterPolicy")
         for one in objects:
             self.put(one)
 
@@ -120,7 +121,13 @@ def foreign(**data: str) -> KubeObject:
 def params(*pools: tuple[str, t.Mapping[str, t.Any]], **more: t.Any) -> GpuSharingParams:
     """Return the parameters for pools, each with its name and sharing."""
     entries = [
-        {"name": name, "sharing": dict(sharing), "node_selector": None, "expected": None}
+        {
+            "name": name,
+            "sharing": dict(sharing),
+            "node_selector": None,
+            "expected": None,
+            "partitions": None,
+        }
         for name, sharing in pools
     ]
     given: dict[str, t.Any] = {
@@ -128,6 +135,8 @@ def params(*pools: tuple[str, t.Mapping[str, t.Any]], **more: t.Any) -> GpuShari
         "config_map": None,
         "namespace": SPACE,
         "only_add": False,
+        "on_change": "fail",
+        "mig_reboot": False,
         "state": "present",
         "on_busy": "fail",
         "wait": True,
@@ -135,3 +144,16 @@ def params(*pools: tuple[str, t.Mapping[str, t.Any]], **more: t.Any) -> GpuShari
         "lock_timeout": 0,
     }
     return t.cast("GpuSharingParams", given | more)
+
+
+def cut(pool: str, sharing: t.Mapping[str, t.Any]) -> str:
+    """Return the name of the MIG configuration of a pool with this sharing."""
+    (found,) = options.read(params((pool, sharing))["pools"])
+    return mig_name.name(pool, found.partitions[0].config)
+
+
+def manager(on: str, title: str = "gpu-mig", since: str = OLD) -> KubeObject:
+    """Return the pod of the MIG manager on a node, which reads a ConfigMap."""
+    found = plugin(on, title, since)
+    found["metadata"] |= {"name": f"manager-{on}", "labels": {"app": "nvidia-mig-manager"}}
+    return found

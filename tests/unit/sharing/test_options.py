@@ -19,7 +19,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._sharing im
     [
         ([("a", FOUR), ("a", FOUR)], "POOL-DUPLICATE", "pools[1].name"),
         ([("a" * 60, FOUR)], "POOL-NAME", "pools[0].name"),
-        ([("a", {"mig": {"slices": 7}})], "POOL-CONFLICT", "pools[0].sharing.mig"),
+        ([("a", {"mig": {"slices": 7}})], "POOL-GEOMETRY", "pools[0].sharing.mig.slices"),
+        ([("a", {"mig": {}})], "POOL-CONFLICT", "pools[0].sharing.mig"),
+        ([("a", {"mig": {"layout": {"4g.20gb": 2}}})], "POOL-GEOMETRY", "pools[0].sharing.mig.layout"),
+        ([("a", {"mig": {"profile": "1g.10gb"}})], "POOL-GEOMETRY", "pools[0].sharing.mig.profile"),
+        ([("a" * 51, {"mig": {"profile": "1g.5gb"}})], "POOL-NAME", "pools[0].name"),
         ([("a", FOUR | {"mps": {"replicas": 2}})], "POOL-CONFLICT", "pools[0].sharing"),
         ([("a", {"time_slicing": {"replicas": 1}})], "POOL-VALUE", "pools[0].sharing.time_slicing.replicas"),
         ([("a", {"mps": {"replicas": 49}})], "POOL-VALUE", "pools[0].sharing.mps.replicas"),

@@ -87,20 +87,62 @@ STACK: t.Final = (
         "Run `oc get daemonset,pods -n nvidia-gpu-operator` to find finalizers and pods that do not end.",
     ),
     Code(
+        "GPU-MIG-BUSY",
+        "Nodes whose GPUs are to be partitioned anew have pods with GPUs. Nothing was changed.",
+        "Set `gpu_on_busy: wait` or `gpu_on_busy: drain` (module option `on_busy`).",
+    ),
+    Code(
+        "GPU-MIG-CHANGE",
+        "Nodes that offer GPUs are partitioned in another way than their pool says. Pods may use these GPUs, "
+        "so only repartition.yml changes them. Nothing was changed.",
+        "Run `ansible-playbook accelerators.openshift.repartition -e @FILE`.",
+    ),
+    Code(
         "GPU-MIG-FAILED",
         "The MIG manager cannot partition a node's GPUs as the label nvidia.com/mig.config says.",
         "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-mig-manager`; the layout must exist, and no "
         "pod may hold a GPU.",
     ),
     Code(
+        "GPU-MIG-FILE",
+        "The ConfigMap that the ClusterPolicy names for the MIG manager is not written in a form to which "
+        "configurations can be added. Nothing was changed.",
+        "Run `oc edit configmap NAME -n nvidia-gpu-operator`, and write config.yaml in block style, with the "
+        "configurations below a line mig-configs.",
+    ),
+    Code(
+        "GPU-MIG-FOREIGN",
+        "A node has a MIG configuration of the operator's own file, and the MIG manager would read the file "
+        "of the pools instead. Nothing was changed.",
+        "Make the node part of a pool with that geometry, or name a ConfigMap that has the configuration in "
+        "`gpu_operator_spec` (migManager.config.name).",
+    ),
+    Code(
+        "GPU-MIG-MANAGER",
+        "The MIG manager of a node has not read the file of configurations as it is now.",
+        "Run `oc describe daemonset -n nvidia-gpu-operator nvidia-mig-manager`.",
+    ),
+    Code(
+        "GPU-MIG-POLICY",
+        "The ClusterPolicy does not name the ConfigMap of the pools for the MIG manager, has another "
+        "strategy, or the ConfigMap lacks a configuration. Nothing was changed.",
+        "Run `ansible-playbook accelerators.openshift.repartition -e @FILE`, which prepares it.",
+    ),
+    Code(
         "GPU-MIG-REBOOT",
-        "A change of the MIG mode needs a reboot.",
-        "Run `oc adm drain NODE --ignore-daemonsets`, then reboot the node.",
+        "A change of the MIG mode needs a reboot of the node.",
+        "Set `gpu_mig_reboot: true` and run repartition.yml again: the MIG manager then reboots such a node.",
     ),
     Code(
         "GPU-MIG-RUNNING",
         "The MIG manager is still partitioning a node.",
         "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-mig-manager`.",
+    ),
+    Code(
+        "GPU-MIG-STRATEGY",
+        "The pools need another MIG strategy than pools of another list, and a ClusterPolicy has one "
+        "strategy. Nothing was changed.",
+        "Set `strategy` below sharing.mig of all pools to the same value.",
     ),
     Code(
         "GPU-MODE",

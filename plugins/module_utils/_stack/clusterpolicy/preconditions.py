@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ..._catalogue.well_known import PLUGIN_CONFIG_MAP
+from ..._catalogue.well_known import MIG_CONFIG_MAP, PLUGIN_CONFIG_MAP
 from ..._core.errors import ForbiddenError, NotReadyError
 from ..._core.objects import name
 from ..._kube.client import Api
@@ -82,7 +82,7 @@ def check_references(api: Api, params: StackParams) -> None:
         message = f"{path} is {kind} {title}, which does not exist in namespace {params['namespace']}."
         if api.check_mode:
             # gpu_sharing would have made this one before, and says so itself.
-            if title != PLUGIN_CONFIG_MAP:
+            if title not in (PLUGIN_CONFIG_MAP, MIG_CONFIG_MAP):
                 api.warn(message)
         else:
             remedy = f"Create it there, for example with the module manifests, or correct {path}."

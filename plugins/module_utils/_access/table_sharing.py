@@ -1,0 +1,51 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The part of the table of rights about shared and partitioned GPUs."""
+
+from __future__ import annotations
+
+import typing as t
+
+TEXT: t.Final = """
+gpu_sharing
+  gpu          get,list                             ConfigMap
+gpu_sharing pools
+  -            list                                 ClusterPolicy
+  -            get,list,watch,patch                 Node
+  -            list?,watch?                         Pod
+  gpu          get,create,patch                     ConfigMap
+  gpu          get,list,watch,delete                Pod
+  machines     get?,patch?                          Machine
+repartition
+  -            list                                 ClusterPolicy
+  -            get,list,watch,patch                 Node
+  -            list,watch                           Pod
+  -            create                               Pod/eviction
+  machines     get,list,patch                       MachineSet
+  machines     get,patch                            Machine
+  machines     get?,list?,patch?                    MachineHealthCheck
+  gpu          get                                  ConfigMap
+  gpu          get,list,watch,delete                Pod
+  gpu          get?                                 Pod/log
+gpu_sharing absent
+  gpu          get,list                             ConfigMap
+gpu_sharing pools absent
+  -            list                                 ClusterPolicy
+  -            get,list,patch                       Node
+  -            list,watch                           Pod
+  gpu          get,list,watch,patch,delete          ConfigMap
+  machines     get?,patch?                          Machine
+gpu_sharing mig absent
+  -            list                                 ClusterPolicy
+  -            get,list,watch,patch                 Node
+  -            list,watch                           Pod
+  -            create                               Pod/eviction
+  machines     get,list,patch                       MachineSet
+  machines     get,patch                            Machine
+  machines     get?,list?,patch?                    MachineHealthCheck
+  gpu          get                                  ConfigMap
+  gpu          get,list,watch,delete                Pod
+  gpu          get?                                 Pod/log
+"""

@@ -1,0 +1,133 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Judge whether the GPUs of nodes are partitioned as their pool says; find the nodes that are not."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._catalogue.well_known import GPU, GPU_COUNT, MIG_CONFIG, MIG_STATE, PARTITION
+from .._core.objects import KubeObject, Snapshot, name, number_of
+from .._core.readiness import Readiness, failed, pending, ready, worst
+from .._nodes import devices
+from .._nodes.labels import labels
+from . import mig_name
+from .judge import pool_of
+from .options import Shared
+
+MANAGER: t.Final = "nvidia-mig-manager"
+SUCCESS, FAILED = "success", "failed"
+RUNNING: t.Final = "GPU-MIG-RUNNING"
+
+
+def wanted(node: KubeObject, pool: Shared) -> str | None:
+    """Return the value that the node's label has to have; None if the label is not the pool's concern."""
+    if found := pool.mig_config(node):
+        return found
+    is_ours = mig_name.pool_prefix(label_of(node)) == mig_name.prefix(pool.name)
+    return "" if is_ours else None
+
+
+def label_of(node: KubeObject) -> str:
+    """Return the name of the MIG configuration that the node's label chooses, or ""."""
+    return labels(node).get(MIG_CONFIG, "")
+
+
+def is_at_work(node: KubeObject) -> bool:
+    """Return True if the node offers GPUs, or its stack has counted them, so that pods may use them.
+
+    The state of the MIG manager stays on a node whose stack is gone. Only a change that is under way counts.
+    """
+    marks = labels(node)
+    is_changing = marks.get(MIG_STATE) in ("pending", "rebooting")
+    return is_changing or GPU_COUNT in marks or bool(devices.resources(node))
+
+
+def differing(nodes: t.Iterable[KubeObject], pools: t.Sequence[Shared]) -> list[tuple[KubeObject, Shared]]:
+    """Return the nodes whose label is not what their pool wants, each with its pool."""
+    found = [(node, pool_of(node, pools)) for node in nodes]
+    return [
+        (node, pool)
+        for node, pool in found
+        if pool is not None and wanted(node, pool) not in (None, label_of(node))
+    ]
+
+
+def managers(pods: t.Iterable[KubeObject], title: str) -> dict[str, KubeObject]:
+    """Return the pods of the MIG manager that read the ConfigMap, by node."""
+    return {
+        str(pod["spec"].get("nodeName")): pod
+        for pod in pods
+        if labels(pod).get("app") == MANAGER
+        and any((one.get("configMap") or {}).get("name") == title for one in pod["spec"].get("volumes") or [])
+    }
+
+
+class MigJudge:
+    """Judge the nodes of pools with partitions. title: the ConfigMap.
+
+    Nodes whose label differs, and nodes whose MIG manager does not read the ConfigMap, are left out.
+    """
+
+    def __init__(self, pools: t.Sequence[Shared], title: str) -> None:
+        self._pools, self._title = [one for one in pools if one.is_cut], title
+
+    def __call__(self, snapshot: Snapshot) -> Readiness:
+        hosts = managers(snapshot["pods"], self._title)
+        here = [(node, pool_of(node, self._pools)) for node in snapshot["nodes"] if name(node) in hosts]
+        verdicts = [
+            judge_node(node, pool)
+            for node, pool in here
+            if pool is not None and label_of(node) == pool.mig_config(node)
+        ]
+        verdict = worst([ready(), *verdicts])
+        if verdict.is_ready:
+            return ready("Partitioned", f"{number_of(len(verdicts), 'node')} with partitioned GPUs")
+        lines = tuple(one.message for one in verdicts if not one.is_ready)
+        return Readiness(
+            verdict.verdict, verdict.reason, verdict.message, verdict.code, verdict.remedy, lines
+        )
+
+
+def is_done(node: KubeObject, pool: Shared) -> bool:
+    """Return True if the node has the pool's partitions, and offers all of them."""
+    return label_of(node) == pool.mig_config(node) and judge_node(node, pool).is_ready
+
+
+def judge_node(node: KubeObject, pool: Shared) -> Readiness:
+    """Return ready if the MIG manager is done and the node offers every partition, and no other."""
+    state = labels(node).get(MIG_STATE, "")
+    where = f"node {name(node)} of pool {pool.name}"
+    log = (
+        f"Run `oc logs -n nvidia-gpu-operator -l app={MANAGER} --prefix`, and look for the pod of "
+        f"{name(node)}."
+    )
+    if state == FAILED:
+        what = f"{where} could not be partitioned ({label_of(node)})"
+        return failed("MigFailed", what, code="GPU-MIG-FAILED", remedy=log)
+    if state != SUCCESS:
+        what = f"{where} is being partitioned ({label_of(node)}: {state or 'no state yet'})"
+        return pending("Mig", what, code=RUNNING, remedy=log)
+    found = pool.partition_of(node)
+    short = lacking(node, found.expected if found else {})
+    if short:
+        what = f"{where} offers {', '.join(short)}"
+        return pending("Devices", what, code="GPU-SHARING-SHARES", remedy=log)
+    return ready("Partitioned", f"{where} offers its partitions")
+
+
+def lacking(node: KubeObject, expected: t.Mapping[str, int]) -> list[str]:
+    """Return a phrase for each resource of which the node offers another number than expected.
+
+    Partitions and whole GPUs that are not expected at all count too. Nothing expected means not known.
+    """
+    if not expected:
+        return []
+    more = [one for one in devices.resources(node) if one == GPU or one.startswith(PARTITION)]
+    return [
+        f"{one} {devices.offered(node, one)} of {expected.get(one, 0)}"
+        for one in dict.fromkeys([*expected, *more])
+        if devices.offered(node, one) != expected.get(one, 0)
+    ]

@@ -1,0 +1,216 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Steps of MIG in gpu_sharing: the ConfigMap of the MIG manager, and the label of nodes without a stack."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._catalogue.well_known import MIG_CONFIG, MIG_CONFIG_MAP
+from .._core.errors import AcceleratorError, KindNotServedError
+from .._core.objects import KubeObject, name, number_of
+from .._core.ownership import owned
+from .._kube.client import Api
+from .._kube.kinds import known
+from . import mig_config, mig_judge, mig_name, partitions
+from .options import Shared
+from .schema import MIG
+
+CONFIG_MAP: t.Final = known("ConfigMap")
+_NODE: t.Final = known("Node")
+_MACHINE: t.Final = known("Machine")
+_LINK: t.Final = "machine.openshift.io/machine"
+# The ConfigMap that older releases of the GPU operator name by themselves, and write again.
+_OPERATORS: t.Final = "default-mig-parted-config"
+
+
+class Found(t.NamedTuple):
+    """What is there. live: the ConfigMap, None if it does not exist. strategy: of the ClusterPolicy.
+
+    default: the configuration that the ClusterPolicy gives nodes without a label; empty for none.
+    """
+
+    title: str
+    namespace: str
+    live: KubeObject | None
+    is_named: bool
+    strategy: str
+    default: str = ""
+
+    @property
+    def text(self) -> str:
+        """Return the file of configurations."""
+        return str(((self.live or {}).get("data") or {}).get(mig_config.KEY) or "")
+
+
+def look(api: Api, spec: KubeObject, here: t.Mapping[str, KubeObject], namespace: str) -> Found:
+    """Return the ConfigMap that the ClusterPolicy names, else that of this collection.
+
+    spec: of the ClusterPolicy. here: the ConfigMaps of this collection by name.
+    """
+    config = (spec.get("migManager") or {}).get("config") or {}
+    named, default = str(config.get("name") or ""), str(config.get("default") or "")
+    title = MIG_CONFIG_MAP if named in ("", _OPERATORS) else named
+    live = here.get(title) or api.get(CONFIG_MAP, title, namespace)
+    strategy = str((spec.get("mig") or {}).get("strategy") or "")
+    return Found(title, namespace, live, named == title, strategy, default)
+
+
+def wanted(
+    found: Found, pools: t.Sequence[Shared], nodes: t.Iterable[KubeObject], only_add: bool
+) -> dict[str, list[partitions.Entry]]:
+    """Return all configurations of this collection: those of these pools, and those that are still needed.
+
+    These are configurations of other pools, and old ones that a node still has.
+    """
+    ours, used = mig_config.ours(found.text), {mig_judge.label_of(node) for node in nodes}
+    prefixes = {mig_name.prefix(one.name) for one in pools}
+    kept = {
+        one: entries
+        for one, entries in ours.items()
+        if only_add or one in used or mig_name.pool_prefix(one) not in prefixes
+    }
+    return kept | {
+        mig_name.name(pool.name, one.config): one.config for pool in pools for one in pool.partitions
+    }
+
+
+def strategy(pools: t.Iterable[Shared]) -> str:
+    """Return the strategy of these pools, which the planner holds to one; "" if none is partitioned."""
+    return next((partitions.strategy(one.sharing[MIG]) for one in pools if one.is_cut), "")
+
+
+def manager_of(found: Found, may_reboot: bool) -> KubeObject:
+    """Return the option C(mig_manager) of the ClusterPolicy. may_reboot: whether it reboots nodes.
+
+    If it says nothing about a default, some releases set one that undoes MIG on all nodes without a label.
+    """
+    more = {"env": [{"name": "WITH_REBOOT", "value": "true"}]} if may_reboot else {}
+    return {"config": {"name": found.title, "default": found.default}, **more}
+
+
+def check(found: Found, pools: t.Sequence[Shared], nodes: t.Sequence[KubeObject], on_change: str) -> None:
+    """Raise AcceleratorError before the first write if something is in the way of the partitions."""
+    mig_config.written(found.text, wanted(found, pools, nodes, only_add=True), found.title)
+    _refuse_strategy(found, pools)
+    _refuse_unknown(found, nodes)
+    behind = [
+        (node, pool)
+        for node, pool in mig_judge.differing(nodes, pools)
+        if mig_judge.is_at_work(node) and on_change == "fail"
+    ]
+    if not behind:
+        return
+    lines = [
+        f"node {name(node)} of pool {pool.name} has {mig_judge.label_of(node) or 'no configuration'}, wanted "
+        f"{mig_judge.wanted(node, pool) or 'whole GPUs'}"
+        for node, pool in behind
+    ]
+    message = (
+        f"The GPUs of {number_of(len(behind), 'node')} are partitioned in another way than their pool says, "
+        f"and may be in use: {lines[0]}. Nothing was changed."
+    )
+    remedy = (
+        "Run `ansible-playbook accelerators.openshift.repartition -e @FILE`, which empties one node after "
+        "the other; -e gpu_report_only=true shows what that would end."
+    )
+    raise AcceleratorError("GPU-MIG-CHANGE", message, remedy, lines)
+
+
+def _refuse_strategy(found: Found, pools: t.Sequence[Shared]) -> None:
+    """Raise AcceleratorError if pools of another list need the other strategy."""
+    here, asked = {mig_name.prefix(one.name) for one in pools}, strategy(pools)
+    others = [one for one in mig_config.ours(found.text) if mig_name.pool_prefix(one) not in here]
+    if asked and others and found.strategy and found.strategy != asked:
+        message = (
+            f"The pools need MIG strategy {asked}. The configuration {others[0]} of another list of pools is "
+            f"in use with strategy {found.strategy}, and a ClusterPolicy has one. Nothing was changed."
+        )
+        remedy = f"Set sharing.mig.strategy: {found.strategy}, or change the other pools first."
+        raise AcceleratorError("GPU-MIG-STRATEGY", message, remedy, others)
+
+
+def _refuse_unknown(found: Found, nodes: t.Iterable[KubeObject]) -> None:
+    """Raise AcceleratorError if a node has a configuration of the operator's file, which is replaced."""
+    if found.is_named:
+        return
+    known_names = {*mig_config.theirs(mig_config.written(found.text, {}, found.title)), ""}
+    for node in nodes:
+        value = mig_judge.label_of(node)
+        if value not in known_names and not mig_name.pool_prefix(value):
+            message = (
+                f"Node {name(node)} has the MIG configuration {value} of the operator's own file. The MIG "
+                f"manager would no longer know it, because it reads ConfigMap {found.title} instead. Nothing "
+                "was changed."
+            )
+            remedy = (
+                f"Make the node part of a pool with that geometry; or write a ConfigMap with {value}, and "
+                "name it with gpu_operator_spec: {migManager: {config: {name: NAME}}}."
+            )
+            raise AcceleratorError("GPU-MIG-FOREIGN", message, remedy)
+
+
+def write(api: Api, found: Found, configs: t.Mapping[str, list[partitions.Entry]]) -> KubeObject | None:
+    """Write the configurations; return the ConfigMap as it is then, None if there is none.
+
+    In a file of others only the lines of this collection change.
+    """
+    text = mig_config.written(found.text, configs, found.title)
+    if text == found.text or (found.live is None and not configs):
+        return found.live
+    if found.live is not None and not owned(found.live):
+        version = found.live["metadata"].get("resourceVersion")
+        body = {"metadata": {"resourceVersion": version}, "data": {mig_config.KEY: text}}
+        return api.merge_patch(CONFIG_MAP, found.title, found.namespace, body)
+    metadata = {"name": found.title, "namespace": found.namespace}
+    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {mig_config.KEY: text}}
+    return api.apply(manifest, live=found.live)
+
+
+def remove(api: Api, found: Found, configs: t.Mapping[str, list[partitions.Entry]]) -> None:
+    """Take the configurations of pools out of the file; delete a file that holds nothing else.
+
+    A file that a ClusterPolicy still names stays.
+    """
+    is_empty = not configs and not mig_config.has_others(mig_config.written(found.text, {}, found.title))
+    if owned(found.live) and is_empty and not found.is_named:
+        api.delete(CONFIG_MAP, found.title, found.namespace)
+    else:
+        write(api, found, configs)
+
+
+def label(
+    api: Api, nodes: t.Iterable[KubeObject], pools: t.Sequence[Shared], only_add: bool, every: bool
+) -> None:
+    """Give nodes the label of their configuration, and take it from nodes whose pool has whole GPUs.
+
+    every: also nodes that offer GPUs, which otherwise wait for gpu_repartition.
+    """
+    for node, pool in mig_judge.differing(nodes, pools):
+        value = mig_judge.wanted(node, pool) or None
+        if (value or not only_add) and (every or not mig_judge.is_at_work(node)):
+            give(api, node, {MIG_CONFIG: value})
+
+
+def give(api: Api, node: KubeObject, marks: t.Mapping[str, str | None]) -> None:
+    """Give a node these labels; None takes one away.
+
+    A label of its Machine comes first: the Machine API copies that to the node again and again.
+    """
+    link = str((node["metadata"].get("annotations") or {}).get(_LINK) or "")
+    namespace, _slash, title = link.rpartition("/")
+    if title and (machine := _machine(api, title, namespace)):
+        have = ((machine["spec"].get("metadata") or {}).get("labels")) or {}
+        if MIG_CONFIG in have and have[MIG_CONFIG] != marks.get(MIG_CONFIG):
+            body = {"spec": {"metadata": {"labels": {MIG_CONFIG: marks.get(MIG_CONFIG)}}}}
+            api.merge_patch(_MACHINE, title, namespace, body)
+    api.merge_patch(_NODE, name(node), None, {"metadata": {"labels": dict(marks)}})
+
+
+def _machine(api: Api, title: str, namespace: str) -> KubeObject | None:
+    try:
+        return api.get(_MACHINE, title, namespace)
+    except KindNotServedError:
+        return None

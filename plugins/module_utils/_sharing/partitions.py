@@ -1,0 +1,272 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Partitions of GPUs by MIG: what `sharing.mig` asks for, whether a GPU has it, and what nodes then offer."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._catalogue.gpus import GPUS, MEDIA, MIG_AS_OF, Gpu, Profile
+from .._catalogue.well_known import GPU, PARTITION
+
+SINGLE: t.Final = "single"
+MIXED: t.Final = "mixed"
+ALL: t.Final = "all"
+# The options of which a pool has one: what to cut its GPUs into.
+CHOICES: t.Final = ("slices", "profile", "layout", "config")
+# Stands for the number of GPUs of a node where it is not known.
+MOST_GPUS: t.Final = 1024
+_DEVICES, _ENABLED, _PARTS = "devices", "mig-enabled", "mig-devices"
+Mig = t.Mapping[str, t.Any]
+# One entry of a configuration of mig-parted: GPUs and their partitions.
+Entry = dict[str, t.Any]
+# The partitions of one GPU, by profile; None for a whole GPU.
+Cut = t.Mapping[str, int] | None
+
+
+class GeometryError(ValueError):
+    """The GPU does not support this sharing. where: the wrong option below C(sharing)."""
+
+    def __init__(self, where: str, message: str, remedy: str) -> None:
+        super().__init__(message)
+        self.where = where
+        self.message = message
+        self.remedy = remedy
+
+
+class Node(t.NamedTuple):
+    """A kind of node. title: its instance type, or words for it. gpu: None if its model is not known."""
+
+    title: str
+    gpus: int
+    gpu: Gpu | None = None
+
+
+def gpu_of(model: str, memory_gib: float | None) -> Gpu | None:
+    """Return the GPU of the catalogue with this model and memory."""
+    return next(
+        (one for one in GPUS.values() if (one.model, one.memory_gib, one.part) == (model, memory_gib, False)),
+        None,
+    )
+
+
+def strategy(mig: Mig) -> str:
+    """Return how nodes offer the partitions: as C(nvidia.com/gpu), or each profile under its own name."""
+    return mig.get("strategy") or (MIXED if {"layout", "config"} & set(mig) else SINGLE)
+
+
+def entries(mig: Mig, node: Node) -> list[Entry]:
+    """Return the entries of the node's configuration. Raises GeometryError."""
+    if node.gpu is not None and not node.gpu.mig_capable:
+        raise GeometryError(
+            "mig",
+            f"{node.title} has {node.gpu.model} GPUs, which cannot be partitioned.",
+            "Use time_slicing or mps, or an instance type with A100, H100 or later.",
+        )
+    if "config" in mig:
+        return [_custom(index, one, node) for index, one in enumerate(mig["config"])]
+    return [{_DEVICES: ALL, _ENABLED: True, _PARTS: _layout(mig, node)}]
+
+
+def resources(mig: Mig, node: Node) -> dict[str, int]:
+    """Return what a node offers. Raises GeometryError."""
+    cuts = _cuts(entries(mig, node), node)
+    if strategy(mig) == MIXED:
+        found = {GPU: cuts.count(None)} if None in cuts else {}
+        for cut in cuts:
+            for profile, number in (cut or {}).items():
+                found[resource(profile)] = found.get(resource(profile), 0) + number
+        return found
+    if len({profile for cut in cuts for profile in cut or {"": 1}}) > 1:
+        raise GeometryError(
+            "mig.strategy",
+            f"is single, but the GPUs of {node.title} get partitions of several sizes.",
+            "Set strategy: mixed, or cut all GPUs into partitions of one size.",
+        )
+    return {GPU: sum(number for cut in cuts for number in (cut or {"": 1}).values())}
+
+
+def resource(profile: str) -> str:
+    """Return the resource of a profile with the strategy mixed."""
+    return PARTITION + profile.replace("+", ".")
+
+
+def _cuts(found: t.Iterable[Entry], node: Node) -> list[Cut]:
+    """Return the partitions of each GPU of the node; a later entry wins."""
+    cuts: dict[int, Cut] = {}
+    for entry in found:
+        chosen = range(node.gpus) if entry[_DEVICES] == ALL else entry[_DEVICES]
+        cuts |= dict.fromkeys(chosen, entry[_PARTS] if entry[_ENABLED] else None)
+    lacking = [index for index in range(node.gpus) if index not in cuts]
+    if lacking:
+        raise GeometryError(
+            "mig.config",
+            f"no entry names GPU {lacking[0]} of {node.title}, which has {node.gpus}.",
+            "Give each GPU an entry; devices: all names all of them, and a later entry wins.",
+        )
+    return [cuts[index] for index in range(node.gpus)]
+
+
+def _custom(index: int, entry: Mig, node: Node) -> Entry:
+    """Return an entry of C(config) as mig-parted reads it."""
+    where = f"mig.config[{index}]"
+    chosen, parts = entry.get(_DEVICES), dict(entry.get(_PARTS) or {})
+    is_list = isinstance(chosen, list) and bool(chosen)
+    wrong = not is_list or any(type(one) is not int or not 0 <= one < node.gpus for one in chosen or [])
+    if chosen != ALL and wrong:
+        raise GeometryError(
+            f"{where}.{_DEVICES}",
+            f"{chosen!r} is neither all nor a list of GPUs of {node.title}, which has {node.gpus}.",
+            f"Count from 0 to {node.gpus - 1}.",
+        )
+    is_cut = bool(entry.get(_ENABLED))
+    if is_cut != bool(parts):
+        raise GeometryError(
+            f"{where}.{_PARTS}",
+            "is required with mig-enabled: true, and only there.",
+            "For example mig-devices: {1g.5gb: 7}.",
+        )
+    _check(parts, node, f"{where}.{_PARTS}")
+    return {_DEVICES: chosen, _ENABLED: is_cut, **({_PARTS: parts} if is_cut else {})}
+
+
+def _layout(mig: Mig, node: Node) -> dict[str, int]:
+    """Return the partitions of each GPU, by profile."""
+    if "slices" in mig:
+        return _equal(mig["slices"], node)
+    if "layout" in mig:
+        _check(mig["layout"], node, "mig.layout")
+        return dict(mig["layout"])
+    profile = mig["profile"]
+    if isinstance(profile, t.Mapping):
+        if node.title not in profile:
+            raise GeometryError(
+                "mig.profile",
+                f"no profile is given for the candidate {node.title}.",
+                f"Add {node.title}: one of {', '.join(node.gpu.profiles if node.gpu else ())}.",
+            )
+        profile = profile[node.title]
+    _known(profile, node, "mig.profile")
+    most = {_profile(gpu, profile).most for gpu in _models(node, [profile])}
+    if len(most) > 1:
+        raise GeometryError(
+            "mig.profile",
+            f"some GPUs have {' and some '.join(map(str, sorted(most)))} partitions {profile}, and the model "
+            f"of {node.title} is not known.",
+            "Use layout, which gives the number.",
+        )
+    return {profile: most.pop()}
+
+
+def _equal(slices: int, node: Node) -> dict[str, int]:
+    if node.gpu is None:
+        raise GeometryError(
+            "mig.slices",
+            f"the GPU model of {node.title} is not known, and so is the name of its profile.",
+            "Use profile or layout.",
+        )
+    for name, profile in node.gpu.profiles.items():
+        if profile.most == slices:
+            return {name: slices}
+    counts = sorted({profile.most for profile in node.gpu.profiles.values()})
+    raise GeometryError(
+        "mig.slices",
+        f"{node.gpu.model} of {node.title} cannot be cut into {slices} equal parts.",
+        f"Possible: {', '.join(map(str, counts))}.",
+    )
+
+
+def _check(layout: t.Mapping[str, int], node: Node, where: str) -> None:
+    """Raise GeometryError if no GPU of the node has these partitions together."""
+    for name in layout:
+        _known(name, node, f"{where}.{name}")
+    problems = [_misfit(gpu, layout) for gpu in _models(node, layout)]
+    if not problems or all(problems):
+        text = ", ".join(f"{count} x {name}" for name, count in layout.items())
+        why = problems[0] if problems else "no GPU has all of these profiles"
+        model = f"{node.gpu.model} of {node.title}" if node.gpu else f"GPU of {node.title}"
+        raise GeometryError(
+            where,
+            f"{text} does not fit on one {model}: {why}.",
+            "Use fewer or smaller partitions.",
+        )
+
+
+def _known(profile: str, node: Node, where: str) -> None:
+    """Raise GeometryError if the GPU of the node, or any GPU if its model is not known, lacks the profile."""
+    if _models(node, [profile]):
+        return
+    if node.gpu is None:
+        message, names = "no GPU", {name for one in GPUS.values() for name in one.profiles}
+    else:
+        message = f"{node.gpu.model} {node.gpu.memory_gib} GB of {node.title}"
+        names = set(node.gpu.profiles)
+    raise GeometryError(
+        where,
+        f"{message} has {'a' if node.gpu is None else 'no'} MIG profile {profile!r} (NVIDIA's table of "
+        f"{MIG_AS_OF}).",
+        f"Possible: {', '.join(sorted(names))}; or give slices, a fraction that fits every candidate.",
+    )
+
+
+def _models(node: Node, profiles: t.Iterable[str]) -> list[Gpu]:
+    """Return the GPUs that the node may have, and that have all of these profiles."""
+    models = [node.gpu] if node.gpu is not None else [one for one in GPUS.values() if one.mig_capable]
+    wanted = list(profiles)
+    return [gpu for gpu in models if all(_has(gpu, name) for name in wanted)]
+
+
+def _has(gpu: Gpu, profile: str) -> bool:
+    found = gpu.profiles.get(profile.removesuffix(MEDIA))
+    if found is None or not profile.endswith(MEDIA):
+        return found is not None
+    is_half = _slices(gpu)[1] == 4 and found.compute == 2
+    return found.memory == 1 or is_half
+
+
+def _profile(gpu: Gpu, name: str) -> Profile:
+    found = gpu.profiles[name.removesuffix(MEDIA)]
+    return Profile(1, found.compute, found.memory) if name.endswith(MEDIA) else found
+
+
+def _slices(gpu: Gpu) -> tuple[int, int]:
+    """Return the slices of compute and of memory of the whole GPU."""
+    found = gpu.profiles.values()
+    return max(one.compute for one in found), max(one.memory for one in found)
+
+
+def _misfit(gpu: Gpu, layout: t.Mapping[str, int]) -> str:
+    """Return why these partitions cannot be on one GPU together, or ""."""
+    compute, memory = _slices(gpu)
+    wanted = {name: _profile(gpu, name) for name in layout}
+    needed = sum(one.compute * layout[name] for name, one in wanted.items())
+    held = sum(one.memory * layout[name] for name, one in wanted.items())
+    if needed > compute or held > memory:
+        return f"it needs {needed} of {compute} compute and {held} of {memory} memory slices"
+    for name, one in wanted.items():
+        if layout[name] > one.most:
+            return f"{one.most} of {name} fit"
+    if sum(layout[name] for name in layout if name.endswith(MEDIA)) > 1:
+        return "one partition of a GPU can have the media engines"
+    parts = [one for name, one in wanted.items() for _number in range(layout[name])]
+    if not _placed(sorted(parts, key=lambda one: -one.memory), frozenset(), compute, memory):
+        return "no order of the partitions puts each at a slice where it can begin"
+    return ""
+
+
+def _placed(parts: t.Sequence[Profile], taken: frozenset[int], compute: int, memory: int) -> bool:
+    """Return True if there is a place for each part.
+
+    A part begins at a multiple of its memory slices, and its compute slices follow from there.
+    """
+    if not parts:
+        return True
+    first, *others = parts
+    for start in range(0, memory - first.memory + 1, first.memory):
+        place = frozenset(range(start, start + first.memory))
+        is_free = start + first.compute <= compute and not place & taken
+        if is_free and _placed(others, taken | place, compute, memory):
+            return True
+    return False

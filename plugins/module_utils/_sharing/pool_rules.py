@@ -1,0 +1,66 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Find contradictions in the sharing of one pool, and what its GPUs do not allow."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._catalogue.well_known import GPU
+from .._core.input import Problems
+from . import partitions
+from .schema import MIG, WAYS, check_models
+
+
+def check_mig(mig: t.Mapping[str, t.Any], path: str, problems: Problems) -> None:
+    """Add a problem for options of MIG that contradict each other. path: of C(mig)."""
+    ways = sorted(set(partitions.CHOICES) & set(mig))
+    if len(ways) != 1:
+        problems.add(
+            "POOL-CONFLICT",
+            path,
+            "must have exactly one of slices, profile, layout and config, not "
+            f"{' and '.join(ways) or 'none'}.",
+            "Keep one.",
+        )
+    if "layout" in mig and mig.get("strategy") == partitions.SINGLE:
+        problems.add(
+            "POOL-CONFLICT",
+            f"{path}.strategy",
+            "a layout of different partitions needs the strategy mixed.",
+            "Set strategy: mixed, or use slices.",
+        )
+    for key, example in (("layout", "{1g.5gb: 7}"), ("config", "[{devices: all, mig-enabled: false}]")):
+        if key in mig and not mig[key] and not problems.at(f"{path}.{key}"):
+            problems.add("POOL-VALUE", f"{path}.{key}", "is empty.", f"For example {example}.")
+    if "profile" in mig and not isinstance(mig["profile"], (str, dict)):
+        problems.add(
+            "POOL-TYPE",
+            f"{path}.profile",
+            "must be a profile's name, or a mapping of instance type to profile.",
+            "For example 1g.5gb.",
+        )
+
+
+def check_shares(pool: dict[str, t.Any], path: str, problems: Problems) -> None:
+    """Add what the nodes cannot share. pool: described, its candidates resolved; sharing is set."""
+    models = {one.gpu_model for one in pool.get("resolved", [])}
+    check_models(pool["sharing"], models, path, problems)
+    if MIG in pool["sharing"]:
+        check_mig(pool["sharing"][MIG], f"{path}.{MIG}", problems)
+    expected = (pool.get("existing") or {}).get("expected") or {}
+    for way in (*WAYS, MIG):
+        if way in pool["sharing"] and set(expected) - {GPU}:
+            problems.add(
+                "POOL-GEOMETRY",
+                f"{path}.{way}",
+                f"starts from {GPU}, but the nodes are expected to offer {', '.join(sorted(expected))}.",
+                f"Set existing.expected to the whole GPUs of a node, such as {{{GPU}: 1}}.",
+            )
+    if MIG in pool["sharing"] and expected and not problems.at(path):
+        try:
+            partitions.resources(pool["sharing"][MIG], partitions.Node("existing nodes", expected[GPU]))
+        except partitions.GeometryError as exc:
+            problems.add("POOL-GEOMETRY", f"{path}.{exc.where}", exc.message, exc.remedy)

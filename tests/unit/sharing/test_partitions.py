@@ -1,0 +1,126 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What sharing.mig asks for, which partitions a GPU has, and which fit on it together."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.gpus import GPUS
+from ansible_collections.accelerators.openshift.plugins.module_utils._sharing import partitions
+from ansible_collections.accelerators.openshift.plugins.module_utils._sharing.partitions import (
+    GeometryError,
+    Node,
+)
+
+A100: t.Final = GPUS["A100-40"]
+TWO: t.Final = Node("two", 2, A100)
+GPU: t.Final = "nvidia.com/gpu"
+WHOLE: t.Final = {"devices": [0], "mig-enabled": False}
+SEVEN: t.Final = {"devices": [1], "mig-enabled": True, "mig-devices": {"1g.5gb": 7}}
+
+
+@pytest.mark.parametrize(
+    ("layout", "fits"),
+    [
+        ({"1g.5gb": 4, "3g.20gb": 1}, True),  # the large one lies behind the small ones
+        ({"4g.20gb": 1, "3g.20gb": 1}, True),
+        ({"2g.10gb": 3, "1g.5gb": 1}, True),
+        ({"1g.10gb": 4}, True),
+        ({"1g.5gb": 6, "1g.5gb+me": 1}, True),
+        ({"3g.20gb": 1, "1g.10gb": 1, "2g.10gb": 1, "1g.5gb": 1}, False),
+        ({"1g.10gb": 3, "2g.10gb": 1, "1g.5gb": 1}, False),
+        ({"1g.5gb": 8}, False),
+        ({"2g.10gb": 4}, False),
+        ({"1g.5gb+me": 2}, False),
+        ({"2g.10gb+me": 1}, False),
+        ({"7g.40gb": 1, "1g.5gb": 1}, False),
+    ],
+)
+def test_which_partitions_fit_on_one_gpu(layout: dict[str, int], fits: bool) -> None:
+    if fits:
+        assert partitions.entries({"layout": layout}, TWO)[0]["mig-devices"] == layout
+        return
+    with pytest.raises(GeometryError) as caught:
+        partitions.entries({"layout": layout}, TWO)
+    assert caught.value.where.startswith("mig.layout")
+
+
+def test_the_media_engines_have_a_resource_of_their_own() -> None:
+    mig = {"layout": {"1g.5gb+me": 1}}
+    assert partitions.resources(mig, TWO) == {"nvidia.com/mig-1g.5gb.me": 2}
+
+
+def test_a_half_of_an_a30_can_have_the_media_engines() -> None:
+    assert partitions.entries({"layout": {"2g.12gb+me": 1, "2g.12gb": 1}}, Node("a30", 1, GPUS["A30"]))
+
+
+def test_a_configuration_of_ones_own_names_each_gpu() -> None:
+    mig = {"config": [WHOLE, SEVEN]}
+    assert partitions.entries(mig, TWO) == [WHOLE, SEVEN]
+    assert partitions.resources(mig, TWO) == {GPU: 1, "nvidia.com/mig-1g.5gb": 7}
+
+
+def test_a_later_entry_wins() -> None:
+    every = {"devices": "all", "mig-enabled": True, "mig-devices": {"7g.40gb": 1}}
+    assert partitions.resources({"config": [every, WHOLE]}, TWO) == {GPU: 1, "nvidia.com/mig-7g.40gb": 1}
+    assert partitions.resources({"config": [every], "strategy": "single"}, TWO) == {GPU: 2}
+
+
+@pytest.mark.parametrize(
+    ("config", "where"),
+    [
+        ([SEVEN], "mig.config"),
+        ([{**WHOLE, "devices": [2]}], "mig.config[0].devices"),
+        ([{**WHOLE, "devices": "0"}], "mig.config[0].devices"),
+        ([{**WHOLE, "devices": []}], "mig.config[0].devices"),
+        ([WHOLE, {**SEVEN, "mig-devices": {}}], "mig.config[1].mig-devices"),
+        ([{**WHOLE, "mig-devices": {"1g.5gb": 1}}], "mig.config[0].mig-devices"),
+        ([{**SEVEN, "mig-devices": {"4g.20gb": 2}}], "mig.config[0].mig-devices"),
+        ([{**SEVEN, "mig-devices": {"1g.6gb": 2}}], "mig.config[0].mig-devices.1g.6gb"),
+    ],
+)
+def test_a_configuration_of_ones_own_is_checked(config: list[t.Any], where: str) -> None:
+    with pytest.raises(GeometryError) as caught:
+        partitions.resources({"config": config}, TWO)
+    assert (caught.value.where, bool(caught.value.remedy)) == (where, True)
+
+
+def test_one_strategy_needs_one_size() -> None:
+    with pytest.raises(GeometryError) as caught:
+        partitions.resources({"config": [WHOLE, SEVEN], "strategy": "single"}, TWO)
+    assert caught.value.where == "mig.strategy"
+
+
+@pytest.mark.parametrize(
+    ("mig", "found"),
+    [
+        ({"profile": "1g.5gb"}, {"1g.5gb": 7}),
+        ({"layout": {"3g.20gb": 1, "1g.5gb": 1}}, {"3g.20gb": 1, "1g.5gb": 1}),
+    ],
+)
+def test_the_model_of_existing_nodes_is_not_known(mig: dict[str, t.Any], found: dict[str, int]) -> None:
+    assert partitions.entries(mig, Node("existing nodes", 2))[0]["mig-devices"] == found
+
+
+@pytest.mark.parametrize(
+    ("mig", "where"),
+    [
+        ({"slices": 7}, "mig.slices"),
+        ({"profile": "1g.10gb"}, "mig.profile"),  # four of an A100-40, seven of an A100-80
+        ({"profile": "1g.7gb"}, "mig.profile"),
+        ({"layout": {"1g.5gb": 1, "1g.6gb": 1}}, "mig.layout"),
+    ],
+)
+def test_what_needs_the_model_is_refused_without_it(mig: dict[str, t.Any], where: str) -> None:
+    with pytest.raises(GeometryError) as caught:
+        partitions.entries(mig, Node("existing nodes", 2))
+    assert caught.value.where == where
+
+
+def test_the_gpu_of_a_planned_candidate() -> None:
+    assert partitions.gpu_of("A100", 80) is GPUS["A100-80"]
+    assert partitions.gpu_of("A100", 81) is None
