@@ -68,7 +68,7 @@ WORKERS ?= 3
 # What make test leaves to make test-all: tests that carry the mark `long`.
 CHOICE := -m 'not long'
 SCENES := default walkthrough awx
-ON_SANDBOX := tests/integration tests/contract tests/faults tests/packaging tests/tuned
+ON_SANDBOX := tests/integration tests/contract tests/faults tests/packaging tests/tuned tests/promql
 STARTED := $(shell date +%s)
 
 test: gates ## what continuous integration runs: every gate, without the long tests and scenarios

@@ -61,6 +61,10 @@ options:
     description: Whether the playbook manages the NVIDIA network operator.
     type: bool
     default: false
+  queues:
+    description: Whether the playbook manages queues of Kueue.
+    type: bool
+    default: false
   approve_csrs:
     description: Whether the playbook approves certificate requests.
     type: bool
@@ -170,6 +174,7 @@ SPEC = ArgumentSpec(
             "default": "clusterpolicy",
         },
         "nic": {"type": "bool", "default": False},
+        "queues": {"type": "bool", "default": False},
         "approve_csrs": {"type": "bool", "default": False},
         "machine_namespace": {"type": "str", "default": "openshift-machine-api"},
         "nfd_namespace": {"type": "str", "default": "openshift-nfd"},

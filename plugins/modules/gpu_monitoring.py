@@ -87,6 +87,12 @@ options:
     description: Whether the console gets the dashboard.
     type: bool
     default: true
+  url:
+    description:
+      - Address of the monitoring API, which is asked whether Prometheus reaches the exporters. The default is
+        what the cluster's monitoring operator publishes. It needs a token.
+      - With C(http), only an address of this machine, such as that of C(oc port-forward).
+    type: str
   adopt:
     description:
       - What to do with objects of the same name, with fields of our objects that another field manager set,
@@ -116,6 +122,9 @@ monitoring:
   description:
     - The monitoring. C(scraped_by) is the ServiceMonitor, C(alerts) the names of the alerts, C(metrics) the
       number of fields that the exporter collects, C(kept) what others set and was kept.
+    - C(scraped) is what Prometheus says itself, C(targets) and C(up) with the numbers of exporters that it
+      knows and reaches, C(down) and C(without_data) with the pods of those that fail or have no metrics of
+      GPUs. Without a token or the right to read metrics C(asked) is false, and C(reason) says why.
     - With O(state=absent) only the namespace.
   returned: success
   type: dict
@@ -124,6 +133,7 @@ monitoring:
     prometheus: platform
     stack: ClusterPolicy gpu-cluster-policy
     scraped_by: nvidia-dcgm-exporter
+    scraped: {asked: true, targets: 12, up: 12, down: [], without_data: []}
     alerts: [GpuXid, GpuHot]
     metrics: 31
     kept: []
@@ -175,6 +185,7 @@ SPEC = ArgumentSpec(
         "without": {"type": "list", "elements": "str", "default": []},
         "pools": {"type": "list", "elements": "dict", "default": []},
         "dashboard": {"type": "bool", "default": True},
+        "url": {"type": "str"},
         **adoption.OPTION,
     },
 ).merge(AUTH, STATE, LOCK, WAIT)

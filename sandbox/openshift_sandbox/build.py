@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from openshift_sandbox.catalogue import crds
-from openshift_sandbox.go import modules, toolchain
+from openshift_sandbox.go import copied, modules, toolchain
 from openshift_sandbox.go.progress import Progress, duration
-from openshift_sandbox.programs import control_plane, kwok, olm
+from openshift_sandbox.programs import control_plane, kwok, olm, prometheus
 from openshift_sandbox.sandbox import BUILD, SOURCES, SandboxError, say
 from openshift_sandbox.scenario import Scenario
 
@@ -35,6 +35,7 @@ class Family:
     programs: tuple[str, ...]
     ldflags: str = "-s -w"
     tags: str = ""
+    copied: copied.Copied | None = None
 
     @property
     def source(self) -> Path:
@@ -68,11 +69,38 @@ FAMILIES: t.Final = (
     ),
     Family(olm.FAMILY, ("olm", "catalog", "opm"), tags="containers_image_openpgp exclude_graphdriver_btrfs"),
 )
+# Families that few scenarios need: `sandbox build` leaves them out, unless --with names them.
+OPTIONAL: t.Final = (
+    Family(
+        prometheus.FAMILY,
+        ("prometheus", "promtool"),
+        # Plugins find targets in clouds, and a build of them takes long. A module has no built pages.
+        copied=copied.Copied(
+            "github.com/prometheus/prometheus",
+            "v0.305.0",
+            without=("plugins/plugins.go", "web/ui/mantine-ui", "web/ui/react-app", "documentation"),
+        ),
+    ),
+)
 
 
 def families_of(scenario: Scenario) -> tuple[Family, ...]:
     """Return the families that a scenario's cluster needs: OLM only where the cluster has it."""
-    return tuple(one for one in FAMILIES if one.name != olm.FAMILY or olm.wanted(scenario))
+    wanted = {olm.FAMILY: olm.wanted, prometheus.FAMILY: prometheus.wanted}
+    return tuple(one for one in (*FAMILIES, *OPTIONAL) if wanted.get(one.name, bool)(scenario))
+
+
+def named(names: t.Iterable[str]) -> tuple[Family, ...]:
+    """Return the usual families and these optional ones. Raises SandboxError for a name that is none."""
+    known, chosen = {one.name: one for one in OPTIONAL}, set(names)
+    if strange := sorted(chosen - known.keys()):
+        raise SandboxError(f"--with {','.join(strange)}: choose from {', '.join(known)}")
+    return (*FAMILIES, *(known[name] for name in known if name in chosen))
+
+
+def built(name: str) -> bool:
+    """Return whether the programs of an optional family are there, as its pins are now."""
+    return any(one.name == name and _current(one) for one in OPTIONAL)
 
 
 def build(families: t.Sequence[Family] = FAMILIES) -> None:
@@ -132,6 +160,13 @@ def _compile(go: Path, family: Family, progress: Progress, build_started: float)
     log = BUILD / "logs" / f"build-{family.name}.log"
     say(f"building {family.name} ({', '.join(family.programs)}); log: {log}")
     started = time.monotonic()
+    if family.copied:
+        try:
+            copied.make(
+                go, family.copied, BUILD / "src" / family.name, SOURCES / "build/modules", go_environment()
+            )
+        except (RuntimeError, subprocess.SubprocessError) as error:
+            raise SandboxError(f"Go module not available: {error}") from error
     argv = [str(go), "build", "-v", *family.flags, "-o", f"{family.target}/", "tool"]
     with log.open("w") as output:
         child = subprocess.Popen(

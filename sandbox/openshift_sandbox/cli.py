@@ -40,6 +40,10 @@ def parser() -> argparse.ArgumentParser:
         commands, "build", "build the programs and collect the CRDs, once", _build, directory=False
     )
     built.add_argument("--scenario", help="build only what this scenario needs (default: everything)")
+    optional = ",".join(one.name for one in build.OPTIONAL)
+    built.add_argument(
+        "--with", dest="more", default="", metavar="NAMES", help=f"build these too: {optional}"
+    )
     up = _command(commands, "up", "start a sandbox, or repair the one that is there", _up)
     up.add_argument(
         "--scenario", default="aws", help=f"one of {', '.join(scenario.names())}, or the path of a .yml file"
@@ -100,7 +104,8 @@ def _fault(commands: t.Any) -> None:
 
 def _build(arguments: Arguments) -> None:
     chosen = arguments.scenario
-    build.build(build.families_of(scenario.load(chosen)) if chosen else build.FAMILIES)
+    more = [name for name in arguments.more.split(",") if name]
+    build.build(build.families_of(scenario.load(chosen)) if chosen else build.named(more))
     say("built")
 
 

@@ -20,7 +20,15 @@ from pathlib import Path
 from openshift_sandbox import build, scenario
 from openshift_sandbox.catalogue import crds
 from openshift_sandbox.processes import ProcessDied
-from openshift_sandbox.programs import admission, control_plane, foreign_webhooks, kwok, oauth, olm
+from openshift_sandbox.programs import (
+    admission,
+    control_plane,
+    foreign_webhooks,
+    kwok,
+    oauth,
+    olm,
+    prometheus,
+)
 from openshift_sandbox.sandbox import Sandbox, SandboxError, say
 from openshift_sandbox.scenario import Scenario
 from openshift_sandbox.seed import installer
@@ -105,6 +113,8 @@ def _bring_up(sandbox: Sandbox, started: float) -> None:
     if has_olm:
         olm.start(sandbox)
     start_stand_ins(sandbox)
+    if prometheus.wanted(sandbox.scenario):
+        prometheus.start(sandbox)
     if has_olm:
         olm.wait_ready(sandbox)
         say("OLM serves its catalogues", started)

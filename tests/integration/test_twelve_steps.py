@@ -32,7 +32,7 @@ QUOTA = {"namespace": "it-{way}-quota", "create_namespace": True}
 POOL = {"name": "it-{way}-pool", "instance_type": "g4dn.xlarge", "zones": ["us-east-2a"], "replicas": 1}
 
 RIGHTS = {"playbooks": ["resize_pool"], "namespace": "it-{way}-rights"}
-SHARED: t.Final = {"namespace": "default", "config_map": "it-shared-{way}"}
+SHARED: t.Final = {"namespace": "default", "config_map": "it-{way}-shared"}
 APART: t.Final = {"spare_namespace": "it-{way}-spare"}
 TUNED = {"name": "it-{way}-tuned"}
 SCALED = {

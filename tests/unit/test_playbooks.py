@@ -40,10 +40,8 @@ OPERATORS: t.Final = ("node_feature_discovery", "nvidia_network_operator")
 ALLOWED: t.Final = {
     "drift": {
         *(f"{role}_adopt" for role in ("gpu_node_pool", "gpu_operator", "gpu_policy", *OPERATORS)),
-        *(
-            f"{role}_on_busy"
-            for role in ("gpu_node_pool", "gpu_operator", "gpu_sharing", "node_tuning", OPERATORS[1])
-        ),
+        *(f"{role}_on_busy" for role in ("gpu_operator", "gpu_policy", "gpu_sharing", "node_tuning")),
+        *(f"{role}_on_busy" for role in ("gpu_node_pool", OPERATORS[1])),
         *(f"gpu_node_pool_{one}" for one in ("delete_emptydir", "evict_unmanaged", "on_scaled")),
     }
 }

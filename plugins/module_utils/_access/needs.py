@@ -55,7 +55,7 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "monitor_gpus": ("lease", "plan", "gpu_monitoring"),
 }
 # Playbooks that get a role of their own. Those outside PARTS do not ask for their rights first.
-GRANTED: t.Final = {**PARTS, "preflight_update": ("preflight",)}
+GRANTED: t.Final = {**PARTS, "preflight_update": ("preflight",), "report_use": ("gpu_use",)}
 # These change the number of machines of a pool and nothing that belongs to it.
 _OF_POOL: t.Final = ("gpu_node_pool health", "gpu_node_pool autoscale")
 _NEVER: t.Final = {
@@ -65,6 +65,8 @@ _NEVER: t.Final = {
 }
 # What rbac.yml does, which gives the others their rights. It needs an administrator, so it has no role.
 _SETUP: t.Final = {"rbac": ("rbac",)}
+# What queues of Kueue add.
+QUEUES: t.Final = frozenset(("gpu_policy queues", "gpu_policy queues absent"))
 # Each place of the table, with its usual namespaces. The quotas of teams have none.
 NAMESPACES: t.Final[dict[str, tuple[str, ...]]] = {
     "default": ("default",),

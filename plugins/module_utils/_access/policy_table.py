@@ -43,9 +43,24 @@ gpu_policy quota
   quota        get,list,watch,create,patch          ResourceQuota
   quota        list,create                          Pod
   -            list?                                ResourceQuota
+gpu_policy queues
+  -            list                                 Namespace
+  -            get?,create?,patch?                  Namespace
+  -            list?                                Node ResourceQuota cohorts.kueue.x-k8s.io
+  -            get,list,create,patch                resourceflavors.kueue.x-k8s.io
+  -            get,list,watch,create,patch          clusterqueues.kueue.x-k8s.io
+  -            get,list,watch,create,patch          localqueues.kueue.x-k8s.io
+  -            delete?                              localqueues.kueue.x-k8s.io
+  quota        list                                 ResourceQuota
+  quota        get?,watch?,patch?,delete?           ResourceQuota
 gpu_policy claims
   quota        list,create                          ResourceClaim
   -            list?                                DeviceClass
+gpu_policy queues absent
+  -            get,list,watch,delete                resourceflavors.kueue.x-k8s.io
+  -            get,list,watch,patch,delete          clusterqueues.kueue.x-k8s.io
+  -            get,list,watch,delete                localqueues.kueue.x-k8s.io
+  -            list,watch                           workloads.kueue.x-k8s.io
 gpu_policy quota absent
   quota        get,list,watch,delete                ResourceQuota
 """

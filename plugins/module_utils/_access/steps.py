@@ -42,6 +42,7 @@ class AccessReviewParams(LockParams, WaitParams):
     pools: list[dict[str, t.Any]]
     backend: t.Literal["clusterpolicy", "nvidiadriver", "dra"]
     nic: bool
+    queues: bool
     approve_csrs: bool
     machine_namespace: str
     nfd_namespace: str
@@ -108,6 +109,8 @@ def wanted_rights(params: AccessReviewParams) -> needs.Rights:
         "validation": [params["validation_namespace"]],
     }
     details = needs.details_of(pools, params["backend"], params["approve_csrs"], params["admission"])
+    if params["queues"]:
+        details |= needs.QUEUES
     return needs.of(params["playbook"], details, places, left_out)
 
 

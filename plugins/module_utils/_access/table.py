@@ -24,8 +24,7 @@ leftovers
 removal
   machines     list                                 MachineSet Machine
   -            list,watch                           Pod
-  -            list                                 Node DaemonSet ClusterServiceVersion Module
-  -            list                                 Subscription
+  -            list                                 Node DaemonSet ClusterServiceVersion Module Subscription
   -            list                                 ClusterPolicy NVIDIADriver GPUCluster NicClusterPolicy
   -            list                                 NodeFeatureDiscovery NodeFeature
   -            list                                 nodefeatures.nfd.openshift.io
@@ -102,11 +101,10 @@ node_feature_discovery
   -            get?,list?,watch?,create?            NodeFeature nodefeatures.nfd.openshift.io
   -            patch?,delete?                       NodeFeature nodefeatures.nfd.openshift.io
 node_feature_discovery absent
-  -            list                                 NodeFeatureDiscovery
+  -            list                                 NodeFeatureDiscovery nodefeaturerules.nfd.openshift.io
   nfd          get,list,watch,patch,delete          NodeFeatureDiscovery
   -            get,list,watch,patch                 Node
   -            list                                 NodeFeature nodefeatures.nfd.openshift.io
-  -            list                                 nodefeaturerules.nfd.openshift.io
   -            list                                 nodefeaturerules.nfd.k8s-sigs.io
   -            list                                 nodefeaturegroups.nfd.k8s-sigs.io
   -            get?,watch?,delete?                  NodeFeature nodefeatures.nfd.openshift.io
@@ -168,13 +166,11 @@ nvidia_network_operator absent
 driver_upgrade
   -            get,list,watch,patch                 Node ClusterPolicy
   -            list,watch                           Pod
-  -            get?,list?,patch?                    NVIDIADriver
+  -            get?,list?,patch?                    NVIDIADriver clusterqueues.kueue.x-k8s.io
   -            get?,list?,watch?,create?,delete?    Job
-  -            list?,watch?                         PodDisruptionBudget
+  -            list?,watch?                         PodDisruptionBudget workloads.kueue.x-k8s.io
   -            create?                              Pod/eviction
-  -            get?,list?,patch?                    clusterqueues.kueue.x-k8s.io
   -            list?                                resourceflavors.kueue.x-k8s.io
-  -            list?,watch?                         workloads.kueue.x-k8s.io
   gpu          list,watch                           DaemonSet Pod ControllerRevision
   gpu          get                                  Pod/log
   gpu          list                                 Event
@@ -197,8 +193,7 @@ gpu_validation absent
   validation   get,list,watch,delete                Pod
   validation   get,list,watch,patch,delete          ConfigMap
   validation   list?                                Deployment StatefulSet DaemonSet Job CronJob Service
-  validation   list?                                PersistentVolumeClaim ServiceAccount Secret
-  validation   list?                                ResourceQuota
+  validation   list?                                PersistentVolumeClaim ServiceAccount Secret ResourceQuota
 operator_upgrade
   -            list                                 Subscription Node Pod
   -            get                                  ClusterVersion CustomResourceDefinition
@@ -264,6 +259,11 @@ gpu_monitoring
   gpu          get,list,watch,create,patch,delete   ConfigMap ServiceMonitor PrometheusRule
   console      get,list,watch,create,patch,delete   ConfigMap
   monitoring   get?                                 ConfigMap
+  monitoring   get?                                 prometheuses/api.monitoring.coreos.com
+gpu_use
+  -            get?                                 Namespace
+  console      get                                  ConfigMap
+  monitoring   get                                  prometheuses/api.monitoring.coreos.com
 preflight
   -            get                                  ClusterVersion
   -            list                                 ClusterOperator ClusterServiceVersion Node Pod

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
+from .._catalogue import kueue
 from .._core.errors import InputError, KindNotServedError
 from .._core.objects import KubeObject, name
 from .._core.ownership import TENANT, owned
@@ -58,9 +59,9 @@ def check(api: Api, tenants: t.Sequence[Tenant]) -> None:
 
 def _warn_of_queues(api: Api, tenants: t.Iterable[Tenant]) -> None:
     named = [tenant for tenant in tenants if tenant.queues]
-    for version in ("v1beta2", "v1beta1") if named else ():
+    for version in kueue.VERSIONS if named else ():
         with contextlib.suppress(KindNotServedError):
-            kind = api.resolve(f"kueue.x-k8s.io/{version}", "LocalQueue")
+            kind = api.resolve(f"{kueue.GROUP}/{version}", kueue.LOCAL_QUEUE)
             for tenant in named:
                 for namespace in tenant.namespaces:
                     there = {name(one) for one in api.list(kind, namespace)}

@@ -28,6 +28,7 @@ LAYERS: t.Final = {
     "REPAIR": "node",
     "QUOTA": "quota",
     "POLICY": "policy",
+    "QUEUE": "queue",
     "DRIFT": "drift",
     "UPDATE": "update",
     "UPGRADE": "upgrade",
@@ -56,6 +57,10 @@ _ELSEWHERE: t.Final = {
         ),
         "input",
     ),
+    **dict.fromkeys(
+        ("QUEUE-CLAIMS", "QUEUE-COHORT", "QUEUE-FLAVOR", "QUEUE-NAME", "QUEUE-NAMESPACE"), "input"
+    ),
+    **dict.fromkeys(("QUEUE-QUOTA", "QUEUE-TWO-FLAVORS", "QUEUE-TWO-QUOTAS"), "input"),
     **dict.fromkeys(("MON-ALERT", "MON-LIMIT", "MON-METRIC"), "input"),
     **dict.fromkeys(("PULL-CONFIG", "PULL-JSON"), "input"),
     **dict.fromkeys(("REBOOT-CPUS", "REBOOT-HUGE-PAGES", "REBOOT-TWO-POOLS"), "input"),

@@ -42,6 +42,7 @@ class GpuMonitoringParams(LockParams, StateParams):
     without: list[str]
     pools: list[dict[str, t.Any]]
     dashboard: bool
+    url: str | None
     adopt: t.Literal["report", "take"]
 
 

@@ -19,6 +19,9 @@ Pool = t.Mapping[str, t.Any]
 USED: t.Final = f"{RECORDED}gpu_memory_used:bytes"
 TOTAL: t.Final = f"{RECORDED}gpu_memory_total:bytes"
 _MIB: t.Final = 1048576
+# The share of a GPU that is in use, from 0 to 1. A vGPU and a GPU without profiling have only the second
+# metric, a MIG slice only the first.
+ACTIVE_OF: t.Final = "DCGM_FI_PROF_GR_ENGINE_ACTIVE or DCGM_FI_DEV_GPU_UTIL / 100"
 
 
 def recorded() -> list[Rule]:
@@ -27,8 +30,7 @@ def recorded() -> list[Rule]:
     return [
         {"record": USED, "expr": f"DCGM_FI_DEV_FB_USED * {_MIB}"},
         {"record": TOTAL, "expr": f"({parts}) * {_MIB}"},
-        # A vGPU and a GPU without profiling have only the second metric, a MIG slice only the first.
-        {"record": ACTIVE, "expr": "DCGM_FI_PROF_GR_ENGINE_ACTIVE or DCGM_FI_DEV_GPU_UTIL / 100"},
+        {"record": ACTIVE, "expr": ACTIVE_OF},
     ]
 
 

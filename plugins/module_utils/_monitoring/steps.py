@@ -12,8 +12,9 @@ from .._core.errors import AcceleratorError, ForbiddenError
 from .._core.objects import KubeObject, name
 from .._kube.client import Api
 from .._kube.kinds import Kind, known
-from . import judge, manifest, metrics, options, rules
+from . import judge, manifest, metrics, options, rules, targets
 from .options import GpuMonitoringParams
+from .querier import check_url, opened
 
 _MAP, _RULE, _MONITOR = known("ConfigMap"), known("PrometheusRule"), known("ServiceMonitor")
 _NAMESPACE: t.Final = known("Namespace")
@@ -21,6 +22,8 @@ _NAMESPACE: t.Final = known("Namespace")
 
 def present(api: Api, params: GpuMonitoringParams) -> dict[str, t.Any]:
     """Set the monitoring up. Return the module's result. Raise AcceleratorError before the first write."""
+    if params["url"]:
+        check_url(params["url"])
     is_platform = params["prometheus"] == options.PLATFORM
     alerts = [one for one in options.read(params) if is_platform or not one.reads_cluster]
     space, found = _namespace(api, params), judge.exporting(_stack(api))
@@ -29,6 +32,7 @@ def present(api: Api, params: GpuMonitoringParams) -> dict[str, t.Any]:
     _apply(api, params, other, csv, rules.groups(alerts, params["pools"] if is_platform else []))
     kept = _collect(api, found, params["adopt"])
     _label(api, space, is_platform)
+    scraped = _scraped(api, params)
     if other and judge.honours_labels(other):
         api.warn(
             f"{judge.title(other)} has honorLabels: true, so the alert GpuIdle does not see which pod holds "
@@ -40,6 +44,7 @@ def present(api: Api, params: GpuMonitoringParams) -> dict[str, t.Any]:
             "prometheus": params["prometheus"],
             "stack": judge.title(found),
             "scraped_by": name(other) if other else manifest.NAME,
+            "scraped": scraped,
             "alerts": [one.name for one in alerts],
             "metrics": len(csv.splitlines()) - 1,
             "kept": kept,
@@ -71,6 +76,20 @@ def _apply(
         api.delete(_MONITOR, manifest.NAME, space)
     if not params["dashboard"]:
         api.delete(_MAP, manifest.NAME, manifest.CONSOLE)
+
+
+def _scraped(api: Api, params: GpuMonitoringParams) -> dict[str, t.Any]:
+    """Return which exporters Prometheus reaches, or why it could not be asked. Warn of those that fail."""
+    try:
+        querier = opened(api, params["url"], pauses=())
+        found = targets.judged(
+            querier.instant(targets.up(params["namespace"])), querier.instant(targets.DATA)
+        )
+    except AcceleratorError as exc:
+        return targets.not_asked(exc.message)
+    for text in targets.warnings(found, params["namespace"], bool(api.changes)):
+        api.warn(text)
+    return found
 
 
 def absent(api: Api, params: GpuMonitoringParams) -> dict[str, t.Any]:

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import typing as t
 
+from .._catalogue import kueue
 from .._core.errors import AcceleratorError, KindNotServedError
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind
@@ -22,10 +23,10 @@ from .state import State
 
 def kinds(api: Api) -> dict[str, Kind] | None:
     """Return the kinds of Kueue, or None where the cluster does not serve them."""
-    for version in queues.VERSIONS:
+    for version in kueue.VERSIONS:
         with contextlib.suppress(KindNotServedError):
-            names = (queues.QUEUE, queues.FLAVOR, queues.WORKLOAD)
-            return {one: api.resolve(f"{queues.GROUP}/{version}", one) for one in names}
+            names = (kueue.QUEUE, kueue.FLAVOR, kueue.WORKLOAD)
+            return {one: api.resolve(f"{kueue.GROUP}/{version}", one) for one in names}
     return None
 
 
@@ -38,9 +39,9 @@ def look(api: Api, params: GpuDriverUpgradeParams, seen: Seen, nodes: t.Collecti
     if served is None:
         return []
     found = {
-        "queues": api.list(served[queues.QUEUE]),
-        "flavors": api.list(served[queues.FLAVOR]),
-        "workloads": api.list(served[queues.WORKLOAD]),
+        "queues": api.list(served[kueue.QUEUE]),
+        "flavors": api.list(served[kueue.FLAVOR]),
+        "workloads": api.list(served[kueue.WORKLOAD]),
     }
     return queues.find(found, [one.node for one in seen.drivers.values()], nodes)
 
@@ -63,7 +64,7 @@ def stop(work: Work, wave: t.Sequence[str]) -> None:
     pools = {work.plan.pools[node] for node in wave}
     nodes = [node for node, pool in work.plan.pools.items() if pool in pools]
     found = look(work.api, work.params, work.seen, nodes)
-    ours = [one for one in found if one.policy == queues.OPEN or _is_ours(one, work.state)]
+    ours = [one for one in found if one.policy == kueue.OPEN or _is_ours(one, work.state)]
     if not ours:
         return
     held = {one.name: _record(work, one) for one in ours}
@@ -72,12 +73,12 @@ def stop(work: Work, wave: t.Sequence[str]) -> None:
     served = t.cast("dict[str, Kind]", kinds(work.api))
     for one in ours:
         if one.policy != held[one.name]["set"]:
-            _write(work.api, served[queues.QUEUE], one.name, held[one.name]["set"])
-    drained = {one.name: one.flavors for one in ours if held[one.name]["set"] == queues.HOLD_AND_DRAIN}
+            _write(work.api, served[kueue.QUEUE], one.name, held[one.name]["set"])
+    drained = {one.name: one.flavors for one in ours if held[one.name]["set"] == kueue.HOLD_AND_DRAIN}
     if drained and not work.api.check_mode:
         title = f"Workloads of {', '.join(drained)}"
         judge = functools.partial(queues.judge_drained, drained)
-        watched = {"workloads": Query(served[queues.WORKLOAD])}
+        watched = {"workloads": Query(served[kueue.WORKLOAD])}
         work.api.wait(watched, judge, title, on_timeout_code=queues.CODE)
         work.look()
 
@@ -110,7 +111,7 @@ def give_back(api: Api, params: GpuDriverUpgradeParams, state: State, pools: t.C
         return state
     served = kinds(api)
     for name, one in over.items() if served else ():
-        kind = t.cast("dict[str, Kind]", served)[queues.QUEUE]
+        kind = t.cast("dict[str, Kind]", served)[kueue.QUEUE]
         live = api.get(kind, name)
         policy = queues.policy_of(live) if live else one["before"]
         if policy == one["set"]:

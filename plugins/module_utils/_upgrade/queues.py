@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
+from .._catalogue import kueue
 from .._core import conditions
 from .._core.errors import InputError
 from .._core.objects import KubeObject, Snapshot, name
@@ -19,12 +20,6 @@ from .._nodes.labels import labels
 from .._nodes.taints import matches
 from .options import GpuDriverUpgradeParams
 
-GROUP: t.Final = "kueue.x-k8s.io"
-# The newest first: older releases serve only the second, newer ones will serve only the first.
-VERSIONS: t.Final = ("v1beta2", "v1beta1")
-QUEUE, FLAVOR, WORKLOAD = "ClusterQueue", "ResourceFlavor", "Workload"
-# Values of stopPolicy.
-OPEN, HOLD, HOLD_AND_DRAIN = "None", "Hold", "HoldAndDrain"
 DRAIN, LEAVE = "drain", "leave"
 CODE: t.Final = "UPGRADE-QUEUE"
 _SHOWN: t.Final = 20
@@ -48,14 +43,14 @@ class Queue:
     def wanted(self, params: GpuDriverUpgradeParams) -> str:
         """Return its stopPolicy during the upgrade, also where somebody else stopped it already."""
         may_drain = params["on_busy"] == impact.DRAIN and not (self.elsewhere and params["queues"] is None)
-        return HOLD_AND_DRAIN if may_drain and params["queues"] in (None, DRAIN) else HOLD
+        return kueue.HOLD_AND_DRAIN if may_drain and params["queues"] in (None, DRAIN) else kueue.HOLD
 
     def line(self, wanted: str, is_ours: bool) -> str:
         """Return one line for the plan. is_ours: a run of this upgrade stopped the queue."""
-        if self.policy != OPEN and not is_ours:
+        if self.policy != kueue.OPEN and not is_ours:
             return f"ClusterQueue {self.name}: others stopped it ({self.policy}), and it stays so"
         text = f"ClusterQueue {self.name}: stopPolicy is {wanted} until the pool is done"
-        if wanted == HOLD_AND_DRAIN:
+        if wanted == kueue.HOLD_AND_DRAIN:
             those = [*self.admitted, *self.elsewhere]
             return f"{text}; Kueue requeues {_listed(those)}" if those else text
         if self.elsewhere:
@@ -105,7 +100,7 @@ def find(found: Snapshot, nodes: t.Iterable[KubeObject], chosen: t.Collection[st
 
 def policy_of(queue: KubeObject) -> str:
     """Return the stopPolicy; None, as a text, for a queue that admits Workloads."""
-    return str((queue.get("spec") or {}).get("stopPolicy") or OPEN)
+    return str((queue.get("spec") or {}).get("stopPolicy") or kueue.OPEN)
 
 
 def title(workload: KubeObject) -> str:
@@ -123,8 +118,9 @@ def judge_drained(flavors: t.Mapping[str, t.Collection[str]], snapshot: Snapshot
     if not left:
         return ready("Requeued")
     remedy = (
-        f"Run `oc describe workloads.{GROUP} {name(left[0])} -n {left[0]['metadata']['namespace']}` and "
-        "`oc logs -n openshift-kueue-operator deployment/kueue-controller-manager`, then run again."
+        f"Run `oc describe workloads.{kueue.GROUP} {name(left[0])} "
+        f"-n {left[0]['metadata']['namespace']}` and `oc logs "
+        "-n openshift-kueue-operator deployment/kueue-controller-manager`, then run again."
     )
     those = tuple(map(title, left))
     message = f"Kueue has not requeued {_listed(those)} yet."

@@ -33,6 +33,7 @@ ORDER: t.Final = (
     "api_server",
     "admission",
     "oauth",
+    "monitoring",
 )
 """A package imports only packages before it. A change travels, and the loop calls, in the same order."""
 
@@ -40,6 +41,7 @@ WITHOUT_RECONCILERS: t.Final = {
     "core": "holds what all stand-ins share",
     "admission": "is a process of its own, which the API server calls",
     "oauth": "is a process of its own, which clients call",
+    "monitoring": "is a process of its own, which clients and Prometheus call",
 }
 """The packages that have no file `reconcilers.py`, each with the reason."""
 

@@ -54,6 +54,7 @@ PARAMS: t.Final[Data] = {
     "pools": [],
     "backend": "clusterpolicy",
     "nic": False,
+    "queues": False,
     "approve_csrs": False,
     "machine_namespace": "openshift-machine-api",
     "nfd_namespace": "openshift-nfd",
@@ -115,6 +116,7 @@ def test_the_role_of_the_result_is_enough_and_each_of_its_rules_is_needed(is_inc
 
 EVERYTHING: t.Final[Data] = {
     "nic": True,
+    "queues": True,
     "approve_csrs": True,
     "admission": True,
     "pools": [

@@ -22,7 +22,13 @@ Data = dict[str, t.Any]
 # The first makes the templates, the second the service accounts whose tokens the credentials hold.
 WITHOUT: t.Final = {"awx_setup", "rbac"}
 # What an integer may be at least, by the end of its variable's name; wait_timeout: one second for a task.
-LEAST: t.Final = {"_lock_timeout": 0, "_wait_timeout": 1, "gpu_replicas": POOL["replicas"].low}
+LEAST: t.Final = {
+    "gpu_use_days": 1,
+    "gpu_use_idle": 1,
+    "_lock_timeout": 0,
+    "_wait_timeout": 1,
+    "gpu_replicas": POOL["replicas"].low,
+}
 
 
 class Loader(yaml.SafeLoader):

@@ -36,6 +36,7 @@ def params(**given: t.Any) -> GpuMonitoringParams:
         "without": [],
         "pools": [],
         "dashboard": True,
+        "url": None,
         "adopt": "report",
     }
     return t.cast(GpuMonitoringParams, plain | given)

@@ -49,6 +49,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.step
 from ansible_collections.accelerators.openshift.plugins.module_utils._pull_secret.steps import (
     GpuPullSecretParams,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._queue.options import GpuQueueParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota.options import GpuQuotaParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._removal.steps import GpuRemovalParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._sharing.options import GpuSharingParams
@@ -84,6 +85,7 @@ PARAMS: dict[str, type] = {
     "gpu_plan": GpuPlanParams,
     "gpu_preemption": GpuPreemptionParams,
     "gpu_pull_secret": GpuPullSecretParams,
+    "gpu_queue": GpuQueueParams,
     "gpu_quota": GpuQuotaParams,
     "gpu_removal": GpuRemovalParams,
     "gpu_sharing": GpuSharingParams,

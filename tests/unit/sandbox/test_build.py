@@ -13,6 +13,7 @@ import pytest
 from openshift_sandbox import build, scenario
 from openshift_sandbox.go import modules, toolchain
 from openshift_sandbox.go.progress import Progress
+from openshift_sandbox.sandbox import SandboxError
 
 BUILD = Path(__file__).resolve().parents[3] / "sandbox/build"
 
@@ -48,10 +49,33 @@ def test_a_stamp_changes_with_the_flags() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "wanted"), [("aws", ["control-plane", "olm"]), ("no-olm", ["control-plane"])]
+    ("name", "wanted"),
+    [
+        ("aws", ["control-plane", "olm"]),
+        ("no-olm", ["control-plane"]),
+        ("monitoring", ["control-plane", "olm", "prometheus"]),
+    ],
 )
 def test_only_what_a_scenario_needs_is_built(name: str, wanted: list[str]) -> None:
     assert [family.name for family in build.families_of(scenario.load(name))] == wanted
+
+
+def test_optional_programs_are_built_by_name() -> None:
+    assert [one.name for one in build.named([])] == ["control-plane", "olm"]
+    assert [one.name for one in build.named(["prometheus"])] == ["control-plane", "olm", "prometheus"]
+    with pytest.raises(SandboxError, match="--with grafana: choose from prometheus"):
+        build.named(["grafana"])
+
+
+@pytest.mark.parametrize(
+    "family", [one for one in build.OPTIONAL if one.copied], ids=lambda one: str(one.name)
+)
+def test_a_copied_module_has_one_version(family: build.Family) -> None:
+    assert family.copied
+    sums, required = (BUILD / "modules/go.sum").read_text(), (family.source / "go.mod").read_text()
+    assert f"{family.copied.module} {family.copied.version} h1:" in sums
+    assert f"{family.copied.module} {family.copied.version}\n" in required
+    assert f"replace {family.copied.module} => ../../../.build/src/{family.name}\n" in required
 
 
 class Compiler:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Error codes about quotas."""
+"""Error codes about quotas, and about queues of Kueue."""
 
 from __future__ import annotations
 
@@ -91,5 +91,81 @@ POLICY: t.Final = (
         "POLICY-NOT-SERVED",
         "The cluster serves no ValidatingAdmissionPolicy, which OpenShift has from 4.17 on.",
         "Leave `gpu_policy_admission` out (module option `admission`).",
+    ),
+)
+QUEUE: t.Final = (
+    Code(
+        "QUEUE-BUSY",
+        "Workloads hold GPUs of queues that are to be removed.",
+        "Set `gpu_on_busy: wait` or `gpu_on_busy: drain` (module option `on_busy`).",
+    ),
+    Code(
+        "QUEUE-CLAIMS",
+        "The pods of these pools claim devices (DRA), which the queues cannot count.",
+        "Remove `gpu_queues` (module option `queues`), or choose another `gpu_backend`.",
+    ),
+    Code(
+        "QUEUE-COHORT",
+        "A queue borrows or lends without a cohort, borrows where only it has GPUs, or lends more than it "
+        "has.",
+        "Correct `cohort`, `borrow` or `lend` of the queue, as the message says.",
+    ),
+    Code(
+        "QUEUE-FLAVOR",
+        "A queue has no pool, a pool that does not exist or has no labels, or a pool twice.",
+        "Correct `pools` of the queue, as the message says.",
+    ),
+    Code(
+        "QUEUE-FOREIGN",
+        "A ResourceFlavor, ClusterQueue or LocalQueue of that name exists, and this collection did not "
+        "create it.",
+        "Choose another name, or set `gpu_policy_adopt: take` (module option `adopt`).",
+    ),
+    Code(
+        "QUEUE-INACTIVE",
+        "Kueue does not use a ClusterQueue: a flavor, a topology or an admission check is missing.",
+        "Run `oc describe clusterqueues.kueue.x-k8s.io NAME`.",
+    ),
+    Code(
+        "QUEUE-LOCAL-QUEUE",
+        "A LocalQueue of that name leads to another ClusterQueue, which cannot be changed.",
+        "Set `local_queue` of the queue to another name.",
+    ),
+    Code(
+        "QUEUE-NAME",
+        "The name of a queue, LocalQueue or cohort is not valid, or is there twice.",
+        "Set another `name`, `local_queue` or `cohort`, as the message says.",
+    ),
+    Code(
+        "QUEUE-NAMESPACE",
+        "A queue has no namespace, or one that belongs to the platform.",
+        "Set `namespaces` of the queue to namespaces of teams.",
+    ),
+    Code(
+        "QUEUE-NO-KUEUE",
+        "The cluster does not serve Kueue.",
+        "Install the operator kueue-operator (Red Hat build of Kueue) and create its object Kueue, named "
+        "cluster, or remove `gpu_queues` (module option `queues`).",
+    ),
+    Code(
+        "QUEUE-NOT-ACTIVE",
+        "Kueue did not look at the queues within `wait_timeout`.",
+        "Run `oc logs -n openshift-kueue-operator deployment/kueue-controller-manager`.",
+    ),
+    Code(
+        "QUEUE-QUOTA",
+        "The part of a pool that a queue gets is missing, is no quantity, or names a resource that the pool "
+        "does not offer.",
+        "Set `gpus` or `resources` of the pool in the queue, as the message says.",
+    ),
+    Code(
+        "QUEUE-TWO-FLAVORS",
+        "A node belongs to two pools of the queues, so its GPUs would be given away twice.",
+        "Set `node_selector` of one of the pools so that it selects other nodes.",
+    ),
+    Code(
+        "QUEUE-TWO-QUOTAS",
+        "A pool has a quota for a namespace whose queues admit more.",
+        "Remove the namespace from `quota` of the pool, or from `gpu_queues`.",
     ),
 )

@@ -51,6 +51,7 @@ SECTIONS: t.Final[tuple[tuple[str, tuple[Code, ...]], ...]] = (
     ("Pull secrets", credentials.PULL),
     ("Quotas", quota.QUOTA),
     ("Policy of the pools", quota.POLICY),
+    ("Queues", quota.QUEUE),
     ("Validation", workload.WORKLOAD),
     ("Drift", update.DRIFT),
     ("Monitoring", collection.MONITORING),

@@ -62,6 +62,7 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
     "PrometheusRule": ("monitoring.coreos.com/v1", "prometheusrules"),
     "Proxy": ("config.openshift.io/v1", "proxies"),
     "ResourceClaim": ("resource.k8s.io/v1", "resourceclaims"),
+    "ResourceFlavor": ("kueue.x-k8s.io/v1beta2", "resourceflavors"),
     "ResourceQuota": ("v1", "resourcequotas"),
     "ResourceSlice": ("resource.k8s.io/v1", "resourceslices"),
     "Role": ("rbac.authorization.k8s.io/v1", "roles"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.kueue.active import ActiveQueues
 from openshift_sandbox.stand_ins.kueue.queues import Queues
 
-RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (Queues,)
+RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (Queues, ActiveQueues)

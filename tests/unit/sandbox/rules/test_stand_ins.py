@@ -15,7 +15,11 @@ from openshift_sandbox.stand_ins.core.kinds import TABLE
 
 README = (house.SANDBOX / "README.md").read_text()
 BASES = {"Reconciler", "Cloud", "Platform"}
-SERVERS = {"admission.server", "oauth.server"}
+SERVERS = {
+    "admission.server",
+    *(f"monitoring.{one}" for one in ("configuration", "exporter", "server", "state_metrics")),
+    "oauth.server",
+}
 
 # Stand-ins that only a whole sandbox tests: a word in those tests under tests/integration, and the reason.
 TESTED_IN_A_SANDBOX = {
@@ -24,6 +28,7 @@ TESTED_IN_A_SANDBOX = {
     "device_plugins.fpga_operator": ("FpgaStack", "the tests of the custom backend watch it"),
     "gpu_operator.dra_node": ("ResourceSlice", "the scheduler allocates its devices"),
     "gpu_operator.gpu_cluster": ("GPUCluster", "the tests of the DRA backend watch it"),
+    "monitoring.server": ("exporter_without_data", "its clients are Prometheus and gpu_use"),
     "nfd.master": ("nfd-master", "it runs a real program"),
     "oauth.server": ("oauth", "its client is the API server"),
     "sro.operator": ("SpecialResource", "the tests of the move to the GPU operator watch it"),

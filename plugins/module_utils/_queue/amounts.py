@@ -1,0 +1,105 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Amounts of a queue: its part of a pool, and what it borrows and lends."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._catalogue.well_known import VENDORS
+from .._core import quantity
+from .._core.errors import InputError
+
+Counts = t.Mapping[str, int]
+# Kueue admits no Workload that requests a resource that its queue does not have. So a queue has more of
+# these than any cluster: only devices are counted.
+UNCOUNTED: t.Final = {"cpu": "1M", "memory": "1Pi", "ephemeral-storage": "1Pi"}
+CODE: t.Final = "QUEUE-QUOTA"
+
+
+def quota(
+    path: str,
+    gpus: int | None,
+    resources: t.Mapping[str, t.Any] | None,
+    devices: Counts,
+    nodes: int,
+    is_shared: bool,
+) -> dict[str, str]:
+    """Return the amount of each device of the pool, and of each other resource that the option names.
+
+    devices: of a node. nodes: the highest number of nodes. is_shared: other queues have the pool too.
+    Raises InputError.
+    """
+    named = dict(resources or {})
+    if not devices:
+        message = f"{path}.name: which GPUs the nodes of this pool offer is not known."
+        raise InputError(CODE, message, "Set expected of the pool, such as {nvidia.com/gpu: 8}.")
+    if gpus is not None:
+        if len(devices) != 1:
+            message = f"{path}.gpus: the pool offers {_listed(devices)}, so a number of GPUs says too little."
+            example = ", ".join(f"{one}: 8" for one in devices)
+            raise InputError(CODE, message, f"Set {path}.resources: {{{example}}} in place of gpus.")
+        named = {**named, next(iter(devices)): gpus}
+    wanted = [one for one in devices if one not in named]
+    if wanted and named.keys() & devices:
+        named |= dict.fromkeys(wanted, 0)
+    elif wanted:
+        named |= _whole(path, devices, nodes, is_shared)
+    for key in named:
+        if key not in devices and key.startswith(VENDORS):
+            message = f"{path}.resources[{key}]: the pool offers {_listed(devices)}, not {key}."
+            raise InputError(CODE, message, f"Write {_listed(devices)}.")
+    return {key: _amount(f"{path}.resources[{key}]", value, key in devices) for key, value in named.items()}
+
+
+def _whole(path: str, devices: Counts, nodes: int, is_shared: bool) -> dict[str, int]:
+    """Return all devices of the pool."""
+    if is_shared:
+        message = f"{path}: other queues have this pool too, so the number of GPUs is required."
+        raise InputError(CODE, message, f"Set {path}.gpus.")
+    if not nodes:
+        message = f"{path}: how many nodes the pool has is not known, so the number of GPUs is required."
+        raise InputError(CODE, message, f"Set {path}.gpus.")
+    return {one: number * nodes for one, number in devices.items()}
+
+
+def check_limits(
+    path: str, borrow: int | None, lend: int | None, cohort: str, given: t.Mapping[str, str], devices: Counts
+) -> None:
+    """Raise InputError for a limit of borrowing or lending that means nothing. given: from `quota`."""
+    for key, number in (("borrow", borrow), ("lend", lend)):
+        if number is None:
+            continue
+        if number < 0:
+            raise InputError(
+                "QUEUE-COHORT", f"{path}.{key} is {number}; it must be 0 or more.", "Set it to 0."
+            )
+        if not cohort:
+            queue = path.partition(".")[0]
+            message = f"{path}.{key}: the queue is in no cohort, so there is nobody to {key} from or to."
+            remedy = f"Set {queue}.cohort, or remove {path}.{key}."
+            raise InputError("QUEUE-COHORT", message, remedy)
+    least = min((int(given[one]) for one in devices), default=0)
+    if lend is not None and lend > least:
+        message = f"{path}.lend is {lend}, and the queue has only {least} of a device."
+        raise InputError("QUEUE-COHORT", message, f"Set it to at most {least}.")
+
+
+def _amount(path: str, value: object, is_device: bool) -> str:
+    try:
+        text, whole = quantity.canonical(value), quantity.is_whole(value)
+    except ValueError:
+        message = f"{path}: {value!r} is not a quantity."
+        raise InputError(CODE, message, "Use a number such as 8, 500m or 64Gi.") from None
+    if text.startswith("-") or isinstance(value, bool):
+        raise InputError(CODE, f"{path}: {value!r} is not allowed; it must be 0 or more.", "Use 8.")
+    if is_device and not whole:
+        message = f"{path}: {value!r} is not allowed; devices are counted in whole numbers."
+        raise InputError(CODE, message, "Use a whole number such as 8.")
+    return str(int(quantity.parse(value))) if is_device else text
+
+
+def _listed(devices: t.Iterable[str]) -> str:
+    return ", ".join(devices) or "no device"

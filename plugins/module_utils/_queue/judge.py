@@ -1,0 +1,174 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Judge whether queues are active, and why they are not."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._catalogue import kueue
+from .._core import conditions
+from .._core.objects import KubeObject, Snapshot, name, named
+from .._core.readiness import Grace, Readiness, pending, ready, worst
+from .options import Queue
+
+# Troubles that pass while Kueue reads the new objects.
+PASSING: t.Final = ("QUEUE-INACTIVE",)
+CODE: t.Final = "QUEUE-NOT-ACTIVE"
+_REMEDY: t.Final = (
+    "Run `oc get pods -A -l control-plane=controller-manager,app.kubernetes.io/name=kueue` and "
+    "`oc logs -n openshift-kueue-operator deployment/kueue-controller-manager`."
+)
+
+
+class Judge:
+    """Judge the ClusterQueues and LocalQueues of a task. grace: makes a lasting trouble a failure."""
+
+    def __init__(self, wanted: t.Sequence[Queue], grace: Grace) -> None:
+        self._wanted = wanted
+        self._grace = grace
+
+    def __call__(self, snapshot: Snapshot) -> Readiness:
+        found = [cluster_queue(one, named(snapshot["queues"], one.name)) for one in self._wanted]
+        found += [
+            _local_queue(one, space, snapshot["local"])
+            for one in self._wanted
+            if not is_stopped(named(snapshot["queues"], one.name))
+            for space in one.namespaces
+        ]
+        return worst(self._grace.harden(found))
+
+
+def cluster_queue(wanted: Queue, live: KubeObject) -> Readiness:
+    """Return the verdict about one ClusterQueue. One that somebody stopped is as it should be."""
+    active = conditions.find(live, "Active")
+    title = f"ClusterQueue {wanted.name}"
+    if not active or active.get("observedGeneration", 0) < _generation(live):
+        message = f"Kueue has not looked at {title} yet."
+        return pending("NotSeen", message, code=CODE, remedy=_REMEDY)
+    if active["status"] == "True" or is_stopped(live):
+        return ready("Active")
+    reason = str(active.get("reason"))
+    message = f"{title} is not active ({reason}): {active.get('message')}"
+    if reason == "FlavorNotFound":
+        remedy = (
+            f"Run `oc get resourceflavors.{kueue.GROUP}`, then run again: the task creates those of pools."
+        )
+    else:
+        remedy = f"Run `oc describe clusterqueues.{kueue.GROUP} {wanted.name}`, and mend what is missing."
+    return pending(reason, message, code="QUEUE-INACTIVE", remedy=remedy)
+
+
+def _local_queue(wanted: Queue, space: str, found: t.Iterable[KubeObject]) -> Readiness:
+    title = f"LocalQueue {space}/{wanted.local_queue}"
+    own = (one for one in found if one["metadata"].get("namespace") == space)
+    active = conditions.find(named(own, wanted.local_queue), "Active")
+    if active.get("status") == "True":
+        return ready("Active")
+    text = str(active.get("message") or "Kueue has not looked at it yet")
+    return pending("LocalQueue", f"{title} is not active: {text}", code=CODE, remedy=_REMEDY)
+
+
+def _generation(live: KubeObject) -> int:
+    return int(live["metadata"].get("generation") or 0)
+
+
+def is_stopped(live: KubeObject) -> bool:
+    """Return whether somebody stopped the ClusterQueue."""
+    return ((live.get("spec") or {}).get("stopPolicy") or kueue.OPEN) != kueue.OPEN
+
+
+def summarize(wanted: Queue, live: KubeObject) -> dict[str, t.Any]:
+    """Return the entry of the module's result for one queue."""
+    status = live.get("status") or {}
+    used = {
+        (flavor["name"], resource["name"]): str(resource.get("total", "0"))
+        for flavor in status.get("flavorsUsage") or []
+        for resource in flavor.get("resources") or []
+    }
+    return {
+        "name": wanted.name,
+        "cohort": wanted.cohort,
+        "active": conditions.is_true(live, "Active"),
+        "namespaces": list(wanted.namespaces),
+        "local_queue": wanted.local_queue,
+        "pending": int(status.get("pendingWorkloads") or 0),
+        "admitted": int(status.get("admittedWorkloads") or 0),
+        "pools": [
+            {
+                "name": share.pool.name,
+                "resources": {
+                    key: {"quota": number, "used": used.get((share.pool.name, key), "0")}
+                    for key, number in share.devices.items()
+                },
+            }
+            for share in wanted.shares
+        ],
+    }
+
+
+def overused(wanted: Queue, live: KubeObject) -> list[str]:
+    """Return warnings about a queue whose Workloads use more than it may use from now on."""
+    facts = summarize(wanted, live)
+    found = []
+    for share, pool in zip(wanted.shares, facts["pools"], strict=True):
+        for key, one in pool["resources"].items():
+            most = int(one["quota"]) + (share.borrow or 0)
+            is_bounded = not wanted.cohort or share.borrow is not None
+            if is_bounded and int(one["used"]) > most:
+                found.append(
+                    f"Queue {wanted.name}: its Workloads use {one['used']} {key} of pool {pool['name']}, and "
+                    f"it may use {most}. What runs goes on; nothing new is admitted until less is used."
+                )
+    return found
+
+
+def remarks(queues: t.Sequence[Queue]) -> list[str]:
+    """Return warnings about pools of which queues give away more than there is."""
+    found = []
+    given: dict[tuple[str, str], int] = {}
+    for share in (share for queue in queues for share in queue.shares):
+        for key, number in share.devices.items():
+            given[share.pool.name, key] = given.get((share.pool.name, key), 0) + number
+    pools = {share.pool.name: share.pool for queue in queues for share in queue.shares}
+    for (pool, key), number in given.items():
+        offered = pools[pool].most_nodes * pools[pool].expected.get(key, 0)
+        if 0 < offered < number:
+            found.append(
+                f"The queues give away {number} {key} of pool {pool}, and its nodes have {offered}: pods of "
+                "admitted Jobs will wait for a GPU."
+            )
+    return found
+
+
+def two_flavors(node: KubeObject, flavors: t.Mapping[str, t.Mapping[str, str]]) -> list[str]:
+    """Return the flavors whose labels the node has, if these are more than one. flavors: name -> labels."""
+    marks = node["metadata"].get("labels") or {}
+    found = [one for one, wanted in flavors.items() if wanted and wanted.items() <= marks.items()]
+    return found if len(found) > 1 else []
+
+
+def holder(workload: KubeObject) -> str:
+    """Return the ClusterQueue whose quota the Workload holds, or ""."""
+    if conditions.is_true(workload, "Finished"):
+        return ""
+    return str(((workload.get("status") or {}).get("admission") or {}).get("clusterQueue") or "")
+
+
+def title(workload: KubeObject) -> str:
+    """Return namespace/name of a Workload."""
+    return f"{workload['metadata']['namespace']}/{name(workload)}"
+
+
+def drained(queues: t.Collection[str], snapshot: Snapshot) -> Readiness:
+    """Return ready when no Workload holds quota of these ClusterQueues."""
+    held = [title(one) for one in snapshot["workloads"] if holder(one) in queues]
+    if not held:
+        return ready("Empty")
+    space, _slash, first = held[0].partition("/")
+    remedy = f"Run `oc describe workloads.{kueue.GROUP} {first} -n {space}`, then run again."
+    noun = "Workload holds" if len(held) == 1 else "Workloads hold"
+    message = f"{len(held)} {noun} quota of the queues: {', '.join(held[:10])}."
+    return pending("Busy", message, code="QUEUE-BUSY", remedy=remedy, details=tuple(held))

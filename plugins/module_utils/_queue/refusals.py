@@ -1,0 +1,135 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Why queues cannot be made, given what is on the cluster: errors to raise before the first write."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._catalogue import kueue
+from .._core import fields
+from .._core.adoption import difference, keeper
+from .._core.errors import AcceleratorError, InputError
+from .._core.objects import KubeObject, name
+from .._core.ownership import owned
+from . import judge, manifest
+from .options import Queue, Share
+
+_TAKE: t.Final = "set gpu_policy_adopt: take (module option adopt)"
+UNCHANGED: t.Final = "Nothing was changed."
+
+
+def no_kueue() -> AcceleratorError:
+    """Return the error for a cluster without Kueue."""
+    message = f"The cluster does not serve Kueue ({kueue.GROUP}), so there are no queues. {UNCHANGED}"
+    remedy = (
+        "Install the operator kueue-operator (Red Hat build of Kueue) and create its object Kueue, named "
+        "cluster, or remove gpu_queues (module option queues)."
+    )
+    return AcceleratorError("QUEUE-NO-KUEUE", message, remedy)
+
+
+def foreign(live: KubeObject | None, wanted: KubeObject, adopt: str) -> None:
+    """Raise AcceleratorError for an object of others that differs, or for fields of ours that others set."""
+    if live is None or adopt == "take":
+        return
+    title, spec = f"{wanted['kind']} {name(wanted)}", wanted["spec"]
+    if owned(live):
+        remedy = f"{_TAKE[0].upper()}{_TAKE[1:]}, or give the fields their values back."
+        fields.refuse(fields.conflicts(live, spec), title, remedy)
+        return
+    differs = sorted(difference(spec, live.get("spec") or {}))
+    if differs:
+        message = (
+            f"{title} exists, was created by {keeper(live)}, and differs in {', '.join(differs)}. {UNCHANGED}"
+        )
+        raise AcceleratorError(
+            "QUEUE-FOREIGN",
+            message,
+            f"{_TAKE[0].upper()}{_TAKE[1:]}, or give the queue or the pool another name.",
+        )
+
+
+def moved(live: KubeObject | None, wanted: KubeObject, path: str) -> None:
+    """Raise AcceleratorError for a LocalQueue that leads to another ClusterQueue: it cannot be changed."""
+    now = ((live or {}).get("spec") or {}).get("clusterQueue")
+    if now and now != wanted["spec"]["clusterQueue"]:
+        space = wanted["metadata"]["namespace"]
+        message = (
+            f"{path}: LocalQueue {space}/{name(wanted)} leads to ClusterQueue {now}, and Kueue does not let "
+            f"anybody change that. {UNCHANGED}"
+        )
+        remedy = (
+            f"Set {path}.local_queue to another name, or run "
+            f"`oc delete localqueues.{kueue.GROUP} {name(wanted)} -n {space}` when its Jobs have ended."
+        )
+        raise AcceleratorError("QUEUE-LOCAL-QUEUE", message, remedy)
+
+
+def two_flavors(queues: t.Sequence[Queue], nodes: t.Iterable[KubeObject]) -> None:
+    """Raise InputError for a node that belongs to two pools of the queues: its GPUs would be given twice."""
+    flavors = {one.pool.name: one.pool.node_selector for queue in queues for one in queue.shares}
+    for node in nodes:
+        if found := judge.two_flavors(node, flavors):
+            message = (
+                f"gpu_queues: node {name(node)} belongs to the pools {' and '.join(found)}, so queues would "
+                f"give its GPUs away twice. {UNCHANGED}"
+            )
+            remedy = f"Set node_selector of pool {found[1]} so that it selects other nodes."
+            raise InputError("QUEUE-TWO-FLAVORS", message, remedy)
+
+
+def borrowing_from_itself(
+    queues: t.Sequence[Queue], live: t.Iterable[KubeObject], cohorts: t.Collection[str]
+) -> None:
+    """Raise InputError for a queue that may borrow in a cohort where no other queue has GPUs of the pool.
+
+    live: the ClusterQueues. cohorts: names of Cohort objects, which may have GPUs of their own.
+    """
+    wanted = {one.name for one in queues}
+    others = [one for one in live if name(one) not in wanted]
+    for queue in queues:
+        for share in queue.shares:
+            is_borrowing = queue.cohort and share.borrow and queue.cohort not in cohorts
+            if is_borrowing and not _lenders(queue, share, queues, others):
+                message = (
+                    f"{share.path}.borrow: no other queue of cohort {queue.cohort} has GPUs of pool "
+                    f"{share.pool.name}, so {queue.name} would borrow from itself. {UNCHANGED}"
+                )
+                remedy = (
+                    f"Remove {share.path}.borrow, or give another queue of the cohort a part of the pool."
+                )
+                raise InputError("QUEUE-COHORT", message, remedy)
+
+
+def _lenders(
+    queue: Queue, share: Share, queues: t.Iterable[Queue], others: t.Iterable[KubeObject]
+) -> list[str]:
+    flavor = share.pool.name
+    found = [
+        one.name
+        for one in queues
+        if one.name != queue.name
+        and one.cohort == queue.cohort
+        and any(part.pool.name == flavor and any(part.devices.values()) for part in one.shares)
+    ]
+    return found + [
+        name(one)
+        for one in others
+        if manifest.cohort_of(one) == queue.cohort and flavor in manifest.flavors_of(one)
+    ]
+
+
+def busy(workloads: t.Sequence[str]) -> AcceleratorError:
+    """Return the error for a removal that would end Workloads."""
+    shown = ", ".join(workloads[:10]) + (f" and {len(workloads) - 10} more" if len(workloads) > 10 else "")
+    count = len(workloads)
+    noun = "Workload holds" if count == 1 else "Workloads hold"
+    message = f"{count} {noun} GPUs of the queues, and would end with them: {shown}. {UNCHANGED}"
+    remedy = (
+        "Set gpu_on_busy: wait (module option on_busy) to remove the queues when these have ended, or "
+        "gpu_on_busy: drain to let Kueue end them now."
+    )
+    return AcceleratorError("QUEUE-BUSY", message, remedy, workloads)

@@ -1,0 +1,71 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Steps of gpu_use: ask the monitoring API, and add up. They write nothing."""
+
+from __future__ import annotations
+
+import time
+import typing as t
+
+from .._core.errors import AcceleratorError
+from .._kube.client import Api
+from .._monitoring.querier import Querier, Series, opened
+from . import options, queries, report
+from .options import GpuUseParams
+
+# So many days in one query: the querier gives a query two minutes.
+_DAYS: t.Final = 7
+
+
+def look(api: Api, params: GpuUseParams, now: t.Callable[[], float] = time.time) -> dict[str, t.Any]:
+    """Return the use report. Raises AcceleratorError if the monitoring API has no answer or no metrics."""
+    options.check(params)
+    querier, days = opened(api, params["url"]), params["days"]
+    first, last = queries.windows(now(), days)
+
+    def hours(expression: str) -> list[Series]:
+        parts = (querier.over(expression, *part, queries.DAY) for part in _parts(first, last))
+        return [one for part in parts for one in part]
+
+    there = hours(queries.THERE)
+    if not there:
+        message = f"The monitoring API {querier.host} has no metrics of GPUs in the last {days} days."
+        remedy = (
+            "Run `ansible-playbook playbooks/monitor_gpus.yml`: its result says which exporters Prometheus "
+            "reaches. Prometheus keeps metrics for 15 days unless its retention is set."
+        )
+        raise AcceleratorError("MON-NO-DATA", message, remedy)
+    found = report.cells(there, hours(queries.BUSY), hours(queries.idle(params["idle"])))
+    covered = sum(value for one in hours(queries.COVERED) for _day, value in one.values)
+    if covered < days * 24 - 1:
+        api.warn(
+            f"Prometheus has metrics of GPUs for {covered:.0f} of the {days * 24} hours. The report lacks "
+            "the others."
+        )
+    owned = _owners(querier, {space for space, _pod in report.holders(found)}, days, last)
+    use = report.report(found, owned, covered, days)
+    return {"use": use, "table": report.table(use)}
+
+
+def _parts(first: float, last: float) -> t.Iterator[tuple[float, float]]:
+    start = first
+    while start <= last:
+        end = min(last, start + (_DAYS - 1) * queries.DAY)
+        yield start, end
+        start = end + queries.DAY
+
+
+def _owners(
+    querier: Querier, namespaces: t.Iterable[str], days: int, last: float
+) -> dict[report.Pod, report.Owner]:
+    answers: dict[str, list[Series]] = {}
+    for one in (queries.PODS, queries.REPLICA_SETS, queries.JOBS):
+        answers[one.metric] = [
+            series
+            for part in queries.in_parts(namespaces)
+            for series in querier.instant(one.query(part, days), last)
+        ]
+    pods, replica_sets, jobs = answers.values()
+    return report.owners(pods, replica_sets, jobs)

@@ -1,0 +1,64 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stand in for Kueue: it says which ClusterQueues and LocalQueues are active.
+
+The real one also looks at admission checks and topologies, counts Workloads in both, and puts finalizers on
+queues and on flavors that are in use.
+"""
+
+from __future__ import annotations
+
+from openshift_sandbox.stand_ins.core.conditions import Condition, condition, merged
+from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+
+
+def cluster_queue(queue: Object, flavors: set[str]) -> Condition:
+    """Return the condition Active of a ClusterQueue. flavors: names of those that exist."""
+    groups = queue["spec"].get("resourceGroups") or []
+    named = [flavor["name"] for group in groups for flavor in group["flavors"]]
+    lost = [one for one in named if one not in flavors]
+    troubles = [("Stopped", "is stopped")] if queue["spec"].get("stopPolicy", "None") != "None" else []
+    if lost:
+        troubles.append(("FlavorNotFound", f"references missing ResourceFlavor(s): {','.join(lost)}"))
+    reason, text = troubles[0][0] if troubles else "Ready", ", ".join(text for _reason, text in troubles)
+    message = f"Can't admit new workloads: {text}." if text else "Can admit new workloads"
+    return condition("Active", not troubles, reason, message)
+
+
+def local_queue(queue: Object | None) -> Condition:
+    """Return the condition Active of a LocalQueue. queue: the ClusterQueue that it leads to."""
+    text = "Can't submit new workloads to clusterQueue"
+    if queue is None:
+        return condition("Active", False, "ClusterQueueDoesNotExist", text)
+    if _is_active(queue):
+        return condition("Active", True, "Ready", "Can submit new workloads to localQueue")
+    return condition("Active", False, "ClusterQueueIsInactive", text)
+
+
+def _is_active(queue: Object) -> bool:
+    known = queue.get("status", {}).get("conditions") or []
+    return any(one["type"] == "Active" and one["status"] == "True" for one in known)
+
+
+class ActiveQueues(Reconciler):
+    kinds = ("ClusterQueue", "LocalQueue", "ResourceFlavor")
+
+    def reconcile(self, cluster: Cluster, now: float) -> None:
+        if not cluster.served("ClusterQueue"):
+            return
+        flavors = {one["metadata"]["name"] for one in cluster.objects("ResourceFlavor")}
+        for one in cluster.objects("ClusterQueue"):
+            self._write(cluster, "ClusterQueue", one, cluster_queue(one, flavors))
+        for one in cluster.objects("LocalQueue"):
+            queue = cluster.find("ClusterQueue", one["spec"]["clusterQueue"])
+            self._write(cluster, "LocalQueue", one, local_queue(queue))
+
+    def _write(self, cluster: Cluster, kind: str, live: Object, wanted: Condition) -> None:
+        metadata = live["metadata"]
+        known = live.get("status", {}).get("conditions") or []
+        seen = {"observedGeneration": metadata["generation"]} if "generation" in metadata else {}
+        now = merged(known, [{**wanted, **seen}])
+        if now != known:
+            place = (metadata["name"], metadata.get("namespace"))
+            cluster.patch(kind, *place, {"status": {"conditions": now}}, "status")
