@@ -66,7 +66,7 @@ options:
             type: int
           resources:
             description:
-              - Amount of each resource, such as 14 for C(nvidia.com/mig-1g.5gb) if the nodes of the pool offer
+              - Amount of each resource, such as 14 for C(nvidia.com/mig-1g.5gb) if nodes of the pool offer
                 several, or C(512Gi) for C(memory).
             type: dict
           borrow:

@@ -34,12 +34,8 @@ def manifests(*objects: Data, **options: t.Any) -> Data:
 
 
 def config_map(name: str, value: str = "1") -> Data:
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": name, "namespace": SPACE},
-        "data": {"value": value},
-    }
+    metadata = {"name": name, "namespace": SPACE}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"value": value}}
 
 
 NAMESPACE: t.Final = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}}
