@@ -66,8 +66,8 @@ options:
             type: int
           resources:
             description:
-              - Amount of each resource, such as 14 for C(nvidia.com/mig-1g.5gb) if nodes of the pool offer
-                several, or C(512Gi) for C(memory).
+              - Amount of each resource, such as 14 for C(nvidia.com/mig-1g.5gb) if the nodes of the pool
+                offer several, or C(512Gi) for C(memory).
             type: dict
           borrow:
             description: How many more GPUs the queue may borrow in its cohort. By default all that are free.
