@@ -16,8 +16,6 @@ import typing as t
 from dataclasses import replace
 from urllib.parse import urlencode, urlsplit
 
-import urllib3
-
 from .._core.errors import AcceleratorError, ForbiddenError, InputError
 from .._kube import answer as kube_answer
 from .._kube.answer import Answer
@@ -144,7 +142,9 @@ def opened(api: Api, url: str | None, pauses: t.Sequence[float] = PATIENT) -> Qu
     address = (url or _address(api)).rstrip("/")
     bundle = _bundle(api) if address.startswith("https:") else ""
     here = api.http.connection
-    if address.startswith("https:") and not any(key.lower() == "authorization" for key, _ in here.headers()):
+    if address.startswith("https:") and not any(
+        pair[0].lower() == "authorization" for pair in here.headers()
+    ):
         raise AcceleratorError(
             "MON-API-TOKEN",
             f"The monitoring API {address} takes only tokens, and the identity of this task has none: its "
@@ -245,6 +245,8 @@ def _pool_beside(pool: t.Any, authorities: str, is_near: bool) -> t.Any:
 
     It goes through the same proxy, unless the server is on this machine, and has no client certificate.
     """
+    import urllib3
+
     known = pool.connection_pool_kw.get("ssl_context")
     tls = ssl.create_default_context()
     # A bundle may have no more than the certificate of the ingress itself.

@@ -17,7 +17,7 @@ from .options import PATH, Queue
 
 REQUESTS: t.Final = "requests."
 # Namespace -> resource -> how many devices its queues admit at most; None without a limit.
-Most = dict[str, dict[str, int | None]]
+Most = dict[str, dict[str, "int | None"]]
 
 
 def most(queues: t.Iterable[Queue]) -> Most:

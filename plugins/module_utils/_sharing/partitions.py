@@ -23,7 +23,7 @@ Mig = t.Mapping[str, t.Any]
 # One entry of a configuration of mig-parted: GPUs and their partitions.
 Entry = dict[str, t.Any]
 # The partitions of one GPU, by profile; None for a whole GPU.
-Cut = t.Mapping[str, int] | None
+Cut: t.TypeAlias = "t.Mapping[str, int] | None"
 
 
 class GeometryError(ValueError):
@@ -114,7 +114,9 @@ def _custom(index: int, entry: Mig, node: Node) -> Entry:
     where = f"mig.config[{index}]"
     chosen, parts = entry.get(_DEVICES), dict(entry.get(_PARTS) or {})
     is_list = isinstance(chosen, list) and bool(chosen)
-    wrong = not is_list or any(type(one) is not int or not 0 <= one < node.gpus for one in chosen or [])
+    wrong = not is_list or any(
+        not isinstance(one, int) or isinstance(one, bool) or not 0 <= one < node.gpus for one in chosen or []
+    )
     if chosen != ALL and wrong:
         raise GeometryError(
             f"{where}.{_DEVICES}",

@@ -59,24 +59,8 @@ class _ClusterPolicyOptions(BusyParams, LockParams, StateParams):
     registry: str | None
 
 
-class LookParams(t.TypedDict):
-    """The options that a look at a stack needs. settle, grace, slow_grace, node_timeout: seconds.
-
-    slow_grace: the grace of containers that crash and of images that cannot be pulled; as grace if missing.
-    """
-
-    name: str
-    namespace: str
-    pools: list[StackPool]
-    settle: float
-    node_timeout: int
-    grace: float
-    slow_grace: t.NotRequired[float]
-    go_on: bool
-    given_up: list[str]
-
-
-class _Options(_ClusterPolicyOptions):
+# pylint takes a TypedDict that several bases share for a second base.
+class _Options(_ClusterPolicyOptions):  # pylint: disable=duplicate-bases
     """The options of special_resource except name and namespace."""
 
     backend: t.Literal["clusterpolicy", "nvidiadriver", "dra", "nicclusterpolicy", "custom", "kmm", "sro"]
@@ -97,7 +81,7 @@ class _Options(_ClusterPolicyOptions):
     sro: Values | None
 
 
-class SpecialResourceParams(_Options):
+class SpecialResourceParams(_Options):  # pylint: disable=duplicate-bases
     """The options of special_resource as the user gives them. settle, grace: seconds."""
 
     name: str | None
@@ -105,10 +89,27 @@ class SpecialResourceParams(_Options):
     grace: float | None
 
 
-class StackParams(_Options):
+class StackParams(_Options):  # pylint: disable=duplicate-bases
     """The same after backend.choose has filled in name and namespace, which may be empty, and the graces."""
 
     name: str
     namespace: str
     grace: float
     slow_grace: t.NotRequired[float]
+
+
+class LookParams(t.TypedDict):
+    """The options that a look at a stack needs. settle, grace, slow_grace, node_timeout: seconds.
+
+    slow_grace: the grace of containers that crash and of images that cannot be pulled; as grace if missing.
+    """
+
+    name: str
+    namespace: str
+    pools: list[StackPool]
+    settle: float
+    node_timeout: int
+    grace: float
+    slow_grace: t.NotRequired[float]
+    go_on: bool
+    given_up: list[str]

@@ -61,11 +61,11 @@ def _owners(
     querier: Querier, namespaces: t.Iterable[str], days: int, last: float
 ) -> dict[report.Pod, report.Owner]:
     answers: dict[str, list[Series]] = {}
-    for one in (queries.PODS, queries.REPLICA_SETS, queries.JOBS):
+    kinds = (queries.PODS, queries.REPLICA_SETS, queries.JOBS)
+    for one in kinds:
         answers[one.metric] = [
             series
             for part in queries.in_parts(namespaces)
             for series in querier.instant(one.query(part, days), last)
         ]
-    pods, replica_sets, jobs = answers.values()
-    return report.owners(pods, replica_sets, jobs)
+    return report.owners(*(answers[one.metric] for one in kinds))

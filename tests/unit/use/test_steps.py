@@ -68,7 +68,7 @@ def test_a_range_ends_a_day_before_the_next_begins() -> None:
     assert [*ranges[0], *ranges[-1]] == pytest.approx(
         [first, first + 6 * queries.DAY, last - queries.DAY, last]
     )
-    assert all(after - before == queries.DAY for (_, before), (after, _) in itertools.pairwise(ranges))
+    assert all(after[0] - before[1] == queries.DAY for before, after in itertools.pairwise(ranges))
 
 
 def test_missing_hours_are_a_warning() -> None:
