@@ -16,7 +16,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "access_review": (44, 261),
     "access_token": (47, 275),
     "gpu_autoscaler": (134, 700),
-    "gpu_driver_upgrade": (143, 773),
+    "gpu_driver_upgrade": (143, 774),
     "gpu_machine_health": (47, 267),
     "gpu_machineset": (142, 774),
     "gpu_monitoring": (53, 300),
@@ -38,7 +38,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "node_tuning": (86, 439),
     "olm_operator": (68, 380),
     "operator_upgrade": (142, 821),
-    "preflight_update": (77, 413),
+    "preflight_update": (77, 414),
     "special_resource": (139, 779),
     "update_pools": (67, 353),
 }
