@@ -240,6 +240,7 @@ def test_precompiled_drivers_need_an_image_for_each_kernel(cluster: Cluster, pla
     assert told(mended)["gpu-0"]["image"] == wanted
 
 
+@pytest.mark.long("it goes on with the precompiled drivers of the test before")
 def test_a_precompiled_driver_that_nobody_made_is_refused_before_it_is_asked_for(
     cluster: Cluster, playbook: Playbook, audit: Audit
 ) -> None:
