@@ -113,7 +113,6 @@ def test_twelve_steps_as_an_ordinary_module(walks: Walks) -> None:
     walks.compare(STEPS)
 
 
-@pytest.mark.long("the whole stack once more; unit tests hold who has a claim")
 def test_a_claim_gets_a_gpu_and_holds_the_stack(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
     made = playbook.module("special_resource", **WANTED)
     assert not made.failed, made.result

@@ -113,7 +113,6 @@ def unpulled(cluster: Cluster) -> bool:
     )
 
 
-@pytest.mark.long("a whole rollout; the tests after it judge its parts")
 def test_a_pool_in_rollout_is_followed_to_its_end(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
     delay(cluster, os_update_reboot=3600)
     with troubles(cluster, "kernel-update-rollout"):
@@ -206,7 +205,6 @@ def test_a_release_without_its_driver_toolkit(cluster: Cluster, playbook: Playbo
         assert not playbook.tasks(task()).tasks[-1].failed
 
 
-@pytest.mark.long("few clusters have precompiled drivers; unit tests hold the images")
 def test_precompiled_drivers_need_an_image_for_each_kernel(cluster: Cluster, playbook: Playbook) -> None:
     driver = {
         "usePrecompiled": True,
@@ -240,7 +238,6 @@ def test_precompiled_drivers_need_an_image_for_each_kernel(cluster: Cluster, pla
     assert told(mended)["gpu-0"]["image"] == wanted
 
 
-@pytest.mark.long("it goes on with the precompiled drivers of the test before")
 def test_a_precompiled_driver_that_nobody_made_is_refused_before_it_is_asked_for(
     cluster: Cluster, playbook: Playbook, audit: Audit
 ) -> None:
