@@ -99,7 +99,8 @@ def absent(api: Api, params: GpuSharingParams) -> Result:
     asked = options.read(params["pools"])
     pools = [Shared(one.name, one.label) for one in asked]
     found = _look(api, params, asked)
-    if not found.is_there:
+    # The ConfigMaps may have gone with the operator's namespace, and the labels of nodes have not.
+    if not found.is_there and not any(one.is_shared or one.is_cut for one in asked):
         return _result(params, found, {}, {}, pools, [], [])
     nodes = _nodes(api, pools)
     ends = consent.ask(

@@ -29,7 +29,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_queue": (71, 371),
     "gpu_quota": (53, 283),
     "gpu_removal": (69, 363),
-    "gpu_repartition": (79, 418),
+    "gpu_repartition": (79, 419),
     "gpu_sharing": (63, 337),
     "gpu_use": (52, 282),
     "gpu_workload": (77, 406),

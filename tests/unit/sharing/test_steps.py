@@ -146,6 +146,15 @@ def test_whole_gpus_come_back_in_two_steps() -> None:
     assert server.writes() == []
 
 
+def test_absent_takes_the_labels_of_nodes_when_the_operator_is_gone() -> None:
+    server = Server(node("n1"))
+    present(api_on(server), params(("inference", FOUR)))
+    assert server.label("n1") == "gpu-inference"
+    server.objects = {key: one for key, one in server.objects.items() if one["kind"] != "ConfigMap"}
+    absent(api_on(server), params(("inference", FOUR), state="absent"))
+    assert server.label("n1") is None
+
+
 def test_absent_leaves_nothing_but_what_a_policy_names() -> None:
     server = Server(policy(**NAMED), node("n"))
     present(api_on(server), params(("inference", FOUR)))
