@@ -32,6 +32,7 @@ KINDS: t.Final = (
     ("operators.coreos.com/v1alpha1", "subscriptions", None),
     ("operators.coreos.com/v1alpha1", "clusterserviceversions", "!olm.copiedFrom"),
     ("v1", "resourcequotas", None),
+    ("quota.openshift.io/v1", "clusterresourcequotas", None),
     ("scheduling.k8s.io/v1", "priorityclasses", None),
     ("rbac.authorization.k8s.io/v1", "clusterrolebindings", RIGHTS),
     ("rbac.authorization.k8s.io/v1", "clusterroles", RIGHTS),

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from openshift_sandbox.catalogue import crds
-from openshift_sandbox.go import copied, modules, toolchain
+from openshift_sandbox.go import copied, manifests, modules, toolchain
 from openshift_sandbox.go.progress import Progress, duration
-from openshift_sandbox.programs import control_plane, kwok, olm, prometheus
+from openshift_sandbox.programs import control_plane, kueue, kwok, olm, prometheus
 from openshift_sandbox.sandbox import BUILD, SOURCES, SandboxError, say
 from openshift_sandbox.scenario import Scenario
 
@@ -36,6 +36,7 @@ class Family:
     ldflags: str = "-s -w"
     tags: str = ""
     copied: copied.Copied | None = None
+    manifests: manifests.Manifests | None = None
 
     @property
     def source(self) -> Path:
@@ -81,12 +82,21 @@ OPTIONAL: t.Final = (
             without=("plugins/plugins.go", "web/ui/mantine-ui", "web/ui/react-app", "documentation"),
         ),
     ),
+    Family(
+        kueue.FAMILY,
+        ("kueue",),
+        manifests=manifests.Manifests(
+            "sigs.k8s.io/kueue",
+            "v0.19.2",
+            ("config/components/crd/bases", "config/components/webhook/manifests.yaml"),
+        ),
+    ),
 )
 
 
 def families_of(scenario: Scenario) -> tuple[Family, ...]:
     """Return the families that a scenario's cluster needs: OLM only where the cluster has it."""
-    wanted = {olm.FAMILY: olm.wanted, prometheus.FAMILY: prometheus.wanted}
+    wanted = {olm.FAMILY: olm.wanted, prometheus.FAMILY: prometheus.wanted, kueue.FAMILY: kueue.wanted}
     return tuple(one for one in (*FAMILIES, *OPTIONAL) if wanted.get(one.name, bool)(scenario))
 
 
@@ -160,13 +170,7 @@ def _compile(go: Path, family: Family, progress: Progress, build_started: float)
     log = BUILD / "logs" / f"build-{family.name}.log"
     say(f"building {family.name} ({', '.join(family.programs)}); log: {log}")
     started = time.monotonic()
-    if family.copied:
-        try:
-            copied.make(
-                go, family.copied, BUILD / "src" / family.name, SOURCES / "build/modules", go_environment()
-            )
-        except (RuntimeError, subprocess.SubprocessError) as error:
-            raise SandboxError(f"Go module not available: {error}") from error
+    _prepare(go, family)
     argv = [str(go), "build", "-v", *family.flags, "-o", f"{family.target}/", "tool"]
     with log.open("w") as output:
         child = subprocess.Popen(
@@ -186,6 +190,18 @@ def _compile(go: Path, family: Family, progress: Progress, build_started: float)
     (family.target / "stamp").write_text(stamp(family))
     progress.finish(family.name)
     say(f"{family.name} built in {duration(time.monotonic() - started)}")
+
+
+def _prepare(go: Path, family: Family) -> None:
+    """Make what the family needs beside its programs. Raises SandboxError."""
+    env = go_environment()
+    try:
+        if family.copied:
+            copied.make(go, family.copied, BUILD / "src" / family.name, SOURCES / "build/modules", env)
+        if family.manifests:
+            manifests.collect(go, family.manifests, family.target, family.source, env)
+    except (RuntimeError, subprocess.SubprocessError) as error:
+        raise SandboxError(f"Go module not available: {error}") from error
 
 
 def _followed(

@@ -24,6 +24,7 @@ from openshift_sandbox.programs import (
     admission,
     control_plane,
     foreign_webhooks,
+    kueue,
     kwok,
     oauth,
     olm,
@@ -115,6 +116,8 @@ def _bring_up(sandbox: Sandbox, started: float) -> None:
     start_stand_ins(sandbox)
     if prometheus.wanted(sandbox.scenario):
         prometheus.start(sandbox)
+    if kueue.wanted(sandbox.scenario):
+        kueue.start(sandbox)
     if has_olm:
         olm.wait_ready(sandbox)
         say("OLM serves its catalogues", started)
@@ -132,7 +135,9 @@ def _fill(sandbox: Sandbox, started: float) -> None:
         wanted += crds.upstream_crds("nfd")
     if cluster.get("special_resources"):
         wanted += crds.operator_crds("special-resource-operator")
-    if cluster.get("kueue"):
+    if kueue.wanted(sandbox.scenario):
+        wanted += kueue.crds(sandbox)
+    elif cluster.get("kueue"):
         wanted += crds.kueue_crds()
     crds.load(client, wanted)
     say(f"{len(wanted)} CRDs established", started)

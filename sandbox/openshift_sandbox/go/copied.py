@@ -27,15 +27,24 @@ def make(go: Path, wanted: Copied, target: Path, work: Path, env: t.Mapping[str,
 
     work: holds the go.sum that the module is checked against. Raises RuntimeError.
     """
-    argv = [str(go), "mod", "download", "-json", f"{wanted.module}@{wanted.version}"]
+    source = download(go, f"{wanted.module}@{wanted.version}", work, env)
+    shutil.rmtree(target, ignore_errors=True)
+    copy(source, target, wanted.without)
+
+
+def download(go: Path, wanted: str, work: Path, env: t.Mapping[str, str]) -> Path:
+    """Return the folder of a module (`path@version`) in Go's module cache; download it when it is missing.
+
+    work: holds the go.sum that the module is checked against. Raises RuntimeError.
+    """
+    argv = [str(go), "mod", "download", "-json", wanted]
     done = subprocess.run(
         argv, cwd=work, env=dict(env), capture_output=True, text=True, timeout=300, check=False
     )
     answer = json.loads(done.stdout or "{}")
     if "Dir" not in answer:
         raise RuntimeError(f"{' '.join(argv)}: {answer.get('Error') or done.stderr.strip()}")
-    shutil.rmtree(target, ignore_errors=True)
-    copy(Path(answer["Dir"]), target, wanted.without)
+    return Path(answer["Dir"])
 
 
 def copy(source: Path, target: Path, without: t.Collection[str]) -> None:

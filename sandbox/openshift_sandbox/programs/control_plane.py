@@ -22,6 +22,7 @@ ADMIN_GROUP = "system:masters"
 COMPONENTS = {
     "kube-controller-manager": ("system:kube-controller-manager", None),
     "kube-scheduler": ("system:kube-scheduler", None),
+    "kueue": ("system:kueue", ADMIN_GROUP),
     "kwok": ("system:kwok", ADMIN_GROUP),
     "nfd-master": ("system:nfd-master", ADMIN_GROUP),
     "olm": ("system:olm", ADMIN_GROUP),

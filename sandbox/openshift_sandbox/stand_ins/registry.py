@@ -26,6 +26,7 @@ ORDER: t.Final = (
     "kmm",
     "kubevirt",
     "kueue",
+    "quotas",
     "policy_engine",
     "managed_openshift",
     "sro",

@@ -54,6 +54,8 @@ def test_a_stamp_changes_with_the_flags() -> None:
         ("aws", ["control-plane", "olm"]),
         ("no-olm", ["control-plane"]),
         ("monitoring", ["control-plane", "olm", "prometheus"]),
+        ("gpu-queues", ["control-plane", "olm"]),
+        ("real-queues", ["control-plane", "olm", "kueue"]),
     ],
 )
 def test_only_what_a_scenario_needs_is_built(name: str, wanted: list[str]) -> None:
@@ -63,7 +65,9 @@ def test_only_what_a_scenario_needs_is_built(name: str, wanted: list[str]) -> No
 def test_optional_programs_are_built_by_name() -> None:
     assert [one.name for one in build.named([])] == ["control-plane", "olm"]
     assert [one.name for one in build.named(["prometheus"])] == ["control-plane", "olm", "prometheus"]
-    with pytest.raises(SandboxError, match="--with grafana: choose from prometheus"):
+    both = [one.name for one in build.named(["kueue", "prometheus"])]
+    assert both == ["control-plane", "olm", "prometheus", "kueue"]
+    with pytest.raises(SandboxError, match="--with grafana: choose from prometheus, kueue"):
         build.named(["grafana"])
 
 
@@ -76,6 +80,16 @@ def test_a_copied_module_has_one_version(family: build.Family) -> None:
     assert f"{family.copied.module} {family.copied.version} h1:" in sums
     assert f"{family.copied.module} {family.copied.version}\n" in required
     assert f"replace {family.copied.module} => ../../../.build/src/{family.name}\n" in required
+
+
+@pytest.mark.parametrize(
+    "family", [one for one in build.OPTIONAL if one.manifests], ids=lambda one: str(one.name)
+)
+def test_manifests_are_those_of_the_version_that_is_built(family: build.Family) -> None:
+    assert family.manifests
+    pin = f"{family.manifests.module} {family.manifests.version}"
+    assert f"\t{pin} // indirect\n" in (family.source / "go.mod").read_text()
+    assert f"{pin} h1:" in (family.source / "go.sum").read_text()
 
 
 class Compiler:

@@ -15,6 +15,7 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
     "ClusterOperator": ("config.openshift.io/v1", "clusteroperators"),
     "ClusterPolicy": ("nvidia.com/v1", "clusterpolicies"),
     "ClusterQueue": ("kueue.x-k8s.io/v1beta2", "clusterqueues"),
+    "ClusterResourceQuota": ("quota.openshift.io/v1", "clusterresourcequotas"),
     "ClusterRole": ("rbac.authorization.k8s.io/v1", "clusterroles"),
     "ClusterRoleBinding": ("rbac.authorization.k8s.io/v1", "clusterrolebindings"),
     "ClusterVersion": ("config.openshift.io/v1", "clusterversions"),

@@ -93,7 +93,8 @@ def assets(state: str, policy: Object, namespace: str) -> list[Object]:
     if state == "state-mig-manager":
         made += _parted(policy, namespace)
     if state in _SERVICES:
-        made += _monitoring(namespace, *_SERVICES[state])
+        service, monitor = _monitoring(namespace, *_SERVICES[state])
+        made += [service, monitor] if _scraped(state, policy) else [service]
     if state in _RULES:
         name, rules = _RULES[state]
         groups = [{"name": name, "rules": rules}]
@@ -179,7 +180,13 @@ def _constraints(account: str, namespace: str) -> Object:
     )
 
 
-def _monitoring(namespace: str, name: str, port: str, number: int) -> list[Object]:
+def _scraped(state: str, policy: Object) -> bool:
+    """Return whether a state has a ServiceMonitor: the exporter only where the policy asks for it."""
+    exporter = policy["spec"].get("dcgmExporter") or {}
+    return state != "state-dcgm-exporter" or (exporter.get("serviceMonitor") or {}).get("enabled") is True
+
+
+def _monitoring(namespace: str, name: str, port: str, number: int) -> tuple[Object, Object]:
     labels = {"app": name}
     service = _object(
         "v1",
@@ -197,4 +204,4 @@ def _monitoring(namespace: str, name: str, port: str, number: int) -> list[Objec
     monitor = _object("monitoring.coreos.com/v1", "ServiceMonitor", name, namespace, spec=spec)
     for obj in (service, monitor):
         obj["metadata"]["labels"] = labels
-    return [service, monitor]
+    return service, monitor

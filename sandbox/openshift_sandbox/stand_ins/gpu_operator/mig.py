@@ -80,16 +80,17 @@ class MigManager(Reconciler):
             return
         if run.step:
             self._go_on(cluster, node, made_of, pod, run)
-        elif label and (label != run.read or not self._troubled(cluster, node, pod, run)):
+        elif label and (label != run.read or not self._troubled(cluster, node, made_of, pod, run)):
             run.read = label
             self._begin(cluster, node, made_of, pod, run, text)
 
-    def _troubled(self, cluster: Cluster, node: Object, pod: Object, run: Run) -> bool:
+    def _troubled(self, cluster: Cluster, node: Object, made_of: InstanceType, pod: Object, run: Run) -> bool:
         """Return False when a trouble is over: then the manager reads the label again.
 
         A trouble that begins later also befalls GPUs that are cut already.
         """
-        stuck, fails = on_node(cluster, "mig_stuck", node), on_node(cluster, "mig_fails", node)
+        stuck = on_node(cluster, "mig_stuck", node)
+        fails = _fails(cluster, node, geometry.cuts(node, made_of.gpus))
         if stuck:
             self._label(cluster, node, "pending")
         elif fails:
@@ -174,7 +175,7 @@ class MigManager(Reconciler):
     def _obstacle(self, cluster: Cluster, node: Object, gpu: Gpu | None, target: list[Cut]) -> str:
         """Return the line of the log about why the GPUs cannot be cut, or an empty text."""
         assert gpu is not None
-        if on_node(cluster, "mig_fails", node):
+        if _fails(cluster, node, target):
             return FAILS
         if holders(cluster.objects("Pod"), node["metadata"]["name"]):
             return IN_USE
@@ -220,6 +221,14 @@ class MigManager(Reconciler):
         if (metadata.get("annotations") or {}).get(key) != value:
             body = {"metadata": {"annotations": {key: value}}}
             cluster.patch("Pod", metadata["name"], metadata["namespace"], body)
+
+
+def _fails(cluster: Cluster, node: Object, found: t.Sequence[Cut]) -> bool:
+    """Return whether GPUs cannot be cut like this: a trouble with a profile is one of that profile alone."""
+    trouble = on_node(cluster, "mig_fails", node)
+    if trouble is None or "profile" not in trouble:
+        return trouble is not None
+    return any(trouble["profile"] in (cut or {}) for cut in found)
 
 
 def _generated(name: str, node: Object, pod: Object, text: str) -> Object:

@@ -3,11 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stand in for programs on GPUs: it gives devices to pods, writes their output and ends them.
 
-The real programs compute; here nothing is computed.
+The real programs compute; here nothing is computed. A short sleep of a real program takes no time here; a pod
+that sleeps for longer than a minute runs until it is deleted.
 """
 
 from __future__ import annotations
 
+import re
 import typing as t
 
 from openshift_sandbox.hardware import instance_types
@@ -31,6 +33,8 @@ from openshift_sandbox.stand_ins.gpu_operator.sharing.config import RENAMED
 BENCHMARK: t.Final = "accelerators.openshift/benchmark"
 EXIT_CODE: t.Final = "sandbox.openshift/exit-code"
 DEVICES: t.Final = "sandbox.openshift/devices"
+# Seconds of a sleep that takes no time here.
+LONG: t.Final = 60.0
 PROGRAMS: t.Final = (
     ("matmul", "matmul"),
     ("vectorAdd", "vectoradd"),
@@ -83,6 +87,14 @@ def output(
     return [*listed, *(gpu_output.VECTOR_ADD if what == "vectoradd" else ())]
 
 
+def sleeps(pod: Object) -> bool:
+    """Return True if a container of the pod sleeps for longer than a minute after its program."""
+    words = " ".join(
+        " ".join([*one.get("command", []), *one.get("args", [])]) for one in pod["spec"]["containers"]
+    )
+    return any(float(found) > LONG for found in re.findall(r"\bsleep (\d+(?:\.\d+)?)", words))
+
+
 def choose(count: int, present: int, used: t.Mapping[int, tuple[int, int]]) -> list[int]:
     """Return devices as `count` pods would get them one after the other.
 
@@ -126,6 +138,8 @@ class GpuWorkloads(Reconciler):
         self._logs = PodLogs()
         self._last: dict[tuple[str, str], int] = {}
         self._turn = 0
+        # What each pod got, by its uid: the annotation may be seen only later.
+        self._given: dict[str, list[str]] = {}
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         self._logs.silence(cluster)
@@ -140,7 +154,9 @@ class GpuWorkloads(Reconciler):
                 continue
             if devices_wanted(pod) or pod["spec"].get("resourceClaims"):
                 self._workload(cluster, pod, node, pods, plugin)
-        self._logs.keep_only({pod["metadata"]["uid"] for pod in pods})
+        there_now = {pod["metadata"]["uid"] for pod in pods}
+        self._logs.keep_only(there_now)
+        self._given = {uid: devices for uid, devices in self._given.items() if uid in there_now}
 
     def _workload(
         self, cluster: Cluster, pod: Object, node: Object, pods: list[Object], plugin: Object | None
@@ -148,6 +164,8 @@ class GpuWorkloads(Reconciler):
         annotations = pod["metadata"].get("annotations") or {}
         made_of = instance_types.of_node(node)
         if EXIT_CODE in annotations or pod["status"].get("phase") != "Running":
+            return
+        if DEVICES not in annotations and pod["metadata"]["uid"] in self._given:
             return
         if made_of is None or made_of.gpu is None:
             return
@@ -159,8 +177,9 @@ class GpuWorkloads(Reconciler):
         name, wanted = node["metadata"]["name"], wanted_by_name(pod)
         devices = [] if wanted else [str(index) for index in devices_claimed(cluster, pod)]
         for resource, count in wanted.items():
-            devices += self._allocate(name, count, there(node, made_of.gpus, plugin, resource), pods)
+            devices += self.allocate(name, count, there(node, made_of.gpus, plugin, resource), pods)
         if devices:
+            self._given[pod["metadata"]["uid"]] = devices
             _annotate(cluster, pod, {DEVICES: ",".join(devices)})
 
     def _refused(self, cluster: Cluster, pod: Object, plugin: Object) -> bool:
@@ -187,20 +206,19 @@ class GpuWorkloads(Reconciler):
             lines = [*gpu_output.device_list(gpu, name, devices, parts), *text.splitlines()]
         self._logs.write(cluster, pod, lines)
         ends = pod["spec"].get("restartPolicy") in ("Never", "OnFailure")
-        if ends and cluster.due(pod["metadata"]["uid"], "workload", 0.3):
+        if ends and not sleeps(pod) and cluster.due(pod["metadata"]["uid"], "workload", 0.3):
             code = str(trouble.get("exit_code", 1)) if trouble else "0"
             _annotate(cluster, pod, {EXIT_CODE: code})
 
-    def _allocate(self, node: str, count: int, present: list[str], pods: list[Object]) -> list[str]:
+    def allocate(self, node: str, count: int, present: list[str], pods: list[Object]) -> list[str]:
         """Return the devices for a pod.
 
         Pods of one run get different devices, even when they only follow each other.
         """
         users: dict[str, int] = {}
         for pod in pods:
-            held = (pod["metadata"].get("annotations") or {}).get(DEVICES, "")
             if pod["spec"].get("nodeName") == node and pod["status"].get("phase") not in ENDED:
-                for device in held.split(","):
+                for device in self._held(pod):
                     users[device] = users.get(device, 0) + 1
         used = {
             index: (users.get(device, 0), self._last.get((node, device), 0))
@@ -210,6 +228,10 @@ class GpuWorkloads(Reconciler):
         self._turn += 1
         self._last |= {(node, device): self._turn for device in chosen}
         return chosen
+
+    def _held(self, pod: Object) -> list[str]:
+        told = (pod["metadata"].get("annotations") or {}).get(DEVICES, "")
+        return told.split(",") if told else self._given.get(pod["metadata"]["uid"], [])
 
 
 def _annotate(cluster: Cluster, pod: Object, annotations: dict[str, str]) -> None:

@@ -9,6 +9,7 @@ queues and on flavors that are in use.
 
 from __future__ import annotations
 
+from openshift_sandbox.programs import kueue
 from openshift_sandbox.stand_ins.core.conditions import Condition, condition, merged
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
 
@@ -41,11 +42,16 @@ def _is_active(queue: Object) -> bool:
     return any(one["type"] == "Active" and one["status"] == "True" for one in known)
 
 
+def plays(cluster: Cluster) -> bool:
+    """Return whether the stand-in works: the CRDs are there, and the real Kueue does not run."""
+    return cluster.served("ClusterQueue") and not kueue.wanted(cluster.scenario)
+
+
 class ActiveQueues(Reconciler):
     kinds = ("ClusterQueue", "LocalQueue", "ResourceFlavor")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        if not cluster.served("ClusterQueue"):
+        if not plays(cluster):
             return
         flavors = {one["metadata"]["name"] for one in cluster.objects("ResourceFlavor")}
         for one in cluster.objects("ClusterQueue"):

@@ -15,6 +15,7 @@ import typing as t
 
 from openshift_sandbox.stand_ins.core.conditions import condition, merged
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.kueue.active import plays
 
 VERSION: t.Final = "kueue.x-k8s.io/v1beta2"
 QUEUE: t.Final = "kueue.x-k8s.io/queue-name"
@@ -52,7 +53,7 @@ class Queues(Reconciler):
     kinds = ("ClusterQueue", "Job", "LocalQueue", "Workload")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        if not cluster.served("ClusterQueue"):
+        if not plays(cluster):
             return
         for job in cluster.objects("Job"):
             metadata = job["metadata"]

@@ -12,7 +12,7 @@ from openshift_sandbox.stand_ins.people.budgets import ForeignBudgets
 from openshift_sandbox.stand_ins.people.edits import ForeignEdits
 from openshift_sandbox.stand_ins.people.machine_configs import ForeignMachineConfigs, ForeignPools
 from openshift_sandbox.stand_ins.people.operators import ForeignOperators
-from openshift_sandbox.stand_ins.people.quotas import ForeignQuotas
+from openshift_sandbox.stand_ins.people.quotas import EditedQuotas, ForeignQuotas
 from openshift_sandbox.stand_ins.people.scales import ForeignScales
 from openshift_sandbox.stand_ins.people.taints import ForeignTaints
 from openshift_sandbox.stand_ins.people.tuneds import ForeignTuneds
@@ -21,6 +21,7 @@ RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (
     ForeignTaints,
     ForeignEdits,
     ForeignQuotas,
+    EditedQuotas,
     ForeignScales,
     ForeignOperators,
     ForeignBudgets,

@@ -114,6 +114,19 @@ def test_a_trouble_that_ends_lets_the_manager_cut(trouble: str) -> None:
     assert (state(world), layout(world), clients(world)) == ("success", SMALL, {"true"})
 
 
+def test_a_trouble_of_one_profile_leaves_other_layouts_alone() -> None:
+    world = world_of("all-3g.20gb", troubles=[{"type": "mig_fails", "profile": "1g.5gb"}])
+    halves = [{"3g.20gb": 2}] * 8
+    start(world)
+    assert (state(world), layout(world)) == ("success", halves)
+    label(world, "all-1g.5gb")
+    world.settle(2)
+    assert (state(world), layout(world), clients(world)) == ("failed", halves, {"true"})
+    label(world, "all-3g.20gb")
+    world.settle(2)
+    assert (state(world), layout(world)) == ("success", halves)
+
+
 def test_it_stops_the_clients_of_the_gpus_and_starts_them_again() -> None:
     world = world_of()
     label(world, "all-1g.5gb", **{"nvidia.com/gpu.deploy.dcgm": "false"})

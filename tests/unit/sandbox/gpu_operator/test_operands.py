@@ -26,7 +26,8 @@ def test_what_is_switched_on(name: str, spec: Object, enabled: bool) -> None:
 
 
 def test_every_asset_goes_with_its_policy() -> None:
-    made = [obj for state in assets.STATES for obj in assets.assets(state, policy(), NAMESPACE)]
+    scraped = policy(dcgmExporter={"serviceMonitor": {"enabled": True}})
+    made = [obj for state in assets.STATES for obj in assets.assets(state, scraped, NAMESPACE)]
     assert all(obj["metadata"]["ownerReferences"][0]["uid"] == "u1" for obj in made)
     kinds = [obj["kind"] for obj in made]
     assert (kinds.count("RuntimeClass"), kinds.count("ServiceMonitor"), kinds.count("PrometheusRule")) == (
@@ -34,6 +35,16 @@ def test_every_asset_goes_with_its_policy() -> None:
         3,
         3,
     )
+
+
+@pytest.mark.parametrize(
+    ("exporter", "monitors"),
+    [({}, 0), ({"serviceMonitor": {"enabled": False}}, 0), ({"serviceMonitor": {"enabled": True}}, 1)],
+)
+def test_the_exporter_is_scraped_where_the_policy_asks_for_it(exporter: Object, monitors: int) -> None:
+    made = assets.assets("state-dcgm-exporter", policy(dcgmExporter=exporter), NAMESPACE)
+    kinds = [obj["kind"] for obj in made]
+    assert (kinds.count("ServiceMonitor"), kinds.count("Service")) == (monitors, 1)
 
 
 def test_the_config_maps_of_the_mig_manager_are_made_unless_the_policy_names_others() -> None:

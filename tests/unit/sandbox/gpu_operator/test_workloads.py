@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,27 @@ class TestWorkloads:
         assert all(log[1:] == list(output.VECTOR_ADD) for log in logs)
         assert {pod_annotations(world, f"pod-{number}", "default")[EXIT_CODE] for number in range(4)} == {"0"}
 
+    def test_devices_count_that_are_given_and_not_seen_yet(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A list of pods may be older than the last devices that were given."""
+        world = make(GpuWorkloads(), directory=tmp_path)
+        for number in range(5):
+            add_workload(world, f"pod-{number}")
+        listed = world.cluster.objects
+        first = copy.deepcopy(world.api.all("Pod"))
+        monkeypatch.setattr(world.cluster, "objects", lambda kind: first if kind == "Pod" else listed(kind))
+        world.settle()
+        for number in range(5, 8):
+            add_workload(world, f"pod-{number}")
+        later = copy.deepcopy(world.api.all("Pod"))
+        for one in later:
+            one["metadata"].pop("annotations", None)
+        monkeypatch.setattr(world.cluster, "objects", lambda kind: later if kind == "Pod" else listed(kind))
+        world.settle(1)
+        given = [pod_annotations(world, f"pod-{number}", "default")[DEVICES] for number in range(8)]
+        assert sorted(given) == sorted("0123" * 2)
+
     def test_the_log_is_there_before_the_pod_ends(self, tmp_path: Path) -> None:
         world = make(GpuWorkloads(), directory=tmp_path)
         add_workload(world, "pod", phase="Pending")
@@ -64,6 +86,19 @@ class TestWorkloads:
         world.settle()
         assert written(tmp_path, "pod")
         assert EXIT_CODE not in pod_annotations(world, "pod", "default")
+
+    @pytest.mark.parametrize(("seconds", "is_over"), [("3", True), ("60", True), ("900", False)])
+    def test_a_pod_that_sleeps_for_long_runs_until_it_is_deleted(
+        self, tmp_path: Path, seconds: str, is_over: bool
+    ) -> None:
+        world = make(GpuWorkloads(), directory=tmp_path)
+        add_workload(world, "pod")
+        script = {"name": "cuda", "command": ["/bin/sh", "-c", f"nvidia-smi -L\nsleep {seconds}\nexit 0"]}
+        limits = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
+        world.api.patch("v1", "pods", "pod", "default", {"spec": {"containers": [script | limits]}})
+        world.settle(1)
+        assert written(tmp_path, "pod")
+        assert (EXIT_CODE in pod_annotations(world, "pod", "default")) is is_over
 
     def test_cuda_that_fails(self, tmp_path: Path) -> None:
         world = make(

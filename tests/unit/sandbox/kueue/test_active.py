@@ -22,8 +22,12 @@ Object = dict[str, t.Any]
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
+    return with_queues(tmp_path)
+
+
+def with_queues(folder: Path, **scenario: t.Any) -> World:
     """Return a cluster with a queue whose flavor is missing, and its LocalQueue."""
-    made = make(ActiveQueues(), directory=tmp_path)
+    made = make(ActiveQueues(), directory=folder, **scenario)
     for crd in crds.kueue_crds():
         made.api.create(crd | {"status": {"conditions": [{"type": "Established", "status": "True"}]}})
     group = {"coveredResources": ["nvidia.com/gpu"], "flavors": [{"name": "a100"}]}
@@ -57,6 +61,11 @@ def test_a_stopped_queue_is_not_active(world: World) -> None:
     world.api.patch(VERSION, "clusterqueues", "gpus", None, {"spec": {"stopPolicy": "Hold"}})
     world.settle(2)
     assert seen(world) == [("False", "Stopped"), ("False", "ClusterQueueIsInactive")]
+
+
+def test_the_real_kueue_is_left_alone(tmp_path: Path) -> None:
+    world = with_queues(tmp_path, cluster={"kueue": "real"})
+    assert "status" not in world.api.get("ClusterQueue", "gpus")
 
 
 def test_the_words_are_kueues() -> None:

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from unit.sandbox.fake_api import World
+import typing as t
 
-from openshift_sandbox.stand_ins.people.quotas import NAME, ForeignQuotas
+from unit.sandbox.fake_api import FakeApi, World
+
+from openshift_sandbox.stand_ins.people.quotas import NAME, NO_POD, EditedQuotas, ForeignQuotas
 
 HARD = {"requests.nvidia.com/gpu": "1"}
 
@@ -25,3 +27,23 @@ def test_nothing_is_capped_without_trouble() -> None:
     world = World(ForeignQuotas())
     world.settle(2)
     assert world.api.writes == []
+
+
+def test_a_quota_is_edited_once() -> None:
+    world, sent = World(EditedQuotas(), troubles=[{"type": "quota_voids_itself", "namespace": "a"}]), []
+    for namespace in ("a", "b"):
+        metadata = {"name": "gpu-quota", "namespace": namespace}
+        world.api.create({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {}})
+
+    def checked(_api: FakeApi, *request: t.Any) -> dict[str, t.Any]:
+        sent.append(request)
+        return {}
+
+    world.api.checked = checked.__get__(world.api)  # type: ignore[attr-defined]
+    world.settle(3)
+    (request,) = sent
+    assert request[1:3] == (
+        "/api/v1/namespaces/a/resourcequotas/gpu-quota",
+        {"spec": {"scopeSelector": NO_POD}},
+    )
+    assert request[4] == {"fieldManager": "kubectl-edit"}

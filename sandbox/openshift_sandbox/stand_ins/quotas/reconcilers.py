@@ -1,0 +1,13 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The reconcilers that stand in for the controllers of quotas, in the order in which the loop calls them."""
+
+from __future__ import annotations
+
+import typing as t
+
+from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.quotas.cluster_quotas import ClusterQuotas
+
+RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (ClusterQuotas,)
