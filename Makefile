@@ -63,7 +63,7 @@ demo: setup ## a pool of GPU nodes on the sandbox, from nothing to validated; SC
 	  'Run it again, nothing changes:      make demo$(if $(filter-out aws,$(SCENARIO)), SCENARIO=$(SCENARIO))$(if $(filter-out examples/demo.yml,$(POOLS)), POOLS=$(POOLS))' \
 	  'Stop it, nothing is left:           $(BIN:$(CHECKOUT)/%=%)/sandbox down'
 
-# Tests on sandboxes wait for half of their time: two cores have time for three of them.
+# Tests on sandboxes wait for half of their time: two cores have time for three of them, or for four long ones.
 WORKERS ?= 3
 # What make test leaves to make test-all: tests that carry the mark `long`.
 CHOICE := -m 'not long'
@@ -75,6 +75,7 @@ test: gates ## what continuous integration runs: every gate, without the long te
 
 test-all: CHOICE :=
 test-all: SCENES :=
+test-all: export WORKERS = 4
 test-all: export ON_NEWEST = $(ON_OTHER_CORES)
 test-all: gates ## every gate, with the long tests and every molecule scenario
 
@@ -91,9 +92,9 @@ lint: setup ## ruff, mypy, yamllint, ansible-lint (production), antsibull-docs a
 
 # awx.awx, with which two files compare, comes with the package ansible; the other cores are there without it.
 ON_OTHER_CORES := tests/unit $(addprefix --ignore=tests/unit/awx/,test_kinds.py test_shipped_data.py)
-# Neither the sandbox nor the rules of the repository depend on ansible-core, but make test-all runs them on the
-# newest Python too.
-WITHOUT_CORE := $(addprefix --ignore=tests/unit/,rules sandbox)
+# Neither the sandbox nor the rules of the repository depend on ansible-core, and the cases of remedies render tasks as
+# 2.19 and newer do; but make test-all runs them on the newest Python too.
+WITHOUT_CORE := $(addprefix --ignore=tests/unit/,rules sandbox remedies)
 ON_NEWEST ?= $(ON_OTHER_CORES) $(WITHOUT_CORE)
 
 units: setup ## unit tests, under 30 s; once more on the oldest and the newest ansible-core, where their Pythons are there
@@ -107,7 +108,7 @@ sanity: setup ## ansible-test sanity, without an ignore file
 integration: setup sandbox-build build ## pytest on the sandbox, and the tarball installed elsewhere; TESTS= chooses, long tests too
 	@$(BIN)/pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=10 $(if $(TESTS),$(TESTS),$(CHOICE) $(ON_SANDBOX))
 
-molecule: setup sandbox-build ## every molecule scenario on a sandbox of its own, three at a time; PLAYED= names some
+molecule: setup sandbox-build ## every molecule scenario on a sandbox of its own, WORKERS= at a time; PLAYED= names some
 	@$(MAKE) --jobs=$(WORKERS) --output-sync=target $(addprefix molecule-,$(or $(PLAYED),$(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml))))
 
 molecule-%: setup sandbox-build

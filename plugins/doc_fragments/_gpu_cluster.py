@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.options import OPTIONS
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._option_texts import (
+    GPU_CLUSTER,
     documented,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import options as dra_options
 
 
 class ModuleDocFragment:
-    # The options stand in one table. JSON is YAML, so this is valid documentation.
-    DOCUMENTATION: str = json.dumps({"options": documented(dra_options.TABLE)})
+    # The options stand in a table, their texts in another. JSON is YAML, so it is valid documentation. The
+    # annotation keeps linters from parsing the expression as a literal text.
+    DOCUMENTATION: str = json.dumps({"options": documented(OPTIONS, GPU_CLUSTER)})

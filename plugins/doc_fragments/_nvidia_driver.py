@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import json
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import (
-    documented,
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver.options import (
+    OPTIONS,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
-    options as nvidiadriver_options,
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._option_texts import (
+    NVIDIA_DRIVERS,
+    documented,
 )
 
 
 class ModuleDocFragment:
-    # The options stand in one table. JSON is YAML, so it is valid documentation. The annotation keeps linters
-    # from parsing the expression as a literal text.
-    DOCUMENTATION: str = json.dumps({"options": documented(nvidiadriver_options.TABLE)})
+    # The options stand in a table, their texts in another. JSON is YAML, so it is valid documentation. The
+    # annotation keeps linters from parsing the expression as a literal text.
+    DOCUMENTATION: str = json.dumps({"options": documented(OPTIONS, NVIDIA_DRIVERS)})

@@ -69,6 +69,7 @@ _value:
     - POOL  NODE                      TYPE         GPUS (expected/allocatable/validated)  DRIVER
     - demo  ip-10-0-1-9.ec2.internal  g4dn.xlarge  1/1/1                                  580.105.08
     - quota - team-a/gpu-quota requests.nvidia.com/gpu 2 of 8 used
+    - use - team-a/Job train 2 nvidia.com/gpu in 1 pod
     - seconds - machines 41.2, operators 28.0, drivers 36.1, validation 8.3
     - seconds - waited 113.6 for the cluster, own work 9.4
 """
@@ -91,6 +92,8 @@ Data = Mapping[str, t.Any]
 Row = tuple[str, str, str, str, str]
 # More nodes than this, or more limits of quotas, are summed up.
 MANY: t.Final = 20
+# Owners of pods that a quota's lines name.
+_OWNERS: t.Final = 3
 # Seconds below which a wait has no place in the table.
 _SHORT: t.Final = 0.5
 HEADING: t.Final[Row] = ("POOL", "NODE", "TYPE", "GPUS (expected/allocatable/validated)", "DRIVER")
@@ -203,16 +206,32 @@ def _shown(count: int | None) -> str:
 def _quota_lines(policy: Data | None) -> list[str]:
     """Return a line for each limit of each quota; for many quotas only those that are used up."""
     quotas = [one for result in parts(policy) for one in result.get("quotas") or [result.get("quota")] if one]
+    across = [one for result in parts(policy) for one in result.get("cluster_quotas") or []]
     limits = [
-        (f"{one['namespace']}/{one['name']} {key}", str(usage["used"] or 0), str(usage["hard"]))
-        for one in quotas
+        (f"{_place(one)}/{one['name']} {key}", str(usage["used"] or 0), str(usage["hard"]))
+        for one in [*quotas, *across]
         for key, usage in (one.get("resources") or {}).items()
     ]
     lines = [f"quota - {what} {used} of {hard} used" for what, used, hard in limits]
     if len(lines) <= MANY:
-        return lines
+        return [*lines, *dict.fromkeys(line for one in quotas for line in _use_lines(one))]
     full = [line for line, (_what, used, hard) in zip(lines, limits, strict=True) if used == hard != "0"]
     return [f"quota - {_number(len(quotas), 'quota')}, {_number(len(full), 'limit')} used up", *full]
+
+
+def _place(quota: Data) -> str:
+    """Return the namespace of a quota, or how many namespaces it limits together."""
+    return str(quota.get("namespace") or _number(len(quota.get("namespaces") or []), "namespace"))
+
+
+def _use_lines(quota: Data) -> list[str]:
+    """Return a line for each owner that holds most of what the quota limits."""
+    return [
+        f"use - {quota['namespace']}/{owner['kind']} {owner['name']} "
+        + ", ".join(f"{amount} {resource}" for resource, amount in owner["requests"].items())
+        + f" in {_number(owner['pods'], 'pod')}"
+        for owner in ((quota.get("use") or {}).get("owners") or [])[:_OWNERS]
+    ]
 
 
 def _time_lines(stages: Data) -> list[str]:

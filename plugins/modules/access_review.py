@@ -66,6 +66,10 @@ options:
     description: Whether the playbook manages queues of Kueue.
     type: bool
     default: false
+  cluster_quotas:
+    description: Whether the playbook manages quotas of several namespaces (ClusterResourceQuota).
+    type: bool
+    default: false
   approve_csrs:
     description: Whether the playbook approves certificate requests.
     type: bool
@@ -176,6 +180,7 @@ SPEC = ArgumentSpec(
         },
         "nic": {"type": "bool", "default": False},
         "queues": {"type": "bool", "default": False},
+        "cluster_quotas": {"type": "bool", "default": False},
         "approve_csrs": {"type": "bool", "default": False},
         "machine_namespace": {"type": "str", "default": "openshift-machine-api"},
         "nfd_namespace": {"type": "str", "default": "openshift-nfd"},

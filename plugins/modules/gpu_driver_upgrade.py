@@ -38,7 +38,7 @@ options:
       - V(run) begins an upgrade, or goes on with an interrupted one. A paused one stays paused.
       - V(pause) asks the run that upgrades to stop after its wave. It needs no lease, so it works while that
         run goes on.
-      - V(resume) goes on with a paused upgrade. It needs no driver options.
+      - V(resume) goes on with a paused upgrade, whatever driver the options name.
       - V(status) returns how far the upgrade is, and writes nothing.
     type: str
     choices: [pause, resume, run, status]

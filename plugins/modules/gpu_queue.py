@@ -117,6 +117,16 @@ options:
         V(false) it admits only Jobs whose pods have them.
     type: bool
     default: true
+  topology:
+    description:
+      - Labels of nodes that tell which nodes are near to one another, the widest first, such as
+        C(topology.kubernetes.io/zone) and C(kubernetes.io/hostname). The flavors of the pools get a Topology
+        of these levels, and Kueue admits a Job only when nodes have free GPUs for its pods. A Job asks for a
+        level by the annotation C(kueue.x-k8s.io/podset-required-topology) of its pods.
+      - By default Kueue counts quotas alone.
+    type: list
+    elements: str
+    default: []
   claims:
     description:
       - Whether pods claim the devices of the pools (dynamic resource allocation). Such pools cannot have
@@ -266,6 +276,7 @@ SPEC = ArgumentSpec(
         "pools": {"type": "list", "elements": "dict", "required": True},
         "queues": {"type": "list", "elements": "dict", "default": [], "options": _QUEUE},
         "tolerate": {"type": "bool", "default": True},
+        "topology": {"type": "list", "elements": "str", "default": []},
         "claims": {"type": "bool", "default": False},
         "create_namespace": {"type": "bool", "default": False},
         "namespaces": {"type": "list", "elements": "str"},

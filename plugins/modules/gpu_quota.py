@@ -17,6 +17,9 @@ description:
     enforces them. This module refuses them and names the right key.
   - A namespace may have several quotas, each with its own O(name). O(quotas) sets any number of quotas in one
     task, which reads the nodes once, and only if a limit changes.
+  - The module warns of quotas that count nothing, also of those of others, which it never changes. A limit of
+    a resource that does not exist, scopes that no pod with a device has, keys that are never enforced, and
+    another quota that allows less are all in C(quota.findings), each with its code and path.
   - A namespace of the platform (C(default), C(kube-*), C(openshift-*)) gets no quota.
   - O(state=absent) deletes the quota if this collection created it. The namespace stays.
 extends_documentation_fragment:
@@ -24,59 +27,11 @@ extends_documentation_fragment:
   - accelerators.openshift._state
   - accelerators.openshift._wait
   - accelerators.openshift._auth
+  - accelerators.openshift._quota
 options:
   namespace:
-    description: Namespace to cap. Required without O(quotas).
+    description: Namespace to cap. Required without O(quotas) and O(cluster_quotas).
     type: str
-  name:
-    description: Name of the ResourceQuota.
-    type: str
-    default: gpu-quota
-  gpus:
-    description:
-      - Number of GPUs that all pods of the namespace together may request.
-      - Same as O(hard) with only the key C(requests.nvidia.com/gpu), or with O(claims) only the key
-        C(gpu.nvidia.com.deviceclass.resource.k8s.io/devices).
-    type: int
-  claims:
-    description:
-      - Whether O(gpus) counts devices that pods claim (dynamic resource allocation) instead of an extended
-        resource that they request.
-    type: bool
-    default: false
-  hard:
-    description:
-      - Limit per resource, as in C(spec.hard) of a ResourceQuota, for example
-        C(requests.nvidia.com/mig-1g.5gb).
-      - Extended resources need the prefix C(requests.) and a whole number.
-      - Devices that pods claim count by their class, as
-        C(gpu.nvidia.com.deviceclass.resource.k8s.io/devices). A claim counts until it is deleted.
-    type: dict
-  quotas:
-    description:
-      - Several quotas, instead of O(namespace), O(name), O(gpus), O(claims) and O(hard).
-      - A quota that fails does not keep the others from being set. The task then fails with the first one.
-    type: list
-    elements: dict
-    suboptions:
-      namespace:
-        description: Namespace to cap.
-        type: str
-        required: true
-      name:
-        description: Name of the ResourceQuota.
-        type: str
-        default: gpu-quota
-      gpus:
-        description: As O(gpus).
-        type: int
-      claims:
-        description: As O(claims).
-        type: bool
-        default: false
-      hard:
-        description: As O(hard).
-        type: dict
   create_namespace:
     description:
       - Whether to create the namespace when it does not exist. Otherwise a missing namespace is an error.
@@ -102,7 +57,8 @@ options:
   nodes_exist:
     description:
       - Whether the nodes with these devices exist already. With V(false) the module does not warn of a limit
-        of a device that no node advertises, or of a DeviceClass that does not exist.
+        of a device that no node advertises, or of a DeviceClass that does not exist, unless O(planned) says
+        what there will be.
     type: bool
     default: true
   prove:
@@ -139,11 +95,22 @@ EXAMPLES = r"""
     gpus: 8
     claims: true
 
+- name: Limit training to eight GPUs and batch work to two
+  accelerators.openshift.gpu_quota:
+    quotas:
+      - {namespace: team-a, name: training, gpus: 8, priority_classes: [gpu-training]}
+      - {namespace: team-a, name: batch, gpus: 2, priority_classes: [gpu-batch]}
+
 - name: Limit two teams in one task
   accelerators.openshift.gpu_quota:
     quotas:
       - {namespace: team-a, gpus: 8}
       - {namespace: team-d, gpus: 4}
+
+- name: Limit all namespaces of a department together
+  accelerators.openshift.gpu_quota:
+    cluster_quotas:
+      - {name: research, labels: {department: research}, gpus: 16}
 
 - name: Remove the quota
   accelerators.openshift.gpu_quota:
@@ -153,7 +120,10 @@ EXAMPLES = r"""
 
 RETURN = r"""
 quota:
-  description: The quota as the cluster holds it. With O(state=absent) only its name and namespace.
+  description:
+    - The quota as the cluster holds it. With O(state=absent) only its name and namespace.
+    - C(holders) has each pod or claim that holds what the quota limits. C(use) sums them up, with the ten
+      owners that hold most, or is null. In check mode they say what a new quota would count.
   returned: success, without O(quotas)
   type: dict
   sample:
@@ -161,7 +131,18 @@ quota:
     namespace: team-a
     resources: {requests.nvidia.com/gpu: {hard: "8", used: "2"}}
     kept: []
-    holders: [{pod: trainer-0, requests: {nvidia.com/gpu: 2}}]
+    findings:
+      - code: QUOTA-STRICTER
+        quota: other
+        path: spec.hard[requests.nvidia.com/gpu]
+        message: ...
+        ours: false
+    holders: [{pod: train-x2v, owner: {kind: Job, name: train}, requests: {nvidia.com/gpu: 2}}]
+    use:
+      pods: 1
+      requests: {nvidia.com/gpu: 2}
+      owners: [{kind: Job, name: train, pods: 1, requests: {nvidia.com/gpu: 2}}]
+      more_owners: 0
     proof: >-
       pods "gpu-quota-proof-x" is forbidden: exceeded quota: gpu-quota, requested: requests.nvidia.com/gpu=7,
       used: ..., limited: ...
@@ -170,6 +151,16 @@ quotas:
   returned: success, with O(quotas)
   type: list
   elements: dict
+cluster_quotas:
+  description: The quotas of O(cluster_quotas) with the use of each namespace, the first with most.
+  returned: success, with O(cluster_quotas)
+  type: list
+  elements: dict
+  sample:
+    - name: research
+      resources: {requests.nvidia.com/gpu: {hard: "16", used: "5"}}
+      namespaces: [{namespace: team-a, used: {requests.nvidia.com/gpu: "5"}}]
+      findings: []
 duration:
   description: Seconds that the task took.
   returned: always
@@ -193,26 +184,28 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._quota import steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._quota.options import GpuQuotaParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota import cluster_quota, steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota.options import (
+    ONE,
+    PLANNED,
+    GpuQuotaParams,
+)
 
 SPEC = ArgumentSpec(
     options={
         "namespace": {"type": "str"},
-        "name": {"type": "str", "default": "gpu-quota"},
-        "gpus": {"type": "int"},
-        "claims": {"type": "bool", "default": False},
-        "hard": {"type": "dict"},
+        **ONE,
         "quotas": {
             "type": "list",
             "elements": "dict",
-            "options": {
-                "namespace": {"type": "str", "required": True},
-                "name": {"type": "str", "default": "gpu-quota"},
-                "gpus": {"type": "int"},
-                "claims": {"type": "bool", "default": False},
-                "hard": {"type": "dict"},
-            },
+            "options": {"namespace": {"type": "str", "required": True}, **ONE},
+            "mutually_exclusive": [["gpus", "hard"]],
+            "required_one_of": [["gpus", "hard"]],
+        },
+        "cluster_quotas": {
+            "type": "list",
+            "elements": "dict",
+            "options": cluster_quota.OPTIONS,
             "mutually_exclusive": [["gpus", "hard"]],
             "required_one_of": [["gpus", "hard"]],
         },
@@ -220,11 +213,15 @@ SPEC = ArgumentSpec(
         "namespaces": {"type": "list", "elements": "str"},
         **adoption.OPTION,
         "nodes_exist": {"type": "bool", "default": True},
+        "planned": PLANNED,
         "prove": {"type": "bool", "default": False},
     },
-    mutually_exclusive=[["gpus", "hard"], *(["quotas", one] for one in ("namespace", "gpus", "hard"))],
-    required_one_of=[["namespace", "quotas"]],
-    required_if=[["state", "present", ["gpus", "hard", "quotas"], True]],
+    mutually_exclusive=[
+        ["gpus", "hard"],
+        *(["quotas", one] for one in ("namespace", "gpus", "hard", "priority_classes", "limit_range")),
+    ],
+    required_one_of=[["namespace", "quotas", "cluster_quotas"]],
+    required_if=[["state", "present", ["gpus", "hard", "quotas", "cluster_quotas"], True]],
 ).merge(AUTH, STATE, WAIT)
 
 

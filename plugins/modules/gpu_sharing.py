@@ -66,7 +66,8 @@ options:
             threads of the GPU.
           - C(mig) has C(strategy), V(single) or V(mixed), and one of C(slices) (equal parts, which needs
             O(pools[].partitions)), C(profile), C(layout) (partitions of each GPU, as number by profile) and
-            C(config) (entries as in a file of mig-parted).
+            C(config) (entries as in a file of mig-parted). With C(time_slicing) too, pods share each
+            partition. C(mps) cannot be used with C(mig).
         type: dict
       partitions:
         description:

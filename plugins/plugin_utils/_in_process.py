@@ -11,6 +11,8 @@ user, with this Python and this environment, while Ansible waits for it.
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import importlib
 import json
 import os
@@ -24,6 +26,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame import process
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import complaint, execute
@@ -65,7 +68,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         if problem:
             return {**result, **problem}
         check_mode, diff = bool(self._task.check_mode), bool(self._task.diff)
-        contacts = process.Contacts(Path(constants.DEFAULT_LOCAL_TMP), run)
+        contacts = Contacts(Path(constants.DEFAULT_LOCAL_TMP), run)
         show = _show(task_vars)
         done = execute(name, module.ensure, params, check_mode, diff, show, run, contacts)
         return {**result, **done}
@@ -108,4 +111,27 @@ def _validated(
     secrets.register(*(checked._no_log_values - secrets.public_in_kubeconfig(arguments.get("kubeconfig"))))
     if not checked.error_messages:
         return checked.validated_parameters, {}
-    return {}, complaint(name, spec.options, checked.unsupported_parameters, checked.error_messages)
+    wrong = complaint(name, spec.options, arguments, checked.unsupported_parameters, checked.error_messages)
+    return {}, wrong
+
+
+class Contacts:
+    """The API servers that have answered a run, as empty files: the workers of a run share nothing else.
+
+    folder: the temporary folder of the run, which ansible-playbook removes.
+    """
+
+    def __init__(self, folder: Path, run: Run) -> None:
+        self._folder, self._run = folder, run
+
+    def has(self, host: str) -> bool:
+        """Return True if the server has answered the run, or if nobody can note that."""
+        return not self._folder.is_dir() or self._file(host).exists()
+
+    def add(self, host: str) -> None:
+        """Note that the server has answered the run."""
+        with contextlib.suppress(OSError):
+            self._file(host).touch()
+
+    def _file(self, host: str) -> Path:
+        return self._folder / hashlib.sha256(f"{self._run.id} {host}".encode()).hexdigest()

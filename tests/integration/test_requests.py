@@ -49,7 +49,6 @@ QUOTA: t.Final = {"accelerators.openshift.gpu_quota": {"namespace": SPACE, "gpus
 POOLS: t.Final = [
     {"name": "one", "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}], "replicas": 1}
 ]
-PARTITIONS: t.Final[list[Data]] = [{"name": "one"}]
 RIGHTS: t.Final[Data] = {"playbooks": ["resize_pool"], "namespace": SPACE}
 # A review of the rights of the user itself, then what earlier runs made, and the namespaces.
 LOOKED: t.Final = ["create", *["list"] * 5]
@@ -102,7 +101,8 @@ STEPS: t.Final[list[tuple[str, Data, list[str]]]] = [
     ("token", TOKEN, ["get", "create"]),
     ("token that is good", TOKEN, ["get"]),
     ("rights taken", {"accelerators.openshift.access_grant": RIGHTS | {"state": "absent"}}, TAKEN),
-    ("no partition", {"accelerators.openshift.gpu_partition": {"pools": PARTITIONS}}, ["list", "get"]),
+    ("no queue", {"accelerators.openshift.gpu_queue": {"pools": []}}, []),
+    ("no partition", {"accelerators.openshift.gpu_partition": {"pools": [{"name": "one"}]}}, ["list", "get"]),
     ("plan", {"accelerators.openshift.gpu_plan": {"pools": POOLS, "platform": "aws"}}, []),
 ]
 

@@ -181,13 +181,14 @@ class TestCluster:
 
     def test_everything_breaks(self, cluster: Cluster, prometheus: Running) -> None:
         cluster.pages = pages(True)
-        until(lambda: prometheus.answers("DCGM_FI_DEV_GPU_TEMP > 90"), "Prometheus sees the trouble", 60)
-        until(lambda: prometheus.answers("accelerators_openshift:gpu_active:ratio == 0"), "so do rules", 60)
+        hot, idle = "DCGM_FI_DEV_GPU_TEMP > 90", "accelerators_openshift:gpu_active:ratio == 0"
+        assert until(lambda: prometheus.answers(hot), "Prometheus sees the trouble", 60)
+        assert until(lambda: prometheus.answers(idle), "so do rules", 60)
 
     @pytest.mark.parametrize("one", ALL, ids=lambda one: str(one.name))
     def test_each_alert_has_a_reason(self, prometheus: Running, one: Alert) -> None:
-        until(lambda: prometheus.answers(one.expression), one.name, 30)
+        assert until(lambda: prometheus.answers(one.expression), one.name, 30)
 
     @pytest.mark.parametrize("query", queries())
     def test_each_query_has_data(self, prometheus: Running, query: str) -> None:
-        until(lambda: prometheus.answers(query), query, 30)
+        assert until(lambda: prometheus.answers(query), query, 30)

@@ -41,11 +41,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-def promtool(folder: Path, *words: str) -> None:
+def promtool(folder: Path, *words: str) -> str:
+    """Run promtool, which has to accept what it reads, and return what it prints."""
     done = subprocess.run(
         [PROMTOOL, *words], cwd=folder, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def minutes(duration: str) -> int:
@@ -62,15 +64,16 @@ def case(series: t.Sequence[Given], one: Alert, at: int, *expected: Data) -> Dat
     }
 
 
-def run(folder: Path, one: Alert, tests: list[Data]) -> None:
+def run(folder: Path, one: Alert, tests: list[Data]) -> str:
+    """Let promtool compare the alerts of each test with the expected ones, and return what it prints."""
     whole = {"rule_files": ["rules.yml"], "evaluation_interval": "1m", "tests": tests}
     file = folder / f"{one.name}.yml"
     file.write_text(yaml.safe_dump(whole))
-    promtool(folder, "test", "rules", file.name)
+    return promtool(folder, "test", "rules", file.name)
 
 
 def test_promtool_accepts_the_rules(folder: Path) -> None:
-    promtool(folder, "check", "rules", "--lint=all", "--lint-fatal", "rules.yml")
+    assert "SUCCESS" in promtool(folder, "check", "rules", "--lint=all", "--lint-fatal", "rules.yml")
 
 
 def test_each_alert_has_a_situation() -> None:
@@ -84,17 +87,18 @@ def test_it_fires(folder: Path, one: Alert) -> None:
         "exp_labels": {**found.labels, "severity": one.severity, "code": one.code},
         "exp_annotations": {"summary": found.text, "runbook_url": one.runbook},
     }
-    run(folder, one, [case(found.fires, one, lasts + 3, alert)])
+    assert "SUCCESS" in run(folder, one, [case(found.fires, one, lasts + 3, alert)])
 
 
 @by_alert
 def test_it_does_not_fire_before_its_time(folder: Path, one: Alert) -> None:
     lasts = minutes(one.lasts)
-    run(folder, one, [case(SITUATIONS[one.name].fires if lasts else [], one, max(0, lasts - 2))])
+    fires = SITUATIONS[one.name].fires if lasts else []
+    assert "SUCCESS" in run(folder, one, [case(fires, one, max(0, lasts - 2))])
 
 
 @by_alert
 def test_it_does_not_fire_without_reason(folder: Path, one: Alert) -> None:
     calm = SITUATIONS[one.name].calm
     assert calm
-    run(folder, one, [case(series, one, minutes(one.lasts) + 3) for series in calm])
+    assert "SUCCESS" in run(folder, one, [case(series, one, minutes(one.lasts) + 3) for series in calm])

@@ -26,6 +26,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.mode
 )
 
 Data = dict[str, t.Any]
+# Of an installation on AWS.
+INFRASTRUCTURE: t.Final = {
+    "apiVersion": "config.openshift.io/v1",
+    "kind": "Infrastructure",
+    "metadata": {"name": "cluster"},
+    "status": {
+        "infrastructureName": "demo-x7k2p",
+        "platformStatus": {"type": "AWS", "aws": {"region": "us-east-2"}},
+    },
+}
 
 
 def plan(

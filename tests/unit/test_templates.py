@@ -120,7 +120,7 @@ def test_a_verdict_about_no_pool_at_all_is_refused(playbook: str, tasks: str) ->
     "image", ["", "registry.example.com/cuda@sha256:abc"], ids=["the benchmark's own", "by digest"]
 )
 def test_pools_without_an_image_of_their_own_get_that_of_the_role(image: str) -> None:
-    task, _preemption = read("roles/gpu_validation/tasks/present.yml")
+    task, *_proofs = read("roles/gpu_validation/tasks/present.yml")
     option = task["accelerators.openshift.gpu_workload"]["image"]
     given = {"gpu_validation_image": image, "omit": "OMITTED"}
     assert templated(option, given) == (image or "OMITTED")

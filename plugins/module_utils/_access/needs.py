@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """What each playbook needs on the cluster, from the table of verbs and kinds by role and place."""
 
 from __future__ import annotations
@@ -62,12 +61,17 @@ _OF_POOL: t.Final = ("gpu_node_pool health", "gpu_node_pool autoscale")
 _NEVER: t.Final = {
     **dict.fromkeys(("resize_pool", "replace_node", "repair_node"), _OF_POOL),
     # Quotas and priority classes may be those of several pools.
-    "remove_pool": ("gpu_policy quota absent", "gpu_policy priority absent"),
+    "remove_pool": (
+        *("gpu_policy quota absent", "gpu_policy limit_range absent", "gpu_policy cluster_quotas absent"),
+        "gpu_policy priority absent",
+    ),
 }
 # What rbac.yml does, which gives the others their rights. It needs an administrator, so it has no role.
 _SETUP: t.Final = {"rbac": ("rbac",)}
 # What queues of Kueue add.
 QUEUES: t.Final = frozenset(("gpu_policy queues", "gpu_policy queues absent"))
+# What quotas of several namespaces add.
+CLUSTER_QUOTAS: t.Final = frozenset(("gpu_policy cluster_quotas", "gpu_policy cluster_quotas absent"))
 # Each place of the table, with its usual namespaces. The quotas of teams have none.
 NAMESPACES: t.Final[dict[str, tuple[str, ...]]] = {
     "default": ("default",),
@@ -226,4 +230,6 @@ def details_of(
         for key in ("quota", "priority", "spare"):
             if pool.get(key):
                 found |= {f"gpu_policy {key}", f"gpu_policy {key} absent"}
+        if any(one.get("limit_range") for one in pool.get("quota") or []):
+            found |= {"gpu_policy limit_range", "gpu_policy limit_range absent"}
     return found

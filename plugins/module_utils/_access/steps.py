@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Steps of access_review: ask for the rights of a playbook, and look who holds the cluster's lease."""
 
 from __future__ import annotations
@@ -44,6 +43,7 @@ class AccessReviewParams(LockParams, WaitParams):
     backend: t.Literal["clusterpolicy", "nvidiadriver", "dra"]
     nic: bool
     queues: bool
+    cluster_quotas: bool
     approve_csrs: bool
     machine_namespace: str
     nfd_namespace: str
@@ -112,6 +112,8 @@ def wanted_rights(params: AccessReviewParams) -> needs.Rights:
     details = needs.details_of(pools, params["backend"], params["approve_csrs"], params["admission"])
     if params["queues"]:
         details |= needs.QUEUES
+    if params["cluster_quotas"]:
+        details |= needs.CLUSTER_QUOTAS
     return needs.of(params["playbook"], details, places, left_out)
 
 

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """The rows of the table of rights for the role gpu_policy; the table itself says how to read them."""
 
 from __future__ import annotations
@@ -42,7 +41,14 @@ gpu_policy quota
   -            list                                 Node
   quota        get,list,watch,create,patch          ResourceQuota
   quota        list,create                          Pod
-  -            list?                                ResourceQuota
+  quota        list?                                LimitRange
+  -            list?                                ResourceQuota PriorityClass
+gpu_policy cluster_quotas
+  -            get,list,watch,create,patch          ClusterResourceQuota
+gpu_policy cluster_quotas absent
+  -            get,list,watch,delete                ClusterResourceQuota
+gpu_policy limit_range
+  quota        get,list,watch,create,patch,delete   LimitRange
 gpu_policy queues
   -            list                                 Namespace
   -            get?,create?,patch?                  Namespace
@@ -51,6 +57,7 @@ gpu_policy queues
   -            get,list,watch,create,patch          clusterqueues.kueue.x-k8s.io
   -            get,list,watch,create,patch          localqueues.kueue.x-k8s.io
   -            delete?                              localqueues.kueue.x-k8s.io
+  -            get?,list?,create?,patch?            topologies.kueue.x-k8s.io
   quota        list                                 ResourceQuota
   quota        get?,watch?,patch?,delete?           ResourceQuota
 gpu_policy claims
@@ -61,6 +68,9 @@ gpu_policy queues absent
   -            get,list,watch,patch,delete          clusterqueues.kueue.x-k8s.io
   -            get,list,watch,delete                localqueues.kueue.x-k8s.io
   -            list,watch                           workloads.kueue.x-k8s.io
+  -            list,get?,watch?,delete?             topologies.kueue.x-k8s.io
+gpu_policy limit_range absent
+  quota        get,list,watch,delete                LimitRange
 gpu_policy quota absent
   quota        get,list,watch,delete                ResourceQuota
 """

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Names in Kueue's API that several packages read."""
 
 from __future__ import annotations
@@ -12,5 +11,6 @@ GROUP: t.Final = "kueue.x-k8s.io"
 # The newest first: older releases serve only the second, newer ones will serve only the first.
 VERSIONS: t.Final = ("v1beta2", "v1beta1")
 QUEUE, FLAVOR, WORKLOAD, LOCAL_QUEUE = "ClusterQueue", "ResourceFlavor", "Workload", "LocalQueue"
+TOPOLOGY: t.Final = "Topology"
 # Values of a ClusterQueue's stopPolicy.
 OPEN, HOLD, HOLD_AND_DRAIN = "None", "Hold", "HoldAndDrain"

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """DaemonSets that an object owns, and their pods: judge whether they are gone."""
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ def is_owned_by(obj: KubeObject, uids: t.Collection[str]) -> bool:
 
 
 def of_owner(daemonsets: t.Iterable[KubeObject], uid: str) -> list[KubeObject]:
-    """Return the DaemonSets that the object with this uid owns."""
     return [one for one in daemonsets if is_owned_by(one, (uid,))]
 
 

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """API objects: their type, helpers for maps, and the rules of Kubernetes for names, label keys and values."""
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ Snapshot = t.Mapping[str, t.Sequence[KubeObject]]
 
 
 def name(obj: KubeObject) -> str:
-    """Return `metadata.name`."""
     return str(obj["metadata"]["name"])
 
 

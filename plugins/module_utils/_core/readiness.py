@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Readiness: a judge's verdict about live objects, and the grace for troubles that can pass by themselves."""
 
 from __future__ import annotations
@@ -47,31 +46,23 @@ class Readiness:
     def is_failed(self) -> bool:
         return self.verdict == FAILED
 
-    def to_dict(self) -> dict[str, t.Any]:
-        """Return the verdict as a JSON result."""
-        return {
-            "verdict": self.verdict,
-            "reason": self.reason,
-            "message": self.message,
-            "code": self.code,
-            "remedy": self.remedy,
-            "details": list(self.details),
-        }
-
 
 def ready(reason: str = "", message: str = "", **more: t.Any) -> Readiness:
-    """Return a verdict C(ready)."""
     return Readiness(READY, reason, message, **more)
 
 
 def pending(reason: str = "", message: str = "", **more: t.Any) -> Readiness:
-    """Return a verdict C(pending)."""
     return Readiness(PENDING, reason, message, **more)
 
 
 def failed(reason: str = "", message: str = "", **more: t.Any) -> Readiness:
-    """Return a verdict C(failed)."""
     return Readiness(FAILED, reason, message, **more)
+
+
+def at_node(name: str, reason: str, what: str, code: str, remedy: str, verdict: str = PENDING) -> Readiness:
+    """Return a verdict about the node of this name, with its line for people."""
+    line = f"{name}: {what}"
+    return Readiness(verdict, f"{reason}:{name}", f"Node {line}.", code, remedy, (line,))
 
 
 def worst(parts: t.Sequence[Readiness]) -> Readiness:
@@ -125,6 +116,13 @@ class Grace:
             hardened.append(one)
         self._since = since
         return hardened
+
+
+def first_own(grace: Grace, own: t.Sequence[Readiness], others: t.Sequence[Readiness]) -> Readiness:
+    """Return the worst verdict. The grace of the others begins once all of one's own are ready."""
+    if worst(own).is_ready:
+        return worst(grace.harden([*own, *others]))
+    return worst([*grace.harden(own), *others])
 
 
 def kinds(lines: t.Iterable[str]) -> dict[str, list[str]]:

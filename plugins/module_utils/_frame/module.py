@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """The frame of every module: connect, call the module, return its result. Only this file exits a module."""
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from .._kube.connection import Connection
 from .._kube.deadline import Deadline
 from .._kube.http import Http
 from .._kube.retry import Contacts
-from . import process
+from . import nested, process
 from .argspec import ArgumentSpec
 from .lease import Lease
 
@@ -177,24 +176,25 @@ def _guarded(api: Api, ensure: Ensure, params: Params, run: Run) -> Result:
 
 
 def complaint(
-    name: str, options: t.Iterable[str], unsupported: t.Iterable[str], messages: t.Sequence[str]
+    name: str,
+    options: nested.Options,
+    given: t.Mapping[str, t.Any],
+    unsupported: t.Iterable[str],
+    messages: t.Sequence[str],
 ) -> Result:
-    """Return the result of a task with wrong options. Unknown options go before all other messages."""
-    message = messages[0] if messages else ""
-    unknown = sorted(".".join(one) if isinstance(one, tuple) else str(one) for one in unsupported)
-    if unknown:
-        import difflib
+    """Return the result of a task with wrong options. Unknown options go before all other messages.
 
-        near = [
-            f"{one} (did you mean {match[0]}?)"
-            if (match := difflib.get_close_matches(one, options, 1))
-            else one
-            for one in unknown
-        ]
-        message = (
-            f"Unsupported parameters for ({name}) module: {', '.join(near)}. "
-            f"Supported parameters include: {', '.join(sorted(options))}."
+    unsupported, messages: what Ansible found wrong with the given options.
+    """
+    found = nested.problems(options, given)
+    if unknown := sorted(one for one in unsupported if isinstance(one, str) and one not in options):
+        found.insert(
+            0,
+            f"Unsupported parameters for ({name}) module: "
+            f"{', '.join(nested.near(one, options) for one in unknown)}. "
+            f"Supported parameters include: {', '.join(sorted(options))}.",
         )
+    message = " ".join(found or messages[:1])
     failure = {"failed": True, "changed": False, "msg": message, "code": "INPUT-OPTION", "layer": "input"}
     return shown.result(failure)
 
@@ -205,7 +205,8 @@ class _Module(AnsibleModule):  # type: ignore[misc]
     def fail_json(self, msg: str, **kwargs: t.Any) -> t.NoReturn:
         if "code" not in kwargs:
             unsupported = self.validation_result.unsupported_parameters
-            kwargs = complaint(str(self._name).rpartition(".")[2], self.argument_spec, unsupported, [msg])
+            name = str(self._name).rpartition(".")[2]
+            kwargs = complaint(name, self.argument_spec, self.params, unsupported, [msg])
             msg = kwargs.pop("msg")
         kwargs.pop("failed", None)
         super().fail_json(msg, **kwargs)

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """The process of ansible-playbook that a task belongs to: which it is, and whether it still runs.
 
 Ansible's workers have a session of their own: a worker goes on when ansible-playbook is killed.
@@ -9,10 +8,8 @@ Ansible's workers have a session of their own: a worker goes on when ansible-pla
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import getpass
-import hashlib
 import multiprocessing
 import os
 import platform
@@ -44,28 +41,6 @@ def is_gone(run: Run) -> bool:
         return False
     started = _started(run.pid)
     return not started or started != run.started
-
-
-class Contacts:
-    """The API servers that have answered a run, as empty files: the workers of a run share nothing else.
-
-    folder: the temporary folder of the run, which ansible-playbook removes.
-    """
-
-    def __init__(self, folder: Path, run: Run) -> None:
-        self._folder, self._run = folder, run
-
-    def has(self, host: str) -> bool:
-        """Return True if the server has answered the run, or if nobody can note that."""
-        return not self._folder.is_dir() or self._file(host).exists()
-
-    def add(self, host: str) -> None:
-        """Note that the server has answered the run."""
-        with contextlib.suppress(OSError):
-            self._file(host).touch()
-
-    def _file(self, host: str) -> Path:
-        return self._folder / hashlib.sha256(f"{self._run.id} {host}".encode()).hexdigest()
 
 
 def _user() -> str:

@@ -1,12 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Which writes replace the driver on nodes: changes of the driver DaemonSet's template, and what they end."""
 
 from __future__ import annotations
 
-import json
 import typing as t
 
 from .._core.objects import KubeObject
@@ -45,14 +43,6 @@ _NOT_IN_DIGEST: t.Final = frozenset(
 # Parts of a ClusterPolicy outside `driver` from which the operator makes the driver DaemonSet's template.
 _SHARED: t.Final = ("tolerations", "labels", "annotations", "priorityClassName", "podSecurityContext")
 _AUTO: t.Final = "autoUpgrade"
-# Image in the operator's env -> the part of a ClusterPolicy that can name another image.
-_IMAGES: t.Final[dict[str, tuple[str, ...]]] = {
-    "DRIVER_IMAGE": ("driver",),
-    "DRIVER_MANAGER_IMAGE": ("driver", "manager"),
-    "GDS_IMAGE": ("gds",),
-    "GDRCOPY_IMAGE": ("gdrcopy",),
-}
-_SIDECARS: t.Final = ("GDS_IMAGE", "GDRCOPY_IMAGE")
 
 
 def template_changes(live: KubeObject, wanted: KubeObject) -> tuple[str, ...]:
@@ -108,38 +98,6 @@ def effect(release: tuple[int, ...], paths: t.Iterable[str] = ()) -> str:
     """
     found = next(effect for since, effect in _EFFECTS if release >= since)
     return found if all(map(_restarts_only, paths)) else EVICTS
-
-
-def csv_changes(running: KubeObject | None, following: KubeObject | None) -> tuple[str, ...]:
-    """Return what differs between two CSVs of the GPU operator in what a driver's template is made from.
-
-    Names of the env are first, then paths of the example of a ClusterPolicy. An empty tuple says only that
-    the CSVs do not show a difference: the operator's image has templates of its own.
-    """
-    before, after = env(running), env(following)
-    names = [name for name in _IMAGES if before.get(name, "") != after.get(name, "")]
-    examples = [{"spec": _example(one)} for one in (running, following)]
-    return (*names, *(f"alm-examples {path}" for path in template_changes(examples[0], examples[1])))
-
-
-def images(csv: KubeObject | None) -> dict[str, str]:
-    """Return name -> image of the env from which the operator makes a driver's template."""
-    found = env(csv)
-    return {name: found[name] for name in _IMAGES if found.get(name)}
-
-
-def reaching(changes: t.Iterable[str], policy: KubeObject) -> list[str]:
-    """Return those changed images that the ClusterPolicy, or the NVIDIADriver, leaves to the operator."""
-    spec = policy.get("spec") or {}
-    own = spec if "driverType" in spec else spec.get("driver") or {}
-    found = []
-    for name in (one for one in changes if one in _IMAGES):
-        *_driver, last = _IMAGES[name]
-        part = own if last == "driver" else (spec.get(last) or own.get(last) or {})
-        is_used = name not in _SIDECARS or bool(part.get("enabled"))
-        if is_used and not (part.get("version") and part.get("image")):
-            found.append(name)
-    return found
 
 
 def _restarts_only(path: str) -> bool:
@@ -199,24 +157,3 @@ def _paths(before: t.Any, after: t.Any, path: str) -> t.Iterator[str]:
             yield from _paths(before.get(key, {}), after.get(key, {}), f"{path}.{key}")
     elif before != after:
         yield path
-
-
-def env(csv: KubeObject | None) -> dict[str, str]:
-    """Return the env of the operator's Deployments; the image list of the CSV is not complete."""
-    install = (((csv or {}).get("spec") or {}).get("install") or {}).get("spec") or {}
-    return {
-        entry["name"]: str(entry.get("value") or "")
-        for deployment in install.get("deployments") or []
-        for container in deployment["spec"]["template"]["spec"].get("containers") or []
-        for entry in container.get("env") or []
-    }
-
-
-def _example(csv: KubeObject | None) -> dict[str, t.Any]:
-    text = (((csv or {}).get("metadata") or {}).get("annotations") or {}).get("alm-examples") or "[]"
-    try:
-        entries = json.loads(text)
-    except ValueError:
-        return {}
-    found = (one for one in entries if isinstance(one, dict) and one.get("kind") == "ClusterPolicy")
-    return next((one.get("spec") or {} for one in found), {})

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Send one request with its retries: what is worth another try, how long to wait, and the error of a failure.
 
 Until the deadline, and for at most Limits.outage seconds in a row, the client retries broken connections,

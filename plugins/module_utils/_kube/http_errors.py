@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Turn an answer, or the lack of one, into an error with a code and a remedy."""
 
 from __future__ import annotations
@@ -127,7 +126,6 @@ def proxy_problem(exc: BaseException) -> str:
 
 
 def no_way(host: str, proxy: str, problem: str) -> ApiError:
-    """Return the error for a proxy that refuses us."""
     message = f"The proxy {proxy} does not let us through to {host}: {problem}."
     return ApiError(
         "API-PROXY",
@@ -137,7 +135,6 @@ def no_way(host: str, proxy: str, problem: str) -> ApiError:
 
 
 def untrusted(host: str, exc: BaseException) -> ApiError:
-    """Return the error for a certificate that is not trusted."""
     return ApiError(
         "API-TLS",
         f"The certificate of {host} cannot be trusted: {exc}",

@@ -1,16 +1,14 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Kinds and their paths: a table of known kinds, and what the server says about all others.
 
 A known kind needs no discovery request. For other kinds the client asks for the first group alone: most tasks
 have one such group, its answer is small, and a missing CRD costs this one request. For the second group it
 reads the aggregated document of all groups, once a task. It asks the group of a kind that is not in the
-document before
-it calls the kind absent: a CRD may be newer than the document, and the document leaves out an extension
-server that is down. A server that knows only the older documents costs a request for each group. The core
-group (`/api/v1`) has one version and no CRDs; the client always asks it alone.
+document before it calls the kind absent: a CRD may be newer than the document, and the document leaves out an
+extension server that is down. A server that knows only the older documents costs a request for each group.
+The core group (`/api/v1`) has one version and no CRDs; the client always asks it alone.
 """
 
 from __future__ import annotations
@@ -24,15 +22,8 @@ Found = t.Iterator["Kind"]
 # What a part of a path may hold as it is.
 _PLAIN: t.Final = ":@!$&'()*+,;=~"
 ALL_GROUPS: t.Final = "/apis"
-ACCEPT_ALL_GROUPS: t.Final = ",".join(
-    (
-        *(
-            f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
-            for version in ("v2", "v2beta1")
-        ),
-        "application/json",
-    )
-)
+_DISCOVERY: t.Final = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
+ACCEPT_ALL_GROUPS: t.Final = f"{_DISCOVERY.format('v2')},{_DISCOVERY.format('v2beta1')},application/json"
 
 
 class Kind(t.NamedTuple):
@@ -100,145 +91,152 @@ _PROVIDERS: t.Final = {
     "sro": "the Special Resource Operator, which no supported OpenShift has",
     "tuning": "OpenShift's node tuning operator",
     "monitoring": "OpenShift's monitoring",
-    "-": "",
 }
-# Each apiVersion, and below it: kind, plural, n for namespaced, what brings it.
+# Each apiVersion with what brings it, and below it its kinds: n for namespaced.
 _TABLE = """
 v1
-  Node                      nodes                      - -
-  Namespace                 namespaces                 - -
-  Pod                       pods                       n -
-  ConfigMap                 configmaps                 n -
-  Secret                    secrets                    n -
-  Service                   services                   n -
-  ServiceAccount            serviceaccounts            n -
-  Event                     events                     n -
-  ResourceQuota             resourcequotas             n -
-  LimitRange                limitranges                n -
-  PersistentVolumeClaim     persistentvolumeclaims     n -
+  Node
+  Namespace
+  Pod n
+  ConfigMap n
+  Secret n
+  Service n
+  ServiceAccount n
+  Event n
+  ResourceQuota n
+  LimitRange n
+  PersistentVolumeClaim n
 apps/v1
-  Deployment                deployments                n -
-  DaemonSet                 daemonsets                 n -
-  StatefulSet               statefulsets               n -
-  ReplicaSet                replicasets                n -
-  ControllerRevision        controllerrevisions        n -
+  Deployment n
+  DaemonSet n
+  StatefulSet n
+  ReplicaSet n
+  ControllerRevision n
 batch/v1
-  Job                       jobs                       n -
-  CronJob                   cronjobs                   n -
+  Job n
+  CronJob n
 scheduling.k8s.io/v1
-  PriorityClass             priorityclasses            - -
+  PriorityClass
 coordination.k8s.io/v1
-  Lease                     leases                     n -
+  Lease n
 policy/v1
-  PodDisruptionBudget       poddisruptionbudgets       n -
+  PodDisruptionBudget n
 networking.k8s.io/v1
-  NetworkPolicy             networkpolicies            n -
+  NetworkPolicy n
 rbac.authorization.k8s.io/v1
-  Role                      roles                      n -
-  RoleBinding               rolebindings               n -
-  ClusterRole               clusterroles               - -
-  ClusterRoleBinding        clusterrolebindings        - -
+  Role n
+  RoleBinding n
+  ClusterRole
+  ClusterRoleBinding
 admissionregistration.k8s.io/v1
-  ValidatingAdmissionPolicy        validatingadmissionpolicies       - -
-  ValidatingAdmissionPolicyBinding validatingadmissionpolicybindings - -
-  MutatingAdmissionPolicy          mutatingadmissionpolicies         - -
-  MutatingAdmissionPolicyBinding   mutatingadmissionpolicybindings   - -
+  ValidatingAdmissionPolicy
+  ValidatingAdmissionPolicyBinding
+  MutatingAdmissionPolicy
+  MutatingAdmissionPolicyBinding
 apiextensions.k8s.io/v1
-  CustomResourceDefinition  customresourcedefinitions  - -
+  CustomResourceDefinition
 certificates.k8s.io/v1
-  CertificateSigningRequest certificatesigningrequests - -
+  CertificateSigningRequest
 authorization.k8s.io/v1
-  SelfSubjectAccessReview   selfsubjectaccessreviews   - -
-  SelfSubjectRulesReview    selfsubjectrulesreviews    - -
+  SelfSubjectAccessReview
+  SelfSubjectRulesReview
 authentication.k8s.io/v1
-  SelfSubjectReview         selfsubjectreviews         - -
-config.openshift.io/v1
-  Infrastructure            infrastructures            - openshift
-  ClusterVersion            clusterversions            - openshift
-  ClusterOperator           clusteroperators           - openshift
-  Proxy                     proxies                    - openshift
-  DNS                       dnses                      - openshift
-  OperatorHub               operatorhubs               - openshift
-  ImageDigestMirrorSet      imagedigestmirrorsets      - openshift
-  ImageTagMirrorSet         imagetagmirrorsets         - openshift
-operator.openshift.io/v1alpha1
-  ImageContentSourcePolicy  imagecontentsourcepolicies - openshift
-image.openshift.io/v1
-  ImageStream               imagestreams               n openshift
-  ImageStreamImport         imagestreamimports         n openshift
-build.openshift.io/v1
-  Build                     builds                     n build
-machine.openshift.io/v1beta1
-  Machine                   machines                   n machines
-  MachineSet                machinesets                n machines
-  MachineHealthCheck        machinehealthchecks        n machines
-metal3.io/v1alpha1
-  BareMetalHost             baremetalhosts             n metal
-autoscaling.openshift.io/v1beta1
-  MachineAutoscaler         machineautoscalers         n machines
-autoscaling.openshift.io/v1
-  ClusterAutoscaler         clusterautoscalers         - machines
-machineconfiguration.openshift.io/v1
-  MachineConfigPool         machineconfigpools         - config
-  MachineConfig             machineconfigs             - config
-  KubeletConfig             kubeletconfigs             - config
-performance.openshift.io/v2
-  PerformanceProfile        performanceprofiles        - tuning
-operators.coreos.com/v1
-  OperatorGroup             operatorgroups             n olm
-operators.coreos.com/v1alpha1
-  Subscription              subscriptions              n olm
-  InstallPlan               installplans               n olm
-  ClusterServiceVersion     clusterserviceversions     n olm
-  CatalogSource             catalogsources             n olm
-olm.operatorframework.io/v1
-  ClusterExtension          clusterextensions          - olm-v1
-packages.operators.coreos.com/v1
-  PackageManifest           packagemanifests           n olm
-nfd.openshift.io/v1
-  NodeFeatureDiscovery      nodefeaturediscoveries     n nfd
-nfd.k8s-sigs.io/v1alpha1
-  NodeFeature               nodefeatures               n nfd
-nvidia.com/v1
-  ClusterPolicy             clusterpolicies            - gpu
-nvidia.com/v1alpha1
-  NVIDIADriver              nvidiadrivers              - gpu
-  GPUCluster                gpuclusters                - gpu-26.7
-resource.k8s.io/v1
-  ResourceSlice             resourceslices             - 4.21
-  ResourceClaim             resourceclaims             n 4.21
-  ResourceClaimTemplate     resourceclaimtemplates     n 4.21
-  DeviceClass               deviceclasses              - 4.21
-mellanox.com/v1alpha1
-  NicClusterPolicy          nicclusterpolicies         - network
-kmm.sigs.x-k8s.io/v1beta1
-  Module                    modules                    n kmm
-  NodeModulesConfig         nodemodulesconfigs         - kmm
-kmm.sigs.x-k8s.io/v1beta2
-  PreflightValidation       preflightvalidations       - kmm
-  PreflightValidationOCP    preflightvalidationsocp    - kmm
-sro.openshift.io/v1beta1
-  SpecialResource           specialresources           - sro
-quota.openshift.io/v1
-  ClusterResourceQuota      clusterresourcequotas      - openshift
-tuned.openshift.io/v1
-  Tuned                     tuneds                     n tuning
-  Profile                   profiles                   n tuning
-monitoring.coreos.com/v1
-  ServiceMonitor            servicemonitors            n monitoring
-  PrometheusRule            prometheusrules            n monitoring
+  SelfSubjectReview
+config.openshift.io/v1 openshift
+  Infrastructure
+  ClusterVersion
+  ClusterOperator
+  Proxy
+  DNS
+  OperatorHub
+  ImageDigestMirrorSet
+  ImageTagMirrorSet
+operator.openshift.io/v1alpha1 openshift
+  ImageContentSourcePolicy
+image.openshift.io/v1 openshift
+  ImageStream n
+  ImageStreamImport n
+build.openshift.io/v1 build
+  Build n
+machine.openshift.io/v1beta1 machines
+  Machine n
+  MachineSet n
+  MachineHealthCheck n
+metal3.io/v1alpha1 metal
+  BareMetalHost n
+autoscaling.openshift.io/v1beta1 machines
+  MachineAutoscaler n
+autoscaling.openshift.io/v1 machines
+  ClusterAutoscaler
+machineconfiguration.openshift.io/v1 config
+  MachineConfigPool
+  MachineConfig
+  KubeletConfig
+performance.openshift.io/v2 tuning
+  PerformanceProfile
+operators.coreos.com/v1 olm
+  OperatorGroup n
+operators.coreos.com/v1alpha1 olm
+  Subscription n
+  InstallPlan n
+  ClusterServiceVersion n
+  CatalogSource n
+olm.operatorframework.io/v1 olm-v1
+  ClusterExtension
+packages.operators.coreos.com/v1 olm
+  PackageManifest n
+nfd.openshift.io/v1 nfd
+  NodeFeatureDiscovery n
+nfd.k8s-sigs.io/v1alpha1 nfd
+  NodeFeature n
+nvidia.com/v1 gpu
+  ClusterPolicy
+nvidia.com/v1alpha1 gpu
+  NVIDIADriver
+nvidia.com/v1alpha1 gpu-26.7
+  GPUCluster
+resource.k8s.io/v1 4.21
+  ResourceSlice
+  ResourceClaim n
+  ResourceClaimTemplate n
+  DeviceClass
+mellanox.com/v1alpha1 network
+  NicClusterPolicy
+kmm.sigs.x-k8s.io/v1beta1 kmm
+  Module n
+  NodeModulesConfig
+kmm.sigs.x-k8s.io/v1beta2 kmm
+  PreflightValidation
+  PreflightValidationOCP
+sro.openshift.io/v1beta1 sro
+  SpecialResource
+quota.openshift.io/v1 openshift
+  ClusterResourceQuota
+tuned.openshift.io/v1 tuning
+  Tuned n
+  Profile n
+monitoring.coreos.com/v1 monitoring
+  ServiceMonitor n
+  PrometheusRule n
 """
+
+
+def _plural(kind: str) -> str:
+    name = kind.lower()
+    if name == "preflightvalidationocp":
+        return "preflightvalidationsocp"
+    return name[:-1] + "ies" if name.endswith("y") else name + ("es" if name.endswith("s") else "s")
 
 
 def _read(table: str) -> dict[tuple[str, str], Kind]:
     kinds: dict[tuple[str, str], Kind] = {}
-    api_version = ""
+    api_version = provider = ""
     for line in table.strip().splitlines():
+        first, *more = line.split()
         if not line.startswith(" "):
-            api_version = line
+            api_version, provider = first, _PROVIDERS[more[0]] if more else ""
             continue
-        kind, plural, scope, provider = line.split()
-        kinds[api_version, kind] = Kind(api_version, kind, plural, scope == "n", _PROVIDERS[provider])
+        kinds[api_version, first] = Kind(api_version, first, _plural(first), "n" in more, provider)
     return kinds
 
 

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """How long the client waits for what, the pause between two tries, and whose turn the next try is."""
 
 from __future__ import annotations
@@ -85,7 +84,6 @@ class Patience:
         self._has_answered = False
 
     def note_answer(self) -> None:
-        """Note that the server has answered."""
         if not self._has_answered:
             self._has_answered = True
             self._contacts.add(self._host())

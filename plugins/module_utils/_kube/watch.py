@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Keep one query up to date: list, then watch with bookmarks; resume after a break, list again after a 410.
 
 A watch goes on from the resourceVersion of the list, so nothing in between is missed or reported twice. After

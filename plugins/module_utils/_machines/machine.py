@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Machines: the phase of a Machine, and the reason why it is not a Ready node.
 
 A mirror is a Machine or machine set that Cluster API controls; its own fields cannot be written.
@@ -16,6 +15,8 @@ from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject
 from .._core.readiness import Readiness, failed, pending, ready
 from .._nodes import node as node_facts
+from .._nodes.labels import labels
+from .._nodes.taints import taints as taints_of
 from . import provider_errors, trouble as machine_trouble
 from .trouble import Trouble
 
@@ -269,3 +270,17 @@ def summarize(machine: Machine) -> dict[str, t.Any]:
         else "",
         "since": trouble.since if trouble else "",
     }
+
+
+def lacks(
+    node: KubeObject, wanted: t.Mapping[str, str], taints: t.Iterable[t.Mapping[str, t.Any]]
+) -> list[str]:
+    """Return a phrase for each label and taint of the pool that the node lacks."""
+    have = labels(node)
+    marks = {(taint.get("key"), taint.get("value") or "", taint.get("effect")) for taint in taints_of(node)}
+    missing = [f"label {key}={value}" for key, value in wanted.items() if have.get(key) != value]
+    return missing + [
+        f"taint {taint['key']}:{taint['effect']}"
+        for taint in taints
+        if (taint["key"], taint.get("value") or "", taint["effect"]) not in marks
+    ]

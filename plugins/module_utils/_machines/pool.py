@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Readiness of a pool: judges of its machine sets, Machines and Nodes together."""
 
 from __future__ import annotations
@@ -156,7 +155,7 @@ class Present:
         )
         of = machine_facts.set_name(machine)
         missing = (
-            node_facts.lacks(node, self.plan.node_labels(of), self.plan.taints(of))
+            machine_facts.lacks(node, self.plan.node_labels(of), self.plan.taints(of))
             if node and verdict.is_ready
             else []
         )

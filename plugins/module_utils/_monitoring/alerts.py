@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """The alerts: expression, duration, severity, and the error code that the same trouble has in a playbook.
 
 Each alert has its section in docs/runbooks.md. The name of the node is in the label Hostname (DCGM exporter)

@@ -1,17 +1,17 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Labels that nodes must have: present, missing, or lost and back again."""
 
 from __future__ import annotations
 
 import typing as t
 
+from .._catalogue.well_known import NVIDIA_PCI
 from .._core.objects import KubeObject, Snapshot
 from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
-from .._nodes import labels
-from .._nodes.taints import untolerated
+from .._nodes.labels import has_nvidia_pci, labels, text
+from .._nodes.taints import matches, untolerated
 from . import instance as nfd_instance
 from .params import Expectation, NfdLabelsParams
 
@@ -51,10 +51,10 @@ class Judge:
         now = self._clock()
         self.missing, self.met = {}, []
         for expectation in self._params["expect"]:
-            nodes = labels.selected(snapshot["nodes"], expectation)
-            self.met.append(not any(labels.unmet_keys(node, expectation["labels"]) for node in nodes))
+            nodes = selected(snapshot["nodes"], expectation)
+            self.met.append(not any(unmet_keys(node, expectation["labels"]) for node in nodes))
             for node in nodes:
-                missing = labels.unmet_keys(node, expectation["labels"])
+                missing = unmet_keys(node, expectation["labels"])
                 if absent := [label for label in missing if expectation["labels"][label] is not None]:
                     self.missing[str(node["metadata"]["name"])] = (node, absent)
                 for label in expectation["labels"]:
@@ -105,7 +105,7 @@ def expected_nodes(snapshot: Snapshot, params: NfdLabelsParams) -> list[KubeObje
     found = {
         node["metadata"]["name"]: node
         for expectation in params["expect"]
-        for node in labels.selected(snapshot["nodes"], expectation)
+        for node in selected(snapshot["nodes"], expectation)
     }
     return [found[name] for name in sorted(found)]
 
@@ -113,7 +113,7 @@ def expected_nodes(snapshot: Snapshot, params: NfdLabelsParams) -> list[KubeObje
 def _judge_expectation(
     nodes: t.Sequence[KubeObject], expectation: Expectation, tolerations: list[dict[str, t.Any]]
 ) -> list[Readiness]:
-    found = labels.selected(nodes, expectation)
+    found = selected(nodes, expectation)
     names = {node["metadata"]["name"] for node in found}
     wanted = len(expectation.get("nodes") or []) or (
         1 if expectation.get("count") is None else expectation["count"]
@@ -132,7 +132,7 @@ def _judge_expectation(
             )
         )
     for node in found:
-        phrases = labels.unmet(node, expectation["labels"])
+        phrases = unmet(node, expectation["labels"])
         if phrases:
             parts.append(_judge_missing(node, phrases, tolerations))
     return parts
@@ -147,7 +147,8 @@ def _judge_missing(node: KubeObject, phrases: list[str], tolerations: list[dict[
             f"NoWorker:{name}",
             f"Node {what}; nfd-worker cannot run there because of the taint {', '.join(taints)}.",
             code="NFD-TAINT",
-            remedy="Set node_feature_discovery_worker_tolerations (module option worker_tolerations).",
+            remedy="Add a toleration of the taint to node_feature_discovery_worker_tolerations (module "
+            "option worker_tolerations).",
             details=(what,),
         )
     remedy = (
@@ -161,8 +162,49 @@ def _judge_missing(node: KubeObject, phrases: list[str], tolerations: list[dict[
 
 def _selector(expectation: Expectation) -> str:
     return (
-        ",".join(
-            f"{key}={labels.text(value)}" for key, value in (expectation.get("node_selector") or {}).items()
-        )
+        ",".join(f"{key}={text(value)}" for key, value in (expectation.get("node_selector") or {}).items())
         or "any node"
     )
+
+
+def selected(nodes: t.Iterable[dict[str, t.Any]], choice: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
+    """Return the nodes that `nodes` (names) or else `node_selector` of the choice select, sorted by name.
+
+    A label of the selector with the value None must be absent.
+    """
+    names = choice.get("nodes") or []
+    chosen = choice.get("node_selector") or {}
+    wanted = {key: text(value) or "" for key, value in chosen.items() if value is not None}
+    without = [key for key, value in chosen.items() if value is None]
+    found = [
+        node
+        for node in nodes
+        if (node["metadata"]["name"] in names if names else _fits(labels(node), wanted, without))
+    ]
+    return sorted(found, key=lambda node: str(node["metadata"]["name"]))
+
+
+def _fits(marks: t.Mapping[str, str], wanted: t.Mapping[str, str], without: t.Iterable[str]) -> bool:
+    return matches(wanted, marks) and not any(key in marks for key in without)
+
+
+def unmet(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> list[str]:
+    """Return a phrase for each label that is not as expected."""
+    marks, phrases = labels(node), []
+    for key in unmet_keys(node, wanted):
+        want, have = text(wanted[key]), marks.get(key)
+        if want is None:
+            phrases.append(f"has {key}={have}, which must be absent")
+        else:
+            phrases.append(f"lacks {key}={want}" if have is None else f"has {key}={have}, expected {want}")
+    return phrases
+
+
+def unmet_keys(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> list[str]:
+    """Return the keys of the labels that are not as expected, sorted."""
+    marks = labels(node)
+    return [key for key, value in sorted(wanted.items()) if not _is_met(key, text(value), marks)]
+
+
+def _is_met(key: str, want: str | None, marks: t.Mapping[str, str]) -> bool:
+    return want == marks.get(key) or (key == NVIDIA_PCI and want == "true" and has_nvidia_pci(marks))

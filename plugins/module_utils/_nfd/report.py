@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Result of nfd_labels: the instance, labels of nodes, losses, stale entries, differences of two sets."""
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from .._core.adoption import other_manager
 from .._core.errors import InputError
 from .._core.objects import KubeObject, Snapshot
 from .._core.ownership import MANAGER, owned
-from .._nodes import label_difference, labels as node_labels
+from .._nodes import label_difference
 from .._nodes.labels import labels
 from . import config, expectation, features, instance as nfd_instance
 from .params import NfdLabelsParams
@@ -98,7 +97,7 @@ def _manager(instance: KubeObject | None, master: KubeObject | None) -> str:
 def _difference(
     nodes: t.Sequence[KubeObject], compare: dict[str, t.Any], predicted: bool
 ) -> dict[str, t.Any]:
-    named = {name: node_labels.selected(nodes, chosen) for name, chosen in compare.items() if chosen}
+    named = {name: expectation.selected(nodes, chosen) for name, chosen in compare.items() if chosen}
     taken = {node["metadata"]["name"] for found in named.values() for node in found}
     rest = [
         node

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Steps of nfd_labels: apply the instance, rules and NodeFeatures, and wait for the labels."""
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 from .._nodes import labels as node_labels
 from . import features as nfd_features, groups, instance, report, rules
-from .expectation import Judge
+from .expectation import Judge, selected
 from .params import NfdLabelsParams
 
 INSTANCE: t.Final = known("NodeFeatureDiscovery")
@@ -120,7 +119,7 @@ def _keep_features(api: Api, params: NfdLabelsParams) -> None:
         labels=node_labels.common_selector([entry["node_selector"] or {} for entry in params["features"]]),
     )
     for entry in params["features"]:
-        names = [str(node["metadata"]["name"]) for node in node_labels.selected(nodes, entry)]
+        names = [str(node["metadata"]["name"]) for node in selected(nodes, entry)]
         if absent := sorted(set(entry["nodes"] or ()) - set(names)):
             api.warn(
                 f"features[{entry['name']}]: node {', '.join(absent)} does not exist; "

@@ -1,8 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Devices of a live node: resources, driver version, sharing, and a fingerprint of all three."""
+"""Devices of a live node: resources, driver version and sharing."""
 
 from __future__ import annotations
 
@@ -57,7 +56,7 @@ def is_shared(node: dict[str, t.Any]) -> bool:
     """Return True if several pods can get the same device on this node."""
     marks = labels(node)
     return (
-        marks.get("nvidia.com/gpu.sharing-strategy", "none") not in ("", "none")
+        any(key.endswith(".sharing-strategy") and value not in ("", "none") for key, value in marks.items())
         or count(marks.get(GPU_REPLICAS, 1)) > 1
         or any(name.endswith(".shared") for name in resources(node))
     )
@@ -75,10 +74,3 @@ def expected(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> dict[str,
     )
     whole = gpus and not cut and not is_shared(node)
     return {GPU: gpus} if whole else resources(node)
-
-
-def fingerprint(node: dict[str, t.Any]) -> str:
-    """Return a text that changes with every reboot, driver change or new partitioning of the devices."""
-    boot = node.get("status", {}).get("nodeInfo", {}).get("bootID", "")
-    geometry = ",".join(f"{name}={number}" for name, number in resources(node).items())
-    return f"boot={boot} driver={driver_version(node) or 'unknown'} geometry={geometry or 'none'}"

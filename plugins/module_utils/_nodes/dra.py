@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Dynamic resource allocation: devices that ResourceSlices offer, and ResourceClaims that hold them."""
 
 from __future__ import annotations
@@ -100,21 +99,6 @@ def claim(prefix: str, namespace: str, count: int, of: str = GPU_CLASS) -> KubeO
     }
 
 
-def claim_template(name: str, namespace: str, labels: t.Mapping[str, str]) -> KubeObject:
-    """Return the ResourceClaimTemplate that gives one GPU to each pod that names it.
-
-    Kubernetes creates the claim, with these labels, together with the pod and deletes it when the pod has
-    ended.
-    """
-    metadata = {"name": name, "namespace": namespace, "labels": dict(labels)}
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "ResourceClaimTemplate",
-        "metadata": metadata,
-        "spec": {"metadata": {"labels": dict(labels)}, "spec": claim_spec(1)},
-    }
-
-
 def offering(node: KubeObject, slices: t.Iterable[KubeObject]) -> KubeObject:
     """Return the node as a device plugin would present it: with the whole GPUs of its slices as allocatable.
 
@@ -137,51 +121,6 @@ def offering(node: KubeObject, slices: t.Iterable[KubeObject]) -> KubeObject:
     }
 
 
-def held_by_pods(
-    claims: t.Iterable[KubeObject], slices: t.Iterable[KubeObject]
-) -> dict[str, dict[str, dict[str, int]]]:
-    """Return node -> resource -> namespace/pod -> number of devices that the pod holds.
-
-    Administrator access (monitoring, the operator's validator) does not count.
-    """
-    devices = {
-        (spec["pool"]["name"], device["name"]): (spec["nodeName"], resource)
-        for spec in (one["spec"] for one in slices)
-        if spec.get("driver") == GPU_DRIVER and spec.get("nodeName")
-        for device in spec.get("devices") or []
-        for resource in resources([device])
-    }
-    found: dict[str, dict[str, dict[str, int]]] = {}
-    for one in claims:
-        for result in _allocated(one):
-            place = devices.get((result.get("pool"), result.get("device")))
-            if place and result.get("driver") == GPU_DRIVER and users(one):
-                counts = found.setdefault(place[0], {}).setdefault(place[1], {})
-                who = f"{one['metadata']['namespace']}/{users(one)[0]}"
-                counts[who] = counts.get(who, 0) + 1
-    return found
-
-
-def _allocated(one: KubeObject) -> list[KubeObject]:
-    """Return the allocated devices of a claim without those of administrator access."""
-    given = (((one.get("status") or {}).get("allocation") or {}).get("devices") or {}).get("results") or []
-    return [result for result in given if not result.get("adminAccess")]
-
-
 def users(one: KubeObject) -> list[str]:
     """Return the names of the pods that use a claim."""
     return [str(user["name"]) for user in (one.get("status") or {}).get("reservedFor") or []]
-
-
-def asked(one: KubeObject) -> dict[str, int]:
-    """Return DeviceClass -> number of devices that a quota counts for the claim.
-
-    Alternatives and claims of all devices are not included.
-    """
-    found: dict[str, int] = {}
-    for request in ((one.get("spec") or {}).get("devices") or {}).get("requests") or []:
-        exactly = request.get("exactly") or {}
-        if exactly.get("deviceClassName"):
-            name = exactly["deviceClassName"]
-            found[name] = found.get(name, 0) + int(exactly.get("count") or 1)
-    return found

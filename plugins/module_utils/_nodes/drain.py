@@ -1,61 +1,25 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Drain of nodes: which pods must leave, and which of them need the user's permission."""
 
 from __future__ import annotations
 
 import typing as t
-from dataclasses import dataclass
 
 from .._catalogue.well_known import VENDORS
-from .._core.errors import AcceleratorError
-from .._core.objects import KubeObject, number_of
+from .._core.objects import KubeObject
 from .._kube.kinds import known
 from .._kube.session import Query
 from .placeholders import is_placeholder
 
 MIRROR: t.Final = "kubernetes.io/config.mirror"
 DEVICES: t.Final = (*VENDORS, "habana.ai/")
-SHOWN: t.Final = 20
 # With more nodes than this, one query reads all pods instead of one query for each node.
 FEW: t.Final = 8
-_WAIT: t.Final = (
-    "Wait until they have ended, or set gpu_on_busy: drain (module option on_busy; the task evicts them) "
-    "or gpu_on_busy: wait (the task waits for their end)."
-)
-
-_DATA: t.Final = "Save the data, then set gpu_delete_emptydir: true (module option delete_emptydir)."
-_NOBODY: t.Final = (
-    "No controller would recreate them on another node: delete them, or set gpu_evict_unmanaged: true "
-    "(module option force)."
-)
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What a drain may do.
-
-    on_busy: C(fail), C(drain) or C(wait). delete_emptydir: whether it may evict pods with data in an
-    emptyDir.
-    force: whether it may evict pods without a controller.
-    """
-
-    on_busy: str = "fail"
-    delete_emptydir: bool = False
-    force: bool = False
-
-    @classmethod
-    def of(cls, params: t.Mapping[str, t.Any]) -> Rules:
-        """Return the rules in a module's parameters."""
-        return cls(
-            params.get("on_busy") or "fail", bool(params.get("delete_emptydir")), bool(params.get("force"))
-        )
 
 
 def name(pod: KubeObject) -> str:
-    """Return namespace/name of the pod."""
     return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
 
 
@@ -113,46 +77,6 @@ def busy(pods: t.Iterable[KubeObject]) -> list[KubeObject]:
 def busy_on(nodes: t.Container[str]) -> t.Callable[[KubeObject], KubeObject | None]:
     """Return a filter of pods: it keeps those that use devices on these nodes."""
     return lambda pod: pod if node_of(pod) in nodes and busy([pod]) else None
-
-
-def refusal(pods: t.Iterable[KubeObject], rules: Rules, why: str) -> AcceleratorError | None:
-    """Return the failure that names the pods which the rules do not allow to evict, or None.
-
-    why: the reason for the drain, the beginning of the message.
-    """
-    going = [pod for pod in leaving(pods) if not is_terminating(pod)]
-    working = busy(going)
-    # Pods that end by themselves are not evicted.
-    evicted = [pod for pod in going if rules.on_busy == "drain" or pod not in working]
-    found = [
-        ("NODE-BUSY", working if rules.on_busy == "fail" else [], "with GPUs", _WAIT),
-        (
-            "NODE-EMPTYDIR",
-            [pod for pod in evicted if keeps_data(pod)] if not rules.delete_emptydir else [],
-            "with data in an emptyDir",
-            _DATA,
-        ),
-        (
-            "NODE-UNMANAGED",
-            [pod for pod in evicted if controller(pod) is None] if not rules.force else [],
-            "without a controller",
-            _NOBODY,
-        ),
-    ]
-    wrong = [one for one in found if one[1]]
-    if not wrong:
-        return None
-    code, those, what, remedy = wrong[0]
-    nodes = sorted({node_of(pod) for pod in those})
-    shown = ", ".join(map(name, those[:SHOWN]))
-    message = (
-        f"{why}, but the task may not evict {number_of(len(those), 'pod')} {what} on {', '.join(nodes)}: "
-        f"{shown}. Nothing was changed."
-    )
-    evidence = [
-        f"{code}: {name(pod)} on {node_of(pod)}" for code, those, _what, _remedy in wrong for pod in those
-    ]
-    return AcceleratorError(code, message, remedy, evidence)
 
 
 def controller(pod: KubeObject) -> KubeObject | None:

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Judge of a running drain: which pods to evict now, which ones it waits for, and what makes it stop."""
 
 from __future__ import annotations
@@ -9,11 +8,23 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
+from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, Snapshot, number_of
 from .._core.readiness import Readiness, failed, pending, ready
 from . import node as node_facts
-from .drain import SHOWN, Rules, is_terminating, leaving, name, node_of, owner, uses_devices
-from .taints import tolerates_cordon
+from .drain import busy, controller, is_terminating, keeps_data, leaving, name, node_of, owner, uses_devices
+from .taints import UNSCHEDULABLE, tolerates
+
+SHOWN: t.Final = 20
+_WAIT: t.Final = (
+    "Wait until they have ended, or set gpu_on_busy: drain (module option on_busy; the task evicts them) "
+    "or gpu_on_busy: wait (the task waits for their end)."
+)
+_DATA: t.Final = "Save the data, then set gpu_delete_emptydir: true (module option delete_emptydir)."
+_NOBODY: t.Final = (
+    "No controller would recreate them on another node: delete them, or set gpu_evict_unmanaged: true "
+    "(module option force)."
+)
 
 # The beginning of each snapshot key that holds Nodes; the other keys hold pods, or what the caller watches.
 NODES: t.Final = "node/"
@@ -203,3 +214,74 @@ def _came_back(pod: KubeObject) -> str:
     by = f" of {owner(pod)}" if owner(pod) else ""
     what = f"came to {node_of(pod)} although that is cordoned: it tolerates {tolerates_cordon(pod)}"
     return f"{name(pod)}{by} {what}"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a drain may do.
+
+    on_busy: C(fail), C(drain) or C(wait). delete_emptydir: whether it may evict pods with data in an
+    emptyDir.
+    force: whether it may evict pods without a controller.
+    """
+
+    on_busy: str = "fail"
+    delete_emptydir: bool = False
+    force: bool = False
+
+    @classmethod
+    def of(cls, params: t.Mapping[str, t.Any]) -> Rules:
+        """Return the rules in a module's parameters."""
+        return cls(
+            params.get("on_busy") or "fail", bool(params.get("delete_emptydir")), bool(params.get("force"))
+        )
+
+
+def refusal(pods: t.Iterable[KubeObject], rules: Rules, why: str) -> AcceleratorError | None:
+    """Return the failure that names the pods which the rules do not allow to evict, or None.
+
+    why: the reason for the drain, the beginning of the message.
+    """
+    going = [pod for pod in leaving(pods) if not is_terminating(pod)]
+    working = busy(going)
+    # Pods that end by themselves are not evicted.
+    evicted = [pod for pod in going if rules.on_busy == "drain" or pod not in working]
+    found = [
+        ("NODE-BUSY", working if rules.on_busy == "fail" else [], "with GPUs", _WAIT),
+        (
+            "NODE-EMPTYDIR",
+            [pod for pod in evicted if keeps_data(pod)] if not rules.delete_emptydir else [],
+            "with data in an emptyDir",
+            _DATA,
+        ),
+        (
+            "NODE-UNMANAGED",
+            [pod for pod in evicted if controller(pod) is None] if not rules.force else [],
+            "without a controller",
+            _NOBODY,
+        ),
+    ]
+    wrong = [one for one in found if one[1]]
+    if not wrong:
+        return None
+    code, those, what, remedy = wrong[0]
+    nodes = sorted({node_of(pod) for pod in those})
+    shown = ", ".join(map(name, those[:SHOWN]))
+    message = (
+        f"{why}, but the task may not evict {number_of(len(those), 'pod')} {what} on {', '.join(nodes)}: "
+        f"{shown}. Nothing was changed."
+    )
+    evidence = [
+        f"{code}: {name(pod)} on {node_of(pod)}" for code, those, _what, _remedy in wrong for pod in those
+    ]
+    return AcceleratorError(code, message, remedy, evidence)
+
+
+def tolerates_cordon(pod: dict[str, t.Any]) -> str:
+    """Return the pod's toleration for cordoned nodes as `{key: …, operator: …}`, or an empty text."""
+    cordon = {"key": UNSCHEDULABLE, "effect": "NoSchedule"}
+    for one in pod["spec"].get("tolerations") or []:
+        if tolerates(one, cordon):
+            shown = (f"{key}: {one[key]}" for key in ("key", "operator", "effect") if one.get(key))
+            return f"{{{', '.join(shown)}}}"
+    return ""

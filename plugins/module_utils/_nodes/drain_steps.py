@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Drain nodes: cordon, then evict every pod through the eviction API, which honours PodDisruptionBudgets."""
 
 from __future__ import annotations
@@ -14,7 +13,8 @@ from .._core.readiness import Readiness
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from . import drain as node_drain, drain_judge, node as node_facts
-from .drain import Rules
+from .drain_judge import Rules
+from .taints import UNSCHEDULABLE, taints
 
 
 def pods_on(api: Api, nodes: t.Collection[str]) -> list[KubeObject]:
@@ -26,7 +26,7 @@ def pods_on(api: Api, nodes: t.Collection[str]) -> list[KubeObject]:
 
 def check(api: Api, nodes: t.Collection[str], rules: Rules, why: str) -> None:
     """Raise NODE-BUSY, NODE-EMPTYDIR or NODE-UNMANAGED if the rules forbid an eviction; change nothing."""
-    if problem := node_drain.refusal(pods_on(api, nodes), rules, why) if nodes else None:
+    if problem := drain_judge.refusal(pods_on(api, nodes), rules, why) if nodes else None:
         raise problem
 
 
@@ -60,14 +60,14 @@ def drain(
     check(api, nodes, rules, why)
     live = {node: api.get(known("Node"), node) for node in sorted(nodes)}
     cordoned = [node for node, one in live.items() if one is not None and _cordon(api, one, mark)]
-    if cordoned and (problem := node_drain.refusal(pods_on(api, nodes), rules, why)):
+    if cordoned and (problem := drain_judge.refusal(pods_on(api, nodes), rules, why)):
         # A pod came before the cordon took effect.
         for node in cordoned:
             uncordon(api, node)
         raise problem
     lost = frozenset(node for node, one in live.items() if one is None or not node_facts.is_ready(one))
     emptied = {
-        node: node_facts.cordoned_since(one)
+        node: cordoned_since(one)
         for node, one in live.items()
         if one is not None and node_facts.cordon_mark(one)
     }
@@ -122,3 +122,10 @@ def _cordon(api: Api, node: KubeObject, mark: str) -> bool:
     body = {"metadata": {"annotations": marks}, "spec": {"unschedulable": True}}
     api.merge_patch(known("Node"), node_facts.name(node), None, body)
     return True
+
+
+def cordoned_since(node: KubeObject) -> str:
+    """Return when the node was cordoned, as the API writes times, or an empty text if no taint says it."""
+    return next(
+        (str(one.get("timeAdded") or "") for one in taints(node) if one.get("key") == UNSCHEDULABLE), ""
+    )

@@ -1,8 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Nodes: name, zone, readiness, cordon, update, and which labels and taints of their pool they lack."""
+"""Nodes: name, zone, readiness, cordon and update."""
 
 from __future__ import annotations
 
@@ -11,7 +10,6 @@ import typing as t
 from .._catalogue.well_known import INSTANCE_TYPE, ZONE
 from .._core import conditions
 from .labels import labels
-from .taints import UNSCHEDULABLE, taints as taints_of
 
 Node = t.Mapping[str, t.Any]
 
@@ -51,7 +49,6 @@ def instance_type(node: Node) -> str:
 
 
 def is_ready(node: Node) -> bool:
-    """Return True if the node's Ready condition is True."""
     return conditions.is_true(node, "Ready")
 
 
@@ -75,13 +72,6 @@ def cordon_mark(node: Node) -> str:
 def cordon_run(node: Node) -> str:
     """Return the id of the run that cordoned the node, or an empty text if none is recorded."""
     return str((node["metadata"].get("annotations") or {}).get(CORDON_RUN, ""))
-
-
-def cordoned_since(node: Node) -> str:
-    """Return when the node was cordoned, as the API writes times, or an empty text if no taint says it."""
-    return next(
-        (str(one.get("timeAdded") or "") for one in taints_of(node) if one.get("key") == UNSCHEDULABLE), ""
-    )
 
 
 class Update(t.NamedTuple):
@@ -110,18 +100,6 @@ def update(node: Node) -> Update:
 def unpause_command(pool: str) -> str:
     """Return the command that unpauses a MachineConfigPool."""
     return f'oc patch machineconfigpool {pool} --type merge -p \'{{"spec":{{"paused":false}}}}\''
-
-
-def lacks(node: Node, wanted: t.Mapping[str, str], taints: t.Iterable[t.Mapping[str, t.Any]]) -> list[str]:
-    """Return a phrase for each label and taint of the pool that the node lacks."""
-    have = labels(node)
-    marks = {(taint.get("key"), taint.get("value") or "", taint.get("effect")) for taint in taints_of(node)}
-    missing = [f"label {key}={value}" for key, value in wanted.items() if have.get(key) != value]
-    return missing + [
-        f"taint {taint['key']}:{taint['effect']}"
-        for taint in taints
-        if (taint["key"], taint.get("value") or "", taint["effect"]) not in marks
-    ]
 
 
 def summarize(node: Node, expected: t.Mapping[str, int] | None = None) -> dict[str, t.Any]:

@@ -1,21 +1,22 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Nodes of a pool, for every backend: their names, whether they are enough, and the devices they offer."""
 
 from __future__ import annotations
 
 import typing as t
 
+from .._catalogue.well_known import PLUGIN_CONFIG
 from .._core.errors import InputError
 from .._core.objects import KubeObject
-from .._core.readiness import Readiness, pending, ready
+from .._core.readiness import Readiness, at_node, pending, ready
 from . import devices
 from .labels import labels
 from .node import is_ready
 from .taints import matches
 
+_PLUGIN: t.Final = "nvidia-device-plugin-daemonset"
 # A pool: its name, its node_selector, and the devices that it expects of its nodes.
 Pool = t.Mapping[str, t.Any]
 
@@ -75,7 +76,7 @@ def judge_devices(nodes: t.Iterable[KubeObject], pool: Pool) -> list[Readiness]:
         )
         if not is_ready(node):
             parts.append(
-                _part(
+                at_node(
                     name,
                     "NotReady",
                     "the node is not Ready",
@@ -89,18 +90,19 @@ def judge_devices(nodes: t.Iterable[KubeObject], pool: Pool) -> list[Readiness]:
             if devices.offered(node, resource) != number
         ]
         if short:
-            remedy = (
-                f"Run `oc get pods -A --field-selector spec.nodeName={name}`, "
-                "and read the log of the device plugin."
-            )
-            parts.append(_part(name, "Allocatable", f"offers {', '.join(short)}", "GPU-ALLOC", remedy))
+            what = f"offers {', '.join(short)}"
+            parts.append(at_node(name, "Allocatable", what, "GPU-ALLOC", _remedy(node, name)))
     return parts
 
 
-def _part(name: str, reason: str, what: str, code: str, remedy: str) -> Readiness:
-    return pending(
-        f"{reason}:{name}", f"Node {name}: {what}.", code=code, remedy=remedy, details=(f"{name}: {what}",)
-    )
+def _remedy(node: KubeObject, name: str) -> str:
+    where = f"--field-selector spec.nodeName={name}`"
+    if labels(node).get(PLUGIN_CONFIG):
+        return (
+            f"Run `oc delete pod -n nvidia-gpu-operator -l app={_PLUGIN} {where}: the device plugin reads "
+            "its profile when it starts, and may have kept an old one. If that does not help, read its log."
+        )
+    return f"Run `oc get pods -A {where}, and read the log of the device plugin."
 
 
 def summarize_nodes(nodes: t.Sequence[KubeObject], pools: t.Iterable[Pool]) -> list[dict[str, t.Any]]:

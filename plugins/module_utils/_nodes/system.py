@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Operating system of a node: its kernel and releases, and the verdict about its update."""
 
 from __future__ import annotations
@@ -10,15 +9,13 @@ import re
 import typing as t
 
 from .._catalogue.well_known import FEATURE
-from .._core.readiness import Readiness, pending
+from .._core.readiness import Readiness, at_node, pending
 from .labels import labels
 from .node import is_cordoned, update
 
 KERNEL: t.Final = f"{FEATURE}kernel-version.full"
 RELEASE: t.Final = f"{FEATURE}system-os_release."
 OSTREE: t.Final = f"{RELEASE}OSTREE_VERSION"
-# From this release of OpenShift on, os-release and the tags of driver images name RHEL instead of RHCOS.
-_RHEL_NAMED: t.Final = (4, 19)
 _NAMESPACE: t.Final = "openshift-machine-config-operator"
 
 
@@ -99,20 +96,6 @@ def image_suffixes(marks: t.Mapping[str, str]) -> list[str]:
     )
 
 
-def suffixes_of_release(release: tuple[int, int], rhcos: str, now: str) -> list[str]:
-    """Return the suffixes for a release that no node runs yet; none if RHEL's version is unknown.
-
-    now: the suffix of the current tag, which shows whether the operator leaves out the minor version.
-    """
-    if release < _RHEL_NAMED:
-        return [f"rhcos{release[0]}.{release[1]}"]
-    version = releases(rhcos)[0]
-    if not version:
-        return []
-    both = [f"rhel{version}", f"rhel{version.partition('.')[0]}"]
-    return both if not now.startswith("rhel") else both[:1] if "." in now else both[1:]
-
-
 def judge_update(node: dict[str, t.Any]) -> Readiness | None:
     """Return pending while the node is being updated, because the update drains it, else None."""
     found, name = update(node), str(node["metadata"]["name"])
@@ -126,13 +109,7 @@ def judge_update(node: dict[str, t.Any]) -> Readiness | None:
             f"$(oc get pods -n {_NAMESPACE} -o name -l k8s-app=machine-config-daemon "
             f"--field-selector spec.nodeName={name})"
         )
-        return pending(
-            f"Degraded:{name}",
-            f"Node {name}: {what}.",
-            code="GPU-NODE-DEGRADED",
-            remedy=remedy,
-            details=(f"{name}: {what}",),
-        )
+        return at_node(name, "Degraded", what, "GPU-NODE-DEGRADED", remedy)
     cordoned = ", cordoned" if is_cordoned(node) else ""
     what = f"is being updated by the machine-config operator{cordoned}, still on kernel {system(node).kernel}"
     remedy = "Run `oc get machineconfigpools`; a pod that cannot be evicted delays the update."

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Taints, tolerations and node selectors: which nodes a pod can run on."""
 
 from __future__ import annotations
@@ -27,12 +26,10 @@ def matches(wanted: t.Mapping[str, str], marks: t.Mapping[str, str]) -> bool:
 
 
 def taints(node: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
-    """Return the node's taints; an empty list if it has none."""
     return (node.get("spec") or {}).get("taints") or []
 
 
 def tolerates(toleration: t.Mapping[str, t.Any], taint: t.Mapping[str, t.Any]) -> bool:
-    """Return True if the toleration covers the taint."""
     if toleration.get("effect") and toleration["effect"] != taint["effect"]:
         return False
     if not toleration.get("key"):
@@ -53,16 +50,6 @@ def untolerated(node: dict[str, t.Any], given: t.Iterable[dict[str, t.Any]]) -> 
         if taint["effect"] != "PreferNoSchedule" and not taint["key"].startswith(_TEMPORARY)
     ]
     return [write_taint(taint) for taint in hard if not any(tolerates(entry, taint) for entry in given)]
-
-
-def tolerates_cordon(pod: dict[str, t.Any]) -> str:
-    """Return the pod's toleration for cordoned nodes as `{key: …, operator: …}`, or an empty text."""
-    cordon = {"key": UNSCHEDULABLE, "effect": "NoSchedule"}
-    for one in pod["spec"].get("tolerations") or []:
-        if tolerates(one, cordon):
-            shown = (f"{key}: {one[key]}" for key in ("key", "operator", "effect") if one.get(key))
-            return f"{{{', '.join(shown)}}}"
-    return ""
 
 
 def write_taint(taint: dict[str, t.Any]) -> str:

@@ -1,11 +1,12 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """What the approval of an InstallPlan ends: the upgraded operator replaces drivers that run."""
 
 from __future__ import annotations
 
+import contextlib
+import json
 import typing as t
 
 from .._core import diff
@@ -14,9 +15,18 @@ from .._impact import consent, driver
 from .._impact.impact import Question
 from .._kube.client import Api
 from .._kube.kinds import known
-from . import csv as olm_csv, observed, plans, unpack
+from . import csv as olm_csv, plans, unpack
 from .helm_values import PACKAGE
 from .subscription import UPGRADE, OlmOperatorParams
+
+# Image in the operator's env -> the part of a ClusterPolicy that can name another image.
+_IMAGES: t.Final[dict[str, tuple[str, ...]]] = {
+    "DRIVER_IMAGE": ("driver",),
+    "DRIVER_MANAGER_IMAGE": ("driver", "manager"),
+    "GDS_IMAGE": ("gds",),
+    "GDRCOPY_IMAGE": ("gdrcopy",),
+}
+_SIDECARS: t.Final = ("GDS_IMAGE", "GDRCOPY_IMAGE")
 
 CODE: t.Final = "OLM-BUSY"
 _UNKNOWN: t.Final = "the plan does not show what changes"
@@ -25,7 +35,7 @@ _UNKNOWN: t.Final = "the plan does not show what changes"
 def next_csv(api: Api, plan: KubeObject) -> KubeObject | None:
     """Return the GPU operator's CSV in the plan, or in the ConfigMap that the plan names; None if unknown."""
     name = _name(plan, PACKAGE)
-    found = plans.shown(plan, name) or {}
+    found = shown(plan, name) or {}
     if found.get("kind") != "ConfigMap":
         return found or None
     return unpack.csv(api.get(known("ConfigMap"), str(found.get("name")), str(found.get("namespace"))), name)
@@ -52,7 +62,7 @@ def about_drivers(
     name = _name(plan, PACKAGE)
     if running is None or not name:
         return []
-    changes = driver.csv_changes(running, following) if following else ()
+    changes = csv_changes(running, following) if following else ()
     return questions(objects, _title(plan, running, name), changes)
 
 
@@ -69,7 +79,7 @@ def questions(objects: t.Iterable[KubeObject], title: str, changes: t.Sequence[s
             continue
         if is_own and not driver.replaces_own(one):
             continue
-        images = driver.reaching(changes, one)
+        images = reaching(changes, one)
         why = f"{title}: {', '.join(images) or _UNKNOWN}"
         selector = (one["spec"].get("nodeSelector") or {}) if is_own else {}
         found.append(Question(why, driver.UPGRADE, driver.DRIVEN, selector, is_certain=bool(images)))
@@ -101,7 +111,7 @@ def ask_about_nics(
     api: Api, plan: KubeObject, seen: Snapshot, params: OlmOperatorParams
 ) -> list[dict[str, t.Any]]:
     """Return what the approval of the network operator's plan ends. Raise OLM-BUSY as on_busy says."""
-    running = olm_csv.named(seen["csvs"], observed.status(seen, "installedCSV"))
+    running = olm_csv.named(seen["csvs"], plans.status(seen, "installedCSV"))
     name = _name(plan, params["name"])
     if running is None or not name:
         return []
@@ -130,3 +140,73 @@ def _name(plan: KubeObject, package: str) -> str:
 
 def _is_delegated(policy: KubeObject) -> bool:
     return bool(((policy.get("spec") or {}).get("driver") or {}).get("useNvidiaDriverCRD"))
+
+
+def shown(plan: KubeObject, csv: str) -> KubeObject | None:
+    """Return the CSV in the plan, or the reference to the ConfigMap of its bundle, or None."""
+    return next(iter(resources(plan, "ClusterServiceVersion", csv)), None)
+
+
+def resources(plan: KubeObject, kind: str, name: str = "") -> list[KubeObject]:
+    """Return the plan's objects of this kind, or references to ConfigMaps of bundles; name: only this one."""
+    found = []
+    for step in (plan.get("status") or {}).get("plan") or []:
+        resource = step.get("resource") or {}
+        if resource.get("kind") == kind and name in ("", resource.get("name")):
+            with contextlib.suppress(ValueError):
+                content = json.loads(resource.get("manifest") or "")
+                found += [content] if isinstance(content, dict) else []
+    return found
+
+
+def csv_changes(running: KubeObject | None, following: KubeObject | None) -> tuple[str, ...]:
+    """Return what differs between two CSVs of the GPU operator in what a driver's template is made from.
+
+    Names of the env are first, then paths of the example of a ClusterPolicy. An empty tuple says only that
+    the CSVs do not show a difference: the operator's image has templates of its own.
+    """
+    before, after = env(running), env(following)
+    names = [name for name in _IMAGES if before.get(name, "") != after.get(name, "")]
+    examples = [{"spec": _example(one)} for one in (running, following)]
+    return (*names, *(f"alm-examples {path}" for path in driver.template_changes(examples[0], examples[1])))
+
+
+def images(csv: KubeObject | None) -> dict[str, str]:
+    """Return name -> image of the env from which the operator makes a driver's template."""
+    found = env(csv)
+    return {name: found[name] for name in _IMAGES if found.get(name)}
+
+
+def reaching(changes: t.Iterable[str], policy: KubeObject) -> list[str]:
+    """Return those changed images that the ClusterPolicy, or the NVIDIADriver, leaves to the operator."""
+    spec = policy.get("spec") or {}
+    own = spec if "driverType" in spec else spec.get("driver") or {}
+    found = []
+    for name in (one for one in changes if one in _IMAGES):
+        *_driver, last = _IMAGES[name]
+        part = own if last == "driver" else (spec.get(last) or own.get(last) or {})
+        is_used = name not in _SIDECARS or bool(part.get("enabled"))
+        if is_used and not (part.get("version") and part.get("image")):
+            found.append(name)
+    return found
+
+
+def env(csv: KubeObject | None) -> dict[str, str]:
+    """Return the env of the operator's Deployments; the image list of the CSV is not complete."""
+    install = (((csv or {}).get("spec") or {}).get("install") or {}).get("spec") or {}
+    return {
+        entry["name"]: str(entry.get("value") or "")
+        for deployment in install.get("deployments") or []
+        for container in deployment["spec"]["template"]["spec"].get("containers") or []
+        for entry in container.get("env") or []
+    }
+
+
+def _example(csv: KubeObject | None) -> dict[str, t.Any]:
+    text = (((csv or {}).get("metadata") or {}).get("annotations") or {}).get("alm-examples") or "[]"
+    try:
+        entries = json.loads(text)
+    except ValueError:
+        return {}
+    found = (one for one in entries if isinstance(one, dict) and one.get("kind") == "ClusterPolicy")
+    return next((one.get("spec") or {} for one in found), {})

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """PackageManifests: the packages, channels and CSVs that a catalogue offers."""
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import typing as t
 
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject
-from .observed import USABLE
+from .plans import USABLE
 from .settings import assignment, variable
 
 # The catalogues of every OpenShift cluster, unless OperatorHub disables them.

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Changes of the GPU driver by an upgrade of the GPU operator: find them, and do what driver_change says.
 
 A ClusterPolicy without a driver image gets the one of the operator's release, so an upgrade replaces the
@@ -23,7 +22,7 @@ from .._impact.driver import DRIVEN
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._nodes import drain
-from . import busy, csv as olm_csv, observed, plans
+from . import busy, csv as olm_csv, plans
 from .helm_values import PACKAGE
 from .settings import assignment
 from .subscription import OlmOperatorParams
@@ -83,7 +82,7 @@ def decide(
         policies = api.list(_POLICY)
     except KindNotServedError:
         return [], []
-    running = olm_csv.named(seen["csvs"], observed.status(seen, "installedCSV"))
+    running = olm_csv.named(seen["csvs"], plans.status(seen, "installedCSV"))
     following = busy.next_csv(api, plan)
     change = find(plan, running, following, policies)
     is_pinned = change is not None and params["driver_change"] == PIN

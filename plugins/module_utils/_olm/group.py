@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """OperatorGroups: a namespace has at most one, which selects the target namespaces of its operators."""
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import typing as t
 
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject
+from .settings import variable
 
 OWN: t.Final = "OwnNamespace"
 ALL: t.Final = "AllNamespaces"
@@ -42,7 +42,9 @@ def build(namespace: str, install_mode: str) -> KubeObject:
     }
 
 
-def suitable(groups: t.Sequence[KubeObject], namespace: str, install_mode: str | None) -> KubeObject | None:
+def suitable(
+    groups: t.Sequence[KubeObject], namespace: str, install_mode: str | None, package: str
+) -> KubeObject | None:
     """Return the namespace's OperatorGroup, or None if it has none.
 
     Raise OLM-GROUP if it has several or one with other targets: a second group would fail every CSV.
@@ -56,7 +58,10 @@ def suitable(groups: t.Sequence[KubeObject], namespace: str, install_mode: str |
             "OLM fails every CSV in it (TooManyOperatorGroups)."
         )
         raise AcceleratorError(
-            "OLM-GROUP", message, "Delete all but one of them.", [_line(one) for one in groups]
+            "OLM-GROUP",
+            message,
+            f"Delete all but one of them, or set {variable(package, 'namespace')} to another namespace.",
+            [_line(one) for one in groups],
         )
     (group,) = groups
     held = targets(group)
@@ -69,7 +74,9 @@ def suitable(groups: t.Sequence[KubeObject], namespace: str, install_mode: str |
         f"OperatorGroup {group['metadata']['name']} in namespace {namespace} "
         f"targets {', '.join(held) or 'all namespaces'}, not {wanted}; a second group would fail every CSV."
     )
-    remedy = "Change or delete that OperatorGroup, or install the operator in another namespace."
+    remedy = (
+        f"Change or delete that OperatorGroup, or set {variable(package, 'namespace')} to another namespace."
+    )
     raise AcceleratorError("OLM-GROUP", message, remedy, [_line(group)])
 
 
@@ -84,11 +91,8 @@ def check_supported(group: KubeObject, supported: t.Collection[str], package: st
         f"targets {', '.join(targets(group)) or 'all namespaces'} ({held}), "
         f"and {package} supports only {', '.join(sorted(supported))}; OLM would fail its CSV."
     )
-    remedy = (
-        "Install the operator in another namespace."
-        if ALL not in supported
-        else "Install it in openshift-operators, or in another namespace."
-    )
+    place = "openshift-operators, or to another namespace" if ALL in supported else "another namespace"
+    remedy = f"Set {variable(package, 'namespace')} to {place}."
     raise AcceleratorError("OLM-GROUP", message, remedy, [_line(group)])
 
 

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Values of the Helm chart nvidia/gpu-operator for the same stack as the options of special_resource."""
 
 from __future__ import annotations
@@ -10,6 +9,10 @@ import copy
 import typing as t
 
 from .._catalogue.well_known import CONTROL_PLANE
+from .._core.errors import AcceleratorError, KindNotServedError
+from .._core.objects import KubeObject
+from .._kube.client import Api
+from .._kube.kinds import known
 
 try:
     import yaml
@@ -70,3 +73,33 @@ def text(spec: t.Mapping[str, t.Any]) -> str:
     return f"# {COMMAND}\n" + str(
         yaml.safe_dump(values(spec), sort_keys=True, default_flow_style=False, width=120)
     )
+
+
+def without_olm(api: Api, package: str, spec: KubeObject) -> AcceleratorError:
+    """Return the error that says why nothing can be installed, and what to do instead.
+
+    spec: the wanted spec of the ClusterPolicy, for the values of the Helm chart.
+    """
+    try:
+        version = api.get(known("ClusterVersion"), "version")
+    except KindNotServedError:
+        version = None
+    if version is not None:
+        message = f"This OpenShift cluster has no Operator Lifecycle Manager, which package {package} needs."
+        remedy = (
+            "Enable the capability OperatorLifecycleManager: ClusterVersion version, "
+            "spec.capabilities.additionalEnabledCapabilities."
+        )
+        return AcceleratorError("OLM-ABSENT", message, remedy)
+    message = (
+        f"This cluster is not OpenShift and has no Operator Lifecycle Manager, which package {package} needs."
+    )
+    if package != PACKAGE:
+        return AcceleratorError(
+            "OLM-ABSENT",
+            message,
+            "Install the operator with its Helm chart or its manifests.",
+        )
+    shown = text(spec)
+    remedy = f"Install it with Helm; helm_values has the values for these options: {COMMAND}"
+    return AcceleratorError("OLM-ABSENT", message, remedy, shown.splitlines(), facts={"helm_values": shown})

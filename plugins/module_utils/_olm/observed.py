@@ -1,21 +1,17 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What OLM reports about one Subscription: its conditions, status and InstallPlan, and what blocks it."""
+"""What blocks an operator, by the conditions of its Subscription, and when these are outdated."""
 
 from __future__ import annotations
 
 import typing as t
 
-from .._core import conditions
 from .._core.objects import KubeObject, Snapshot
 from .._core.readiness import Readiness, failed, pending
 from . import plans
+from .plans import condition, status
 
-# States of a catalogue that serves packages. OLM reconnects an idle connection at once and uses the
-# catalogue, but the status can say IDLE for minutes.
-USABLE: t.Final = ("READY", "IDLE")
 UNPACK: t.Final = (
     "The bundle image could not be read: check mirrors and pull secrets, "
     "then delete the failed Job in the catalogue's namespace."
@@ -27,24 +23,6 @@ _FATAL: t.Final = (
     (FAILED, "OLM-UNPACK", UNPACK),
     ("InstallPlanFailed", "OLM-PLAN-FAILED", "Correct the cause, delete the InstallPlan and run again."),
 )
-
-
-def condition(subscription: KubeObject | None, kind: str) -> KubeObject | None:
-    """Return the condition of this type if it is True, else None; True always means trouble."""
-    return conditions.find(subscription, kind) if conditions.is_true(subscription, kind) else None
-
-
-def current_plan(seen: Snapshot) -> KubeObject | None:
-    """Return the InstallPlan to which the Subscription refers, or None."""
-    subscription = next(iter(seen["subscription"]), None)
-    wanted = (((subscription or {}).get("status") or {}).get("installPlanRef") or {}).get("name")
-    return next((plan for plan in seen["plans"] if plan["metadata"]["name"] == wanted), None)
-
-
-def status(seen: Snapshot, field: str) -> str:
-    """Return a field of the Subscription's status, or an empty string."""
-    subscription = next(iter(seen["subscription"]), None) or {}
-    return str((subscription.get("status") or {}).get(field) or "")
 
 
 def resolver_text(subscription: KubeObject | None) -> str:

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Steps of olm_operator: find every conflict before the first write, and check each InstallPlan."""
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from . import (
     catalogue,
     elsewhere,
     group as olm_group,
-    observed,
+    helm_values,
     plans,
     progress,
     subscription as olm_subscription,
@@ -54,8 +53,10 @@ def present(api: Api, params: OlmOperatorParams) -> KubeObject:
     try:
         live = olm_subscription.subscribed(api.list(known("Subscription")), name, namespace)
     except KindNotServedError as exc:
-        raise elsewhere.without_olm(api, name, {}) from exc
-    group = olm_group.suitable(api.list(known("OperatorGroup"), namespace), namespace, params["install_mode"])
+        raise helm_values.without_olm(api, name, {}) from exc
+    group = olm_group.suitable(
+        api.list(known("OperatorGroup"), namespace), namespace, params["install_mode"], name
+    )
     ask = _ask(api, params, live, group)
     mode = "" if group else olm_group.mode(params["install_mode"], ask.modes, ask.package)
     metadata = {"name": namespace, "labels": params["namespace_labels"]}
@@ -130,8 +131,7 @@ class CatalogueReturns:
 
     def __call__(self, seen: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
         usable = {
-            one["metadata"]["name"]: catalogue.catalog_state(one) in observed.USABLE
-            for one in seen["catalogs"]
+            one["metadata"]["name"]: catalogue.catalog_state(one) in plans.USABLE for one in seen["catalogs"]
         }
         # Read the packages again only if a catalogue came or went, or one that is back is not listed yet.
         if (usable != self._usable and any(usable.values())) or all(usable.values()):
@@ -269,14 +269,14 @@ def _ask_again(api: Api, seen: Snapshot, ask: olm_subscription.Ask) -> bool:
     if api.check_mode or not api.wait_wanted or not progress.is_forgotten(seen, ask):
         return False
     metadata = seen["subscription"][0]["metadata"]
-    note = {"metadata": {"annotations": {progress.ASKED_AGAIN: observed.status(seen, "installedCSV")}}}
+    note = {"metadata": {"annotations": {progress.ASKED_AGAIN: plans.status(seen, "installedCSV")}}}
     api.merge_patch(known("Subscription"), metadata["name"], metadata["namespace"], note)
     return True
 
 
 def _before_approval(api: Api, plan: KubeObject, seen: Snapshot, params: OlmOperatorParams) -> _Outcome:
     """Return what the approval changes and ends; only an upgrade of an operator with drivers does either."""
-    is_upgrade = bool(observed.status(seen, "installedCSV"))
+    is_upgrade = bool(plans.status(seen, "installedCSV"))
     if is_upgrade and params["name"] == GPU_OPERATOR:
         from . import driver_change
 
@@ -293,6 +293,6 @@ def _result(api: Api, seen: Snapshot, changes: list[KubeObject], ends: list[dict
         api.warn(line)
     found = olm_subscription.summarize(seen)
     if found["awaits_approval"] and not found["csv"]:
-        names = ", ".join(plans.names(observed.current_plan(seen) or {}))
+        names = ", ".join(plans.names(plans.current_plan(seen) or {}))
         api.warn(f"InstallPlan {found['install_plan']} waits for approval: {names}.")
     return {"operator": found, "driver_change": changes[0] if changes else None, "ends": ends}

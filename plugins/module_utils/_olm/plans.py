@@ -1,18 +1,19 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""InstallPlans: their CSVs, their phase, and whether one may be approved."""
+"""Subscriptions and InstallPlans as OLM reports them: conditions, status, CSVs, phase, and approval."""
 
 from __future__ import annotations
 
-import contextlib
-import fnmatch
-import json
 import typing as t
 
-from .._core.objects import KubeObject
+from .._core import conditions
+from .._core.objects import KubeObject, Snapshot
 from .._core.readiness import Readiness, failed, pending, ready
+
+# States of a catalogue that serves packages. OLM reconnects an idle connection at once and uses the
+# catalogue, but the status can say IDLE for minutes.
+USABLE: t.Final = ("READY", "IDLE")
 
 WAITING: t.Final = "RequiresApproval"
 CATALOG_OPERATOR_LOG: t.Final = (
@@ -36,50 +37,6 @@ def is_approved(plan: KubeObject) -> bool:
 def awaits_approval(plan: KubeObject | None) -> bool:
     """Return True if the plan waits for approval; in another phase it can still change."""
     return plan is not None and phase(plan) == WAITING and not is_approved(plan)
-
-
-def shown(plan: KubeObject, csv: str) -> KubeObject | None:
-    """Return the CSV in the plan, or the reference to the ConfigMap of its bundle, or None."""
-    return next(iter(resources(plan, "ClusterServiceVersion", csv)), None)
-
-
-def resources(plan: KubeObject, kind: str, name: str = "") -> list[KubeObject]:
-    """Return the plan's objects of this kind, or references to ConfigMaps of bundles; name: only this one."""
-    found = []
-    for step in (plan.get("status") or {}).get("plan") or []:
-        resource = step.get("resource") or {}
-        if resource.get("kind") == kind and name in ("", resource.get("name")):
-            with contextlib.suppress(ValueError):
-                content = json.loads(resource.get("manifest") or "")
-                found += [content] if isinstance(content, dict) else []
-    return found
-
-
-def foreign_names(plan: KubeObject, asked: t.Iterable[str], allowed: t.Iterable[str]) -> list[str]:
-    """Return the plan's CSVs that nobody asked for. allowed: patterns such as `nfd.*`."""
-    known, patterns = set(asked), list(allowed)
-    return [
-        name
-        for name in names(plan)
-        if name not in known and not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
-    ]
-
-
-def refuse(plan: KubeObject, asked: t.Iterable[str], allowed: t.Iterable[str]) -> Readiness | None:
-    """Return failed with OLM-FOREIGN-CSV if the plan would install other CSVs as well, else None."""
-    foreign = foreign_names(plan, asked, allowed)
-    if not foreign:
-        return None
-    name, namespace = plan["metadata"]["name"], plan["metadata"].get("namespace")
-    return failed(
-        "ForeignCSV",
-        f"InstallPlan {name} in namespace {namespace} would also install {', '.join(foreign)}; "
-        "it was not approved.",
-        code="OLM-FOREIGN-CSV",
-        remedy=f"Add what you accept to allow_csvs: [{', '.join(foreign)}] (in a role: ROLE_allow_csvs), "
-        "or install the other operator in another namespace.",
-        details=tuple(f"{one}: {'not asked for' if one in foreign else 'asked for'}" for one in names(plan)),
-    )
 
 
 def judge(plan: KubeObject) -> Readiness:
@@ -108,3 +65,21 @@ def judge(plan: KubeObject) -> Readiness:
         code="OLM-PLAN-PENDING",
         remedy=CATALOG_OPERATOR_LOG,
     )
+
+
+def condition(subscription: KubeObject | None, kind: str) -> KubeObject | None:
+    """Return the condition of this type if it is True, else None; True always means trouble."""
+    return conditions.find(subscription, kind) if conditions.is_true(subscription, kind) else None
+
+
+def current_plan(seen: Snapshot) -> KubeObject | None:
+    """Return the InstallPlan to which the Subscription refers, or None."""
+    subscription = next(iter(seen["subscription"]), None)
+    wanted = (((subscription or {}).get("status") or {}).get("installPlanRef") or {}).get("name")
+    return next((plan for plan in seen["plans"] if plan["metadata"]["name"] == wanted), None)
+
+
+def status(seen: Snapshot, field: str) -> str:
+    """Return a field of the Subscription's status, or an empty string."""
+    subscription = next(iter(seen["subscription"]), None) or {}
+    return str((subscription.get("status") or {}).get(field) or "")

@@ -1,11 +1,11 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Progress of an operator's installation, from its Subscription, InstallPlan and CSV together."""
 
 from __future__ import annotations
 
+import fnmatch
 import re
 import typing as t
 from dataclasses import replace
@@ -71,7 +71,7 @@ def judge(seen: Snapshot, ask: olm_subscription.Ask) -> Readiness:
         return _refuse(seen, plan, ask) or ready(
             "Approve", f"InstallPlan {plan['metadata']['name']} can be approved"
         )
-    plan = observed.current_plan(seen)
+    plan = plans.current_plan(seen)
     bad = observed.trouble(seen["subscription"][0], variable(ask.package, "channel"))
     is_passing = bad is not None and (
         (bad.code == "OLM-RESOLVE" and _is_about_what_goes(bad.message, seen))
@@ -80,7 +80,7 @@ def judge(seen: Snapshot, ask: olm_subscription.Ask) -> Readiness:
     if (
         bad is not None
         and not is_passing
-        and (ask.approve == olm_subscription.UPGRADE or not observed.status(seen, "installedCSV"))
+        and (ask.approve == olm_subscription.UPGRADE or not plans.status(seen, "installedCSV"))
     ):
         return bad
     if plan is not None and not plans.awaits_approval(plan):
@@ -88,16 +88,14 @@ def judge(seen: Snapshot, ask: olm_subscription.Ask) -> Readiness:
         if not state.is_ready and not (state.is_failed and _is_installed_now(seen)):
             return state
     elif (
-        plan is not None
-        and ask.approve == olm_subscription.NEVER
-        and not observed.status(seen, "installedCSV")
+        plan is not None and ask.approve == olm_subscription.NEVER and not plans.status(seen, "installedCSV")
     ):
         return ready("RequiresApproval", f"InstallPlan {plan['metadata']['name']} waits for approval")
     return _installed(seen, ask, plan)
 
 
 def _is_approved(seen: Snapshot) -> bool:
-    plan = observed.current_plan(seen)
+    plan = plans.current_plan(seen)
     return plan is not None and plans.is_approved(plan)
 
 
@@ -109,7 +107,7 @@ def check(seen: Snapshot, plan: KubeObject, ask: olm_subscription.Ask) -> None:
 
 
 def _refuse(seen: Snapshot, plan: KubeObject, ask: olm_subscription.Ask) -> Readiness | None:
-    return _beyond(seen, plan, ask) or plans.refuse(plan, ask.path, ask.allowed)
+    return _beyond(seen, plan, ask) or refuse(plan, ask)
 
 
 def _beyond(seen: Snapshot, plan: KubeObject, ask: olm_subscription.Ask) -> Readiness | None:
@@ -117,7 +115,7 @@ def _beyond(seen: Snapshot, plan: KubeObject, ask: olm_subscription.Ask) -> Read
     past = [name for name in plans.names(plan) if name in ask.held and name not in ask.path]
     if not ask.csv or not past:
         return None
-    installed = observed.status(seen, "installedCSV")
+    installed = plans.status(seen, "installedCSV")
     way = f"The way that exists is {' -> '.join([*([installed] if installed else []), *past])}"
     text = (
         f"{way}: channel {ask.channel} leads past {ask.csv}, and OLM takes the furthest step. "
@@ -150,7 +148,7 @@ def is_forgotten(seen: Snapshot, ask: olm_subscription.Ask) -> bool:
     """
     subscription, installed = (
         next(iter(seen["subscription"]), None),
-        observed.status(seen, "installedCSV"),
+        plans.status(seen, "installedCSV"),
     )
     gone = set(_EXISTING.findall(observed.resolver_text(subscription))) - {
         one["metadata"]["name"] for one in seen["csvs"]
@@ -168,14 +166,14 @@ def is_forgotten(seen: Snapshot, ask: olm_subscription.Ask) -> bool:
 
 def _is_installed_now(seen: Snapshot) -> bool:
     """Return True if the current CSV is installed; an old failed plan does not matter then."""
-    current = observed.status(seen, "currentCSV")
-    return bool(current) and current == observed.status(seen, "installedCSV")
+    current = plans.status(seen, "currentCSV")
+    return bool(current) and current == plans.status(seen, "installedCSV")
 
 
 def _installed(seen: Snapshot, ask: olm_subscription.Ask, plan: KubeObject | None) -> Readiness:
     installed, current = (
-        observed.status(seen, "installedCSV"),
-        observed.status(seen, "currentCSV"),
+        plans.status(seen, "installedCSV"),
+        plans.status(seen, "currentCSV"),
     )
     if not installed:
         return _not_installed(seen, ask, plan, current)
@@ -200,8 +198,8 @@ def _installed(seen: Snapshot, ask: olm_subscription.Ask, plan: KubeObject | Non
         return ready("AskAgain", f"CSV {installed} succeeded; OLM has to look for what comes after it")
     if state.is_ready and ask.target and installed != ask.target:
         # While the resolver complains about a former state, it has not tried again.
-        has_looked = observed.condition(seen["subscription"][0], "ResolutionFailed") is None
-        return _off_target(installed, ask, has_looked and observed.status(seen, "state") == "AtLatestKnown")
+        has_looked = plans.condition(seen["subscription"][0], "ResolutionFailed") is None
+        return _off_target(installed, ask, has_looked and plans.status(seen, "state") == "AtLatestKnown")
     return state
 
 
@@ -214,7 +212,7 @@ def _not_installed(
             return state
         return pending("InstalledCSV", f"CSV {current} succeeded; the Subscription does not say so yet")
     where = f"Subscription {ask.package}"
-    if observed.condition(seen["subscription"][0], observed.UNPACKING):
+    if plans.condition(seen["subscription"][0], observed.UNPACKING):
         text = f"{where}: the bundle is being unpacked"
         return pending("Unpacks", text, code="OLM-UNPACK", remedy=observed.UNPACK)
     text = f"{where}: OLM has not made an InstallPlan yet"
@@ -258,3 +256,33 @@ def _off_target(installed: str, ask: olm_subscription.Ask, at_latest: bool) -> R
 ASKED_AGAIN: t.Final = "accelerators.openshift/asked-again-after"
 # The resolver's name of an installed CSV: @existing/NAMESPACE//CSV.
 _EXISTING: t.Final = re.compile(r"@existing/[^/\s]*//([^\s,]+)")
+
+
+def foreign_names(plan: KubeObject, asked: t.Iterable[str], allowed: t.Iterable[str]) -> list[str]:
+    """Return the plan's CSVs that nobody asked for. allowed: patterns such as `nfd.*`."""
+    known, patterns = set(asked), list(allowed)
+    return [
+        name
+        for name in plans.names(plan)
+        if name not in known and not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+    ]
+
+
+def refuse(plan: KubeObject, ask: olm_subscription.Ask) -> Readiness | None:
+    """Return failed with OLM-FOREIGN-CSV if the plan would install other CSVs as well, else None."""
+    foreign = foreign_names(plan, ask.path, ask.allowed)
+    if not foreign:
+        return None
+    name, namespace = plan["metadata"]["name"], plan["metadata"].get("namespace")
+    accepted = f"[{', '.join((*ask.allowed, *foreign))}]"
+    return failed(
+        "ForeignCSV",
+        f"InstallPlan {name} in namespace {namespace} would also install {', '.join(foreign)}; "
+        "it was not approved.",
+        code="OLM-FOREIGN-CSV",
+        remedy=f"Set {assignment(ask.package, 'allow_csvs', accepted)} to accept that, or "
+        "install the other operator in another namespace.",
+        details=tuple(
+            f"{one}: {'not asked for' if one in foreign else 'asked for'}" for one in plans.names(plan)
+        ),
+    )

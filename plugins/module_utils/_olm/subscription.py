@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Subscriptions: what the task asks for, the manifest, and which InstallPlan to approve."""
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from .._core.adoption import other_manager
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, Snapshot
 from .._frame.argspec import BusyParams, LockParams, StateParams
-from . import catalogue, csv as olm_csv, observed, plans
+from . import catalogue, csv as olm_csv, plans
 from .settings import assignment
 
 INSTALL: t.Final = "install"
@@ -195,7 +194,7 @@ def check_foreign(live: KubeObject, wanted: KubeObject) -> str:
 def remarks(subscription: KubeObject | None) -> list[str]:
     """Return the deprecations in the Subscription's conditions, one line each."""
     kinds = {"PackageDeprecated": "Package", "ChannelDeprecated": "Channel", "BundleDeprecated": "CSV"}
-    found = {kind: one for kind in kinds if (one := observed.condition(subscription, kind))}
+    found = {kind: one for kind in kinds if (one := plans.condition(subscription, kind))}
     spec, csv = (
         (subscription or {}).get("spec") or {},
         ((subscription or {}).get("status") or {}).get("installedCSV"),
@@ -214,10 +213,10 @@ def remarks(subscription: KubeObject | None) -> list[str]:
 
 def plan_to_approve(seen: Snapshot, asked: Ask) -> KubeObject | None:
     """Return the InstallPlan to approve now, or None."""
-    plan = observed.current_plan(seen)
+    plan = plans.current_plan(seen)
     if plan is None or asked.approve == NEVER or not plans.awaits_approval(plan):
         return None
-    installed = observed.status(seen, "installedCSV")
+    installed = plans.status(seen, "installedCSV")
     if installed and (asked.approve != UPGRADE or installed == asked.target):
         return None
     return plan
@@ -226,8 +225,8 @@ def plan_to_approve(seen: Snapshot, asked: Ask) -> KubeObject | None:
 def summarize(seen: Snapshot) -> KubeObject:
     """Return the facts about the operator for the task's result."""
     subscription = next(iter(seen["subscription"]), None) or {}
-    spec, plan = subscription.get("spec") or {}, observed.current_plan(seen)
-    installed, current = observed.status(seen, "installedCSV"), observed.status(seen, "currentCSV")
+    spec, plan = subscription.get("spec") or {}, plans.current_plan(seen)
+    installed, current = plans.status(seen, "installedCSV"), plans.status(seen, "currentCSV")
     live = olm_csv.named(seen["csvs"], installed or current)
     return {
         "package": spec.get("name"),
@@ -238,7 +237,7 @@ def summarize(seen: Snapshot) -> KubeObject:
         "csv": installed or None,
         "version": olm_csv.version(live) or None,
         "phase": olm_csv.phase(live) or None,
-        "state": observed.status(seen, "state") or None,
+        "state": plans.status(seen, "state") or None,
         "install_plan": plan["metadata"]["name"] if plan else None,
         "awaits_approval": plans.awaits_approval(plan),
         "upgrade_available": current if installed and current and current != installed else None,

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """The channel of a Subscription: set it for a stop, wait for OLM's new plan, put it back after a refusal."""
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from .._core.objects import KubeObject, Snapshot
 from .._core.readiness import Readiness, pending, ready
 from .._kube.client import Api, Query
 from .._kube.kinds import known
-from .._olm import observed, plans, subscription as olm_subscription
+from .._olm import plans, subscription as olm_subscription
 from .._olm.plans import CATALOG_OPERATOR_LOG
 
 # Annotation of a Subscription at a stop on its way: the channel that it goes back to.
@@ -57,7 +56,7 @@ def without_outdated_plan(
     ends = api.clock() + _REACTION
 
     def judge(seen: Snapshot) -> Readiness:
-        plan = observed.current_plan(seen)
+        plan = plans.current_plan(seen)
         names = plans.names(plan) if plan is not None and plans.awaits_approval(plan) else []
         outdated = [one for one in names if one.startswith(f"{ask.package}.") and one not in ask.path]
         if not outdated or api.clock() >= ends:

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """What an upgrade ends, before OLM has made its InstallPlan: from the installed CSV and the catalogue."""
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ def image_changes(running: KubeObject | None, offer: KubeObject, csv: str) -> tu
     The catalogue lists the images of a CSV that is the head of a channel, without their names.
     """
     related = _related(offer, csv)
-    return tuple(name for name, image in driver.images(running).items() if related and image not in related)
+    return tuple(name for name, image in busy.images(running).items() if related and image not in related)
 
 
 def questions(

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """What an upgrade does, before its first write: what it ends, which CRDs it changes, what refuses it."""
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ def crds(api: Api, plan: KubeObject) -> list[CrdChange]:
     """Return what the plan changes in CRDs; a bundle that OLM has unpacked is in a ConfigMap."""
     planned: dict[str, KubeObject] = {}
     references: dict[tuple[str, str], None] = {}
-    for one in plans.resources(plan, "CustomResourceDefinition"):
+    for one in busy.resources(plan, "CustomResourceDefinition"):
         if one.get("kind") == "ConfigMap":
             references[str(one.get("name")), str(one.get("namespace"))] = None
         elif one.get("kind") == "CustomResourceDefinition":

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Operands that still run images of the release before: the new operator has not brought its own to them."""
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.objects import KubeObject, name
-from .._impact.driver import env
+from .._olm.busy import env
 
 
 def left_behind(before: KubeObject | None, after: KubeObject | None) -> frozenset[str]:

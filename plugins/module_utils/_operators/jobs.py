@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """The operators that a run upgrades: their Subscriptions, their packages, and the way of each one."""
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from .._core.objects import KubeObject
 from .._core.ownership import owned
 from .._kube.client import Api
 from .._kube.kinds import known
-from .._olm import csv as olm_csv, elsewhere, operators as olm_steps, subscription as olm_subscription
+from .._olm import csv as olm_csv, helm_values, operators as olm_steps, subscription as olm_subscription
 from .._olm.subscription import OlmOperatorParams
 from . import channels, order, way as olm_way
 from .order import Wish
@@ -65,7 +64,7 @@ def _chosen(api: Api, params: OperatorUpgradeParams) -> list[tuple[Wish, KubeObj
     try:
         live = api.list(known("Subscription"))
     except KindNotServedError as exc:
-        raise elsewhere.without_olm(api, order.GPU, {}) from exc
+        raise helm_values.without_olm(api, order.GPU, {}) from exc
     of = {
         package: [one for one in live if (one.get("spec") or {}).get("name") == package]
         for package in order.PACKAGES

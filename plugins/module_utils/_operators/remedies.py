@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Remedies of the operators' steps, in the words of the playbook that upgrades them."""
 
 from __future__ import annotations
@@ -18,12 +17,21 @@ _REMEDIES: t.Final = {
         "Set gpu_upgrade_driver_change: pin (module option driver_change) to keep the driver that runs, or "
         "gpu_upgrade_driver_change: allow to have it replaced node by node."
     ),
+    # The playbook never changes a ClusterPolicy that the collection did not make.
+    "OLM-DRIVER-PIN": (
+        "Set spec.driver.repository, image and version in the ClusterPolicy to the driver that runs, or set "
+        "gpu_upgrade_driver_change: allow (module option driver_change) to have it replaced node by node."
+    ),
     "OLM-NO-PATH": (
         "Set `channel` of the operator in gpu_upgrade_operators to one that ends with that release, or set "
         "`to` to the release that the message names."
     ),
     "OLM-NO-UPGRADE": (
         "Set another `channel` of the operator in gpu_upgrade_operators, one with a way between the two."
+    ),
+    "OLM-RESOLVE": (
+        "As the text says: set another `channel` of the operator in gpu_upgrade_operators, install the "
+        "missing dependency, or delete the second OperatorGroup."
     ),
 }
 

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Steps of operator_upgrade: find every way and every refusal first, then one InstallPlan after the other."""
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, Snapshot
 from .._kube.client import Api
 from .._kube.kinds import known
-from .._olm import observed, operators as olm_steps
+from .._olm import operators as olm_steps, plans
 from . import channels, foresight, images, jobs, remedies, report, truth
 from .crd_changes import refuse_lost
 from .jobs import Job
@@ -108,7 +107,7 @@ def _review(
             api.warn(
                 f"InstallPlan {plan['metadata']['name']} changes a CustomResourceDefinition: {one.line}."
             )
-    installed = observed.status(seen, "installedCSV")
+    installed = plans.status(seen, "installedCSV")
     job.steps.append(report.step(job.way.package, stop.channel, installed, plan, found))
     api.deadline.grow(api.deadline.elapsed() + params["wait_timeout"])
 

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Candidates of a pool: find the facts of their instance types, and check them."""
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from .._core.input import Problems
 from .._platforms.registry import BY_KEY, OTHER, of_cloud
 from .._sharing import mig_name
 from .._sharing.partitions import CHOICES, GeometryError
-from .._sharing.schema import MIG
+from .._sharing.schema import MIG, conflict
 from .geometry import geometry, mig_entries
 from .model import PATCH, Candidate, Market
 
@@ -184,7 +183,8 @@ def describe_all(
 ) -> list[Candidate]:
     """Return the candidates with a known type. Add problems of their geometry to the pool's sharing."""
     sharing = pool.get("sharing") or {}
-    is_sound = len(sharing) <= 1 and not problems.at(f"{path}.sharing") and _one_way(sharing)
+    is_clear = not problems.at(f"{path}.sharing") and not (sharing and conflict(sharing))
+    is_sound = is_clear and _one_way(sharing)
     return [
         describe(candidate, kind, sharing if is_sound else {}, path, problems, pool.get("name") or "")
         for candidate, kind in zip(pool.get("candidates") or [], kinds, strict=True)

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Find contradictions between pools, and between a pool and the backend dra."""
 
 from __future__ import annotations
@@ -151,9 +150,11 @@ def _quotas(pools: t.Sequence[Description], name: str, problems: Problems) -> No
     One pool names each quota once, and none in a namespace of the platform.
     """
     seen: dict[tuple[str, str, str], tuple[str, str]] = {}
+    options: dict[tuple[str, ...], tuple[str, t.Any]] = {}
     for index, pool in enumerate(pools):
         _quotas_of_one(pool, f"{name}[{index}].quota", problems)
         for position, quota in enumerate(pool.get("quota") or []):
+            _other_options(quota, f"{name}[{index}].quota[{position}]", options, problems)
             for key, quantity in (quota.get("hard") or {}).items():
                 path = f"{name}[{index}].quota[{position}].hard.{key}"
                 mark = (str(quota.get("namespace")), quota.get("name") or "gpu-quota", key)
@@ -165,6 +166,24 @@ def _quotas(pools: t.Sequence[Description], name: str, problems: Problems) -> No
                         f"{quantity} differs from {other[1]} of {other[0]}, the same quota.",
                         "Give both the same quantity.",
                     )
+
+
+def _other_options(
+    quota: Description, path: str, seen: dict[tuple[str, ...], tuple[str, t.Any]], problems: Problems
+) -> None:
+    """Add a problem if two pools give one quota different priority classes or default requests."""
+    for key in ("priority_classes", "limit_range"):
+        value = quota.get(key) or None
+        value = sorted(value) if isinstance(value, list) else value
+        mark = (str(quota.get("namespace")), quota.get("name") or "gpu-quota", key)
+        other = seen.setdefault(mark, (f"{path}.{key}", value))
+        if value != other[1]:
+            problems.add(
+                "POOL-CONFLICT",
+                f"{path}.{key}",
+                f"differs from {other[0]}, the same quota.",
+                "Give both the same value, or one of them a name of its own.",
+            )
 
 
 def _quotas_of_one(pool: Description, path: str, problems: Problems) -> None:
@@ -209,6 +228,9 @@ def check_claims(pool: Description, path: str, problems: Problems) -> None:
                 problems,
             )
     for index, quota in enumerate(pool.get("quota") or []):
+        if quota.get("priority_classes"):
+            message = "with backend dra pods claim GPUs, and claims have no priority class."
+            _refuse_claims(f"{path}.quota[{index}].priority_classes", message, "Remove it.", problems)
         for key in quota.get("hard") or {}:
             if key.startswith(f"{_REQUESTS}nvidia.com/"):
                 message = "counts requests, but with backend dra pods claim GPUs."

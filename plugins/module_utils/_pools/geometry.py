@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Geometry: the devices that a node should offer, given its GPUs and how they are shared."""
 
 from __future__ import annotations
@@ -20,14 +19,16 @@ _EXISTING: t.Final = "existing nodes"
 def geometry(instance_type: str, gpus: int, gpu: Gpu, sharing: t.Mapping[str, t.Any]) -> dict[str, int]:
     """Return what one node should have allocatable, by resource. Raises GeometryError."""
     if MIG in sharing:
-        return partitions.resources(sharing[MIG], partitions.Node(instance_type, gpus, gpu))
+        parts = partitions.resources(sharing[MIG], partitions.Node(instance_type, gpus, gpu))
+        return profile.shared(parts, sharing)
     return {profile.resource(sharing): gpus * profile.replicas(sharing)}
 
 
 def offered(gpus: t.Mapping[str, int], sharing: t.Mapping[str, t.Any]) -> t.Mapping[str, int]:
     """Return what an existing node offers. gpus: its devices before they are shared."""
     if MIG in sharing:
-        return partitions.resources(sharing[MIG], partitions.Node(_EXISTING, gpus[GPU]))
+        parts = partitions.resources(sharing[MIG], partitions.Node(_EXISTING, gpus[GPU]))
+        return profile.shared(parts, sharing)
     return profile.offered(gpus, sharing)
 
 
@@ -65,7 +66,7 @@ def _settled(sharing: t.Mapping[str, t.Any]) -> JsonObject:
     """Return how a pool is shared, with the strategy of MIG."""
     if MIG not in sharing:
         return dict(sharing)
-    return {MIG: {**sharing[MIG], "strategy": partitions.strategy(sharing[MIG])}}
+    return {**sharing, MIG: {**sharing[MIG], "strategy": partitions.strategy(sharing[MIG])}}
 
 
 def _partitions(pool: Pool) -> list[JsonObject]:
@@ -103,6 +104,27 @@ def inputs(pools: t.Iterable[Pool]) -> list[JsonObject]:
                 "sharing": _settled(pool.sharing),
                 "expected": dict(pool.expected) if pool.sharing and is_known else {},
                 **({"partitions": _partitions(pool)} if MIG in pool.sharing else {}),
+            }
+        )
+    return found
+
+
+def proofs(pools: t.Iterable[Pool], validations: t.Sequence[JsonObject]) -> list[JsonObject]:
+    """Return the input of the proof of each pool that shares its GPUs. validations: of the pools.
+
+    A partition is a device of its own, so its replicas are 1 if it is not shared.
+    """
+    found = []
+    for pool in (one for one in pools if one.sharing):
+        mine = [one for one in validations if one["pool"] == pool.name]
+        found.append(
+            {
+                "name": pool.name,
+                "node_selector": dict(pool.node_selector),
+                "tolerations": mine[0]["tolerations"],
+                "resources": sorted({resource for one in mine for resource in one["expected"]}),
+                "replicas": profile.replicas(pool.sharing),
+                "image": mine[0]["image"],
             }
         )
     return found

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Values of a planned pool. The planner makes them once; a later task reads them from gpu_plan's result."""
 
 from __future__ import annotations
@@ -68,12 +67,24 @@ class Market(_Value):
 
 @dataclass(frozen=True)
 class Quota(_Value):
-    """A quota with either gpus or hard. hard: key of a ResourceQuota to quantity."""
+    """A quota with either gpus or hard. hard: key of a ResourceQuota to quantity.
+
+    priority_classes: names of the classes whose pods alone count. limit_range: default requests.
+    """
 
     namespace: str
     name: str | None = None
     gpus: int | None = None
     hard: t.Mapping[str, str] | None = None
+    priority_classes: list[str] | None = None
+    limit_range: t.Mapping[str, str] | None = None
+
+    def which_pods(self) -> JsonObject:
+        """Return what is given of priority_classes and limit_range, in order."""
+        return {
+            **({"priority_classes": sorted(self.priority_classes)} if self.priority_classes else {}),
+            **({"limit_range": dict(sorted(self.limit_range.items()))} if self.limit_range else {}),
+        }
 
 
 @dataclass(frozen=True)

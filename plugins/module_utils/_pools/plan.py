@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """The plan of gpu_pools: all pools together, and the inputs that each role gets from them."""
 
 from __future__ import annotations
@@ -130,6 +129,7 @@ def assemble(
         "expected_labels": expected_labels(driven, incomplete),
         "sharings": [] if claims else geometry.inputs(driven),
         "tunings": tuning.inputs(pools),
+        "sharing_proofs": [] if claims else geometry.proofs(driven, validations(driven)),
         "preemptions": [] if claims else policy.preemptions(pool.as_result() for pool in driven),
         "partitions": [] if claims else policy.inputs(pool.as_result() for pool in driven),
     }
@@ -144,13 +144,20 @@ def tolerations(pools: t.Iterable[Pool]) -> list[JsonObject]:
 def quotas(pools: t.Iterable[Pool]) -> list[JsonObject]:
     """Return one quota for each namespace and name. Add up the numbers that pools give one resource."""
     found: dict[tuple[str, str], dict[str, str]] = {}
+    more: dict[tuple[str, str], JsonObject] = {}
     for resource, quota in ((counted_by(pool), one) for pool in pools for one in pool.quota):
-        hard = found.setdefault((quota.namespace, quota.name or "gpu-quota"), {})
-        for key, quantity in (quota.hard or {f"requests.{resource}": str(quota.gpus)}).items():
-            hard[key] = str(int(hard.get(key, "0")) + int(quantity)) if quantity.isdigit() else quantity
+        key = (quota.namespace, quota.name or "gpu-quota")
+        hard, more[key] = found.setdefault(key, {}), quota.which_pods()
+        for limit, quantity in (quota.hard or {f"requests.{resource}": str(quota.gpus)}).items():
+            hard[limit] = str(int(hard.get(limit, "0")) + int(quantity)) if quantity.isdigit() else quantity
     return [
-        {"namespace": namespace, "name": name, "hard": dict(sorted(hard.items()))}
-        for (namespace, name), hard in found.items()
+        {
+            "namespace": key[0],
+            "name": key[1],
+            "hard": dict(sorted(hard.items())),
+            **more[key],
+        }
+        for key, hard in found.items()
     ]
 
 

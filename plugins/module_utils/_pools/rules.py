@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Find contradictions inside one pool."""
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from .._core.input import Problems
 from .._platforms.registry import BY_KEY
 from .._policy import schema as policy
 from .._sharing.pool_rules import check_shares
+from .._sharing.schema import conflict
 from . import names
 from .geometry import counted
 
@@ -178,13 +178,8 @@ def _sharing(pool: Description, path: str, problems: Problems) -> None:
     sharing, where = pool.get("sharing"), f"{path}.sharing"
     if sharing is None or problems.at(where):
         return
-    if len(sharing) != 1:
-        problems.add(
-            "POOL-CONFLICT",
-            where,
-            f"must be exactly one of mig, time_slicing and mps, not {' and '.join(sharing) or 'empty'}.",
-            "Keep one.",
-        )
+    if message := conflict(sharing):
+        problems.add("POOL-CONFLICT", where, message, "Keep one.")
     check_shares(pool, where, problems)
 
 
@@ -210,6 +205,13 @@ def _quota(pool: Description, path: str, problems: Problems) -> None:
                     "requests.*",
                     f"Write requests.{key.removeprefix('limits.')}.",
                 )
+        for key in sorted({*(quota.get("limit_range") or {})} - {"cpu", "memory"}):
+            problems.add(
+                "QUOTA-LIMIT-RANGE",
+                f"{where}.limit_range.{key}",
+                "is no default request: only cpu and memory are.",
+                "Write limit_range: {cpu: 500m, memory: 2Gi}.",
+            )
         if has_names and "gpus" in quota:
             problems.add(
                 "POOL-QUOTA-RENAMED",

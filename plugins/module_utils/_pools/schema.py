@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """The table of a pool's options, their types and their limits."""
 
 from __future__ import annotations
@@ -99,6 +98,8 @@ POOL: t.Final[dict[str, Field]] = {
             "name": Field("text", fault=name_fault),
             "gpus": Field("integer", low=0, high=100000),
             "hard": Field("quantities", low=0),
+            "priority_classes": Field("list", entry=Field("text", fault=name_fault)),
+            "limit_range": Field("quantities", low=0),
         },
     ),
     "priority": Field(

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """What a rotation would do with each pull secret, and what it refuses before its first write."""
 
 from __future__ import annotations
@@ -66,8 +65,8 @@ def choose(found: t.Sequence[Used], names: t.Sequence[str]) -> list[Used]:
             "No ClusterPolicy, NVIDIADriver, NicClusterPolicy, Module or ServiceAccount of the GPU stack "
             "names a pull secret, so its images are pulled with the pull secret of the whole cluster.",
             "Change that one with `oc set data secret/pull-secret -n openshift-config "
-            "--from-file=.dockerconfigjson=FILE`, or name a Secret in "
-            "gpu_operator_spec.driver.image_pull_secrets.",
+            "--from-file=.dockerconfigjson=FILE`, or set "
+            "gpu_operator_spec: {driver: {imagePullSecrets: [NAME]}} and run enable_gpus.yml.",
         )
     there = {f"{one.namespace}/{one.name}" for one in found}
     unknown = [one for one in names if one not in there and one not in {used.name for used in found}]

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Quotas of namespaces that have a queue: a ResourceQuota must not refuse what Kueue has admitted."""
 
 from __future__ import annotations
@@ -36,7 +35,8 @@ def refuse(pools: t.Iterable[Pool], queues: t.Sequence[Queue]) -> None:
     """Raise InputError if a pool has a quota for a namespace whose queues admit more."""
     limits = most(queues)
     for pool in pools:
-        for quota in pool.quota:
+        # A quota of some priority classes counts only some pods.
+        for quota in (one for one in pool.quota if not one.priority_classes):
             hard = quota.hard or {f"{REQUESTS}{one}": str(quota.gpus) for one in pool.expected}
             for key, text in _refusing(hard, limits.get(quota.namespace, {})).items():
                 paths = [one.path for one in queues if quota.namespace in one.namespaces]

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Judge whether queues are active, and why they are not."""
 
 from __future__ import annotations
@@ -141,6 +140,17 @@ def remarks(queues: t.Sequence[Queue]) -> list[str]:
                 "admitted Jobs will wait for a GPU."
             )
     return found
+
+
+def unreachable(queues: t.Sequence[Queue]) -> list[str]:
+    """Return warnings about pools that start without nodes, although Kueue looks for free nodes."""
+    pools = {share.pool.name: share.pool for queue in queues for share in queue.shares}
+    return [
+        f"Pool {one} is scaled by the autoscaler, and its queues have a topology: Kueue admits a Job only "
+        "when the nodes for it are there, so no Job brings a node."
+        for one, pool in pools.items()
+        if pool.autoscale
+    ]
 
 
 def two_flavors(node: KubeObject, flavors: t.Mapping[str, t.Mapping[str, str]]) -> list[str]:

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Objects of Kueue: a ResourceFlavor for each pool, a ClusterQueue for each queue, and its LocalQueues."""
 
 from __future__ import annotations
@@ -18,13 +17,21 @@ from .options import Queue, Share
 # Key of ClusterQueues that names the cohort, by the version of the API.
 _COHORT: t.Final = {"v1beta1": "cohort"}
 _MANY: t.Final = "1M"
+# Name of the one Topology of the flavors.
+TOPOLOGY: t.Final = "gpu-pools"
 
 
-def flavor(version: str, pool: Pool, tolerate: bool) -> KubeObject:
+def topology(version: str, levels: t.Sequence[str]) -> KubeObject:
+    """Return the Topology of the flavors. levels: labels of nodes, the widest domain first."""
+    spec = {"levels": [{"nodeLabel": one} for one in levels]}
+    return _object(version, kueue.TOPOLOGY, {"name": TOPOLOGY}, spec)
+
+
+def flavor(version: str, pool: Pool, tolerate: bool, has_topology: bool = False) -> KubeObject:
     """Return the ResourceFlavor of a pool, with the pool's name.
 
     tolerate: Kueue gives the pods the tolerations for the pool's taints; otherwise it admits only pods that
-    have them.
+    have them. has_topology: Kueue counts the free devices of each node.
     """
     hard = [one for one in pool.taints if one.effect != "PreferNoSchedule"]
     spec: dict[str, t.Any] = {"nodeLabels": dict(pool.node_selector)}
@@ -32,6 +39,8 @@ def flavor(version: str, pool: Pool, tolerate: bool) -> KubeObject:
         spec["tolerations"] = [_toleration(one) for one in hard]
     elif hard:
         spec["nodeTaints"] = [one.as_result() for one in hard]
+    if has_topology:
+        spec["topologyName"] = TOPOLOGY
     return _object(version, kueue.FLAVOR, {"name": pool.name}, spec)
 
 
@@ -114,6 +123,11 @@ def cohort_of(live: KubeObject) -> str:
     """Return the cohort of a live ClusterQueue, or ""."""
     spec = live.get("spec") or {}
     return str(spec.get("cohortName") or spec.get("cohort") or "")
+
+
+def topology_of(live: KubeObject) -> str:
+    """Return the Topology of a live ResourceFlavor, or ""."""
+    return str((live.get("spec") or {}).get("topologyName") or "")
 
 
 def flavors_of(live: KubeObject) -> list[str]:

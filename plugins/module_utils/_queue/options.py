@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Options of gpu_queue: the queues that a task asks for, checked before the first request."""
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from .._catalogue.well_known import VENDORS
 from .._core import namespaces
 from .._core.errors import InputError
-from .._core.objects import name_fault
+from .._core.objects import key_fault, name_fault
 from .._frame.argspec import BusyParams, LockParams, StateParams
 from .._pools.model import Pool
 from . import amounts
@@ -54,6 +53,7 @@ class GpuQueueParams(StateParams, BusyParams, LockParams):
     pools: list[dict[str, t.Any]]
     queues: list[QueueParams]
     tolerate: bool
+    topology: list[str]
     claims: bool
     create_namespace: bool
     namespaces: list[str] | None
@@ -111,8 +111,10 @@ NO_PREEMPTION: t.Final[PreemptionParams] = {
     "reclaim": "Never",
     "borrowing": "Never",
 }
-# As the variable of the playbooks is called; the option of the module is queues.
-PATH: t.Final = "gpu_queues"
+# As the variables of the playbooks are called; the options of the module are queues and topology.
+PATH, LEVELS = "gpu_queues", "gpu_queue_topology"
+NO_LEVEL: t.Final = "QUEUE-TOPOLOGY"
+HOST: t.Final = "kubernetes.io/hostname"
 
 
 def devices(pool: Pool) -> dict[str, int]:
@@ -139,9 +141,26 @@ def pools(params: GpuQueueParams) -> dict[str, Pool]:
     return {one.name: one for one in found}
 
 
+def levels(params: GpuQueueParams) -> list[str]:
+    """Return the levels of the topology. Raises InputError."""
+    found = params["topology"]
+    for index, one in enumerate(found):
+        path = f"{LEVELS}[{index}]"
+        if fault := key_fault(one):
+            message = f"{path}: {one!r} {fault}."
+            raise InputError(NO_LEVEL, message, f"Set {path}: topology.kubernetes.io/zone.")
+        if one in found[:index]:
+            message = f"{path}: {one} is in the list twice."
+            raise InputError(NO_LEVEL, message, f"Remove {path}.")
+        if one == HOST and one != found[-1]:
+            message = f"{path}: {one} is one node, so no level can be below it."
+            raise InputError(NO_LEVEL, message, f"Put {one} at the end of {LEVELS}.")
+    return found
+
+
 def read(params: GpuQueueParams) -> list[Queue]:
     """Return the queues. Raises InputError; sends no request."""
-    if params["claims"]:
+    if params["claims"] and params["queues"]:
         raise InputError(
             "QUEUE-CLAIMS",
             "pods claim the GPUs of these pools as devices (DRA), and the queues of this module count "

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Why queues cannot be made, given what is on the cluster: errors to raise before the first write."""
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from .._core.adoption import difference, keeper
 from .._core.errors import AcceleratorError, InputError
 from .._core.objects import KubeObject, name
 from .._core.ownership import owned
-from . import judge, manifest
+from . import judge, manifest, options
 from .options import Queue, Share
 
 _TAKE: t.Final = "set gpu_policy_adopt: take (module option adopt)"
@@ -29,6 +28,35 @@ def no_kueue() -> AcceleratorError:
         "cluster, or remove gpu_queues (module option queues)."
     )
     return AcceleratorError("QUEUE-NO-KUEUE", message, remedy)
+
+
+def no_topology() -> AcceleratorError:
+    """Return the error for a Kueue that serves no Topology."""
+    message = f"This release of Kueue serves no Topology ({kueue.GROUP}). {UNCHANGED}"
+    remedy = f"Remove {options.LEVELS} (module option topology), or install a newer release of Kueue."
+    return AcceleratorError("QUEUE-NO-TOPOLOGY", message, remedy)
+
+
+def fixed(live: KubeObject | None, wanted: KubeObject) -> None:
+    """Raise AcceleratorError for what Kueue lets nobody change: a Topology, and a flavor that has one."""
+    now, spec = (live or {}).get("spec") or {}, wanted["spec"]
+    if wanted["kind"] == kueue.TOPOLOGY and live:
+        differs = ["levels"] if now.get("levels") != spec["levels"] else []
+    elif wanted["kind"] == kueue.FLAVOR and now.get("topologyName"):
+        keys = ("topologyName", "nodeLabels", "tolerations")
+        differs = [key for key in keys if (now.get(key) or None) != (spec.get(key) or None)]
+    else:
+        return
+    if differs:
+        message = (
+            f"{wanted['kind']} {name(wanted)}: Kueue lets nobody change {', '.join(differs)} of a topology "
+            f"that exists. {UNCHANGED}"
+        )
+        remedy = (
+            f"Give {options.LEVELS} (module option topology) and the pool their values back, or remove the "
+            "queues first (state: absent), and make them again."
+        )
+        raise AcceleratorError("QUEUE-TOPOLOGY", message, remedy)
 
 
 def foreign(live: KubeObject | None, wanted: KubeObject, adopt: str) -> None:
@@ -120,6 +148,15 @@ def _lenders(
         for one in others
         if manifest.cohort_of(one) == queue.cohort and flavor in manifest.flavors_of(one)
     ]
+
+
+def kept_flavor(flavor: str, queues: t.Sequence[str]) -> str:
+    """Return the warning about a flavor that stays, because queues that stay give its nodes away."""
+    return (
+        f"ResourceFlavor {flavor} stays: ClusterQueue {' and '.join(sorted(queues))} gives its nodes away. "
+        f"Without these nodes Jobs would be admitted, and their pods would wait for ever. Take pool {flavor} "
+        "out of gpu_queues and run enable_gpus.yml, or delete the ClusterQueue."
+    )
 
 
 def busy(workloads: t.Sequence[str]) -> AcceleratorError:

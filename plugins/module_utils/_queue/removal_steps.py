@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Steps of gpu_queue that remove queues: ask for what ends, stop them, delete them and their flavors."""
 
 from __future__ import annotations
@@ -39,7 +38,8 @@ def absent(api: Api, params: GpuQueueParams) -> Result:
             api.delete(served.local_queue, name(one), one["metadata"]["namespace"])
     for one in queues:
         api.delete(served.cluster_queue, name(one))
-    _delete_flavors(api, served, queues, flavors)
+    gone = _delete_flavors(api, served, queues, flavors)
+    _delete_topology(api, served, gone)
     return _result(names, ends)
 
 
@@ -87,23 +87,39 @@ def _wait(api: Api, served: Kinds, names: t.Collection[str]) -> None:
 
 def _delete_flavors(
     api: Api, served: Kinds, gone: t.Sequence[KubeObject], flavors: t.Collection[str]
-) -> None:
-    """Delete our flavors of the pools and of the queues that are gone, unless another queue has them."""
+) -> list[str]:
+    """Delete our flavors of the pools and of the queues that are gone, unless another queue has them.
+
+    Return their names.
+    """
     names = {name(one) for one in gone}
-    kept = {
-        flavor
-        for one in api.list(served.cluster_queue)
-        if name(one) not in names
-        for flavor in manifest.flavors_of(one)
-    }
+    kept: dict[str, list[str]] = {}
+    for one in api.list(served.cluster_queue):
+        for flavor in () if name(one) in names else manifest.flavors_of(one):
+            kept.setdefault(flavor, []).append(name(one))
     wanted = {*flavors, *(flavor for one in gone for flavor in manifest.flavors_of(one))}
+    deleted = list[str]()
     for one in api.list(served.flavor):
         if name(one) not in wanted or not owned(one):
             continue
         if name(one) in kept:
-            api.warn(f"ResourceFlavor {name(one)} stays: another ClusterQueue gives its nodes away.")
+            api.warn(refusals.kept_flavor(name(one), kept[name(one)]))
         else:
             api.delete(served.flavor, name(one))
+            deleted.append(name(one))
+    return deleted
+
+
+def _delete_topology(api: Api, served: Kinds, gone: t.Collection[str]) -> None:
+    """Delete our Topology when no flavor has it any more. gone: the flavors that this run deleted."""
+    if served.topology is None:
+        return
+    ours = [one for one in api.list(served.topology) if owned(one) and name(one) == manifest.TOPOLOGY]
+    if not ours:
+        return
+    users = [one for one in api.list(served.flavor) if manifest.topology_of(one) == manifest.TOPOLOGY]
+    if all(name(one) in gone for one in users):
+        api.delete(served.topology, manifest.TOPOLOGY)
 
 
 def _result(names: t.Sequence[str], ends: t.Sequence[str]) -> Result:

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Steps of gpu_queue: check, write flavors and queues, wait until Kueue has taken them, hand quotas over."""
 
 from __future__ import annotations
@@ -20,7 +19,8 @@ from .._quota import options as quota_options, resource_quota, steps as quota_st
 from . import handover, judge, manifest, options, refusals
 from .options import GpuQueueParams, Queue
 
-# Red Hat's operator manages the Jobs of namespaces with this label alone.
+# Red Hat's operator, which serves this kind, manages the Jobs of namespaces with this label alone.
+RED_HATS: t.Final = "kueue.openshift.io/v1"
 MANAGED: t.Final = "kueue.openshift.io/managed"
 GRACE: t.Final = 15.0
 Result = dict[str, t.Any]
@@ -34,11 +34,13 @@ class Kinds(t.NamedTuple):
     cluster_queue: Kind
     local_queue: Kind
     workload: Kind
+    topology: Kind | None
 
 
 class _Seen(t.NamedTuple):
-    """What is there before the first write. managed: the label of Red Hat's operator is needed."""
+    """What is there before the first write. is_labelled: Red Hat's operator runs Kueue, by a label."""
 
+    topologies: list[KubeObject]
     flavors: list[KubeObject]
     queues: list[KubeObject]
     local: list[KubeObject]
@@ -52,8 +54,18 @@ def kinds(api: Api) -> Kinds | None:
     for version in kueue.VERSIONS:
         with contextlib.suppress(KindNotServedError):
             names = (kueue.FLAVOR, kueue.QUEUE, kueue.LOCAL_QUEUE, kueue.WORKLOAD)
-            return Kinds(version, *(api.resolve(f"{kueue.GROUP}/{version}", one) for one in names))
+            flavor, queue, local, workload = (api.resolve(f"{kueue.GROUP}/{version}", one) for one in names)
+            topology = _optional(api, f"{kueue.GROUP}/{version}", kueue.TOPOLOGY)
+            return Kinds(version, flavor, queue, local, workload, topology)
     return None
+
+
+def _optional(api: Api, api_version: str, kind: str) -> Kind | None:
+    """Return a kind that some clusters do not serve in this version, or None."""
+    try:
+        return api.resolve(api_version, kind)
+    except KindNotServedError:
+        return None
 
 
 def present(api: Api, params: GpuQueueParams) -> Result:
@@ -61,18 +73,20 @@ def present(api: Api, params: GpuQueueParams) -> Result:
 
     Raises AcceleratorError before the first write for anything that is in the way.
     """
-    wanted = options.read(params)
+    wanted, levels = options.read(params), options.levels(params)
     handover.refuse(options.pools(params).values(), wanted)
     if not wanted:
         return {"queues": [], "handed_over": []}
     served = kinds(api)
     if served is None:
         raise refusals.no_kueue()
-    seen = _look(api, served, wanted)
+    if levels and not served.topology:
+        raise refusals.no_topology()
+    seen = _look(api, served, wanted, levels)
     missing = _check(api, params, served, seen, wanted)
     _write(api, params, served, seen, wanted, missing)
     queues = seen.queues if api.check_mode else _wait(api, served, wanted)
-    _warn(api, wanted, queues)
+    _warn(api, wanted, queues, levels)
     over = _hand_over(api, wanted, seen.quotas)
     return {
         "queues": [judge.summarize(one, named(queues, one.name)) for one in wanted],
@@ -80,26 +94,18 @@ def present(api: Api, params: GpuQueueParams) -> Result:
     }
 
 
-def _look(api: Api, served: Kinds, wanted: t.Sequence[Queue]) -> _Seen:
+def _look(api: Api, served: Kinds, wanted: t.Sequence[Queue], levels: t.Sequence[str]) -> _Seen:
     spaces = {space for one in wanted for space in one.namespaces}
     names = {one.name for one in wanted}
     return _Seen(
+        api.list(served.topology) if served.topology and levels else [],
         api.list(served.flavor),
         api.list(served.cluster_queue),
         [one for one in api.list(served.local_queue) if _space(one) in spaces or _queue_of(one) in names],
         quota_steps.quotas(api, sorted(spaces)),
         api.list(quota_steps.NAMESPACE, metadata_only=True),
-        _has_operator(api),
+        _optional(api, RED_HATS, "Kueue") is not None,
     )
-
-
-def _has_operator(api: Api) -> bool:
-    """Return whether Red Hat's operator runs Kueue."""
-    try:
-        api.resolve("kueue.openshift.io/v1", "Kueue")
-    except KindNotServedError:
-        return False
-    return True
 
 
 def _check(
@@ -109,6 +115,7 @@ def _check(
     missing = _missing(params, seen, wanted)
     refusals.borrowing_from_itself(wanted, seen.queues, _cohorts(api, served))
     for obj in _objects(params, served, wanted):
+        refusals.fixed(_live(seen, obj), obj)
         refusals.foreign(_live(seen, obj), obj, params["adopt"])
     for one in wanted:
         for obj in manifest.local_queues(served.version, one):
@@ -133,24 +140,31 @@ def _missing(params: GpuQueueParams, seen: _Seen, wanted: t.Sequence[Queue]) -> 
 
 
 def _cohorts(api: Api, served: Kinds) -> set[str]:
-    """Return the names of the Cohort objects; older releases serve none in this version."""
-    try:
-        kind = api.resolve(f"{kueue.GROUP}/{served.version}", "Cohort")
-    except KindNotServedError:
-        return set()
-    return {name(one) for one in api.list(kind, metadata_only=True)}
+    """Return the names of the Cohort objects."""
+    kind = _optional(api, f"{kueue.GROUP}/{served.version}", "Cohort")
+    return {name(one) for one in api.list(kind, metadata_only=True)} if kind else set()
 
 
 def _objects(params: GpuQueueParams, served: Kinds, wanted: t.Sequence[Queue]) -> list[KubeObject]:
     """Return the objects to apply, in their order: Kueue reads a flavor before the queue that names it."""
     pools = {one.pool.name: one.pool for queue in wanted for one in queue.shares}
-    flavors = [manifest.flavor(served.version, one, params["tolerate"]) for one in pools.values()]
+    levels = params["topology"]
+    topologies = [manifest.topology(served.version, levels)] if levels else []
+    flavors = [
+        manifest.flavor(served.version, one, params["tolerate"], bool(levels)) for one in pools.values()
+    ]
     queues = [manifest.cluster_queue(served.version, one) for one in wanted]
-    return [*flavors, *queues, *(obj for one in wanted for obj in manifest.local_queues(served.version, one))]
+    local = [obj for one in wanted for obj in manifest.local_queues(served.version, one)]
+    return [*topologies, *flavors, *queues, *local]
 
 
 def _live(seen: _Seen, wanted: KubeObject) -> KubeObject | None:
-    by_kind = {kueue.FLAVOR: seen.flavors, kueue.QUEUE: seen.queues, kueue.LOCAL_QUEUE: seen.local}
+    by_kind = {
+        kueue.TOPOLOGY: seen.topologies,
+        kueue.FLAVOR: seen.flavors,
+        kueue.QUEUE: seen.queues,
+        kueue.LOCAL_QUEUE: seen.local,
+    }
     space = wanted["metadata"].get("namespace")
     own = [one for one in by_kind[wanted["kind"]] if one["metadata"].get("namespace") == space]
     return named(own, name(wanted)) or None
@@ -164,8 +178,9 @@ def _write(
     wanted: t.Sequence[Queue],
     missing: t.Sequence[str],
 ) -> None:
+    managed = {MANAGED: "true"} if seen.is_labelled else {}
     for space in missing:
-        metadata = {"name": space, "labels": {PURPOSE: TEAM}}
+        metadata = {"name": space, "labels": {PURPOSE: TEAM, **managed}}
         # Without the label of ownership: what the team puts into it is never ours to delete.
         api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}, own=False)
     if seen.is_labelled:
@@ -212,8 +227,10 @@ def _wait(api: Api, served: Kinds, wanted: t.Sequence[Queue]) -> list[KubeObject
     return api.wait(queries, judged, "queues of Kueue", on_timeout_code=judge.CODE)["queues"]
 
 
-def _warn(api: Api, wanted: t.Sequence[Queue], queues: t.Sequence[KubeObject]) -> None:
-    for text in judge.remarks(wanted):
+def _warn(
+    api: Api, wanted: t.Sequence[Queue], queues: t.Sequence[KubeObject], levels: t.Sequence[str]
+) -> None:
+    for text in (*judge.remarks(wanted), *(judge.unreachable(wanted) if levels else ())):
         api.warn(text)
     for one in wanted:
         live = named(queues, one.name)

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Limits of a ResourceQuota: the keys that the API server enforces, and their amounts."""
 
 from __future__ import annotations
@@ -66,6 +65,12 @@ def is_device(name: str) -> bool:
 def device_of(name: str) -> str:
     """Return the extended resource or the DeviceClass that a key of devices counts."""
     return counted_by(name) or name.removeprefix(REQUESTS)
+
+
+def ignored(name: str) -> str:
+    """Return the key that counts, for one that the API server accepts and never enforces; otherwise ""."""
+    is_counted = name.startswith(REQUESTS) or _OTHER_COUNTED.search(name)
+    return "" if "/" not in name or is_counted else REQUESTS + name.removeprefix("limits.")
 
 
 def _check_key(name: str) -> None:

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Options of gpu_quota: the quotas that a task asks for, checked before the first request."""
 
 from __future__ import annotations
@@ -11,7 +10,21 @@ import typing as t
 from .._core import namespaces
 from .._core.errors import AcceleratorError, InputError
 from .._frame.argspec import StateParams
-from . import keys, resource_quota
+from . import cluster_quota, keys, limit_range, resource_quota, scopes
+
+# The options of one quota, but for its namespace.
+ONE: t.Final[dict[str, t.Any]] = {
+    "name": {"type": "str", "default": "gpu-quota"},
+    "gpus": {"type": "int"},
+    "claims": {"type": "bool", "default": False},
+    "hard": {"type": "dict"},
+    "priority_classes": {"type": "list", "elements": "str"},
+    "limit_range": {"type": "dict", "options": {one: {"type": "str"} for one in limit_range.RESOURCES}},
+}
+PLANNED: t.Final[dict[str, t.Any]] = {
+    "type": "dict",
+    "options": {one: {"type": "list", "elements": "str"} for one in ("resources", "priority_classes")},
+}
 
 
 class QuotaParams(t.TypedDict):
@@ -22,6 +35,22 @@ class QuotaParams(t.TypedDict):
     gpus: int | None
     claims: bool
     hard: dict[str, t.Any] | None
+    priority_classes: list[str] | None
+    limit_range: LimitRangeParams | None
+
+
+class LimitRangeParams(t.TypedDict):
+    """Default requests of containers."""
+
+    cpu: str | None
+    memory: str | None
+
+
+class PlannedParams(t.TypedDict):
+    """What the cluster will have: resources of nodes, and PriorityClasses."""
+
+    resources: list[str] | None
+    priority_classes: list[str] | None
 
 
 class GpuQuotaParams(StateParams):
@@ -32,11 +61,15 @@ class GpuQuotaParams(StateParams):
     gpus: int | None
     claims: bool
     hard: dict[str, t.Any] | None
+    priority_classes: list[str] | None
+    limit_range: LimitRangeParams | None
     quotas: list[QuotaParams] | None
+    cluster_quotas: list[cluster_quota.ClusterQuotaParams] | None
     create_namespace: bool
     namespaces: list[str] | None
     adopt: t.Literal["report", "take"]
     nodes_exist: bool
+    planned: PlannedParams | None
     prove: bool
 
 
@@ -46,6 +79,14 @@ class Wanted(t.NamedTuple):
     namespace: str
     name: str
     limits: dict[str, str]
+    # Only pods of these priority classes count; without one all pods do.
+    classes: tuple[str, ...] = ()
+    # Default requests of the namespace's LimitRange; None if the task asks for no LimitRange.
+    defaults: dict[str, str] | None = None
+
+    @property
+    def selector(self) -> dict[str, t.Any] | None:
+        return scopes.selector(self.classes)
 
     @property
     def title(self) -> str:
@@ -54,19 +95,23 @@ class Wanted(t.NamedTuple):
 
 def named(params: GpuQuotaParams) -> list[tuple[str, str]]:
     """Return namespace and name of each quota."""
-    if params["quotas"] is None:
-        return [(str(params["namespace"]), params["name"])]
-    return [(one["namespace"], one["name"]) for one in params["quotas"]]
+    if params["namespace"] is not None:
+        return [(params["namespace"], params["name"])]
+    return [(one["namespace"], one["name"]) for one in params["quotas"] or []]
+
+
+def with_limit_range(params: GpuQuotaParams) -> list[tuple[str, str]]:
+    """Return namespace and name of each quota that has a LimitRange."""
+    asked = params["quotas"] or [] if params["namespace"] is None else [params]
+    return [place for place, one in zip(named(params), asked, strict=True) if one["limit_range"] is not None]
 
 
 def read(params: GpuQuotaParams) -> list[Wanted]:
     """Return the quotas with canonical limits. Raises InputError; sends no request."""
-    asked = params["quotas"]
-    if asked is None:
-        limits = keys.hard(params["gpus"], params["hard"], params["claims"])
-        found = [Wanted(str(params["namespace"]), params["name"], limits)]
+    if params["namespace"] is not None:
+        found = [_wanted(params["namespace"], params)]
     else:
-        found = [_entry(index, one) for index, one in enumerate(asked)]
+        found = [_entry(index, one) for index, one in enumerate(params["quotas"] or [])]
     for index, one in enumerate(found):
         if params["prove"]:
             resource_quota.check_provable(one.limits)
@@ -80,10 +125,17 @@ def read(params: GpuQuotaParams) -> list[Wanted]:
 
 def _entry(index: int, one: QuotaParams) -> Wanted:
     try:
-        return Wanted(one["namespace"], one["name"], keys.hard(one["gpus"], one["hard"], one["claims"]))
+        return _wanted(one["namespace"], one)
     except InputError as exc:
         exc.message = f"quotas[{index}] ({one['namespace']}): {exc.message}"
         raise
+
+
+def _wanted(namespace: str, one: QuotaParams | GpuQuotaParams) -> Wanted:
+    limits = keys.hard(one["gpus"], one["hard"], one["claims"])
+    classes = tuple(one["priority_classes"] or ())
+    scopes.check(limits, classes)
+    return Wanted(namespace, one["name"], limits, classes, limit_range.read(one["limit_range"]))
 
 
 def of_platform(namespace: str) -> InputError:

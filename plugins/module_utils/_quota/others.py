@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Limits of a quota that another field manager set, or of a quota that we did not create."""
 
 from __future__ import annotations
@@ -12,13 +11,23 @@ from .._core import quantity
 from .._core.adoption import keeper
 from .._core.objects import KubeObject
 from .._core.ownership import MANAGER, owned
+from . import scopes
+from .scopes import SELECTOR
 
 # The API server names this manager when nobody is recorded for a field.
 _NOBODY: t.Final = "before-first-apply"
 
 
+# Not the name of a resource.
+SCOPES: t.Final = "scopes"
+_WITHOUT: t.Final = {SCOPES: "none"}
+
+
 class Kept(t.NamedTuple):
-    """A limit that differs from what was asked. live: None if the quota has no such limit."""
+    """A limit that differs from what was asked. live: None if the quota has no such limit.
+
+    The key SCOPES stands for the scopes of the quota, which decide which pods it counts.
+    """
 
     key: str
     asked: str
@@ -27,11 +36,14 @@ class Kept(t.NamedTuple):
 
     def as_result(self) -> dict[str, t.Any]:
         """Return the entry of the module's result."""
-        return {"path": f"spec.hard.{self.key}", **self._asdict()}
+        path = SELECTOR if self.key == SCOPES else f"spec.hard.{self.key}"
+        return {"path": path, **self._asdict()}
 
 
-def differing(live: KubeObject | None, limits: t.Mapping[str, str]) -> list[Kept]:
-    """Return the limits that others set to something else."""
+def differing(
+    live: KubeObject | None, limits: t.Mapping[str, str], selector: t.Mapping[str, t.Any] | None = None
+) -> list[Kept]:
+    """Return the limits, and the scopes, that others set to something else."""
     if live is None:
         return []
     hard: dict[str, str] = (live.get("spec") or {}).get("hard") or {}
@@ -41,14 +53,31 @@ def differing(live: KubeObject | None, limits: t.Mapping[str, str]) -> list[Kept
         manager = _manager(live, key) if owned(live) else _manager(live, key) or keeper(live)
         if manager and (now is None or quantity.parse(now) != quantity.parse(asked)):
             found.append(Kept(key, asked, now, manager))
-    return found
+    return [*found, *_scopes(live, selector)]
+
+
+def _scopes(live: KubeObject, selector: t.Mapping[str, t.Any] | None) -> list[Kept]:
+    spec = live.get("spec") or {}
+    asked, now = ({"scopeSelector": selector} if selector else {}), scopes.shown(spec)
+    manager = _owner(live, "f:scopeSelector", "f:scopes")
+    if not owned(live):
+        manager = manager or keeper(live)
+    if now == scopes.shown(asked) or not manager:
+        return []
+    return [Kept(SCOPES, scopes.shown(asked) or "none", now or None, manager)]
+
+
+def has_scopes_of_others(live: KubeObject, selector: t.Mapping[str, t.Any] | None) -> bool:
+    """Return whether another manager set scopes that were not asked for."""
+    return bool(_scopes(live, selector))
 
 
 def warning(live: KubeObject, kept: t.Sequence[Kept]) -> str:
     """Return the sentence about limits that were kept."""
     metadata = live["metadata"]
     lines = [
-        f"{one.key} stays {one.live or 'without a limit'} (asked: {one.asked}, set by {one.manager})"
+        f"{one.key} stays {one.live or _WITHOUT.get(one.key, 'without a limit')} "
+        f"(asked: {one.asked}, set by {one.manager})"
         for one in kept
     ]
     return (
@@ -65,8 +94,14 @@ def is_nobodys(live: KubeObject | None) -> bool:
 
 def _manager(live: KubeObject, key: str) -> str:
     """Return the other manager that set this limit, or ""."""
+    return _owner(live, "f:hard", inner=f"f:{key}")
+
+
+def _owner(live: KubeObject, *fields: str, inner: str = "") -> str:
+    """Return the other manager of one of these fields of the spec, or "". inner: a field in the field."""
     for one in live["metadata"].get("managedFields") or []:
-        hard = ((one.get("fieldsV1") or {}).get("f:spec") or {}).get("f:hard") or {}
-        if f"f:{key}" in hard and one.get("manager") not in (MANAGER, _NOBODY) and not one.get("subresource"):
+        spec = (one.get("fieldsV1") or {}).get("f:spec") or {}
+        has = any(field in spec and (not inner or inner in spec[field]) for field in fields)
+        if has and one.get("manager") not in (MANAGER, _NOBODY) and not one.get("subresource"):
             return str(one.get("manager"))
     return ""

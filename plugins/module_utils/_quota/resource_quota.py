@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """ResourceQuota: the object, its usage and who uses it up, and the proof that the API server enforces it."""
 
 from __future__ import annotations
@@ -15,23 +14,34 @@ from .._core.errors import AcceleratorError, InputError
 from .._core.objects import KubeObject
 from .._core.readiness import Readiness, pending, ready
 from .._nodes import dra
-from . import keys
+from . import keys, scopes, use
+from .scopes import SELECTOR
 
 Limits = t.Mapping[str, str]
-_COUNT_REMEDY: t.Final = (
+COUNT_REMEDY: t.Final = (
     "Run `oc get clusteroperator kube-controller-manager`: this component counts the usage."
 )
 PROOF_PATIENCE: t.Final = 10.0  # seconds: admission reads quotas from a cache, and sees a new one late
 _PROOF_IMAGE: t.Final = "registry.k8s.io/pause:3.10"  # never pulled: the pod is only a dry run
 
 
-def build(name: str, namespace: str, limits: Limits) -> KubeObject:
-    """Return the ResourceQuota to apply."""
+def build(
+    name: str,
+    namespace: str,
+    limits: Limits,
+    selector: t.Mapping[str, t.Any] | None = None,
+    annotations: t.Mapping[str, str] | None = None,
+) -> KubeObject:
+    """Return the ResourceQuota to apply. selector: its scopeSelector, if it counts only some pods."""
     return {
         "apiVersion": "v1",
         "kind": "ResourceQuota",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {"hard": dict(limits)},
+        "metadata": {
+            "name": name,
+            "namespace": namespace,
+            **({"annotations": dict(annotations)} if annotations else {}),
+        },
+        "spec": {"hard": dict(limits), **({"scopeSelector": selector} if selector else {})},
     }
 
 
@@ -49,7 +59,7 @@ def judge(quotas: t.Iterable[KubeObject], name: str, limits: Limits) -> Readines
     ]
     if missing:
         message = f"the quota controller has not yet counted {', '.join(missing)}"
-        return pending("NotCounted", message, code="QUOTA-NOT-COUNTED", remedy=_COUNT_REMEDY)
+        return pending("NotCounted", message, code="QUOTA-NOT-COUNTED", remedy=COUNT_REMEDY)
     return ready("Counted", "usage is known for every resource")
 
 
@@ -68,71 +78,17 @@ def is_used(facts: t.Mapping[str, t.Any]) -> bool:
     return any(entry["used"] not in (None, "0") for name, entry in usage.items() if keys.is_device(name))
 
 
-def offering(node: KubeObject) -> KubeObject:
-    """Return only what the doubts need of a node: thousands of whole nodes would fill the memory."""
-    return {"status": {"allocatable": (node.get("status") or {}).get("allocatable")}}
+def counted(
+    quotas: t.Iterable[KubeObject], limits: t.Iterable[str], name: str | None = None
+) -> dict[str, str]:
+    """Return what the namespace uses of each key that one of its quotas without scopes counts.
 
-
-def offer_all(nodes: t.Iterable[KubeObject], wanted: t.Iterable[str]) -> bool:
-    """Return whether each resource is offered by one of the nodes."""
-    return set(wanted) <= _offered(nodes)
-
-
-def _offered(nodes: t.Iterable[KubeObject]) -> set[str]:
-    return {one for node in nodes for one in ((node.get("status") or {}).get("allocatable") or {})}
-
-
-def doubts(
-    name: str,
-    limits: Limits,
-    nodes: t.Sequence[KubeObject] | None,
-    quotas: t.Iterable[KubeObject],
-    known: t.Sequence[KubeObject] | None = None,
-) -> list[str]:
-    """Return warnings: devices that no node has, and other quotas that are reached first.
-
-    nodes, known (the DeviceClasses): None when they are not known.
+    name: the quota with scopes that alone counts what it limits.
     """
-    offered = _offered(nodes or ())
-    missing = [one for one in keys.extended(limits) if nodes is not None and one not in offered]
-    found = [
-        f"No node advertises {one}: quota {name} limits something that does not exist (yet)."
-        for one in missing
-    ]
-    there = {one["metadata"]["name"] for one in known or ()}
-    lacking = [one for one in keys.classes(limits) if known is not None and one not in there]
-    found += [
-        f"There is no DeviceClass {one}: quota {name} limits something that does not exist (yet)."
-        for one in lacking
-    ]
-    return found + [
-        f"Quota {one} of the same namespace leaves less; quota {name} is never reached."
-        for one in stricter(name, limits, quotas)
-    ]
-
-
-def stricter(name: str, limits: Limits, quotas: t.Iterable[KubeObject]) -> list[str]:
-    """Return `name (key: limit)` of the namespace's other quotas that leave less than this one."""
-    found = []
-    for quota in quotas:
-        spec = quota.get("spec") or {}
-        other, held = quota["metadata"]["name"], spec.get("hard") or {}
-        if other == name or spec.get("scopes") or spec.get("scopeSelector"):
-            continue
-        found += [
-            f"{other} ({key}: {held[key]})"
-            for key, value in limits.items()
-            if key in held and quantity.parse(held[key]) < quantity.parse(value)
-        ]
-    return found
-
-
-def counted(quotas: t.Iterable[KubeObject], limits: t.Iterable[str]) -> dict[str, str]:
-    """Return what the namespace uses of each key that one of its quotas without scopes counts."""
     found: dict[str, str] = {}
     for quota in quotas:
-        spec = quota.get("spec") or {}
-        if not spec.get("scopes") and not spec.get("scopeSelector"):
+        is_asked = not scopes.are_set(quota.get("spec") or {}) if name is None else named([quota], name)
+        if is_asked:
             found |= (quota.get("status") or {}).get("used") or {}
     return {key: found[key] for key in limits if key in found}
 
@@ -167,15 +123,22 @@ def no_namespace(namespace: str) -> AcceleratorError:
     )
 
 
-def holders(limits: t.Iterable[str], pods: t.Iterable[KubeObject]) -> list[dict[str, t.Any]]:
-    """Return each pod that holds limited devices, with its requests; ended pods hold nothing."""
+def holders(
+    limits: t.Iterable[str], pods: t.Iterable[KubeObject], classes: t.Collection[str] = ()
+) -> list[dict[str, t.Any]]:
+    """Return each pod that holds limited devices, with its owner and requests; ended pods hold nothing.
+
+    classes: the priority classes whose pods alone count; all pods without one.
+    """
     names, held = keys.extended(limits), []
     for pod in pods:
         if (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
             continue
+        if classes and (pod.get("spec") or {}).get("priorityClassName") not in classes:
+            continue
         amounts = {name: amount for name in names if (amount := _requested(pod, name))}
         if amounts:
-            held.append({"pod": pod["metadata"]["name"], "requests": amounts})
+            held.append({"pod": pod["metadata"]["name"], "owner": use.owner(pod), "requests": amounts})
     return held
 
 
@@ -186,12 +149,11 @@ def claimants(limits: t.Iterable[str], claims: t.Iterable[KubeObject]) -> list[d
     """
     names, held = keys.classes(limits), []
     for claim in claims:
-        amounts = {name: amount for name, amount in dra.asked(claim).items() if name in names}
+        amounts = {name: amount for name, amount in asked(claim).items() if name in names}
         if amounts:
-            pods = dra.users(claim)
-            held.append(
-                {"pod": pods[0] if pods else "", "claim": claim["metadata"]["name"], "requests": amounts}
-            )
+            pods, title = dra.users(claim), claim["metadata"]["name"]
+            who = {"kind": "Pod", "name": pods[0]} if pods else {"kind": "ResourceClaim", "name": title}
+            held.append({"pod": pods[0] if pods else "", "claim": title, "owner": who, "requests": amounts})
     return held
 
 
@@ -219,10 +181,13 @@ def check_provable(limits: t.Mapping[str, str]) -> None:
         )
 
 
-def proof(live: KubeObject, limits: t.Mapping[str, str]) -> KubeObject:
-    """Return a pod, or a claim if the quota counts claimed devices, that asks for one more than is left."""
+def proof(live: KubeObject, limits: t.Mapping[str, str], priority_class: str = "") -> KubeObject:
+    """Return a pod, or a claim if the quota counts claimed devices, that asks for one more than is left.
+
+    priority_class: the class of the pod, if the quota counts only pods of some classes.
+    """
     if names := keys.extended(limits):
-        return _proof_pod(live, names[0], _over(live, limits, keys.REQUESTS + names[0]))
+        return _proof_pod(live, names[0], _over(live, limits, keys.REQUESTS + names[0]), priority_class)
     (name, *_others) = keys.classes(limits)
     return dra.claim(
         "gpu-quota-proof-",
@@ -237,7 +202,7 @@ def _over(live: KubeObject, limits: t.Mapping[str, str], key: str) -> int:
     return max(1, int(quantity.parse(limits[key]) - quantity.parse(used)) + 1)
 
 
-def _proof_pod(live: KubeObject, name: str, over: int) -> KubeObject:
+def _proof_pod(live: KubeObject, name: str, over: int, priority_class: str) -> KubeObject:
     """Return a pod that requests too much, with cpu and memory, since another quota may require them."""
     amounts = {"cpu": "1m", "memory": "1Mi", name: str(over)}
     container = {
@@ -253,6 +218,7 @@ def _proof_pod(live: KubeObject, name: str, over: int) -> KubeObject:
         "automountServiceAccountToken": False,
         "securityContext": security,
         "containers": [container],
+        **({"priorityClassName": priority_class} if priority_class else {}),
     }
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
@@ -271,3 +237,28 @@ def not_enforced(live: KubeObject, limits: t.Mapping[str, str]) -> AcceleratorEr
     remedy = "Check that the admission plugin ResourceQuota is on, and that the quota has no scopes."
     evidence = [f"{name}: {value}" for name, value in limits.items()]
     return AcceleratorError("QUOTA-NOT-ENFORCED", message, remedy, evidence)
+
+
+def void(title: str, message: str, path: str) -> AcceleratorError:
+    """Return the error for a quota that counts no pod with a device, since another manager gave it scopes."""
+    namespace, _slash, name = title.partition("/")
+    remedy = (
+        "Set gpu_policy_adopt: take (module option adopt)."
+        if path.startswith(SELECTOR)
+        else f"Run `oc delete resourcequota {name} -n {namespace}`, and run this again: scopes never change."
+    )
+    return AcceleratorError("QUOTA-COUNTS-NOTHING", f"{title}: {message}", remedy)
+
+
+def asked(one: KubeObject) -> dict[str, int]:
+    """Return DeviceClass -> number of devices that a quota counts for the claim.
+
+    Alternatives and claims of all devices are not included.
+    """
+    found: dict[str, int] = {}
+    for request in ((one.get("spec") or {}).get("devices") or {}).get("requests") or []:
+        exactly = request.get("exactly") or {}
+        if exactly.get("deviceClassName"):
+            name = exactly["deviceClassName"]
+            found[name] = found.get(name, 0) + int(exactly.get("count") or 1)
+    return found

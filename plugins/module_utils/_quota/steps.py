@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Steps of the module gpu_quota: apply the quotas, wait until they count, find who uses them, prove them."""
 
 from __future__ import annotations
@@ -15,7 +14,20 @@ from .._core.objects import KubeObject
 from .._core.ownership import PURPOSE, TEAM, owned
 from .._kube.client import Api, Query
 from .._kube.kinds import known
-from . import keys, options, others, resource_quota
+from . import (
+    cluster_quota,
+    cluster_steps,
+    findings,
+    keys,
+    limit_range,
+    limit_range_steps,
+    options,
+    others,
+    resource_quota,
+    scopes,
+    use,
+)
+from .findings import Finding
 from .offered import Offered
 from .options import GpuQuotaParams, Wanted
 
@@ -28,10 +40,12 @@ Live = dict[str, list[KubeObject]]
 def absent(api: Api, params: GpuQuotaParams) -> dict[str, t.Any]:
     """Delete the quotas that this collection created, and return their names and namespaces."""
     found = []
+    for namespace, name in options.with_limit_range(params):
+        limit_range_steps.absent(api, namespace, name)
     for namespace, name in options.named(params):
         api.delete(QUOTA, name, namespace)
         found.append({"name": name, "namespace": namespace})
-    return _facts(params, found)
+    return _facts(params, found, cluster_steps.absent(api, params))
 
 
 def present(api: Api, params: GpuQuotaParams) -> dict[str, t.Any]:
@@ -40,25 +54,35 @@ def present(api: Api, params: GpuQuotaParams) -> dict[str, t.Any]:
     A quota that fails does not keep the others from being applied. Raises AcceleratorError with the first
     failure, for example if a namespace is missing, or if the API server would admit more than the limit.
     """
-    wanted = options.read(params)
+    wanted, across = options.read(params), cluster_quota.read(params["cluster_quotas"] or [])
+    theirs = cluster_steps.look(api, params, across)
     live = quotas(api, list(dict.fromkeys(one.namespace for one in wanted)))
     create_namespaces(api, params, wanted, live)
-    offered, found, failures = Offered(api), list[dict[str, t.Any]](), list[AcceleratorError]()
+    offered, found, failures = Offered(api, params), list[dict[str, t.Any]](), list[AcceleratorError]()
     for one in wanted:
         try:
-            found.append(_present(api, params, one, live[one.namespace], offered))
+            plan = limit_range_steps.look(api, one, wanted, live[one.namespace])
+            found.append(_present(api, params, one, live[one.namespace], offered, plan))
         except AcceleratorError as exc:
             failures.append(exc)
+    told: list[dict[str, t.Any]] = []
+    try:
+        told = cluster_steps.present(api, params, across, theirs)
+    except AcceleratorError as exc:
+        failures.append(exc)
     if failures:
         first, *more = failures
         first.evidence += [f"{exc.code}: {exc.message}" for exc in more]
-        first.facts |= _facts(params, found) if found else {}
+        first.facts |= _facts(params, found, told) if found else {}
         raise first
-    return _facts(params, found)
+    return _facts(params, found, told)
 
 
-def _facts(params: GpuQuotaParams, found: list[dict[str, t.Any]]) -> dict[str, t.Any]:
-    return {"quota": found[0]} if params["quotas"] is None else {"quotas": found}
+def _facts(
+    params: GpuQuotaParams, found: list[dict[str, t.Any]], across: list[dict[str, t.Any]]
+) -> dict[str, t.Any]:
+    facts = {"quotas": found} if params["namespace"] is None else {"quota": found[0]}
+    return facts if params["cluster_quotas"] is None else {**facts, "cluster_quotas": across}
 
 
 def quotas(api: Api, namespaces: t.Sequence[str]) -> Live:
@@ -95,12 +119,20 @@ def create_namespaces(api: Api, params: GpuQuotaParams, wanted: t.Iterable[Wante
 
 
 def _present(
-    api: Api, params: GpuQuotaParams, one: Wanted, seen: list[KubeObject], offered: Offered
+    api: Api,
+    params: GpuQuotaParams,
+    one: Wanted,
+    seen: list[KubeObject],
+    offered: Offered,
+    plan: limit_range.Plan | None,
 ) -> dict[str, t.Any]:
     before = len(api.changes)
     live = resource_quota.named(seen, one.name)
-    kept = [] if params["adopt"] == "take" else others.differing(live, one.limits)
-    applied, limits = _applied(api, one, live, kept, params["adopt"] == "take")
+    takes = params["adopt"] == "take"
+    kept = [] if takes else others.differing(live, one.limits, one.selector)
+    limit_range_steps.before(api, one, plan)
+    applied, limits = _applied(api, one, live, kept, takes)
+    limit_range_steps.after(api, plan, applied)
     is_changed = len(api.changes) > before
     if is_changed or not resource_quota.judge(seen, one.name, limits).is_ready:
         seen = api.wait(
@@ -110,59 +142,112 @@ def _present(
             on_timeout_code="QUOTA-NOT-COUNTED",
         )["quotas"]
     now = applied if api.check_mode else resource_quota.named(seen, one.name) or applied
-    # Nodes and classes are read only for limits that are new: thousands of nodes are many pages.
-    is_compared = is_changed and params["nodes_exist"]
-    nodes, classes = (offered.nodes(limits), offered.classes(limits)) if is_compared else (None, None)
-    for text in resource_quota.doubts(one.name, limits, nodes, seen, classes):
+    told = _findings(one, now, limits, seen, offered if is_changed else None)
+    told += limit_range.findings(one.name, plan.lacking) if plan else []
+    for text in [finding.warning for finding in told]:
         api.warn(text)
-    for text in resource_quota.overused(one.title, limits, _used(api, one, limits, seen, is_changed)):
+    used, holding = _used(api, one, limits, seen, is_changed)
+    for text in resource_quota.overused(one.title, limits, used):
         api.warn(text)
     facts = resource_quota.summarize(now, limits)
     facts["kept"] = [field.as_result() for field in kept]
-    facts["holders"] = holders(api, one.namespace, limits) if resource_quota.is_used(facts) else []
-    facts["proof"] = prove(api, now, limits) if params["prove"] and not api.check_mode else None
+    facts["findings"] = [finding.as_result() for finding in told]
+    if resource_quota.is_used(facts) and not holding:
+        holding = holders(api, one, limits)
+    facts["holders"], facts["use"] = holding, use.summarize(holding)
+    facts["proof"] = _proof(api, one, now, limits, told) if params["prove"] else None
     return facts
+
+
+def _findings(
+    one: Wanted,
+    now: KubeObject,
+    limits: t.Mapping[str, str],
+    seen: list[KubeObject],
+    offered: Offered | None,
+) -> list[Finding]:
+    """Return what counts nothing, and which other quota allows less.
+
+    offered: None if nothing changed. Nodes and classes are read only for what is new: thousands of nodes are
+    many pages.
+    """
+    quotas = [now, *(quota for quota in seen if quota["metadata"]["name"] != one.name)]
+    known = findings.Known() if offered is None else offered.known(limits, quotas)
+    is_scoped = scopes.are_set(now.get("spec") or {})
+    return findings.of_limits(one.name, limits, known) + findings.of_quotas(
+        one.name, limits, quotas, known, is_scoped
+    )
+
+
+def _proof(
+    api: Api, one: Wanted, now: KubeObject, limits: t.Mapping[str, str], told: t.Sequence[Finding]
+) -> str | None:
+    """Return what the server said. Raises AcceleratorError for a quota that its scopes make void."""
+    if api.check_mode:
+        return None
+    if void := findings.first_void(told, one.name):
+        if not others.has_scopes_of_others(now, one.selector):
+            return _not_proven(api, now, void.message)
+        raise resource_quota.void(one.title, void.message, void.path)
+    return prove(api, now, limits, one.classes[0] if one.classes else "")
 
 
 def _applied(
     api: Api, one: Wanted, live: KubeObject | None, kept: t.Sequence[others.Kept], takes: bool
 ) -> tuple[KubeObject, dict[str, str]]:
-    """Apply the limits that are ours to set; return the quota as it is then, and its limits."""
+    """Apply what is ours to set; return the quota as it is then, and its limits."""
     theirs = {field.key: field.live for field in kept}
     limits = {key: theirs.get(key, value) for key, value in one.limits.items()}
     valid = {key: value for key, value in limits.items() if value is not None}
     if live is not None and kept:
         api.warn(others.warning(live, kept))
-        if not owned(live) or len(kept) == len(one.limits):
+        if not owned(live) or set(theirs) >= set(one.limits):
             return live, valid
     own = {key: value for key, value in one.limits.items() if key not in theirs}
-    manifest = resource_quota.build(one.name, one.namespace, own)
+    selector = None if others.SCOPES in theirs else one.selector
+    if live is not None and takes:
+        live = _without_scopes(api, one, live)
+    marks = {limit_range.MARK: limit_range.title(one.name)} if one.defaults else None
+    manifest = resource_quota.build(one.name, one.namespace, own, selector, marks)
     force = takes or (live is not None and others.is_nobodys(live))
     return api.apply(manifest, force_conflicts=force, live=live), valid
 
 
+def _without_scopes(api: Api, one: Wanted, live: KubeObject) -> KubeObject:
+    """Return the quota without the scopeSelector of another manager: an apply cannot take it away."""
+    if one.selector or not others.has_scopes_of_others(live, None):
+        return live
+    body = {"spec": {"scopeSelector": None}}
+    return api.merge_patch(QUOTA, one.name, one.namespace, body)
+
+
 def _used(
     api: Api, one: Wanted, limits: t.Mapping[str, str], seen: list[KubeObject], is_changed: bool
-) -> dict[str, str]:
-    """Return what the namespace uses. In check mode pods and claims say it where no quota counts yet."""
-    used = resource_quota.counted(seen, limits)
+) -> tuple[dict[str, str], list[dict[str, t.Any]]]:
+    """Return what the namespace uses, and its holders if they had to be read.
+
+    In check mode pods and claims say it where no quota counts yet.
+    """
+    used = resource_quota.counted(seen, limits, one.name if one.classes else None)
+    holding: list[dict[str, t.Any]] = []
     if api.check_mode and is_changed and any(keys.is_device(key) and key not in used for key in limits):
         with contextlib.suppress(ForbiddenError):
-            used = {**resource_quota.held(holders(api, one.namespace, limits), limits), **used}
-    return used
+            holding = holders(api, one, limits)
+            used = {**resource_quota.held(holding, limits), **used}
+    return used, holding
 
 
-def holders(api: Api, namespace: str, limits: t.Mapping[str, str]) -> list[dict[str, t.Any]]:
+def holders(api: Api, one: Wanted, limits: t.Mapping[str, str]) -> list[dict[str, t.Any]]:
     """Return the pods and the claims of the namespace that use up the limits."""
     found: list[dict[str, t.Any]] = []
     if keys.extended(limits):
-        found += resource_quota.holders(limits, api.list(known("Pod"), namespace))
+        found += resource_quota.holders(limits, api.list(known("Pod"), one.namespace), one.classes)
     if keys.classes(limits):
-        found += resource_quota.claimants(limits, api.list(known("ResourceClaim"), namespace))
+        found += resource_quota.claimants(limits, api.list(known("ResourceClaim"), one.namespace))
     return found
 
 
-def prove(api: Api, live: KubeObject, limits: t.Mapping[str, str]) -> str:
+def prove(api: Api, live: KubeObject, limits: t.Mapping[str, str], priority_class: str = "") -> str:
     """Return the quota's refusal of a pod, or a claim, that requests more than is left.
 
     Any other refusal proves nothing, for example that of a policy engine: return it after "not proven: ", and
@@ -173,7 +258,7 @@ def prove(api: Api, live: KubeObject, limits: t.Mapping[str, str]) -> str:
     end = api.deadline.elapsed() + resource_quota.PROOF_PATIENCE
     while True:
         try:
-            api.dry_run_create(resource_quota.proof(live, limits))
+            api.dry_run_create(resource_quota.proof(live, limits, priority_class))
         except ApiError as exc:
             if resource_quota.refusing_quota(exc.message):
                 return exc.message

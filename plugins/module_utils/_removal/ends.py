@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Pods with devices that a removal ends, the refusal while they run, and the table of the whole removal."""
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from .._core.objects import KubeObject, number_of
 from .._core.ownership import owned
 from .._core.readiness import Readiness, pending, ready
 from .._impact.impact import Ending, Impact, endings
-from .._nodes import drain
-from .._nodes.drain import Rules
+from .._nodes import drain_judge
+from .._nodes.drain_judge import Rules
 from .needs import Stay
 
 _SHOWN: t.Final = 20
@@ -93,7 +92,7 @@ def refusal(
             "Nothing was changed."
         )
         return AcceleratorError("NODE-BUSY", message, _REMEDIES["NODE-BUSY"])
-    problem = drain.refusal([pod for pod in pods if not owned(pod)], rules, what)
+    problem = drain_judge.refusal([pod for pod in pods if not owned(pod)], rules, what)
     if problem:
         problem.remedy = _REMEDIES.get(problem.code, problem.remedy)
     return problem

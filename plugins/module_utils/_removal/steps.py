@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Steps of gpu_removal: look at the whole cluster, refuse a removal while pods use GPUs, write nothing."""
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from .._kube.client import Api
 from .._kube.kinds import Kind, known
 from .._nfd import features as nfd_features, groups, rules as nfd_rules
 from .._nodes import drain, drain_steps
-from .._nodes.drain import Rules
+from .._nodes.drain_judge import Rules
 from .._olm import csv as olm_csv
 from . import cluster as removal_cluster, ends as removal_ends, needs
 from .cluster import GPU, NETWORK, NFD, PACKAGES, STACKS, TITLES, Cluster, GoingPool

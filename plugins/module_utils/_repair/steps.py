@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Steps of gpu_node_repair: look, ask, drain, reboot, validate, and uncordon; else replace the machine."""
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from .._kube.client import Api
 from .._kube.kinds import known
 from .._machines.steps import health, nodes as node_steps
 from .._nodes import drain_steps, node as node_facts
-from .._nodes.drain import Rules
+from .._nodes.drain_judge import Rules
 from .._workload import chosen, steps as validation_steps
 from . import (
     findings,
@@ -152,7 +151,8 @@ def _given_back(
     expected = {seen.name: seen.expected}
     wishes = chosen.validation([seen.node], expected, api.deadline.remaining(), given, cordoned=True)
     try:
-        validated = validation_steps.present(api, wishes)
+        with chosen.remedies("gpu_repair_validation"):
+            validated = validation_steps.present(api, wishes)
     except NotReadyError as exc:
         if exc.code not in _BROKEN:
             raise

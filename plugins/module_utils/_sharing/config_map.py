@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """The device plugin's ConfigMap: the profiles of pools in it, beside those of others."""
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ def wanted(live: KubeObject | None, pools: t.Sequence[Shared]) -> dict[str, str]
     """
     here = {one.key for one in pools}
     found = {key: content for key, content in ours(live).items() if key not in here | {profile.WHOLE}}
-    found |= {one.key: profile.text(one.sharing) for one in pools if one.is_shared}
+    found |= {one.key: one.profile for one in pools if one.is_shared}
     return dict(sorted(found.items()))
 
 
@@ -58,7 +57,7 @@ def refuse_foreign(live: KubeObject | None, pools: t.Iterable[Shared]) -> None:
     mine, there = ours(live), data(live)
     for one in pools:
         if one.is_shared and one.key in there and one.key not in mine:
-            if there[one.key] == profile.text(one.sharing):
+            if there[one.key] == one.profile:
                 continue
             title = name(live or {})
             message = (

@@ -1,14 +1,13 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Judge whether every node offers its shares; find the pods that read a profile, and what a change ends."""
 
 from __future__ import annotations
 
 import typing as t
 
-from .._catalogue.well_known import GPU_COUNT, GPU_REPLICAS, PLUGIN_CONFIG
+from .._catalogue.well_known import GPU_COUNT, PLUGIN_CONFIG
 from .._core.objects import KubeObject, Snapshot, name, number_of
 from .._core.readiness import Readiness, pending, ready, worst
 from .._impact.impact import Question
@@ -18,7 +17,6 @@ from .._nodes.taints import matches
 from . import profile
 from .options import Shared
 
-STRATEGY: t.Final = "nvidia.com/gpu.sharing-strategy"
 HOSTNAME: t.Final = "kubernetes.io/hostname"
 PLUGIN: t.Final = "nvidia-device-plugin-daemonset"
 # The value of the label app of every pod that reads a profile.
@@ -58,7 +56,7 @@ def questions(
         if pool is None:
             continue
         old = before.get(labels(node).get(PLUGIN_CONFIG, ""), "")
-        new = profile.text(pool.sharing) if pool.is_shared else ""
+        new = pool.profile if pool.is_shared else ""
         if old.strip() != new.strip() and (profile.uses_mps(old) or profile.uses_mps(new)):
             found.setdefault(pool.name, []).append(labels(node).get(HOSTNAME) or name(node))
     return [
@@ -84,19 +82,25 @@ class Judge:
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         verdicts = [judge_node(node, pool) for node, pool in self.at_work(snapshot)]
-        verdict = worst([ready(), *verdicts])
-        if verdict.is_ready:
-            return ready("Shared", f"{number_of(len(verdicts), 'node')} with shared GPUs")
-        lines = tuple(one.message for one in verdicts if not one.is_ready)
-        return Readiness(
-            verdict.verdict, verdict.reason, verdict.message, verdict.code, verdict.remedy, lines
-        )
+        return of_all(verdicts, "Shared", "with shared GPUs")
 
     def at_work(self, snapshot: Snapshot) -> list[tuple[KubeObject, Shared]]:
         """Return the nodes whose device plugin reads the ConfigMap, each with its pool."""
         hosts = {pod["spec"].get("nodeName") for pod in readers(snapshot["pods"], self._title)}
         found = [(node, pool_of(node, self._pools)) for node in snapshot["nodes"] if name(node) in hosts]
         return [(node, pool) for node, pool in found if pool is not None]
+
+
+def of_all(verdicts: t.Sequence[Readiness], reason: str, what: str) -> Readiness:
+    """Return the worst verdict about nodes, with a line for each node that is not ready.
+
+    reason, what: of the verdict if all nodes are ready.
+    """
+    verdict = worst([ready(), *verdicts])
+    if verdict.is_ready:
+        return ready(reason, f"{number_of(len(verdicts), 'node')} {what}")
+    lines = tuple(one.message for one in verdicts if not one.is_ready)
+    return Readiness(verdict.verdict, verdict.reason, verdict.message, verdict.code, verdict.remedy, lines)
 
 
 def judge_node(node: KubeObject, pool: Shared) -> Readiness:
@@ -111,21 +115,24 @@ def judge_node(node: KubeObject, pool: Shared) -> Readiness:
         for resource, number in wanted.items()
         if devices.offered(node, resource) != number
     ]
-    if short or not wanted:
+    if short or not (wanted or pool.is_cut):
         message = f"{where} of pool {pool.name} offers {', '.join(short) or 'no GPU'}"
         return pending(where, message, code="GPU-SHARING-SHARES", remedy=remedy)
     strategy = profile.STRATEGIES[profile.way_of(pool.sharing)]
-    told = (marks.get(GPU_REPLICAS), marks.get(STRATEGY))
-    if told != (str(profile.replicas(pool.sharing)), strategy):
-        message = f"{where} of pool {pool.name} is labelled {GPU_REPLICAS}={told[0]}, {STRATEGY}={told[1]}"
-        return pending(where, message, code="GPU-SHARING-SHARES", remedy=remedy)
+    for device in pool.devices_of(node):
+        keys = (f"{device}.replicas", f"{device}.sharing-strategy")
+        told = tuple(marks.get(key) for key in keys)
+        if told != (str(profile.replicas(pool.sharing)), strategy):
+            message = f"{where} of pool {pool.name} is labelled {keys[0]}={told[0]}, {keys[1]}={told[1]}"
+            return pending(where, message, code="GPU-SHARING-SHARES", remedy=remedy)
     return ready("Shared", f"{where} offers its shares")
 
 
 def shares(node: KubeObject, pool: Shared) -> dict[str, int]:
     """Return what the node has to offer: as the pool expects, else by the GPUs that are discovered there."""
-    if pool.expected:
-        return dict(pool.expected)
+    cut = pool.partition_of(node)
+    if cut or pool.expected:
+        return dict(cut.expected if cut else pool.expected)
     gpus = devices.count(labels(node).get(GPU_COUNT, 0))
     return {profile.resource(pool.sharing): gpus * profile.replicas(pool.sharing)} if gpus else {}
 

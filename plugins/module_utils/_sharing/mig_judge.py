@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Judge whether the GPUs of nodes are partitioned as their pool says; find the nodes that are not."""
 
 from __future__ import annotations
@@ -9,12 +8,12 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.well_known import GPU, GPU_COUNT, MIG_CONFIG, MIG_STATE, PARTITION
-from .._core.objects import KubeObject, Snapshot, name, number_of
-from .._core.readiness import Readiness, failed, pending, ready, worst
+from .._core.objects import KubeObject, Snapshot, name
+from .._core.readiness import Readiness, failed, pending, ready
 from .._nodes import devices
 from .._nodes.labels import labels
-from . import mig_name
-from .judge import pool_of
+from . import mig_name, profile
+from .judge import of_all, pool_of
 from .options import Shared
 
 MANAGER: t.Final = "nvidia-mig-manager"
@@ -82,13 +81,7 @@ class MigJudge:
             for node, pool in here
             if pool is not None and label_of(node) == pool.mig_config(node)
         ]
-        verdict = worst([ready(), *verdicts])
-        if verdict.is_ready:
-            return ready("Partitioned", f"{number_of(len(verdicts), 'node')} with partitioned GPUs")
-        lines = tuple(one.message for one in verdicts if not one.is_ready)
-        return Readiness(
-            verdict.verdict, verdict.reason, verdict.message, verdict.code, verdict.remedy, lines
-        )
+        return of_all(verdicts, "Partitioned", "with partitioned GPUs")
 
 
 def is_done(node: KubeObject, pool: Shared) -> bool:
@@ -110,12 +103,29 @@ def judge_node(node: KubeObject, pool: Shared) -> Readiness:
     if state != SUCCESS:
         what = f"{where} is being partitioned ({label_of(node)}: {state or 'no state yet'})"
         return pending("Mig", what, code=RUNNING, remedy=log)
-    found = pool.partition_of(node)
-    short = lacking(node, found.expected if found else {})
+    short = missing(node, pool)
     if short:
         what = f"{where} offers {', '.join(short)}"
         return pending("Devices", what, code="GPU-SHARING-SHARES", remedy=log)
     return ready("Partitioned", f"{where} offers its partitions")
+
+
+def missing(node: KubeObject, pool: Shared) -> list[str]:
+    """Return a phrase for each resource of which the node offers another number than its partitions.
+
+    Partitions that the device plugin does not share yet, or shares among another number of pods, are whole:
+    the label of GPU feature discovery says how many share one.
+    """
+    found = pool.partition_of(node)
+    expected = found.expected if found else {}
+    short = lacking(node, expected)
+    if not (short and pool.is_shared):
+        return short
+    now = {
+        name: number * max(1, devices.count(labels(node).get(f"{name}.replicas", 1)))
+        for name, number in profile.once(expected, pool.sharing).items()
+    }
+    return short if lacking(node, now) else []
 
 
 def lacking(node: KubeObject, expected: t.Mapping[str, int]) -> list[str]:

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Steps of MIG in gpu_sharing: the ConfigMap of the MIG manager, and the label of nodes without a stack."""
 
 from __future__ import annotations
@@ -132,6 +131,12 @@ def _refuse_strategy(found: Found, pools: t.Sequence[Shared]) -> None:
         raise AcceleratorError("GPU-MIG-STRATEGY", message, remedy, others)
 
 
+_NAMING: t.Final = (
+    "oc patch $(oc get clusterpolicy -o name) --type merge -p "
+    """'{"spec": {"migManager": {"config": {"name": "NAME"}}}}'"""
+)
+
+
 def _refuse_unknown(found: Found, nodes: t.Iterable[KubeObject]) -> None:
     """Raise AcceleratorError if a node has a configuration of the operator's file, which is replaced."""
     if found.is_named:
@@ -146,8 +151,8 @@ def _refuse_unknown(found: Found, nodes: t.Iterable[KubeObject]) -> None:
                 "was changed."
             )
             remedy = (
-                f"Make the node part of a pool with that geometry; or write a ConfigMap with {value}, and "
-                "name it with gpu_operator_spec: {migManager: {config: {name: NAME}}}."
+                f"Make the node part of a pool with that geometry; or write a ConfigMap NAME with {value}, "
+                f"and run `{_NAMING}`."
             )
             raise AcceleratorError("GPU-MIG-FOREIGN", message, remedy)
 

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Options of gpu_sharing: the pools that a task knows, checked before the first request."""
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-from .._catalogue.well_known import INSTANCE_TYPE
+from .._catalogue.well_known import GPU, INSTANCE_TYPE
 from .._core.input import Problems, read_map
 from .._core.objects import KubeObject, value_fault
 from .._core.ownership import pool_label
@@ -18,7 +17,7 @@ from .._nodes.labels import labels
 from . import mig_name, partitions, profile
 from .partitions import Entry
 from .pool_rules import check_mig
-from .schema import FIELDS, MIG
+from .schema import FIELDS, MIG, conflict
 
 
 class PoolSharingParams(t.TypedDict):
@@ -89,6 +88,20 @@ class Shared:
         """Return True if MIG partitions the GPUs of the pool."""
         return bool(self.partitions)
 
+    @property
+    def profile(self) -> str:
+        """Return the pool's profile as the device plugin reads it."""
+        return profile.text(self.sharing, self._names(self.partitions))
+
+    def devices_of(self, node: KubeObject) -> list[str]:
+        """Return the names of the node's devices before they are shared."""
+        found = self.partition_of(node)
+        return self._names([found] if found else [])
+
+    def _names(self, cuts: t.Iterable[Partition]) -> list[str]:
+        found = {name for cut in cuts for name in partitions.names(self.sharing[MIG], cut.config)}
+        return sorted(found) or [GPU]
+
     def partition_of(self, node: KubeObject) -> Partition | None:
         """Return the MIG configuration of a node of the pool; None for whole GPUs."""
         kind = labels(node).get(INSTANCE_TYPE, "")
@@ -151,8 +164,7 @@ def _partitions(
 
 def _read(sharing: dict[str, t.Any], path: str, problems: Problems) -> dict[str, t.Any]:
     given = {way: asked for way, asked in sharing.items() if asked is not None}
-    if len(given) > 1:
-        message = f"must be one of mig, time_slicing and mps, not {' and '.join(sorted(given))}."
+    if given and (message := conflict(sorted(given))):
         problems.add("POOL-CONFLICT", path, message, "Keep one.")
     read_in = read_map(given, FIELDS, path, problems)
     return {

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Partitions of GPUs by MIG: what `sharing.mig` asks for, whether a GPU has it, and what nodes then offer."""
 
 from __future__ import annotations
@@ -86,6 +85,14 @@ def resources(mig: Mig, node: Node) -> dict[str, int]:
             "Set strategy: mixed, or cut all GPUs into partitions of one size.",
         )
     return {GPU: sum(number for cut in cuts for number in (cut or {"": 1}).values())}
+
+
+def names(mig: Mig, found: t.Iterable[Entry]) -> set[str]:
+    """Return the names of the devices that a configuration makes. found: its entries."""
+    if strategy(mig) == SINGLE:
+        return {GPU}
+    parts = [entry[_PARTS] if entry[_ENABLED] else None for entry in found]
+    return {name for cut in parts for name in (map(resource, cut) if cut else [GPU])}
 
 
 def resource(profile: str) -> str:

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """The profile of a pool: one key of the device plugin's ConfigMap, and the label that chooses it."""
 
 from __future__ import annotations
@@ -9,12 +8,14 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.well_known import GPU, GPU_SHARED, PLUGIN_CONFIG
-from .schema import MPS, WAYS
+from .schema import MIG, MPS, WAYS
 
 # The API's name of each way, and the value of the label nvidia.com/gpu.sharing-strategy.
 _API: t.Final = {"time_slicing": "timeSlicing", "mps": "mps"}
 STRATEGIES: t.Final = {"time_slicing": "time-slicing", "mps": "mps"}
 _PREFIX: t.Final = "gpu-"
+# The end of the name of a resource that is shared, with the option rename.
+RENAMED: t.Final = ".shared"
 # A key that is not a pool's: the device plugin refuses a ConfigMap without keys, and a node without the label
 # takes the default.
 WHOLE: t.Final = "whole-gpus"
@@ -49,8 +50,19 @@ def resource(sharing: Sharing) -> str:
     return GPU_SHARED if way and sharing[way].get("rename") else GPU
 
 
-def text(sharing: Sharing) -> str:
-    """Return the profile as the device plugin reads it."""
+def shared(devices: t.Mapping[str, int], sharing: Sharing) -> dict[str, int]:
+    """Return what a node offers. devices: their numbers before they are shared, by resource."""
+    end = RENAMED if resource(sharing) == GPU_SHARED else ""
+    return {f"{name}{end}": number * replicas(sharing) for name, number in devices.items()}
+
+
+def once(offers: t.Mapping[str, int], sharing: Sharing) -> dict[str, int]:
+    """Return the devices before they are shared. offers: what a node offers, as `shared` returns it."""
+    return {name.removesuffix(RENAMED): number // replicas(sharing) for name, number in offers.items()}
+
+
+def text(sharing: Sharing, names: t.Iterable[str] = (GPU,)) -> str:
+    """Return the profile as the device plugin reads it. names: of the devices to share."""
     way = way_of(sharing)
     asked = sharing[way]
     lines = [
@@ -63,7 +75,9 @@ def text(sharing: Sharing) -> str:
         # MPS refuses such requests in every release. Older ones do not know the field there.
         refuses = asked.get("fail_requests_greater_than_one") is not False
         lines.append(f"    failRequestsGreaterThanOne: {_flag(refuses)}")
-    lines += ["    resources:", f"    - name: {GPU}", f"      replicas: {asked['replicas']}"]
+    lines.append("    resources:")
+    for name in names:
+        lines += [f"    - name: {name}", f"      replicas: {asked['replicas']}"]
     return "\n".join(lines) + "\n"
 
 
@@ -77,7 +91,10 @@ def _flag(value: t.Any) -> str:
 
 
 def offered(gpus: t.Mapping[str, int], sharing: t.Mapping[str, t.Any]) -> t.Mapping[str, int]:
-    """Return what an existing node offers. gpus: its devices before they are shared."""
-    if not way_of(sharing):
+    """Return what an existing node offers. gpus: its devices before they are shared or partitioned.
+
+    Partitions are left out.
+    """
+    if MIG in sharing or not way_of(sharing):
         return gpus
     return {resource(sharing): sum(gpus.values()) * replicas(sharing)}

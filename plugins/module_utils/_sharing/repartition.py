@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Change of the MIG geometry of nodes: options, which nodes take their turn, and when a turn is over."""
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from .._core.ownership import CANDIDATE
 from .._core.readiness import Readiness, failed, pending, ready
 from .._frame.argspec import LockParams, StateParams
 from .._impact.impact import Question
-from .._nodes import node as node_facts
+from .._nodes import devices, node as node_facts
 from .._nodes.labels import labels
 from . import mig_config, mig_judge, mig_name
 from .judge import HOSTNAME, pool_of
@@ -64,6 +63,11 @@ class Turn:
     def before(self) -> str:
         """Return the configuration that the node had, also if an earlier run has changed its label."""
         return noted(self.node) or mig_judge.label_of(self.node) or mig_config.WHOLE
+
+    @property
+    def offered(self) -> dict[str, int]:
+        """Return what the node offered with its old geometry; empty if an earlier run has begun the turn."""
+        return {} if noted(self.node) else devices.resources(self.node)
 
     @property
     def marks(self) -> dict[str, str | None]:
@@ -176,12 +180,21 @@ class Done:
         if state != mig_judge.SUCCESS:
             what = f"{self._turn.name} is being partitioned ({self._target}: {state or 'no state yet'})"
             return pending("Mig", what, code=mig_judge.RUNNING, remedy=remedy)
-        found = self._turn.pool.partition_of(node) if self._target == self._turn.target else None
-        short = mig_judge.lacking(node, found.expected if found else {})
+        short = self._lacking(node)
         if short:
             what = f"{self._turn.name} offers {', '.join(short)}"
             return pending("Devices", what, code="GPU-SHARING-SHARES", remedy=remedy)
         return ready("Partitioned", f"{self._turn.name} has {self._turn.title}")
+
+    def _lacking(self, node: KubeObject) -> list[str]:
+        """Return a phrase for each resource that is short: of the pool's geometry, or after a rollback.
+
+        A device plugin that was restarting when the turn began offered nothing. Then any device is enough.
+        """
+        if self._target != self._turn.target:
+            nothing = [] if devices.resources(node) else ["no device"]
+            return mig_judge.lacking(node, self._turn.offered) or nothing
+        return mig_judge.missing(node, self._turn.pool)
 
 
 def why(log: str) -> str:

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Steps of gpu_repartition: ask, write the templates; then drain, label, follow and uncordon each node."""
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from .._impact import impact
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._nodes import drain, drain_steps, node as node_facts
-from .._nodes.drain import Rules
+from .._nodes.drain_judge import Rules, refusal
 from . import config_map, judge, mig_config, mig_judge, mig_name, mig_steps, options, repartition, steps
 from .options import Shared
 from .repartition import GpuRepartitionParams, Turn
@@ -103,7 +102,7 @@ def _ask(api: Api, params: GpuRepartitionParams, turns: t.Sequence[Turn]) -> lis
         raise impact.refusal(found, BUSY)
     for one in found:
         api.warn(f"{one.line} (on_busy: {params['on_busy']}).")
-    problem = drain.refusal(pods, Rules.of(params), _why(f"{number_of(len(names), 'node')}", "anew"))
+    problem = refusal(pods, Rules.of(params), _why(f"{number_of(len(names), 'node')}", "anew"))
     if problem:
         raise problem
     return impact.as_result(found)

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """The options of `sharing` of a pool: time-slicing, MPS and MIG."""
 
 from __future__ import annotations
@@ -52,6 +51,17 @@ FIELDS: t.Final[dict[str, Field]] = {
         },
     ),
 }
+
+
+def conflict(sharing: t.Collection[str]) -> str:
+    """Return why these ways cannot be used together, as the end of a sentence; "" if they can."""
+    ways = set(sharing)
+    if len(ways) == 1 or ways == {MIG, TIME_SLICING}:
+        return ""
+    if ways == {MIG, MPS}:
+        return "cannot have mps with mig: the device plugin shares partitions by time-slicing alone."
+    named = " and ".join(sharing) or "empty"
+    return f"must be one of mig, time_slicing and mps, or mig with time_slicing, not {named}."
 
 
 def check_models(

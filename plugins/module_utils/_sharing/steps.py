@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Steps of gpu_sharing: ask, write the profiles, label the nodes, restart the readers, and wait."""
 
 from __future__ import annotations
@@ -267,5 +266,9 @@ def _summary(pool: Shared, nodes: t.Sequence[KubeObject]) -> Result:
     found = judge.summarize(pool, nodes)
     if pool.is_cut:
         here = [node for node in nodes if judge.pool_of(node, [pool])]
-        found["nodes"] = [{"name": name(node), "ready": mig_judge.is_done(node, pool)} for node in here]
+        shared = {one["name"]: one["ready"] for one in found["nodes"]}
+        found["nodes"] = [
+            {"name": name(node), "ready": mig_judge.is_done(node, pool) and shared.get(name(node), True)}
+            for node in here
+        ]
     return {**found, "mig_configs": [mig_name.name(pool.name, one.config) for one in pool.partitions]}

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Judge the stages before the custom resource: catalogue, install plan and CSV of OLM."""
 
 from __future__ import annotations
@@ -9,8 +8,8 @@ from __future__ import annotations
 import typing as t
 
 from .._core.readiness import FAILED, PENDING, READY, Readiness
-from .._olm import csv as olm_csv, observed, plans
-from .._olm.observed import USABLE
+from .._olm import csv as olm_csv, plans
+from .._olm.plans import USABLE
 from . import stages
 from .stages import Stage
 
@@ -47,14 +46,14 @@ def judge(found: t.Mapping[str, t.Sequence[Data]], package: str) -> list[Stage]:
             _csv(csv, str(csv["metadata"]["name"])),
         ]
     seen = {"subscription": [live], "plans": found["plans"], "csvs": csvs}
-    name = observed.status(seen, "currentCSV") or observed.status(seen, "installedCSV")
-    csv = olm_csv.named(csvs, observed.status(seen, "installedCSV") or name)
+    name = plans.status(seen, "currentCSV") or plans.status(seen, "installedCSV")
+    csv = olm_csv.named(csvs, plans.status(seen, "installedCSV") or name)
     return [
         _catalogue(live, next(iter(found["catalogs"]), None)),
         _plan(
             live,
-            observed.current_plan(seen),
-            is_installed=bool(observed.status(seen, "installedCSV")),
+            plans.current_plan(seen),
+            is_installed=bool(plans.status(seen, "installedCSV")),
         ),
         _csv(csv, name)
         if name
@@ -65,7 +64,7 @@ def judge(found: t.Mapping[str, t.Sequence[Data]], package: str) -> list[Stage]:
 def _catalogue(live: Data, catalog: Data | None) -> Stage:
     where = f"Subscription {live['metadata']['name']}"
     for kind, verdict in (("ResolutionFailed", FAILED), ("CatalogSourcesUnhealthy", PENDING)):
-        if bad := observed.condition(live, kind):
+        if bad := plans.condition(live, kind):
             return Stage(
                 stages.CATALOGUE,
                 verdict,
@@ -90,7 +89,7 @@ def _plan(live: Data, plan: Data | None, is_installed: bool) -> Stage:
     # A planned or installed bundle is unpacked; OLM keeps the condition of an earlier failure.
     kinds = ("InstallPlanFailed",) if plan or is_installed else ("BundleUnpackFailed", "InstallPlanFailed")
     for kind in kinds:
-        if bad := observed.condition(live, kind):
+        if bad := plans.condition(live, kind):
             return Stage(
                 stages.PLAN,
                 FAILED,

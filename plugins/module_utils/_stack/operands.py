@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Operands: the DaemonSets of the GPU operator, their pods on a node, and the stages these show."""
 
 from __future__ import annotations
@@ -76,7 +75,6 @@ class Operand:
 
 
 def stage_of(component: str) -> str:
-    """Return the stage of a component of the GPU operator."""
     return _STAGES.get(component, stages.PLUGIN)
 
 
@@ -89,12 +87,10 @@ def is_operand(daemonset: KubeObject) -> bool:
 
 
 def selector(daemonset: KubeObject) -> dict[str, str]:
-    """Return the node selector of its pods."""
     return daemonset["spec"]["template"]["spec"].get("nodeSelector") or {}
 
 
 def tolerations(daemonset: KubeObject) -> list[KubeObject]:
-    """Return the tolerations of its pods."""
     return daemonset["spec"]["template"]["spec"].get("tolerations") or []
 
 
@@ -167,7 +163,6 @@ def on_node(
 
 
 def selecting(node: KubeObject, daemonsets: t.Iterable[KubeObject]) -> list[KubeObject]:
-    """Return the operands' DaemonSets that select the node."""
     return [one for one in daemonsets if is_operand(one) and matches(selector(one), labels(node))]
 
 
@@ -235,7 +230,6 @@ def shown_stages(
 def by_stage(
     components: t.Iterable[str], stage_of: t.Callable[[str], str] = stage_of
 ) -> dict[str, list[str]]:
-    """Return stage -> its components."""
     found: dict[str, list[str]] = {}
     for one in components:
         found.setdefault(stage_of(one), []).append(one)

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Judge pods of operands that are not Ready, and explain them by their logs."""
 
 from __future__ import annotations
@@ -207,7 +206,6 @@ def how_to_describe(pod: KubeObject | None, daemonset: str, namespace: str) -> s
 
 
 def how_to_list(node: str, namespace: str) -> str:
-    """Return the command that lists the pods of a namespace on a node."""
     return f"oc get pods -n {namespace} -o wide --field-selector spec.nodeName={node}"
 
 

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Texts of known failures in logs, conditions and events, and Xids, with a remedy for each.
 
 An Xid is the driver's number of a GPU error. The device plugin withdraws a GPU after every Xid except those
@@ -26,7 +25,7 @@ class Signature(t.NamedTuple):
 
 NFD_WORKERS: t.Final = (
     "Run `oc get pods -n openshift-nfd -o wide` to check nfd-worker on the GPU nodes, and add 03 to "
-    "pci_classes of nfd_labels."
+    "node_feature_discovery_pci_classes."
 )
 
 SIGNATURES: t.Final = (

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Steps of several backends: report or take over a foreign object, wait, and explain a failed wait."""
 
 from __future__ import annotations
@@ -49,7 +48,6 @@ def settle_foreign(
 
 
 def nodes_query(pools: t.Sequence[StackPool]) -> Query:
-    """Return the query for the nodes of the pools."""
     return Query(known("Node"), labels=common_selector([pool["node_selector"] for pool in pools]))
 
 
@@ -65,7 +63,6 @@ def stack_queries(params: LookParams) -> dict[str, Query]:
 
 
 def toolkit_query() -> Query:
-    """Return the query for the images of the Driver Toolkit."""
     return Query(known("ImageStream"), "openshift", "driver-toolkit")
 
 

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Judge the driver upgrade of nodes, which the operator's upgrade controller moves on by a label of the node.
 
 The controller looks every two minutes, and takes one node after the other.
@@ -108,7 +107,7 @@ def judge_outdated(node: KubeObject, operand: Operand, *, is_automatic: bool) ->
     what = f"pod {operand.pod} of the driver is of an older revision"
     remedy = (
         "Set driver.upgrade_policy.auto_upgrade to true; in a playbook set "
-        "gpu_operator_spec.driver.upgradePolicy.autoUpgrade."
+        "gpu_operator_spec: {driver: {upgradePolicy: {autoUpgrade: true}}}."
     )
     if labels(node).get(SKIP) == "true":
         what += f", and label {SKIP}=true keeps it"

@@ -1,21 +1,28 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Drivers and another release: the images that it needs, and whether each driver fits the new kernel."""
 
 from __future__ import annotations
 
+import re
 import typing as t
 
 from .._core.objects import KubeObject, number_of
-from .._nodes.system import KERNEL, as_label, suffixes_of_release
+from .._nodes.system import KERNEL, as_label, releases
 from .._stack.drivers import toolkit
-from .._stack.drivers.image import MISSING, THERE, Answer, best, for_release
+from .._stack.drivers.image import MISSING, THERE, Answer, best
 from .._stack.drivers.kernel import Match
 from .._stack.kmm import kernels
 from .check import BLOCKING, OK, UNKNOWN, WARNING, Check
 from .release import Target
+
+# From this release of OpenShift on, os-release and the tags of driver images name RHEL instead of RHCOS.
+_RHEL_NAMED: t.Final = (4, 19)
+
+_TAG: t.Final = re.compile(
+    r"(?P<head>.+)-(?P<system>rhcos\d+\.\d+|rhel\d+(?:\.\d+)?)(?P<architecture>-(?:amd64|arm64))?"
+)
 
 # What is known of an image, by its name.
 Answers = t.Mapping[str, Answer]
@@ -24,8 +31,9 @@ Names = tuple[str, ...]
 NIC_DRIVER: t.Final = "nvidia.com/ofed-driver"
 _CODE: t.Final = "UPDATE-DRIVER"
 _FROM_RELEASE: t.Final = (
-    "Give kernel and rhcos: `podman run --rm $(oc adm release info {version} --image-for=driver-toolkit) "
-    "cat /etc/driver-toolkit-release.json`, and `oc adm release info {version}` names machine-os."
+    "Set gpu_update_kernel and gpu_update_rhcos (module options kernel and rhcos): `podman run --rm "
+    "$(oc adm release info {version} --image-for=driver-toolkit) cat "
+    "/etc/driver-toolkit-release.json`, and `oc adm release info {version}` names machine-os."
 )
 
 
@@ -99,7 +107,10 @@ def judged(name: str, needs: t.Sequence[Names], known: Answers, code: str, what:
         images = tuple(one.image for one in unknown)
         words = f": {unknown[0].words}" if unknown[0].words else ""
         message = f"the update needs {', '.join(images)}; {unknown[0].verdict}{words}"
-        remedy = f"`skopeo inspect docker://{images[0]}`, or give driver_images."
+        remedy = (
+            f"Run `skopeo inspect docker://{images[0]}`, or set gpu_update_driver_images (module option "
+            "driver_images)."
+        )
         return Check(name, UNKNOWN, message, remedy, code, images)
     evidence = tuple(f"{one.image}{f' is {one.digest}' if one.digest else ''}" for _names, one in found)
     return Check(name, OK, f"{', '.join(one.image for _names, one in found)} is there", evidence=evidence)
@@ -190,7 +201,10 @@ def _precompiled(nodes: t.Sequence[Match], target: Target, known: Answers) -> Ch
         return Check(name, UNKNOWN, what, from_release(target), _CODE)
     if not suffixes_of_release(target.release, target.rhcos, ""):
         what = f"the tag for kernel {target.kernel} is not known without the version of RHCOS"
-        remedy = "Give rhcos as well: the image's tag ends with the release of RHEL in it."
+        remedy = (
+            "Set gpu_update_rhcos (module option rhcos) as well: the image's tag ends with the release of "
+            "RHEL in it."
+        )
         return Check(name, UNKNOWN, what, remedy, _CODE)
     needs = driver_images(nodes, target)
     if not needs:
@@ -212,3 +226,38 @@ def _today(matches: t.Sequence[Match]) -> Check:
     remedy = remedies[0] if remedies else "Run special_resource, which says what is wrong."
     what = f"{len(wrong)} of {len(matches)} nodes have no fitting driver today: {'; '.join(lines)}"
     return Check(name, WARNING, what, remedy, _CODE, lines)
+
+
+def for_release(image: str, now: str, kernel: str, release: tuple[int, int], rhcos: str) -> tuple[str, ...]:
+    """Return the image names that another OpenShift release would use instead of image.
+
+    now: value of the kernel label today. The result is empty if image has a digest, its tag has no operating
+    system, or the kernel or operating system of the release is unknown.
+    """
+    path, _colon, tag = image.rpartition(":")
+    found = _TAG.fullmatch(tag)
+    if not path or "@" in path or not found:
+        return ()
+    head = found["head"]
+    if now and head.endswith(f"-{now}"):
+        if not kernel:
+            return ()
+        head = head.removesuffix(now) + as_label(kernel)
+    return tuple(
+        f"{path}:{head}-{suffix}{found['architecture'] or ''}"
+        for suffix in suffixes_of_release(release, rhcos, found["system"])
+    )
+
+
+def suffixes_of_release(release: tuple[int, int], rhcos: str, now: str) -> list[str]:
+    """Return the suffixes for a release that no node runs yet; none if RHEL's version is unknown.
+
+    now: the suffix of the current tag, which shows whether the operator leaves out the minor version.
+    """
+    if release < _RHEL_NAMED:
+        return [f"rhcos{release[0]}.{release[1]}"]
+    version = releases(rhcos)[0]
+    if not version:
+        return []
+    both = [f"rhel{version}", f"rhel{version.partition('.')[0]}"]
+    return both if not now.startswith("rhel") else both[:1] if "." in now else both[1:]

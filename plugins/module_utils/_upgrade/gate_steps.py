@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Steps of the gate after a wave: validate its nodes, and run the user's probe on them."""
 
 from __future__ import annotations
@@ -36,7 +35,8 @@ def check(
     """
     if params["validate"]:
         try:
-            validation_steps.present(api, wishes(params, nodes, pools))
+            with chosen.remedies("gpu_upgrade_validation"):
+                validation_steps.present(api, wishes(params, nodes, pools))
         except AcceleratorError as exc:
             wrong = exc.facts.pop("failed_pools", [])
             # Without its probe a node has not passed, whatever its validation says.

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """The images that an upgrade needs: one for each operating system of its nodes, or for each kernel."""
 
 from __future__ import annotations
@@ -74,7 +73,8 @@ def refusal(groups: Groups, gone: t.Sequence[tuple[str, ...]], there: t.Mapping[
     found = ", ".join(sorted(there)) or "none of the newest drivers of each branch either"
     branches = sorted(set(there.values()), key=int)
     remedy = (
-        f"Set gpu_driver_branch (module option branch) to {' or '.join(branches)}."
+        f"Set gpu_driver_branch (module option branch) to {' or '.join(branches)}, and leave out "
+        "gpu_driver_version."
         if branches
         else f"Push {gone[0][0]} into the registry, or set gpu_driver_version, gpu_driver_repository and "
         "gpu_driver_image (module options version, repository and image) to a driver that it has."

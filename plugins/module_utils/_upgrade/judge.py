@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Judge one wave: does every node of it run the wanted driver, and does its whole stack work?"""
 
 from __future__ import annotations
@@ -119,7 +118,7 @@ def _why_late(driver: NodeDriver, wanted: Triple, target: Target, snapshot: Snap
         if why := slots.none_left(target, snapshot["nodes"]):
             remedy = (
                 "Make these nodes schedulable or repair them, or raise "
-                "gpu_operator_spec.driver.upgradePolicy.maxUnavailable."
+                "gpu_operator_spec: {driver: {upgradePolicy: {maxUnavailable: 50%}}}."
             )
             return f"waits at {driver.state}: {why}", STUCK, remedy
         return f"waits at {driver.state} for the upgrade controller", WAITING, operands.OPERATOR_LOG

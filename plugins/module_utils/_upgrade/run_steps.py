@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Run an upgrade: ask, write down the plan, upgrade wave by wave, and roll back what failed."""
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from .._core.objects import number_of
 from .._impact import impact
 from .._kube.client import Api
 from .._nodes import drain
+from .._nodes.drain_judge import Rules, refusal
 from . import (
     empty_steps,
     gate_steps,
@@ -52,7 +52,7 @@ def ask(api: Api, params: GpuDriverUpgradeParams, plan: Plan, seen: Seen) -> lis
     here = [pod for pod in seen.pods if drain.node_of(pod) in plan.nodes]
     here += [pod for gang in together for pod in gang.pods if pod not in here]
     why = "The operator's upgrade controller ends pods with GPUs"
-    if params["on_busy"] == impact.DRAIN and (problem := drain.refusal(here, drain.Rules.of(params), why)):
+    if params["on_busy"] == impact.DRAIN and (problem := refusal(here, Rules.of(params), why)):
         raise problem
     api.warn(f"{found.line} (on_busy: {params['on_busy']}).")
     return impact.as_result([found])

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Steps of gpu_driver_upgrade: run, pause or resume an upgrade, or show how far it is."""
 
 from __future__ import annotations
@@ -52,11 +51,24 @@ def ensure(api: Api, params: GpuDriverUpgradeParams) -> dict[str, t.Any]:
         if params["action"] != options.RESUME or found is None:
             raise _nothing_named()
         wanted = found.wanted
+    if params["action"] == options.RESUME:
+        wanted = _resumed(api, found, wanted)
     try:
         return {"driver_upgrade": _run(api, params, found, wanted)}
     except AcceleratorError as exc:
         queue_steps.after_failure(api, params, exc)
         raise
+
+
+def _resumed(api: Api, found: State | None, wanted: Triple) -> Triple:
+    """Return the driver of the open upgrade; warn if the options name another one. Without one, theirs."""
+    if found is None or not found.is_open or found.wanted == wanted:
+        return wanted
+    api.warn(
+        f"The task resumes the upgrade to {found.wanted.path}, not one to {wanted.path}. For that driver, "
+        "run it again without gpu_upgrade_action."
+    )
+    return found.wanted
 
 
 def _nothing_named() -> InputError:

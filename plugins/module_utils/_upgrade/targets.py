@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """The objects that bring drivers to nodes: a ClusterPolicy for all, or an NVIDIADriver for each pool."""
 
 from __future__ import annotations
@@ -193,7 +192,7 @@ def refuse(target: Target, adopt: str) -> None:
             f"{target.title} does not upgrade drivers: upgradePolicy.autoUpgrade is off, or the nodes serve "
             "virtual machines. Only the operator's upgrade controller empties a node before it replaces the "
             "driver.",
-            "Set gpu_operator_spec.driver.upgradePolicy.autoUpgrade to true (module option "
+            "Set gpu_operator_spec: {driver: {upgradePolicy: {autoUpgrade: true}}} (module option "
             "driver.upgrade_policy.auto_upgrade of special_resource), and run enable_gpus.yml.",
         )
     if not owned(target.live) and adopt != "take":

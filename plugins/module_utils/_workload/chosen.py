@@ -1,18 +1,24 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """The validation of chosen nodes, each by itself: what other modules ask of the steps of gpu_workload."""
 
 from __future__ import annotations
 
+import contextlib
+import re
 import typing as t
 
-from .._core.errors import InputError
+from .._core.errors import AcceleratorError, InputError
 from .._core.objects import KubeObject, name
 from . import obstacles
 from .pods import HOSTNAME, GpuWorkloadParams, defaults, host_of
 
+# What a remedy of gpu_workload says to set.
+_SETTING: t.Final = re.compile(
+    r"(?:gpu_validation_|validate\.)(image|namespace)(?: of the pool in gpu_pools)?"
+    r"(?: \((?:module )?option \w+\))?"
+)
 _KEYS: t.Final = ("namespace", "image", "benchmark", "claims", "hold", "grace")
 _ITS_OWN: t.Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 _CORDON: t.Final = {"key": "node.kubernetes.io/unschedulable", "operator": "Exists", "effect": "NoSchedule"}
@@ -27,6 +33,16 @@ def check(given: t.Mapping[str, t.Any], variable: str) -> None:
             f"Set {variable} (module option validation) with {', '.join(_KEYS)}.",
         )
     obstacles.check_given(given, "validation", f"{variable} (module option validation)")
+
+
+@contextlib.contextmanager
+def remedies(variable: str) -> t.Iterator[None]:
+    """Let a failure of a validation name this variable of the playbook, not those of gpu_validation."""
+    try:
+        yield
+    except AcceleratorError as exc:
+        exc.remedy = _SETTING.sub(rf"`\1` in {variable} (module option validation)", exc.remedy)
+        raise
 
 
 def tolerations_of(node: KubeObject) -> list[KubeObject]:

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Fingerprints of validated nodes: a later run validates only nodes that changed since."""
 
 from __future__ import annotations
@@ -14,6 +13,8 @@ from .._nodes import devices as node_devices
 from .pods import GpuWorkloadParams
 
 NAME: t.Final = "gpu-validation-fingerprints"
+# The ConfigMap of the proofs of sharing.
+PROOFS: t.Final = "gpu-sharing-proof"
 # The annotation of the first ConfigMap that says how many there are.
 PARTS: t.Final = "accelerators.openshift/parts"
 # Bytes of one ConfigMap, of which the API server takes 1 MiB, with our share of its managedFields.
@@ -22,7 +23,7 @@ LARGEST: t.Final = 450 * 1024
 
 def fingerprint(node: KubeObject, benchmark: str) -> str:
     """Return what a validation holds for: the benchmark, the node's boot, driver and geometry."""
-    return f"benchmark={benchmark} {node_devices.fingerprint(node)}"
+    return f"benchmark={benchmark} {_devices(node)}"
 
 
 class Memory(t.NamedTuple):
@@ -83,17 +84,22 @@ def build(
     parts = _parts(memory.maps.get(NAME) or {})
     while max(map(_size, shared := _share(data, parts))) > LARGEST:
         parts *= 2
-    made = [_map(params, name, one) for name, one in zip(_names(parts), shared, strict=True)]
+    made = [_map(params["namespace"], name, one) for name, one in zip(_names(parts), shared, strict=True)]
     if parts > 1:
         made[0]["metadata"]["annotations"] = {PARTS: str(parts)}
     return made[::-1]
 
 
-def _map(params: GpuWorkloadParams, name: str, data: dict[str, str]) -> KubeObject:
+def proofs(namespace: str, data: t.Mapping[str, str]) -> KubeObject:
+    """Return the ConfigMap of the proofs of sharing. data: the name of a pool -> what its proof holds for."""
+    return _map(namespace, PROOFS, data)
+
+
+def _map(namespace: str, name: str, data: t.Mapping[str, str]) -> KubeObject:
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": name, "namespace": params["namespace"]},
+        "metadata": {"name": name, "namespace": namespace},
         "data": dict(sorted(data.items())),
     }
 
@@ -118,3 +124,12 @@ def _parts(first: KubeObject) -> int:
 
 def _names(parts: int) -> list[str]:
     return [NAME, *(f"{NAME}-{number}" for number in range(1, parts))]
+
+
+def _devices(node: dict[str, t.Any]) -> str:
+    """Return a text that changes with every reboot, driver change or new partitioning of the devices."""
+    boot = node.get("status", {}).get("nodeInfo", {}).get("bootID", "")
+    geometry = ",".join(f"{name}={number}" for name, number in node_devices.resources(node).items())
+    return (
+        f"boot={boot} driver={node_devices.driver_version(node) or 'unknown'} geometry={geometry or 'none'}"
+    )

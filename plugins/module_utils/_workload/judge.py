@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Judge of validation pods: have they all ended, what did each return, and what is wrong with a node?"""
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ def judge(pods: t.Sequence[KubeObject], made: t.Sequence[str], grace: Grace) -> 
         what = f"{what}: {', '.join(lost[:3])}"
         remedy = "Run the playbook again when no other run validates these nodes."
         return failed("Gone", what, code="WORK-GONE", remedy=remedy, details=tuple(lost))
-    parts = [_judge_pod(pod) for pod in sorted(pods, key=lambda pod: str(pod["metadata"]["name"]))]
+    parts = [judge_pod(pod) for pod in sorted(pods, key=lambda pod: str(pod["metadata"]["name"]))]
     verdict = worst(grace.harden(parts))
     verb = "has" if wanted == 1 else "have"
     what = f"{sum(map(has_ended, pods))} of {number_of(wanted, 'pod')} {verb} ended"
@@ -68,13 +67,17 @@ def judge(pods: t.Sequence[KubeObject], made: t.Sequence[str], grace: Grace) -> 
     )
 
 
-def _judge_pod(pod: KubeObject) -> Readiness:
+def judge_pod(pod: KubeObject) -> Readiness:
+    """Return ready for a pod that has ended, else pending, with a code if something keeps it from running."""
     if has_ended(pod):
         return ready()
     name, where = pod["metadata"]["name"], pod["spec"].get("nodeSelector", {}).get(HOSTNAME, "")
-    if refusal := _refusal(pod):
+    if refusal := refusals(pod):
         what = f"pod {name} for node {where} cannot be scheduled: {refusal[0]}"
-        remedy = "Give gpu_workload the tolerations that the message asks for, or free the devices."
+        remedy = (
+            "Add the taint that the message names to taints of the pool in gpu_pools (module option "
+            "tolerations), or free devices."
+        )
         code, reason = "WORK-UNSCHEDULABLE", f"Unschedulable:{name}"
         return pending(reason, what, code=code, remedy=remedy, details=(what,))
     found = trouble(pod)
@@ -88,7 +91,7 @@ def _judge_pod(pod: KubeObject) -> Readiness:
     return pending(f"{found.reason}:{name}", what, code=code, remedy=remedy, details=(what,))
 
 
-def _refusal(pod: KubeObject) -> list[str]:
+def refusals(pod: KubeObject) -> list[str]:
     """Return the scheduler's reasons why no node fits; an empty list if it did not refuse the pod."""
     return [
         entry.get("message", "")

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Obstacles before the first pod of a validation: options, missing nodes or devices, holders, a quota."""
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from .._core import refusals
 from .._core.errors import ApiError, InputError, NotReadyError
 from .._core.objects import KubeObject, number_of
 from .._core.ownership import owned
-from .._nodes import devices
+from .._nodes import devices, dra
 from .._nodes.placeholders import is_placeholder
 from . import runs
 from .benchmarks.registry import BENCHMARKS
@@ -212,3 +211,34 @@ def _holders(node: KubeObject, present: Held, params: GpuWorkloadParams) -> list
             who = ", ".join(f"{name} ({count})" for name, count in held.items())
             found.append(f"{free} of {offered} {resource} free, {number} needed; held by {who}")
     return found
+
+
+def held_by_pods(
+    claims: t.Iterable[KubeObject], slices: t.Iterable[KubeObject]
+) -> dict[str, dict[str, dict[str, int]]]:
+    """Return node -> resource -> namespace/pod -> number of devices that the pod holds.
+
+    Administrator access (monitoring, the operator's validator) does not count.
+    """
+    devices = {
+        (spec["pool"]["name"], device["name"]): (spec["nodeName"], resource)
+        for spec in (one["spec"] for one in slices)
+        if spec.get("driver") == dra.GPU_DRIVER and spec.get("nodeName")
+        for device in spec.get("devices") or []
+        for resource in dra.resources([device])
+    }
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for one in claims:
+        for result in _allocated(one):
+            place = devices.get((result.get("pool"), result.get("device")))
+            if place and result.get("driver") == dra.GPU_DRIVER and dra.users(one):
+                counts = found.setdefault(place[0], {}).setdefault(place[1], {})
+                who = f"{one['metadata']['namespace']}/{dra.users(one)[0]}"
+                counts[who] = counts.get(who, 0) + 1
+    return found
+
+
+def _allocated(one: KubeObject) -> list[KubeObject]:
+    """Return the allocated devices of a claim without those of administrator access."""
+    given = (((one.get("status") or {}).get("allocation") or {}).get("devices") or {}).get("results") or []
+    return [result for result in given if not result.get("adminAccess")]

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Validation pods: one for each device of a node, all at the same time, as a restricted namespace allows."""
 
 from __future__ import annotations
@@ -204,7 +203,7 @@ def template_name(run: str) -> str:
 
 def template(params: GpuWorkloadParams, run: str) -> KubeObject:
     """Return the ResourceClaimTemplate from which each pod of the run gets a claim of one GPU."""
-    return dra.claim_template(template_name(run), params["namespace"], {**MANAGED_BY, RUN_LABEL: run})
+    return claim_template(template_name(run), params["namespace"], {**MANAGED_BY, RUN_LABEL: run})
 
 
 def probes(params: GpuWorkloadParams, nodes: t.Iterable[KubeObject], mark: Mark) -> list[KubeObject]:
@@ -222,3 +221,18 @@ def probes(params: GpuWorkloadParams, nodes: t.Iterable[KubeObject], mark: Mark)
     if not params["claims"]:
         return [one]
     return [one, dra.claim(f"{template_name(mark.name)}-", params["namespace"], number)]
+
+
+def claim_template(name: str, namespace: str, labels: t.Mapping[str, str]) -> KubeObject:
+    """Return the ResourceClaimTemplate that gives one GPU to each pod that names it.
+
+    Kubernetes creates the claim, with these labels, together with the pod and deletes it when the pod has
+    ended.
+    """
+    metadata = {"name": name, "namespace": namespace, "labels": dict(labels)}
+    return {
+        "apiVersion": dra.API_VERSION,
+        "kind": "ResourceClaimTemplate",
+        "metadata": metadata,
+        "spec": {"metadata": {"labels": dict(labels)}, "spec": dra.claim_spec(1)},
+    }

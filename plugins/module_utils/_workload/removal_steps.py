@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Steps of the removal of validations: delete the namespace, or only our objects where others use it."""
 
 from __future__ import annotations
@@ -58,10 +57,21 @@ def _remove(api: Api, params: GpuWorkloadParams, found: KubeObject) -> None:
     if others:
         for one in fingerprints.build(params, remembered, [], others):
             api.apply(one, live=remembered.maps.get(name(one)))
+        _forget_proofs(api, params)
         return
     for one in api.list(MAP, place, metadata_only=True):
-        if owned(one) and name(one).startswith(fingerprints.NAME):
+        if owned(one) and name(one).startswith((fingerprints.NAME, fingerprints.PROOFS)):
             api.delete(MAP, name(one), place)
+
+
+def _forget_proofs(api: Api, params: GpuWorkloadParams) -> None:
+    """Take the pools of the task out of the ConfigMap of the proofs of sharing."""
+    live = api.get(MAP, fingerprints.PROOFS, params["namespace"])
+    going = {turn.pool for turn in turns.begin(params)}
+    before = dict((live or {}).get("data") or {})
+    left = {pool: value for pool, value in before.items() if pool not in going}
+    if left != before:
+        api.apply(fingerprints.proofs(params["namespace"], left), live=live)
 
 
 def _in_other_pools(api: Api, params: GpuWorkloadParams, remembered: Memory) -> list[KubeObject]:

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Steps of one validation: find who holds devices, run the pods, read their results, delete them always."""
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from .._core.objects import KubeObject, name, number_of
 from .._frame import lease, process
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
-from .._nodes import dra
 from . import fingerprints, judge, obstacles, pods as workload_pods, runs
 from .judges import Judges
 from .pods import GpuWorkloadParams
@@ -67,7 +65,7 @@ def _claimed(
         if not obstacles.is_ours(claim, params)
         or claim["metadata"]["labels"][workload_pods.RUN_LABEL] in marks
     ]
-    return dra.held_by_pods(others, api.list(SLICE))
+    return obstacles.held_by_pods(others, api.list(SLICE))
 
 
 def _requested(

@@ -135,12 +135,12 @@ def running(pool: Pool, name: str) -> None:
     )
 
 
-def deploy(pool: Pool, name: str, replicas: int, selector: Data) -> None:
-    """Create a Deployment of pods on the selected nodes that tolerate every taint and end at once."""
+def deploy(pool: Pool, name: str, replicas: int, selector: Data, tolerated: Data) -> None:
+    """Create a Deployment of pods on the selected nodes that end at once. tolerated: the one toleration."""
     labels = {"app": name}
     spec: Data = {
         "nodeSelector": selector,
-        "tolerations": [{"operator": "Exists"}],
+        "tolerations": [tolerated],
         "terminationGracePeriodSeconds": 0,
         "containers": [{"name": "main", "image": f"example.com/{name}"}],
     }
@@ -159,7 +159,8 @@ def undeploy(pool: Pool, name: str) -> None:
 @contextlib.contextmanager
 def served(pool: Pool, minimum: int) -> t.Iterator[None]:
     """Run a Deployment of two pods on the pool's nodes; its disruption budget has this minAvailable."""
-    deploy(pool, "served", 2, dict([POOL.split("=")]))
+    # A pod that tolerates the cordon too could come back to the drained node, and would hold its Machine.
+    deploy(pool, "served", 2, dict([POOL.split("=")]), {"key": TAINT["key"], "operator": "Exists"})
     place = {"name": "served", "namespace": SPACE}
     budget = {"minAvailable": minimum, "selector": {"matchLabels": {"app": "served"}}}
     pool.client.apply(

@@ -50,7 +50,7 @@ def test_what_tolerates_the_cordon_comes_back_and_is_told_of(pool: Pool, audit: 
             if "deletionTimestamp" not in one["metadata"]
         ]
 
-    deploy(pool, "agent", 1, {"kubernetes.io/hostname": name})
+    deploy(pool, "agent", 1, {"kubernetes.io/hostname": name}, {"operator": "Exists"})
     until(lambda: [one for one in agents() if one.get("status", {}).get("phase") == "Running"], "the agent")
     (first,) = agents()
     try:

@@ -107,7 +107,7 @@ def test_an_exporter_without_data_is_named(cluster: Cluster, accounts: Accounts)
         found = scraped(accounts.run("monitor_gpus", gpu_pools=[]))
         return bool(found["without_data"] == ["nvidia-dcgm-exporter-a100-0"])
 
-    until(named, "the exporter has no data", 240)
+    assert until(named, "the exporter has no data", 240)
 
 
 def test_a_report_without_history_says_so_and_writes_nothing(accounts: Accounts, audit: Audit) -> None:

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import typing as t
+from pathlib import Path
 
 import pytest
 import yaml
-from cluster import Cluster
+from cluster import Cluster, must_get
+from integration.killed import kill
 from integration.patience import until
 from integration.playbook import ROOT, Playbook, Run
 from integration.troubles.demo import QUICK
@@ -23,8 +25,14 @@ pytestmark = [
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "aws"
 SPACE: t.Final = "nvidia-gpu-operator"
+PROOFS: t.Final = "gpu-validation"
 LABEL: t.Final = "nvidia.com/device-plugin.config"
 PLUGIN: t.Final = "app=nvidia-device-plugin-daemonset"
+POOL: t.Final = {
+    "name": "inference",
+    "node_selector": {"accelerators.openshift/pool": "inference"},
+    "replicas": 4,
+}
 EIGHT: t.Final = {"time_slicing": {"replicas": 8}}
 
 
@@ -71,6 +79,66 @@ def test_four_pods_share_a_gpu(cluster: Cluster, playbook: Playbook) -> None:
         labels="accelerators.openshift/pool=inference",
     )
     assert machines["spec"]["template"]["spec"]["metadata"]["labels"][LABEL] == "gpu-inference"
+
+
+def prove(playbook: Playbook) -> Data:
+    """Return what a new proof of the pool with four shares says."""
+    task = playbook.module("gpu_sharing_proof", pools=[POOL], force=True)
+    assert not task.failed, task.result
+    return t.cast(Data, task["pools"][0])
+
+
+def test_the_run_has_proven_that_four_pods_share_the_gpu(cluster: Cluster, playbook: Playbook) -> None:
+    known = must_get(cluster.client, "v1", "configmaps", "gpu-sharing-proof", PROOFS)["data"]
+    assert known["inference"].startswith("replicas=4 shares=nvidia.com/gpu=4 product=Tesla-T4")
+    found = prove(playbook)
+    assert found["proven"] is True, found
+    (devices,) = found["devices"]
+    assert (devices["shares"], devices["devices"]) == (4, 1)
+    assert devices["overlap_seconds"] >= 3
+    assert "Insufficient nvidia.com/gpu" in devices["refused"]
+    until(lambda: cluster.client.list("v1", "pods", PROOFS) == [], "no pod of the proof is left")
+
+
+def test_the_next_proof_takes_away_what_a_killed_one_left(
+    cluster: Cluster, playbook: Playbook, tmp_path: Path
+) -> None:
+    def running() -> list[str]:
+        found = cluster.client.list("v1", "pods", PROOFS)
+        return [one["metadata"]["name"] for one in found if one["status"].get("phase") == "Running"]
+
+    given = {"pools": [POOL], "force": True, "hold": 60.0}
+    kill(playbook, tmp_path, lambda: len(running()) == 4, "gpu_sharing_proof", **given)
+    assert len(running()) == 4
+    assert prove(playbook)["proven"] is True
+    until(lambda: cluster.client.list("v1", "pods", PROOFS) == [], "no pod of either proof is left")
+
+
+def test_a_pod_of_a_team_keeps_its_share_and_nothing_is_proven(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
+    limits = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
+    spec = {"containers": [{"name": "c", "image": "example.com/none", **limits}]}
+    cluster.client.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "work", "namespace": "default"},
+            "spec": {**spec, "tolerations": [{"operator": "Exists"}]},
+        }
+    )
+
+    def running() -> bool:
+        return bool(must_get(cluster.client, "v1", "pods", "work", "default")["status"]["phase"] == "Running")
+
+    until(running, "the pod of a team runs")
+    since = audit.position()
+    found = prove(playbook)
+    assert (found["proven"], "held by default/work (1)" in found["why"]) == (False, True)
+    audit.flush()
+    assert audit.written(since) == []
+    assert running()
+    cluster.client.delete("v1", "pods", "work", "default")
 
 
 def test_a_second_run_writes_nothing(playbook: Playbook, audit: Audit) -> None:

@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 
 import pytest
 from cluster import Cluster, must_get
 from integration.playbook import Playbook, Run
-from integration.troubles.demo import QUICK
+from integration.sharing.mig_pool import HALVES, node, offers, play, pool
 from integration.wire import Audit
 
 pytestmark = [
@@ -23,9 +24,7 @@ SCENARIO: t.Final = "gpu-nodes"
 SPACE: t.Final = "nvidia-gpu-operator"
 NODE: t.Final = "a100-0"
 CONFIG: t.Final = "nvidia.com/mig.config"
-POOL: t.Final = "accelerators.openshift/pool"
 MIXED: t.Final = {"mig": {"layout": {"1g.5gb": 2, "2g.10gb": 1, "3g.20gb": 1}}}
-HALVES: t.Final = {"mig": {"profile": "3g.20gb", "strategy": "mixed"}}
 OF_MIXED: t.Final = {
     "nvidia.com/mig-1g.5gb": "16",
     "nvidia.com/mig-2g.10gb": "8",
@@ -36,17 +35,7 @@ MODULE: t.Final = "gpu_repartition"
 
 def pools(**sharing: t.Any) -> list[Data]:
     """Return the pool of the node, and that of the others."""
-    train = existing("train", "training", 8)
-    return [train | ({"sharing": sharing} if sharing else {}), existing("infer", "inference", 1)]
-
-
-def existing(name: str, label: str, gpus: int) -> Data:
-    chosen = {"node_selector": {POOL: label}, "expected": {"nvidia.com/gpu": gpus}}
-    return {"name": name, "existing": chosen}
-
-
-def play(playbook: Playbook, name: str, given: list[Data], **more: t.Any) -> Run:
-    return playbook.playbook(name, gpu_pools=given, **QUICK, **more)
+    return [pool("train", "training", 8, sharing or None), pool("infer", "inference", 1)]
 
 
 def done(run: Run) -> Run:
@@ -54,20 +43,9 @@ def done(run: Run) -> Run:
     return run
 
 
-def node(cluster: Cluster) -> Data:
-    found: Data = must_get(cluster.client, "v1", "nodes", NODE)
-    return found
-
-
-def offers(cluster: Cluster) -> dict[str, str]:
-    """Return what the node offers, without resources of the number 0."""
-    found = node(cluster)["status"]["allocatable"]
-    return {key: number for key, number in found.items() if key.startswith("nvidia.com/") and number != "0"}
-
-
 def test_the_nodes_have_whole_gpus(cluster: Cluster, playbook: Playbook) -> None:
     done(play(playbook, "enable_gpus", pools()))
-    assert offers(cluster) == {"nvidia.com/gpu": "8"}
+    assert offers(cluster, NODE) == {"nvidia.com/gpu": "8"}
 
 
 def test_enable_gpus_leaves_nodes_that_offer_gpus_alone(playbook: Playbook, audit: Audit) -> None:
@@ -83,15 +61,15 @@ def test_enable_gpus_leaves_nodes_that_offer_gpus_alone(playbook: Playbook, audi
 def test_a_report_writes_nothing(playbook: Playbook, audit: Audit) -> None:
     since = audit.position()
     run = done(play(playbook, "repartition", pools(**MIXED), gpu_report_only=True))
-    assert f'"node": "{NODE}"' in run.output
+    assert re.search(rf'\bnode"?: "?{NODE}\b', run.output), "as JSON, or as YAML where ansible.cfg says so"
     audit.flush()
     assert audit.written(since) == []
 
 
 def test_repartition_gives_the_node_its_partitions(cluster: Cluster, playbook: Playbook) -> None:
     done(play(playbook, "repartition", pools(**MIXED)))
-    assert offers(cluster) == OF_MIXED
-    live = node(cluster)
+    assert offers(cluster, NODE) == OF_MIXED
+    live = node(cluster, NODE)
     assert live["metadata"]["labels"]["nvidia.com/mig.config.state"] == "success"
     assert not live["spec"].get("unschedulable")
     assert not [key for key in live["metadata"].get("annotations") or {} if key.startswith("accelerators")]
@@ -111,15 +89,28 @@ def test_second_runs_write_nothing(playbook: Playbook, audit: Audit) -> None:
 
 def test_another_geometry_takes_the_old_configuration_away(cluster: Cluster, playbook: Playbook) -> None:
     done(play(playbook, "repartition", pools(**HALVES)))
-    assert offers(cluster) == {"nvidia.com/mig-3g.20gb": "16"}
+    assert offers(cluster, NODE) == {"nvidia.com/mig-3g.20gb": "16"}
     file = must_get(cluster.client, "v1", "configmaps", "gpu-mig", SPACE)["data"]["config.yaml"]
     assert file.count("gpu-train-") == 1
+
+
+def test_pods_share_partitions_by_time_slicing(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+    shared = HALVES | {"time_slicing": {"replicas": 2}}
+    done(play(playbook, "enable_gpus", pools(**shared)))
+    assert offers(cluster, NODE) == {"nvidia.com/mig-3g.20gb": "32"}
+    known = must_get(cluster.client, "v1", "configmaps", "gpu-sharing-proof", "gpu-validation")["data"]
+    assert known["train"].startswith("replicas=2 shares=nvidia.com/mig-3g.20gb=32 ")
+    since = audit.position()
+    for name in ("repartition", "enable_gpus"):
+        assert done(play(playbook, name, pools(**shared))).changed == 0
+    audit.flush()
+    assert audit.written(since) == []
 
 
 def test_a_removal_gives_whole_gpus_back(cluster: Cluster, playbook: Playbook) -> None:
     done(play(playbook, "remove_gpus", pools(**HALVES)))
     assert cluster.client.get("v1", "configmaps", "gpu-mig", SPACE) is None
-    live = node(cluster)
+    live = node(cluster, NODE)
     assert CONFIG not in live["metadata"]["labels"]
     assert not live["spec"].get("unschedulable")
     assert "1g.5gb" not in str(live["metadata"].get("annotations"))

@@ -55,6 +55,7 @@ PARAMS: t.Final[Data] = {
     "backend": "clusterpolicy",
     "nic": False,
     "queues": False,
+    "cluster_quotas": False,
     "approve_csrs": False,
     "machine_namespace": "openshift-machine-api",
     "nfd_namespace": "openshift-nfd",
@@ -117,6 +118,7 @@ def test_the_role_of_the_result_is_enough_and_each_of_its_rules_is_needed(is_inc
 EVERYTHING: t.Final[Data] = {
     "nic": True,
     "queues": True,
+    "cluster_quotas": True,
     "approve_csrs": True,
     "admission": True,
     "pools": [

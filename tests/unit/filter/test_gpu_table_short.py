@@ -111,3 +111,24 @@ def test_the_sums_count_nodes_that_the_results_left_out(most: int) -> None:
     assert " ".join(lines[1]) == "big 500 nodes, 3 to look at g4dn.xlarge 500/498/499 580.1"
     assert {line[1] for line in lines[2:5]} == {"n7", "n9", "n450"}
     assert " ".join(lines[5]) == "small 1 node p5.48xlarge 8/8/- 580.1"
+
+
+def test_a_quota_names_the_owners_that_hold_most() -> None:
+    owners = [
+        {"kind": "Job", "name": f"job-{number}", "pods": 2 - bool(number), "requests": {"nvidia.com/gpu": 4}}
+        for number in range(4)
+    ]
+    quota = {"namespace": "team-a", "name": "q", "resources": {}, "use": {"owners": owners}}
+    lines = table([], policy={"quotas": [quota, {**quota, "use": None}]})
+    assert lines[1:] == [
+        "use - team-a/Job job-0 4 nvidia.com/gpu in 2 pods",
+        "use - team-a/Job job-1 4 nvidia.com/gpu in 1 pod",
+        "use - team-a/Job job-2 4 nvidia.com/gpu in 1 pod",
+    ]
+
+
+def test_a_quota_of_several_namespaces_says_how_many() -> None:
+    limits = {"requests.nvidia.com/gpu": {"hard": "8", "used": "3"}}
+    quota = {"name": "research", "resources": limits, "namespaces": [{"namespace": "a"}, {"namespace": "b"}]}
+    lines = table([], policy={"quotas": [], "cluster_quotas": [quota]})
+    assert lines[1:] == ["quota - 2 namespaces/research requests.nvidia.com/gpu 3 of 8 used"]

@@ -44,6 +44,17 @@ class World:
         api.guard = Lease(api, run, self.gone.__contains__, takes, lock_timeout, self.now)
         return api
 
+    def lets_go(self, other: Api, after: float) -> None:
+        """Let another task give its lease back while ours sleeps. after: time of the clock."""
+        real = self.clock.sleep
+
+        def sleep(seconds: float) -> None:
+            real(seconds)
+            if self.clock.seconds > after:
+                t.cast(Lease, other.guard).let_go()
+
+        self.api.deadline._sleep = sleep
+
     @property
     def spec(self) -> dict[str, t.Any]:
         spec: dict[str, t.Any] = self.server.objects[KEY]["spec"]
@@ -123,14 +134,7 @@ def test_a_run_that_waits_gets_the_lease_when_the_holder_gives_it_back() -> None
     world = World(lock_timeout=100)
     other = world.task(THEIRS)
     other.apply(config_map(k="1"))
-    real = world.clock.sleep
-
-    def sleep(seconds: float) -> None:
-        real(seconds)
-        if world.clock.seconds > 1020:
-            t.cast(Lease, other.guard).let_go()
-
-    world.api.deadline._sleep = sleep
+    world.lets_go(other, after=1020)
     world.api.apply(config_map(k="2"))
     assert world.spec["holderIdentity"] == OURS.id
     assert 1020 < world.clock.seconds < 1025

@@ -12,7 +12,7 @@ from unit.fake_server import FakeServer
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame import module
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import module, nested
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
@@ -106,7 +106,9 @@ def test_terminal_escapes_reach_no_message_no_warning_and_no_progress(server: Fa
 
 
 def test_wrong_options_are_named_without_terminal_escapes() -> None:
-    result = module.complaint("gpu_node", ["name"], [], ["value of state must be one of: x, got: \x1b[2J"])
+    result = module.complaint(
+        "gpu_node", {"name": {}}, {}, [], ["value of state must be one of: x, got: \x1b[2J"]
+    )
     assert result["msg"].endswith(r"got: \x1b[2J")
 
 
@@ -134,11 +136,21 @@ def test_no_time_is_no_default_time(seconds: int) -> None:
 
 
 def test_a_misspelt_option_is_named_with_its_nearest() -> None:
-    result = module.complaint("gpu_quota", ["gpus", "namespace"], ["gpsu"], ["one of gpus, hard is missing"])
+    options: dict[str, dict[str, t.Any]] = {"gpus": {}, "namespace": {}}
+    missing = "one of gpus, hard is missing"
+    result = module.complaint("gpu_quota", options, {"gpsu": 1}, ["gpsu"], [missing])
     assert result["msg"].startswith(
         "Unsupported parameters for (gpu_quota) module: gpsu (did you mean gpus?)."
     )
-    assert module.complaint("gpu_quota", ["gpus"], [], ["gpus is missing"])["msg"] == "gpus is missing"
+    assert module.complaint("gpu_quota", options, {}, [], [missing])["msg"] == missing
+
+
+def test_a_misspelt_key_of_an_entry_is_named_with_its_path() -> None:
+    options: nested.Options = {"queues": {"type": "list", "options": {"name": {"type": "str"}}}}
+    unsupported: list[t.Any] = [("queues", "nam")]
+    result = module.complaint("gpu_queue", options, {"queues": [{"nam": 1}]}, unsupported, ["all of it"])
+    assert result["msg"] == "queues[0].nam (did you mean name?) is no option. Options are name."
+    assert module.complaint("gpu_queue", options, {"queues": "{}"}, unsupported, ["said"])["msg"] == "said"
 
 
 def test_a_result_has_the_seconds_of_its_waits_if_it_waited(server: FakeServer) -> None:

@@ -10,7 +10,6 @@ import os
 import subprocess
 import sys
 import typing as t
-from pathlib import Path
 
 import pytest
 
@@ -82,17 +81,3 @@ def test_a_module_of_its_own_process_gets_its_run_from_the_action_plugin(
 
 def test_a_task_that_outlives_its_playbook_has_no_process() -> None:
     assert process.own_run(outlives=True).pid == 0
-
-
-def test_the_workers_of_a_run_share_which_servers_have_answered(tmp_path: Path) -> None:
-    run = process.own_run()
-    process.Contacts(tmp_path, run).add("https://a:6443")
-    assert process.Contacts(tmp_path, run).has("https://a:6443")
-    assert not process.Contacts(tmp_path, run).has("https://b:6443")
-    assert not process.Contacts(tmp_path, run._replace(pid=1)).has("https://a:6443")
-
-
-def test_without_a_folder_every_server_counts_as_known(tmp_path: Path) -> None:
-    contacts = process.Contacts(tmp_path / "removed", process.own_run())
-    contacts.add("https://a:6443")
-    assert contacts.has("https://b:6443")

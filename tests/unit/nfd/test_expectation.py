@@ -115,7 +115,7 @@ def test_a_null_in_a_selector_means_that_the_label_is_absent() -> None:
     nodes = [node("gpu-0", gpu="true"), node("cpu-0")]
     assert [
         one["metadata"]["name"]
-        for one in node_labels.selected(nodes, {"node_selector": {"pool": "a", "gpu": None}})
+        for one in nfd_expectation.selected(nodes, {"node_selector": {"pool": "a", "gpu": None}})
     ] == ["cpu-0"]
 
 

@@ -8,8 +8,8 @@ import pytest
 from unit.nodes.builders import GOING, pod
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import removal
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain, drain_judge
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain_judge import Rules
 
 Data = dict[str, t.Any]
 
@@ -79,7 +79,7 @@ VARIABLES: t.Final = {
     ],
 )
 def test_what_may_not_go_unasked(pods: list[Data], rules: Rules, code: str) -> None:
-    problem = drain.refusal(pods, rules, "Pool t is to lose 1 machines")
+    problem = drain_judge.refusal(pods, rules, "Pool t is to lose 1 machines")
     assert (problem.code if problem else "") == code
     if problem:
         assert f"team/{pods[0]['metadata']['name']}" in problem.message
@@ -88,7 +88,9 @@ def test_what_may_not_go_unasked(pods: list[Data], rules: Rules, code: str) -> N
 
 
 def test_every_reason_is_evidence() -> None:
-    problem = drain.refusal([pod("job", gpus=1), pod("web", data=True), pod("bare", owner="")], Rules(), "x")
+    problem = drain_judge.refusal(
+        [pod("job", gpus=1), pod("web", data=True), pod("bare", owner="")], Rules(), "x"
+    )
     assert problem is not None
     assert problem.evidence == [
         "NODE-BUSY: team/job on n1",

@@ -10,9 +10,11 @@ import typing as t
 import pytest
 from unit.nodes.builders import GOING, pod
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain_judge import Emptied
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import tolerates_cordon
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain_judge import (
+    Emptied,
+    Rules,
+    tolerates_cordon,
+)
 
 Data = dict[str, t.Any]
 

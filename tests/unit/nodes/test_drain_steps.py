@@ -21,7 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.clien
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.wait import Waiting
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain_steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain_judge import Rules
 
 Data = dict[str, t.Any]
 Pods = list[Data]

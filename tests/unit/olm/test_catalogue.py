@@ -173,7 +173,7 @@ def group(*targets: str, name: str = "g", **spec: t.Any) -> Object:
     ],
 )
 def test_an_existing_group_is_used(groups: list[Object], mode: str | None, suits: bool) -> None:
-    assert (olm_group.suitable(groups, "n", mode) is not None) is suits
+    assert (olm_group.suitable(groups, "n", mode, "nfd") is not None) is suits
 
 
 @pytest.mark.parametrize(
@@ -189,8 +189,9 @@ def test_an_existing_group_is_used(groups: list[Object], mode: str | None, suits
 )
 def test_a_group_that_does_not_suit_is_refused(groups: list[Object], mode: str | None) -> None:
     with pytest.raises(AcceleratorError, match="OperatorGroup") as caught:
-        olm_group.suitable(groups, "n", mode)
+        olm_group.suitable(groups, "n", mode, "nfd")
     assert caught.value.code == "OLM-GROUP"
+    assert "set node_feature_discovery_namespace (module option namespace)" in caught.value.remedy
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import driver_change, plans, unpack
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import busy, driver_change, unpack
 
 Object = dict[str, t.Any]
 NOW, NEXT = "gpu-operator-certified.v26.3.3", "gpu-operator-certified.v26.7.0"
@@ -156,9 +156,9 @@ def test_the_question_names_drivers_nodes_and_pods() -> None:
 
 def test_a_csv_in_the_plan_itself_or_in_a_config_map() -> None:
     whole = csv(NEXT, NEW)
-    assert plans.shown(plan(NEXT, manifest=json.dumps(whole)), NEXT) == whole
-    assert plans.shown(plan(NEXT, manifest="not JSON"), NEXT) is None
-    assert plans.shown(plan(NEXT), "another") is None
+    assert busy.shown(plan(NEXT, manifest=json.dumps(whole)), NEXT) == whole
+    assert busy.shown(plan(NEXT, manifest="not JSON"), NEXT) is None
+    assert busy.shown(plan(NEXT), "another") is None
     text = json.dumps(whole)
     packed = base64.b64encode(gzip.compress(text.encode()))
     crd = "kind: CustomResourceDefinition\nmetadata: {name: things.example.com}\n"

@@ -9,7 +9,6 @@ from unit.olm.builders import ASK, UPGRADE, V1, V2, WAITING, Object, at, plan, s
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-    plans as olm_plans,
     progress,
     subscription as olm_subscription,
 )
@@ -47,12 +46,13 @@ def test_the_one_plan_to_approve(
 def test_a_plan_with_somebody_elses_csv_is_refused(
     csvs: list[str], allowed: tuple[str, ...], foreign: list[str]
 ) -> None:
-    assert olm_plans.foreign_names(plan("RequiresApproval", *csvs), ASK.path, allowed) == foreign
+    assert progress.foreign_names(plan("RequiresApproval", *csvs), ASK.path, allowed) == foreign
 
 
 def test_the_refusal_lists_what_is_foreign() -> None:
     verdict = progress.judge(seen(at("", V2), [plan("RequiresApproval", V2, "mesh.v2.1.0")]), ASK)
     assert (verdict.verdict, verdict.code) == ("failed", "OLM-FOREIGN-CSV")
+    assert "Set node_feature_discovery_allow_csvs: [" in verdict.remedy
     assert "mesh.v2.1.0: not asked for" in verdict.details
     with pytest.raises(NotReadyError, match="mesh"):
         progress.check(seen(at("", V2)), plan("RequiresApproval", V2, "mesh.v2.1.0"), ASK)

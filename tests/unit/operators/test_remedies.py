@@ -20,11 +20,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._operators.
     [
         (
             "OLM-FOREIGN-CSV",
-            "Add what you accept to allow_csvs: [kmm.v1, x.v2] (in a role)",
+            "Set node_feature_discovery_allow_csvs: [kmm.v1, x.v2] (module option allow_csvs)",
             "gpu_upgrade_allow_csvs: [kmm.v1, x.v2]",
         ),
         ("OLM-DRIVER-CHANGE", "Set driver_change: pin", "gpu_upgrade_driver_change: pin"),
+        ("OLM-DRIVER-PIN", "Set gpu_operator_adopt: take", "Set spec.driver.repository, image and version"),
         ("OLM-NO-PATH", "Set gpu_operator_csv", "gpu_upgrade_operators"),
+        ("OLM-RESOLVE", "Set gpu_operator_channel", "`channel` of the operator in gpu_upgrade_operators"),
         ("GPU-IMAGE", "Run this.", "Run this."),
     ],
 )

@@ -10,9 +10,11 @@ import subprocess
 import sys
 import types
 import typing as t
+from pathlib import Path
 
 import pytest
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import process
 from ansible_collections.accelerators.openshift.plugins.plugin_utils import _in_process
 
 OTHER_PYTHON = "/opt/other/bin/python3"
@@ -94,3 +96,17 @@ def test_progress_names_the_host_among_several(
     monkeypatch.setattr(_in_process._display, "display", shown.append)
     _in_process._show({"ansible_play_hosts_all": hosts, "inventory_hostname": "west"})("5 s")
     assert shown == [line]
+
+
+def test_the_workers_of_a_run_share_which_servers_have_answered(tmp_path: Path) -> None:
+    run = process.own_run()
+    _in_process.Contacts(tmp_path, run).add("https://a:6443")
+    assert _in_process.Contacts(tmp_path, run).has("https://a:6443")
+    assert not _in_process.Contacts(tmp_path, run).has("https://b:6443")
+    assert not _in_process.Contacts(tmp_path, run._replace(pid=1)).has("https://a:6443")
+
+
+def test_without_a_folder_every_server_counts_as_known(tmp_path: Path) -> None:
+    contacts = _in_process.Contacts(tmp_path / "removed", process.own_run())
+    contacts.add("https://a:6443")
+    assert contacts.has("https://b:6443")

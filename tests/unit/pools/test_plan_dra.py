@@ -46,6 +46,10 @@ def test_gpus_that_pods_claim() -> None:
             "quota[0].hard.requests.nvidia.com/gpu",
         ),
         (
+            {"quota": [{"namespace": "a", "gpus": 1, "priority_classes": ["high"]}]},
+            "quota[0].priority_classes",
+        ),
+        (
             NOBODY | {"existing": {"node_selector": {"a": "b"}, "expected": {"nvidia.com/mig-1g.5gb": 7}}},
             "existing.expected.nvidia.com/mig-1g.5gb",
         ),

@@ -33,6 +33,54 @@ def test_every_pool_is_told_to_gpu_sharing() -> None:
     ]
 
 
+def test_every_pool_that_shares_its_gpus_is_proven() -> None:
+    taint = {"key": "gpu", "effect": "NoSchedule"}
+    cut = {"mig": {"layout": {"1g.5gb": 2, "3g.20gb": 1}}}
+    pools = [
+        pool(name="a", candidates=T4, sharing=FOUR, taints=[taint], validate={"image": "mirror/cuda:1"}),
+        pool(name="b", candidates=T4),
+        {**existing(1, gpu="a"), "name": "c", "sharing": cut},
+    ]
+    shared, parts = plan(pools, cloud="aws")["sharing_proofs"]
+    assert (shared["name"], shared["replicas"], shared["resources"]) == ("a", 4, ["nvidia.com/gpu"])
+    assert ([one["key"] for one in shared["tolerations"]][-1], shared["image"]) == ("gpu", "mirror/cuda:1")
+    assert (parts["name"], parts["replicas"]) == ("c", 1)
+    assert parts["resources"] == ["nvidia.com/mig-1g.5gb", "nvidia.com/mig-3g.20gb"]
+    assert plan([pool(candidates=T4)], cloud="aws", backend="dra")["sharing_proofs"] == []
+
+
+@pytest.mark.parametrize(
+    ("mig", "name", "number"),
+    [
+        ({"slices": 7}, "nvidia.com/gpu", 7 * 8 * 2),
+        ({"layout": {"3g.20gb": 2}}, "nvidia.com/mig-3g.20gb", 2 * 8 * 2),
+    ],
+)
+def test_pods_share_partitions_by_time_slicing(mig: dict[str, t.Any], name: str, number: int) -> None:
+    sharing = {"mig": mig, "time_slicing": {"replicas": 2}}
+    kinds = candidate("p4d.24xlarge", "us-east-2a")
+    found = plan([pool(candidates=kinds, sharing=sharing)], cloud="aws")
+    assert found["validations"][0]["expected"] == {name: number}
+    (sharings,), (proofs,) = found["sharings"], found["sharing_proofs"]
+    assert set(sharings["sharing"]) == {"mig", "time_slicing"}
+    assert sharings["partitions"][0]["expected"] == {name: number}
+    assert (proofs["replicas"], proofs["resources"]) == (2, [name])
+    (planned,) = found["pools"]
+    assert plan([planned], cloud="aws")["pools"] == [planned]
+
+
+def test_existing_nodes_share_their_partitions() -> None:
+    sharing = {"mig": {"layout": {"3g.20gb": 2}}, "time_slicing": {"replicas": 2}}
+    (one,) = plan([{**existing(8, gpu="a"), "sharing": sharing}])["validations"]
+    assert one["expected"] == {"nvidia.com/mig-3g.20gb": 32}
+
+
+def test_pods_share_no_partitions_by_mps() -> None:
+    sharing = {"mig": {"slices": 7}, "mps": {"replicas": 2}}
+    wrong = pool(candidates=candidate("p4d.24xlarge", "us-east-2a"), sharing=sharing)
+    assert problems([wrong]) == [("POOL-CONFLICT", "gpu_pools[0].sharing")]
+
+
 def test_candidates_with_other_gpus_expect_what_is_discovered() -> None:
     kinds = [*T4, *candidate("g4dn.12xlarge", "us-east-2a")]
     (found,) = plan([pool(candidates=kinds, sharing=FOUR)], cloud="aws")["sharings"]

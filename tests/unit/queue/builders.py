@@ -78,6 +78,7 @@ def params(*queues: Data, **given: t.Any) -> GpuQueueParams:
         "pools": pools(),
         "queues": list(queues),
         "tolerate": True,
+        "topology": [],
         "claims": False,
         "create_namespace": False,
         "namespaces": None,
@@ -122,6 +123,7 @@ class World:
             Kind(self.version, "LocalQueue", "localqueues", True),
             Kind(self.version, "Workload", "workloads", True),
             Kind(self.version, "Cohort", "cohorts", False),
+            Kind(self.version, "Topology", "topologies", False),
         ]
         kinds += [Kind("kueue.openshift.io/v1", "Kueue", "kueues", False)] if red_hat else []
         for kind in kinds:

@@ -69,6 +69,7 @@ def test_claimed_devices_have_no_queues() -> None:
     with pytest.raises(InputError) as caught:
         options.read(params(queue(), claims=True))
     assert caught.value.code == "QUEUE-CLAIMS"
+    assert options.read(params(claims=True)) == [], "the remedy says to remove the queues"
 
 
 def test_a_pool_without_labels_would_be_every_node() -> None:

@@ -45,9 +45,21 @@ def test_a_queue_with_another_pool_stays_and_keeps_its_flavors() -> None:
         "clusterqueues": ["both"],
         "localqueues": ["both"],
     }
-    assert any("ResourceFlavor training stays" in text for text in api.warnings)
+    (warning,) = api.warnings
+    assert warning.startswith("ResourceFlavor training stays: ClusterQueue both gives its nodes away.")
+    assert "Take pool training out of gpu_queues" in warning
     removal_steps.absent(found.api(), params(queue("both"), state="absent", pools=pools()[:1]))
     assert left(found) == NOTHING
+
+
+def test_a_queue_that_loses_one_of_its_pools_is_named_before_the_first_write() -> None:
+    """As remove_pool.yml asks: in check mode, and of the pool it knows only the name."""
+    found = world(queue("both", share(gpus=4), share("batch")), queue("alone", share(gpus=2)))
+    api = found.api(check_mode=True)
+    result = removal_steps.absent(api, params(state="absent", pools=[{"name": "training"}]))
+    assert result["queues"] == [{"name": "alone"}]
+    assert any("ClusterQueue both gives its nodes away" in text for text in api.warnings)
+    assert not found.server.writes()
 
 
 def test_what_others_made_stays() -> None:

@@ -102,6 +102,14 @@ def test_red_hats_operator_needs_a_label_on_each_namespace() -> None:
     assert not world.server.writes()
 
 
+def test_a_namespace_that_the_run_creates_has_that_label_from_the_start() -> None:
+    world, wanted = World(red_hat=True), queue(namespaces=["team-c"])
+    steps.present(world.api(), params(wanted, create_namespace=True))
+    assert world.must("namespaces", "team-c")["metadata"]["labels"]["kueue.openshift.io/managed"] == "true"
+    steps.present(world.api(), params(wanted, create_namespace=True))
+    assert not world.server.writes()
+
+
 def test_kueue_that_does_not_look_ends_the_wait() -> None:
     world = World()
     world.is_slow = True

@@ -1,4 +1,4 @@
-"""ResourceQuota: usage, doubts, and who holds what it limits."""
+"""ResourceQuota: usage, and who holds what it limits."""
 
 from __future__ import annotations
 
@@ -34,32 +34,6 @@ def test_usage_per_resource() -> None:
     assert resource_quota.is_used(facts)
 
 
-NODES = [{"status": {"allocatable": {"cpu": "4", "nvidia.com/gpu": "0"}}}]
-
-
-@pytest.mark.parametrize(
-    ("limits", "nodes", "others", "words"),
-    [
-        ({GPU: "1"}, NODES, [], []),
-        ({GPU: "1"}, None, [], []),
-        ({"pods": "1"}, NODES, [], []),
-        ({"requests.nvidia.com/mig-1g.5gb": "1"}, NODES, [], ["No node advertises nvidia.com/mig-1g.5gb"]),
-        ({GPU: "8"}, NODES, [quota({GPU: "4"}, name="tight")], ["Quota tight (requests.nvidia.com/gpu: 4)"]),
-        ({GPU: "8"}, NODES, [quota({GPU: "9"}, name="loose"), quota({GPU: "1"})], []),
-        ({GPU: "8"}, NODES, [quota({GPU: "1"}, name="scoped", scopes=["BestEffort"])], []),
-    ],
-)
-def test_doubts(
-    limits: dict[str, str],
-    nodes: list[KubeObject] | None,
-    others: list[KubeObject],
-    words: list[str],
-) -> None:
-    found = resource_quota.doubts("gpu-quota", limits, nodes, others)
-    assert len(found) == len(words)
-    assert all(part in text for part, text in zip(words, found, strict=True))
-
-
 def pod(name: str, gpus: int, phase: str = "Running") -> KubeObject:
     return {
         "metadata": {"name": name},
@@ -70,7 +44,9 @@ def pod(name: str, gpus: int, phase: str = "Running") -> KubeObject:
 
 def test_who_holds_what_is_limited() -> None:
     pods = [pod("a", 2), pod("b", 0), pod("c", 4, "Succeeded")]
-    assert resource_quota.holders([GPU], pods) == [{"pod": "a", "requests": {"nvidia.com/gpu": 2}}]
+    assert resource_quota.holders([GPU], pods) == [
+        {"pod": "a", "owner": {"kind": "Pod", "name": "a"}, "requests": {"nvidia.com/gpu": 2}}
+    ]
 
 
 def test_devices_that_pods_claim() -> None:
@@ -86,11 +62,12 @@ def test_devices_that_pods_claim() -> None:
     }
     taken = {"metadata": {"name": "c"}, "spec": asks, "status": {"reservedFor": [{"name": "p"}]}}
     assert resource_quota.claimants(limits, [taken, {"metadata": {"name": "other"}, "spec": {}}]) == [
-        {"pod": "p", "claim": "c", "requests": {"gpu.nvidia.com": 1}}
-    ]
-    assert resource_quota.doubts("q", limits, None, [], [{"metadata": {"name": "gpu.nvidia.com"}}]) == []
-    assert resource_quota.doubts("q", limits, None, [], []) == [
-        "There is no DeviceClass gpu.nvidia.com: quota q limits something that does not exist (yet)."
+        {
+            "pod": "p",
+            "claim": "c",
+            "owner": {"kind": "Pod", "name": "p"},
+            "requests": {"gpu.nvidia.com": 1},
+        }
     ]
 
 

@@ -20,6 +20,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._quota.opti
 
 REFUSED: t.Final = "exceeded quota: gpu-quota, requested: requests.nvidia.com/gpu=2, used: 0, limited: 1"
 NODES: t.Final = 40
+# What an entry of quotas has when its options are not set.
+PLAIN: t.Final = {"gpus": None, "claims": False, "hard": None, "priority_classes": None, "limit_range": None}
 
 
 def params(*namespaces: str, gpus: int = 1, **given: t.Any) -> GpuQuotaParams:
@@ -34,11 +36,12 @@ def params(*namespaces: str, gpus: int = 1, **given: t.Any) -> GpuQuotaParams:
         "create_namespace": False,
         "adopt": "report",
         "nodes_exist": True,
+        "planned": None,
+        "priority_classes": None,
+        "limit_range": None,
+        "cluster_quotas": None,
         "prove": False,
-        "quotas": [
-            {"namespace": one, "name": "gpu-quota", "gpus": gpus, "claims": False, "hard": None}
-            for one in namespaces
-        ],
+        "quotas": [{**PLAIN, "namespace": one, "name": "gpu-quota", "gpus": gpus} for one in namespaces],
     }
     return t.cast(GpuQuotaParams, plain | given)
 
@@ -47,7 +50,9 @@ class World:
     """A cluster with a quota controller that counts at once. refusal: the answer to the dry run of a pod."""
 
     def __init__(self, *namespaces: str, refusal: Answer | None = None) -> None:
-        self.server = FakeServer("Namespace", "ResourceQuota", "Node", "Pod", "ResourceClaim")
+        self.server = FakeServer(
+            "Namespace", "ResourceQuota", "Node", "Pod", "ResourceClaim", "PriorityClass", "LimitRange"
+        )
         for name in ("default", *namespaces):
             self.namespace(name)
         for number in range(NODES):
@@ -237,8 +242,8 @@ def test_one_quota_returns_as_before_and_a_list_is_removed_in_one_task() -> None
 @pytest.mark.parametrize("nodes_exist", [True, False])
 def test_a_device_that_no_node_has_is_a_warning_only_if_the_nodes_exist(nodes_exist: bool) -> None:
     world = World("team-a")
-    wanted = {"namespace": "team-a", "name": "q", "gpus": None, "claims": False}
-    quota = {**wanted, "hard": {"requests.nvidia.com/mig-1g.5gb": "2"}}
+    wanted = {"namespace": "team-a", "name": "q"}
+    quota = {**PLAIN, **wanted, "hard": {"requests.nvidia.com/mig-1g.5gb": "2"}}
     api = world.api()
     steps.present(api, params(quotas=[quota], nodes_exist=nodes_exist))
     warned = any("No node advertises nvidia.com/mig-1g.5gb" in text for text in api.warnings)

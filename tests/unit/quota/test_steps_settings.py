@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 from unit.quota.builders import GPU
-from unit.quota.test_steps import World, params
+from unit.quota.test_steps import PLAIN, World, params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
@@ -28,7 +28,7 @@ def test_a_namespace_is_created_only_where_that_is_allowed() -> None:
 
 def test_a_quota_that_limits_no_device_is_set_without_a_proof() -> None:
     world = World("team-a")
-    one = {"namespace": "team-a", "name": "gpu-quota", "gpus": None, "claims": False, "hard": {"pods": "4"}}
+    one = {**PLAIN, "namespace": "team-a", "name": "gpu-quota", "hard": {"pods": "4"}}
     with pytest.raises(InputError) as caught:
         steps.present(world.api(), params(quotas=[one], prove=True))
     assert caught.value.code == "QUOTA-PROOF"

@@ -11,7 +11,7 @@ import pytest
 from unit.removal.builders import OURS, Data, pod
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain_judge import Rules
 from ansible_collections.accelerators.openshift.plugins.module_utils._removal import ends
 from ansible_collections.accelerators.openshift.plugins.module_utils._removal.needs import Stay
 

@@ -24,6 +24,7 @@ _PARTS: t.Final = (
     "priorities",
     "partitions",
     "preemptions",
+    "sharing_proofs",
     "validations",
     "tolerations",
     "groups",
@@ -149,6 +150,35 @@ def reached(variable: str, value: str) -> frozenset[tuple[str, str]]:
     other = {variable: not wanted} if isinstance(wanted, bool) else {}
     return frozenset(
         (one.module, one.option)
-        for one in _readers().get(variable, [])
+        for one in read_by(variable)
         if repr(rendered(one, {variable: wanted})) != repr(rendered(one, other))
     )
+
+
+def read_by(variable: str) -> list[Passed]:
+    """Return the options of tasks whose templates may depend on a variable."""
+    return _readers().get(variable, [])
+
+
+def options_of(variable: str, user: Data, module: str, where: str = "") -> Data:
+    """Return what the tasks pass for each option of a module that depends on a variable.
+
+    user: the variables that the user sets. where: the role or playbook of the tasks, if several pass
+    different values. An option that a task leaves out is missing. Raises AssertionError for two values of
+    one option.
+    """
+    found: dict[str, list[t.Any]] = {}
+    for one in read_by(variable):
+        if one.module == module and where in ("", one.where):
+            given = _without_omitted(rendered(one, user))
+            if given not in found.setdefault(one.option, []):
+                found[one.option].append(given)
+    assert all(len(values) == 1 for values in found.values()), found
+    return {option: values[0] for option, values in found.items() if values[0] != OMITTED}
+
+
+def _without_omitted(value: t.Any) -> t.Any:
+    """Return the value as Ansible passes it: without the keys whose value is `omit`."""
+    if isinstance(value, dict):
+        return {key: _without_omitted(one) for key, one in value.items() if one != OMITTED}
+    return [_without_omitted(one) for one in value] if isinstance(value, list) else value

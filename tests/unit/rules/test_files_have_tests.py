@@ -26,7 +26,6 @@ WITH_THEIR_PACKAGE = {
     "_nodes/taints",
     "_olm/csv",
     "_olm/group",
-    "_olm/helm_values",
     "_olm/observed",
     "_olm/settings",
     "_platforms/baremetal",
@@ -64,7 +63,6 @@ WITH_ANOTHER_PACKAGE = {
     "_core/secrets": "kube",
     "_nodes/devices": "stack/clusterpolicy",
     "_nodes/labels": "stack/clusterpolicy",
-    "_nodes/pool_nodes": "stack/clusterpolicy",
     "_nodes/system": "stack/clusterpolicy",
 }
 # No unit test runs them.

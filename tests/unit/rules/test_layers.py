@@ -79,6 +79,7 @@ STEPS = {
     "_olm/busy",
     "_olm/driver_change",
     "_olm/elsewhere",
+    "_olm/helm_values",
     "_olm/operators",
     "_olm/removal_steps",
     "_olm/unpack",
@@ -89,6 +90,8 @@ STEPS = {
     "_policy/steps",
     "_pools/steps",
     "_pull_secret/steps",
+    "_quota/cluster_steps",
+    "_quota/limit_range_steps",
     "_quota/offered",
     "_queue/removal_steps",
     "_queue/steps",
@@ -133,6 +136,7 @@ STEPS = {
     "_workload/arrival_steps",
     "_workload/removal_steps",
     "_workload/run_steps",
+    "_workload/sharing_proof_steps",
     "_workload/steps",
 }
 CLIENTS = {"kubernetes", "openshift"}

@@ -72,6 +72,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade.op
     GpuDriverUpgradeParams,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import GpuWorkloadParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.sharing_proof import (
+    GpuSharingProofParams,
+)
 
 MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 PARAMS: dict[str, type] = {
@@ -93,6 +96,7 @@ PARAMS: dict[str, type] = {
     "gpu_removal": GpuRemovalParams,
     "gpu_repartition": GpuRepartitionParams,
     "gpu_sharing": GpuSharingParams,
+    "gpu_sharing_proof": GpuSharingProofParams,
     "gpu_workload": GpuWorkloadParams,
     "manifests": ManifestsParams,
     "nfd_labels": NfdLabelsParams,

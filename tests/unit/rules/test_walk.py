@@ -14,6 +14,7 @@ import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from unit.engine import api_on
 from unit.fake_server import Answer, FakeServer
+from unit.pool_builders import INFRASTRUCTURE
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine_set
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import rules
@@ -85,17 +86,8 @@ class Walk:
 def cluster(walk: Walk) -> FakeServer:
     """Return a server with a platform and a worker set. It notes the call stack when the taint arrives."""
     server = FakeServer(*KINDS)
-    infrastructure = {
-        "apiVersion": "config.openshift.io/v1",
-        "kind": "Infrastructure",
-        "metadata": {"name": "cluster"},
-        "status": {
-            "infrastructureName": "demo-x7k2p",
-            "platformStatus": {"type": "AWS", "aws": {"region": "us-east-2"}},
-        },
-    }
     worker = yaml.safe_load((ROOT / "tests/unit/fixtures/worker_machine_set.yml").read_text())
-    for one in (infrastructure, worker):
+    for one in (INFRASTRUCTURE, worker):
         server.put(one)
     answer = server.request
 

@@ -23,12 +23,14 @@ MODE: t.Final = "At least one mode change pending"
 class MigServer(Server):
     """The manager knows what the file had when its pod started, and fails for some nodes.
 
-    fails: node -> line of the log. stuck: nodes whose manager does not answer.
+    fails: node -> line of the log. stuck: nodes whose manager does not answer. empty: nodes whose device
+    plugin does not come back after a failure.
     """
 
     def __init__(self, *objects: KubeObject) -> None:
         self.fails: dict[str, str] = {}
         self.stuck: set[str] = set()
+        self.empty: set[str] = set()
         self._read: dict[str, str] = {}
         self._times = itertools.count()
         super().__init__(*objects)
@@ -72,8 +74,12 @@ class MigServer(Server):
         known = {*mig_config.ours(text), *mig_config.theirs(text)}
         if value not in known or (name in self.fails and value not in ("all-disabled", self.old)):
             marks[STATE] = "failed"
+            if name in self.empty:
+                live["status"]["allocatable"] = {}
             return
         marks[STATE] = "success"
+        if name in self.empty:
+            return
         entries = mig_config.ours(text).get(value, [{}])
         parts = sum((entries[0].get("mig-devices") or {"": 1}).values())
         live["status"]["allocatable"] = {"nvidia.com/gpu": str(parts)}

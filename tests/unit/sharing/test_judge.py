@@ -9,7 +9,7 @@ import pytest
 from unit.sharing.builders import FOUR, MPS, NEW, OLD, node, plugin, with_label
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._sharing import judge, profile
-from ansible_collections.accelerators.openshift.plugins.module_utils._sharing.options import Shared
+from ansible_collections.accelerators.openshift.plugins.module_utils._sharing.options import Partition, Shared
 
 POOL = Shared("inference", {"accelerators.openshift/pool": "inference"}, FOUR)
 TOLD = {"gpu__replicas": "4", "gpu__sharing_strategy": "time-slicing"}
@@ -28,6 +28,28 @@ def test_shares_of_a_node(gpus: int, marks: dict[str, str], is_ready: bool) -> N
     found = judge.judge_node(with_label(node("n", gpus=gpus), **marks), POOL)
     assert found.is_ready is is_ready
     assert is_ready or (found.code == "GPU-SHARING-SHARES" and "spec.nodeName=n" in found.remedy)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "device", "offers"),
+    [
+        ("mixed", "nvidia.com/mig-3g.20gb", 2),
+        ("mixed", "nvidia.com/mig-3g.20gb", 4),
+        ("single", "nvidia.com/gpu", 4),
+    ],
+)
+def test_shares_of_partitions(strategy: str, device: str, offers: int) -> None:
+    config = [{"devices": "all", "mig-enabled": True, "mig-devices": {"3g.20gb": 2}}]
+    sharing = {"mig": {"config": config, "strategy": strategy}, "time_slicing": {"replicas": 2}}
+    cut = Partition("", config, {device: 4})
+    pool = Shared("inference", POOL.label, sharing, partitions=(cut,))
+    one = node("n")
+    one["status"]["allocatable"] = {"nvidia.com/gpu": "0"} | {device: str(offers)}
+    assert not judge.judge_node(one, pool).is_ready
+    marks = {f"{device}.replicas": "2", f"{device}.sharing-strategy": "time-slicing"}
+    one["metadata"]["labels"] |= marks
+    assert judge.judge_node(one, pool).is_ready is (offers == 4)
+    assert pool.profile.count(f"- name: {device}\n      replicas: 2\n") == 1
 
 
 def test_what_the_pool_expects_counts_more_than_what_is_discovered() -> None:

@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import typing as t
+
 import pytest
 from unit.sharing.builders import node, params, with_label
 
@@ -35,6 +38,28 @@ def test_every_resource_is_counted(
 
 def pool(**sharing: object) -> Shared:
     return options.read(params(("inference", sharing))["pools"])[0]
+
+
+SLICED: t.Final = {"mig": {"layout": {"1g.5gb": 7}}, "time_slicing": {"replicas": 4}}
+
+
+@pytest.mark.parametrize(
+    ("offers", "replicas", "lacks"),
+    [
+        ("28", "4", []),
+        ("7", "1", []),  # the device plugin does not share the partitions yet
+        ("14", "2", []),  # it still shares them as the pool wanted before
+        ("6", "1", [f"{PART} 6 of 28"]),
+        ("14", "4", [f"{PART} 14 of 28"]),
+    ],
+)
+def test_partitions_that_pods_will_share_are_there(offers: str, replicas: str, lacks: list[str]) -> None:
+    (cut,) = options.read(params(("inference", SLICED))["pools"])
+    cut = dataclasses.replace(cut, partitions=(cut.partitions[0]._replace(expected={PART: 28}),))
+    one = node("n")
+    one["metadata"]["labels"][f"{PART}.replicas"] = replicas
+    one["status"]["allocatable"] = {GPU: "0", PART: offers}
+    assert mig_judge.missing(one, cut) == lacks
 
 
 def test_a_label_of_others_is_not_the_concern_of_a_pool_with_whole_gpus() -> None:

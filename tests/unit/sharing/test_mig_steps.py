@@ -160,7 +160,12 @@ def test_a_configuration_of_the_operators_file_is_not_lost() -> None:
     with pytest.raises(AcceleratorError) as raised:
         present(api_on(server), params(("inference", SEVEN)))
     assert raised.value.code == "GPU-MIG-FOREIGN"
+    assert "oc patch" in raised.value.remedy
     assert server.writes() == []
+    for one in (named("theirs"), theirs(THEIRS.replace("  x:", "  all-1g.5gb:"))):
+        server.put(one)
+    present(api_on(server), params(("inference", SEVEN)))
+    assert mig_config.theirs(file(server, "theirs")) == {"all-1g.5gb"}
 
 
 def test_two_lists_of_pools_have_one_strategy() -> None:

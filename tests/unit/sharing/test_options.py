@@ -25,6 +25,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._sharing im
         ([("a", {"mig": {"profile": "1g.10gb"}})], "POOL-GEOMETRY", "pools[0].sharing.mig.profile"),
         ([("a" * 51, {"mig": {"profile": "1g.5gb"}})], "POOL-NAME", "pools[0].name"),
         ([("a", FOUR | {"mps": {"replicas": 2}})], "POOL-CONFLICT", "pools[0].sharing"),
+        (
+            [("a", {"mig": {"profile": "1g.5gb"}, "mps": {"replicas": 2}})],
+            "POOL-CONFLICT",
+            "pools[0].sharing",
+        ),
         ([("a", {"time_slicing": {"replicas": 1}})], "POOL-VALUE", "pools[0].sharing.time_slicing.replicas"),
         ([("a", {"mps": {"replicas": 49}})], "POOL-VALUE", "pools[0].sharing.mps.replicas"),
         ([("a", {"time_slice": {}})], "POOL-UNKNOWN-KEY", "pools[0].sharing.time_slice"),

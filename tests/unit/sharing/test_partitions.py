@@ -124,3 +124,11 @@ def test_what_needs_the_model_is_refused_without_it(mig: dict[str, t.Any], where
 def test_the_gpu_of_a_planned_candidate() -> None:
     assert partitions.gpu_of("A100", 80) is GPUS["A100-80"]
     assert partitions.gpu_of("A100", 81) is None
+
+
+def test_names_of_the_devices_that_a_configuration_makes() -> None:
+    whole = {"devices": [0], "mig-enabled": False}
+    cut = {"devices": [1], "mig-enabled": True, "mig-devices": {"1g.5gb+me": 1, "3g.20gb": 1}}
+    found = partitions.names({"config": []}, [whole, cut])
+    assert found == {"nvidia.com/gpu", "nvidia.com/mig-1g.5gb.me", "nvidia.com/mig-3g.20gb"}
+    assert partitions.names({"profile": "3g.20gb"}, [cut]) == {"nvidia.com/gpu"}

@@ -73,3 +73,18 @@ def test_mps_is_found_in_any_profile() -> None:
     assert profile.uses_mps('version: v1\nsharing: \n  "mps": {}\n')
     assert not profile.uses_mps(profile.text(FOUR))
     assert not profile.uses_mps(profile.WHOLE_TEXT)
+
+
+def test_partitions_are_shared_under_their_own_names() -> None:
+    sharing = {"mig": {"layout": {"1g.5gb": 7}}, "time_slicing": {"replicas": 3}}
+    devices = {"nvidia.com/gpu": 1, "nvidia.com/mig-1g.5gb": 7}
+    offers = {"nvidia.com/gpu": 3, "nvidia.com/mig-1g.5gb": 21}
+    assert profile.shared(devices, sharing) == offers
+    assert profile.once(offers, sharing) == devices
+    renamed = {**sharing, "time_slicing": {"replicas": 3, "rename": True}}
+    offers = {f"{name}.shared": number for name, number in offers.items()}
+    assert profile.shared(devices, renamed) == offers
+    assert profile.once(offers, renamed) == devices
+    entries = "".join(f"    - name: {name}\n      replicas: 3\n" for name in sorted(devices))
+    assert profile.text(sharing, sorted(devices)).endswith(f"    resources:\n{entries}")
+    assert profile.offered({"nvidia.com/gpu": 8}, sharing) == {"nvidia.com/gpu": 8}

@@ -55,7 +55,7 @@ def change(server: MigServer, sharing: t.Mapping[str, t.Any], check: bool = Fals
     if more.get("state") != "absent" and not check:
         steps.present(api_on(server, wait_wanted=False), params(("inference", sharing), on_change="keep"))
     # A wait on a server in memory ends only with a time of 0.
-    api = api_on(server, seconds=0.0 if server.stuck else 300.0, check_mode=check)
+    api = api_on(server, seconds=0.0 if server.stuck | server.empty else 300.0, check_mode=check)
     return repartition_steps.ensure(api, asked(sharing, **more), paused)
 
 
@@ -164,6 +164,29 @@ def test_a_failure_is_rolled_back_and_the_next_node_is_left_alone() -> None:
     for one in ("a", "b"):
         assert (server.mark(one), server.mark(one, STATE)) == (OF_SEVEN, "success")
         assert (server.is_cordoned(one), server.notes(one)) == (False, {})
+
+
+@pytest.mark.parametrize("before", [SEVEN, {}])
+def test_a_rollback_ends_when_the_node_offers_its_devices_again(before: dict[str, t.Any]) -> None:
+    server = cluster("a")
+    change(server, before)
+    server.old, server.fails, server.empty = OF_SEVEN, {"a": "Error: Insufficient Resources"}, {"a"}
+    with pytest.raises(AcceleratorError) as raised:
+        change(server, TWO, wait_timeout=0, node_timeout=0)
+    assert raised.value.code == "GPU-MIG-FAILED"
+    assert f"offers nvidia.com/gpu 0 of {7 if before else 1}" in raised.value.message
+    assert server.is_cordoned("a")
+
+
+def test_a_rollback_waits_for_devices_that_were_not_offered_when_it_began() -> None:
+    server = cluster("a")
+    live = server.named("Node", "a") or {}
+    live["metadata"]["labels"]["nvidia.com/gpu.count"], live["status"]["allocatable"] = "1", {}
+    server.fails, server.empty = {"a": "Error: Insufficient Resources"}, {"a"}
+    with pytest.raises(AcceleratorError) as raised:
+        change(server, TWO, wait_timeout=0, node_timeout=0)
+    assert "offers no device" in raised.value.message
+    assert server.is_cordoned("a")
 
 
 def test_a_first_geometry_that_fails_leaves_no_label() -> None:

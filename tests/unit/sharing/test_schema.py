@@ -26,3 +26,19 @@ def test_clients_of_an_mps_server(way: str, model: str, replicas: int, is_refuse
     assert [one.path for one in problems.found] == (
         ["gpu_pools[0].sharing.mps.replicas"] if is_refused else []
     )
+
+
+@pytest.mark.parametrize(
+    ("ways", "why"),
+    [
+        (["mig"], ""),
+        (["mig", "time_slicing"], ""),
+        (["mig", "mps"], "by time-slicing alone"),
+        (["mps", "time_slicing"], "not mps and time_slicing"),
+        (["mig", "mps", "time_slicing"], "not mig and mps and time_slicing"),
+        ([], "not empty"),
+    ],
+)
+def test_ways_that_go_together(ways: list[str], why: str) -> None:
+    found = schema.conflict(ways)
+    assert (bool(found), why in found) == (bool(why), True)

@@ -67,7 +67,10 @@ def test_an_image_that_is_missing_is_refused_before_the_first_write(check_mode: 
         steps.ensure(operator.api(check_mode=check_mode), params())
     assert (caught.value.code, operator.server.writes()) == ("UPGRADE-IMAGE", [])
     assert f"driver:{OLD}-" in caught.value.message
-    assert caught.value.remedy == f"Set gpu_driver_branch (module option branch) to {OLD.partition('.')[0]}."
+    assert caught.value.remedy == (
+        f"Set gpu_driver_branch (module option branch) to {OLD.partition('.')[0]}, and leave out "
+        "gpu_driver_version."
+    )
 
 
 def test_a_registry_that_denies_is_a_warning() -> None:

@@ -95,6 +95,9 @@ def test_the_refusal_says_what_exists() -> None:
     assert (error.code, error.layer) == ("UPGRADE-IMAGE", "upgrade")
     assert f"{GROUP[0]} is not in the registry, and a, b would need it" in error.message
     assert f"{PATH}:580.173.02-rhcos4.18, {PATH}:595.91.07-rhcos4.18" in error.message
-    assert error.remedy == "Set gpu_driver_branch (module option branch) to 580 or 595."
+    assert (
+        error.remedy
+        == "Set gpu_driver_branch (module option branch) to 580 or 595, and leave out gpu_driver_version."
+    )
     none = images.refusal({GROUP: ["a"]}, [GROUP], {})
     assert none.remedy.startswith(f"Push {GROUP[0]} into the registry")

@@ -111,7 +111,23 @@ def test_a_refused_rollback_does_not_say_that_nothing_was_changed() -> None:
 
 
 class Patient(Operator):
-    """The controller waits for pods of users while the upgradePolicy says so."""
+    """The controller waits for pods of users while the upgradePolicy says so. since: start of that wait."""
+
+    since: float | None = None
+
+    @property
+    def is_waiting(self) -> bool:
+        return bool(self.node("gpu-0")["metadata"]["labels"][STATE] == WAITS)
+
+    def let_end(self, pod: str, seconds: float) -> None:
+        """End the pod of a user if the controller has waited for it for so long."""
+        if not self.is_waiting:
+            return
+        if self.since is None:
+            self.since = self.clock.seconds
+        if self.clock.seconds > self.since + seconds:
+            self.end(pod)
+            self.work()
 
     def _empty(self, node: KubeObject) -> None:
         title = node["metadata"]["name"]

@@ -78,6 +78,11 @@ def test_the_refusal_of_another_driver_counts_each_node_once() -> None:
         steps.ensure(operator.api(), params(version="580.173.02"))
     assert caught.value.code == "UPGRADE-OTHER"
     assert "1 of 3 nodes" in caught.value.message
+    assert "gpu_upgrade_action=resume" in caught.value.remedy
+    api = operator.api()
+    found = steps.ensure(api, params(version="580.173.02", action="resume"))["driver_upgrade"]
+    assert (found["phase"], set(operator.versions().values())) == ("done", {NEW})
+    assert any("not one to nvcr.io/nvidia/driver:580.173.02" in text for text in api.warnings)
 
 
 def test_a_probe_that_the_server_refuses_is_refused_before_the_first_write() -> None:

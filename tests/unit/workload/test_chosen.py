@@ -8,9 +8,13 @@ from __future__ import annotations
 import pytest
 from unit.workload.builders import node
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    ApiError,
+    InputError,
+    NotReadyError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import chosen
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import chosen, obstacles
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import GpuWorkloadParams
 
 
@@ -56,3 +60,25 @@ def test_a_validation_that_cannot_run_is_refused_early(given: dict[str, object],
     assert text in caught.value.message
     assert "gpu_upgrade_validation" in caught.value.remedy
     chosen.check({"hold": 1, "grace": 2, "claims": True, "benchmark": "vectoradd"}, "gpu_upgrade_validation")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["exceeded quota: gpus", 'admission webhook "images.example.com" denied the request: no'],
+    ids=["quota", "webhook"],
+)
+def test_a_failure_names_the_variable_of_the_playbook(said: str) -> None:
+    refused = obstacles.refused(ApiError("API-ERROR", said), "gpu-validation")
+    with pytest.raises(type(refused)) as caught, chosen.remedies("gpu_repair_validation"):
+        raise refused
+    assert "in gpu_repair_validation (module option validation)" in caught.value.remedy
+    assert "gpu_pools" not in caught.value.remedy
+    assert "gpu_validation_" not in caught.value.remedy
+
+
+def test_a_failure_of_the_image_names_the_key() -> None:
+    remedy = "Mirror the image, or set gpu_validation_image (option image)."
+    with pytest.raises(NotReadyError) as caught, chosen.remedies("gpu_upgrade_validation"):
+        raise NotReadyError("WORK-IMAGE", "The image cannot be pulled.", remedy)
+    wanted = "Mirror the image, or set `image` in gpu_upgrade_validation (module option validation)."
+    assert caught.value.remedy == wanted

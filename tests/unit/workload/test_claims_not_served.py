@@ -10,6 +10,7 @@ import typing as t
 import pytest
 from unit.engine import api_on
 from unit.fake_server import FakeServer
+from unit.quota.test_steps import params as quota_params
 from unit.workload.builders import params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import quota_key
@@ -58,5 +59,6 @@ def test_a_validation_says_what_is_missing_and_foresees_nothing(server: FakeServ
 
 
 def test_a_quota_limits_what_is_not_there(server: FakeServer) -> None:
-    assert Offered(api_on(server)).classes({quota_key(): "2"}) == []
-    assert Offered(api_on(server)).classes({"requests.nvidia.com/gpu": "2"}) is None
+    offered = Offered(api_on(server), quota_params())
+    assert offered.known({quota_key(): "2"}, []).device_classes == []
+    assert offered.known({"requests.nvidia.com/gpu": "2"}, []).device_classes is None

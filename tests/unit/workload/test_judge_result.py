@@ -28,8 +28,9 @@ def test_distinct_devices_are_proof() -> None:
 def test_the_same_device_twice_is_no_proof_unless_it_is_shared() -> None:
     found = results((ended(), PASSED.format(uuid="a")), (ended("q"), PASSED.format(uuid="a")))
     assert [part.code for part in judge.complaints(node(), found)] == ["WORK-SAME-DEVICE"]
-    shared = {"nvidia.com/gpu.sharing-strategy": "time-slicing"}
-    assert judge.complaints(node(labels=shared), found) == []
+    for device in ("gpu", "mig-1g.5gb"):
+        shared = {f"nvidia.com/{device}.sharing-strategy": "time-slicing"}
+        assert judge.complaints(node(labels=shared), found) == []
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_who_claims_the_devices_is_named() -> None:
         claim("c", "gpu-0", on="elsewhere"),
         claim("d", "nic-0", driver="nic.example.com"),
     ]
-    held = dra.held_by_pods(found, SLICES)
+    held = obstacles.held_by_pods(found, SLICES)
     assert held == {"gpu-0": {"nvidia.com/gpu": {"team-a/trainer": 1}}}
     assert obstacles.busy([dra.offering(node(), SLICES)], held, params(claims=True)) == {
         "gpu-0": "1 of 2 nvidia.com/gpu free, 2 needed; held by team-a/trainer (1)"

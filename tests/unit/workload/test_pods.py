@@ -6,6 +6,7 @@ import pytest
 from unit.workload.builders import MARK, SLICES, node, params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import dra
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota import resource_quota
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import pods as workload_pods
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
     BENCHMARKS,
@@ -107,4 +108,4 @@ def test_a_pod_that_claims_requests_no_device() -> None:
         asked, [dra.offering(node(name), SLICES) for name in ("gpu-0", "gpu-1")], MARK
     )
     assert whole["spec"]["containers"][0]["resources"]["limits"] == {"cpu": "600m", "memory": "3072Mi"}
-    assert dra.asked(everything) == {"gpu.nvidia.com": 6}
+    assert resource_quota.asked(everything) == {"gpu.nvidia.com": 6}

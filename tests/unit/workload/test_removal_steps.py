@@ -16,6 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
     pool_label,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import (
+    fingerprints,
     namespace,
     removal_steps,
     steps,
@@ -109,6 +110,27 @@ def test_a_file_without_validations_keeps_those_of_others_and_a_task_without_poo
     assert world.left() == ["configmaps gpu-validation-fingerprints", "namespaces gpu-validation"]
     removal_steps.absent(world.api(), params(node_selector=None, pools=None))
     assert "namespaces gpu-validation" not in world.left()
+
+
+def test_the_proofs_of_the_pools_of_the_task_are_forgotten() -> None:
+    world = Used()
+    data = {"training": "1", "inference": "2"}
+    world.api().apply(fingerprints.proofs("gpu-validation", data))
+    pool = {"pool": "training", "node_selector": {"pool": "none"}}
+    removal_steps.absent(world.api(), params(node_selector=None, pools=[pool]))
+    (left,) = [one for key, one in world.server.objects.items() if key[3] == fingerprints.PROOFS]
+    assert left["data"] == {"inference": "2"}
+    world.server.requests.clear()
+    removal_steps.absent(world.api(), params(node_selector=None, pools=[pool]))
+    assert world.server.writes() == []
+
+
+def test_the_proofs_go_with_the_last_validation() -> None:
+    world = Used()
+    world.api().apply(fingerprints.proofs("gpu-validation", {}))
+    world.put("Secret", "theirs")
+    removal_steps.absent(world.api(), params())
+    assert "configmaps gpu-sharing-proof" not in world.left()
 
 
 def test_a_namespace_with_pods_of_a_run_that_lives_stays_with_them() -> None:

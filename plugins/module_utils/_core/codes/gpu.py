@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Error codes about the GPU stack: policy, nodes and operands."""
 
 from __future__ import annotations
@@ -114,8 +113,9 @@ STACK: t.Final = (
         "GPU-MIG-FOREIGN",
         "A node has a MIG configuration of the operator's own file, and the MIG manager would read the file "
         "of the pools instead. Nothing was changed.",
-        "Make the node part of a pool with that geometry, or name a ConfigMap that has the configuration in "
-        "`gpu_operator_spec` (migManager.config.name).",
+        "Make the node part of a pool with that geometry, or write a ConfigMap NAME that has the "
+        "configuration, and run `oc patch $(oc get clusterpolicy -o name) --type merge -p "
+        """'{"spec": {"migManager": {"config": {"name": "NAME"}}}}'`.""",
     ),
     Code(
         "GPU-MIG-MANAGER",

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Error codes about Machines."""
 
 from __future__ import annotations
@@ -46,7 +45,8 @@ MACHINE: t.Final = (
         "MACH-CSR-PENDING",
         "An instance runs, and nobody has approved its certificate request, or the new node has not "
         "requested its serving certificate.",
-        "Run `oc adm certificate approve NAME`, or set `gpu_node_pool_approve_csrs: true`.",
+        "Run `oc adm certificate approve NAME`, or set `gpu_node_pool_approve_csrs: true`, for "
+        "resize_pool.yml, replace_node.yml and repair_node.yml `gpu_approve_csrs: true`.",
     ),
     Code(
         "MACH-DELETE-TIMEOUT",

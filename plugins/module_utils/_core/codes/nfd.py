@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Error codes about Node Feature Discovery."""
 
 from __future__ import annotations
@@ -81,7 +80,8 @@ NFD: t.Final = (
     Code(
         "NFD-TAINT",
         "nfd-worker cannot run on a node, because it does not tolerate the node's taint.",
-        "Set `node_feature_discovery_worker_tolerations` (module option `worker_tolerations`).",
+        "Add a toleration of the taint to `node_feature_discovery_worker_tolerations` (module option "
+        "`worker_tolerations`).",
     ),
     Code(
         "NFD-TAINTS",

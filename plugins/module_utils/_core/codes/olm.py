@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Error codes about operators."""
 
 from __future__ import annotations
@@ -81,7 +80,8 @@ OLM: t.Final = (
         "OLM-DRIVER-PIN",
         "The running driver cannot be written into the ClusterPolicy: the collection did not make the "
         "policy, or the driver's image cannot be read.",
-        "Set `gpu_operator_adopt: take`, or set `spec.driver` in the ClusterPolicy.",
+        "Set `spec.driver` in the ClusterPolicy to the driver that runs, or set `gpu_operator_adopt: take` "
+        "for enable_gpus.yml.",
     ),
     Code(
         "OLM-FOREIGN-CSV",

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Error codes about quotas, and about queues of Kueue."""
 
 from __future__ import annotations
@@ -12,6 +11,19 @@ from .code import Code
 
 QUOTA: t.Final = (
     Code(
+        "QUOTA-CLUSTER",
+        "A quota of several namespaces has a bad name, no labels and no annotations, or a limit that it "
+        "cannot count.",
+        "Correct the entry of `gpu_cluster_quotas` (module option `cluster_quotas`) that the message names.",
+    ),
+    Code(
+        "QUOTA-COUNTS-NOTHING",
+        "The quota counts nothing: no node and no pool has the resource, its scopes exclude every pod with a "
+        "device, or the API server never enforces its key.",
+        "Correct the key in `hard`; if another manager set scopes, set `gpu_policy_adopt: take` (module "
+        "option `adopt`). `oc get resourcequota NAME -n NAMESPACE -o yaml` shows them.",
+    ),
+    Code(
         "QUOTA-EMPTY",
         "The quota has no limit.",
         "Set `gpus`, or `hard` with at least one resource.",
@@ -21,6 +33,24 @@ QUOTA: t.Final = (
         "A key of `hard` is no resource, or one that the API accepts and never enforces (`nvidia.com/gpu`, "
         "`limits.nvidia.com/gpu`).",
         "Write the key in `hard` as the message shows, with the prefix requests.",
+    ),
+    Code(
+        "QUOTA-FORCES",
+        "A quota of the namespace counts cpu or memory, so the API server refuses GPU pods that do not "
+        "request it, and no LimitRange has a default.",
+        "Set `limit_range` of the quota, for example with cpu 500m and memory 2Gi.",
+    ),
+    Code(
+        "QUOTA-FOREIGN",
+        "A ClusterResourceQuota of that name exists, and this collection did not create it.",
+        "Choose another name, or set `gpu_policy_adopt: take` (module option `adopt`).",
+    ),
+    Code(
+        "QUOTA-LIMIT-RANGE",
+        "A value in `limit_range` is no quantity above 0, or a LimitRange of that name exists that this "
+        "collection did not create.",
+        "Set `limit_range` of the quota, for example with cpu 500m and memory 2Gi, or remove the LimitRange "
+        "that the message names.",
     ),
     Code(
         "QUOTA-NAMESPACE",
@@ -52,6 +82,11 @@ QUOTA: t.Final = (
         "that the admission plugin ResourceQuota is on.",
     ),
     Code(
+        "QUOTA-NOT-SERVED",
+        "The cluster serves no ClusterResourceQuota, which OpenShift has.",
+        "Remove `gpu_cluster_quotas` (module option `cluster_quotas`), and set `quota` of the pools.",
+    ),
+    Code(
         "QUOTA-PROOF",
         "`prove: true` needs an extended resource or a device class in `hard`, and there is none.",
         "Add one to `hard`, or set `gpu_policy_prove: false` (module option `prove`).",
@@ -60,6 +95,17 @@ QUOTA: t.Final = (
         "QUOTA-QUANTITY",
         "A limit is negative, is not a quantity, or is not a whole number of devices.",
         "Set a whole number in `gpus` or `hard`.",
+    ),
+    Code(
+        "QUOTA-SCOPE",
+        "A name in `priority_classes` is not valid, or `hard` has a key that cannot be limited for some "
+        "priority classes only.",
+        "Correct the name, remove `priority_classes`, or put the key into a quota of its own.",
+    ),
+    Code(
+        "QUOTA-STRICTER",
+        "Another quota of the namespace allows less of the same resource, so it decides.",
+        "Raise the other quota, or lower `gpus` or `hard` of this one.",
     ),
     Code(
         "QUOTA-TOO-SMALL",
@@ -148,6 +194,11 @@ QUEUE: t.Final = (
         "cluster, or remove `gpu_queues` (module option `queues`).",
     ),
     Code(
+        "QUEUE-NO-TOPOLOGY",
+        "The release of Kueue serves no Topology.",
+        "Remove `gpu_queue_topology` (module option `topology`), or install a newer release of Kueue.",
+    ),
+    Code(
         "QUEUE-NOT-ACTIVE",
         "Kueue did not look at the queues within `wait_timeout`.",
         "Run `oc logs -n openshift-kueue-operator deployment/kueue-controller-manager`.",
@@ -157,6 +208,12 @@ QUEUE: t.Final = (
         "The part of a pool that a queue gets is missing, is no quantity, or names a resource that the pool "
         "does not offer.",
         "Set `gpus` or `resources` of the pool in the queue, as the message says.",
+    ),
+    Code(
+        "QUEUE-TOPOLOGY",
+        "A level of the topology is not a label, is there twice or in the wrong place; or a topology that "
+        "exists would change.",
+        "Correct `gpu_queue_topology` (module option `topology`), as the message says.",
     ),
     Code(
         "QUEUE-TWO-FLAVORS",

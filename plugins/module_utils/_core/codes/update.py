@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Error codes about drift, checks before an update of the cluster, and driver upgrades."""
 
 from __future__ import annotations
@@ -43,8 +42,9 @@ UPDATE: t.Final = (
         "UPDATE-DRIVER",
         "The new kernel has no driver or no driver image, the image is not known, or today's driver does "
         "not fit its kernel.",
-        "Build and push the image that the message names; set `gpu_update_kernel`, `gpu_update_rhcos` or "
-        "`gpu_update_driver_images` so that the checks know more.",
+        "Build and push the image that the message names. If the checks do not know the image, set "
+        "`gpu_update_kernel` and `gpu_update_rhcos`; if they do not know whether it exists, set "
+        "`gpu_update_driver_images`.",
     ),
     Code(
         "UPDATE-KMM",
@@ -167,7 +167,7 @@ UPGRADE: t.Final = (
     Code(
         "UPGRADE-PROBE",
         "The probe failed on an upgraded node, or did not end.",
-        "The evidence has the log of the Job; `gpu_upgrade_probe` is its manifest.",
+        "Correct the Job in `gpu_upgrade_probe`, or what its log in the evidence shows.",
     ),
     Code(
         "UPGRADE-QUEUE",
@@ -209,7 +209,8 @@ UPGRADE: t.Final = (
     Code(
         "UPGRADE-TRIPLE",
         "The task names no driver, or only a part of one.",
-        "Set `gpu_driver_version`, `gpu_driver_repository` and `gpu_driver_image`, or `gpu_driver_branch`.",
+        "Set `gpu_driver_version`, `gpu_driver_repository` and `gpu_driver_image`, or `gpu_driver_branch` "
+        "alone.",
     ),
     Code(
         "UPGRADE-WAVE",

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Error codes about the validation of nodes."""
 
 from __future__ import annotations
@@ -62,6 +61,23 @@ WORKLOAD: t.Final = (
         "Several pods got the same device, although nothing is shared.",
         "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-device-plugin-daemonset`, and check `cdi` of "
         "special_resource.",
+    ),
+    Code(
+        "WORK-SHARE-APART",
+        "Pods that should share GPUs did not run at the same time, although no other pod held a device. One "
+        "of them was refused or ended.",
+        "Run `oc describe node NODE`, and read the log of the device plugin on this node.",
+    ),
+    Code(
+        "WORK-SHARE-DEVICE",
+        "Pods ran at the same time, but not each device had as many pods as `sharing` of the pool says.",
+        "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-device-plugin-daemonset`, and `oc get "
+        "configmap gpu-sharing -n nvidia-gpu-operator -o yaml`, which has the profile of the pool.",
+    ),
+    Code(
+        "WORK-SHARE-MORE",
+        "One pod more than the node has shares got a place on the node.",
+        "Run `oc get node NODE -o jsonpath='{.status.allocatable}'` while no pod holds a device there.",
     ),
     Code(
         "WORK-UNSCHEDULABLE",

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Wait for machines to become nodes; read their certificate requests, and approve those that fit."""
 
 from __future__ import annotations
@@ -122,7 +121,8 @@ def said(ours: t.Sequence[csr.Request]) -> str:
 def remedy(ours: t.Sequence[csr.Request]) -> str:
     return (
         f"Run `oc adm certificate approve {' '.join(request.name for request in ours)}`, or set "
-        "gpu_node_pool_approve_csrs: true (module option approve_csrs)."
+        "gpu_node_pool_approve_csrs: true (gpu_approve_csrs: true for resize_pool.yml, replace_node.yml and "
+        "repair_node.yml; module option approve_csrs)."
     )
 
 

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Drain one node, make it schedulable again, or replace it by another machine of its set."""
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from ..._frame.argspec import LockParams, WaitParams
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes import drain_steps, node as node_facts
-from ..._nodes.drain import Rules
+from ..._nodes.drain_judge import Rules
 from .. import csr, machine as machine_facts
 from ..machine_set import LOG, replicas_of
 from ..options import DrainParams, JoiningParams

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Copy labels and taints from a set's template to its Machines, and remove old ones from their Nodes.
 
 The nodelink controller copies them from Machine to Node again and again, so they leave the Machine first.

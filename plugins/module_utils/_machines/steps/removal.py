@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Remove machines: drain their nodes first, and choose idle machines before busy ones.
 
 This collection drains the nodes itself, because the Machine API's own drain uses force.
@@ -18,7 +17,7 @@ from ..._core.objects import KubeObject
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes import drain, drain_steps
-from ..._nodes.drain import Rules
+from ..._nodes.drain_judge import Rules, refusal
 from .. import removal
 from ..candidates import Held, Search, is_of
 from ..machine import counted, name, node_name, phase, refuse_mirrors, set_name
@@ -92,7 +91,7 @@ def _check_leaving(
 ) -> None:
     """Raise AcceleratorError if pods on the Machines' nodes may not be evicted, or if one is a mirror."""
     nodes = _nodes(machines)
-    if problem := drain.refusal([pod for pod in pods if drain.node_of(pod) in nodes], rules, why):
+    if problem := refusal([pod for pod in pods if drain.node_of(pod) in nodes], rules, why):
         raise problem
     refuse_mirrors(one for one in machines if removal.released(one))
 

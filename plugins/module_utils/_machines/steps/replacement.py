@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Replace machines: create a new one, drain the old one's node, delete the old one; max_surge at a time.
 
 The machine set's annotation names the Machines being replaced, so that the next run resumes an interrupted
@@ -20,7 +19,7 @@ from ..._core.objects import KubeObject, Snapshot
 from ..._kube.client import Api
 from ..._kube.kinds import known
 from ..._nodes import drain_steps, node as node_facts
-from ..._nodes.drain import Rules
+from ..._nodes.drain_judge import Rules
 from ..._pools.model import Pool
 from .. import drift, machine_set, pool as machine_pool, removal
 from ..candidates import Held, is_of

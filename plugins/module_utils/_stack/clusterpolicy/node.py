@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Judge one node of a GPU pool: its labels, taints, operands, driver and devices, causes first."""
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ def _judge_features(node: KubeObject, policy: KubeObject) -> Finding | None:
     what = "no label feature.node.kubernetes.io/pci-10de.present"
     remedy = (
         f"Run `oc get pods -A -o wide --field-selector spec.nodeName={name(node)}` to check that an "
-        "nfd-worker runs there, and add 03 to pci_classes of nfd_labels."
+        "nfd-worker runs there, and add class 03 to node_feature_discovery_pci_classes."
     )
     found = on_node(PENDING, node, "NoPciLabel", what, "GPU-NFD-EMPTY", remedy, stage=stages.LABELS)
     if state(policy) == "ready" and reason(policy) in BLIND:

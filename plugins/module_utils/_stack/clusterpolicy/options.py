@@ -1,8 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Make options, documentation and the spec of a ClusterPolicy from the tables in option_table."""
+"""Make the options and the spec of a ClusterPolicy from the trees in option_table."""
 
 from __future__ import annotations
 
@@ -12,32 +11,22 @@ from .option_table import COMPONENTS, DRIVER, POLICY_DRIVER
 
 Data = dict[str, t.Any]
 
-_IMAGE: t.Final = """
-repository          str   Registry and path of the image.
-image               str   Name of the image.
-version             str   Tag or digest of the image.
-image_pull_policy   Always|IfNotPresent|Never  When nodes pull the image.
-image_pull_secrets  strs  Secrets in O(namespace) for the registry of the image.
-env                 maps  Environment variables, as in a container.
+IMAGE: t.Final = """
+repository str
+image str
+version str
+image_pull_policy Always|IfNotPresent|Never
+image_pull_secrets strs
 """
-RESOURCES: t.Final = """
-resources           map   Requests and limits, as in a container.
-"""
-SIDECAR: t.Final = f"""
-enabled             bool  Whether the operator deploys the component.
-{_IMAGE}
-args                strs  Arguments of the container.
-"""
-_COMPONENT: t.Final = f"""{SIDECAR}
-{RESOURCES}
-host_network        bool  Whether the pods use the host's network; GPU operator 26.7 and later.
-"""
+CONTAINER: t.Final = f"{IMAGE}env maps\nargs strs\n"
+RESOURCES: t.Final = "resources map\n"
+_SIDECAR: t.Final = f"enabled bool\n{CONTAINER}"
 _MORE: t.Final = {
-    "component": _COMPONENT,
-    "sidecar": SIDECAR,
-    "image": _IMAGE,
-    "env": "env maps Environment variables, as in a container.",
-    "dict": "",
+    "component": f"{_SIDECAR}{RESOURCES}host_network bool",
+    "sidecar": _SIDECAR,
+    "image": f"{IMAGE}env maps",
+    "env": "env maps",
+    "": "",
 }
 _TYPES: t.Final[dict[str, Data]] = {
     "bool": {"type": "bool"},
@@ -52,51 +41,25 @@ _WORDS: t.Final = {"crd": "CRD", "pci": "PCI", "pid": "PID", "uid": "UID", "fs":
 _KEPT: t.Final = ("use_ocp_driver_toolkit",)
 
 
-def read(table: str) -> dict[str, Data]:
-    """Return the options of a table as an argument spec, plus a description for each."""
+def read(tree: str) -> dict[str, Data]:
+    """Return the options of a tree as an argument spec. Two spaces stand before an option of an option."""
     options: dict[str, Data] = {}
-    for line in filter(None, table.splitlines()):
-        path, kind, description = line.split(None, 2)
-        *parents, name = path.split(".")
-        where = options
-        for parent in parents:
-            where = where[parent]["options"]
-        if "|" in kind:
-            where[name] = {"type": "str", "choices": kind.split("|"), "description": description}
-        elif kind in _MORE:
-            where[name] = {"type": "dict", "options": read(_MORE[kind]), "description": description}
-        else:
-            # The name of a Secret is not secret.
-            where[name] = {
-                **_TYPES[kind],
-                **({"no_log": False} if "secret" in name else {}),
-                "description": description,
-            }
+    places = [options]
+    for line in filter(None, tree.splitlines()):
+        name, _space, kind = line.strip().partition(" ")
+        depth = (len(line) - len(line.lstrip())) // 2
+        one = places[depth][name] = _option(name, kind)
+        places[depth + 1 :] = [one.get("options", {})]
     return options
 
 
-def plain(options: t.Mapping[str, Data]) -> dict[str, Data]:
-    """Return the options as an argument spec."""
-    return {
-        name: {
-            key: plain(value) if key == "options" else value
-            for key, value in one.items()
-            if key != "description"
-        }
-        for name, one in options.items()
-    }
-
-
-def documented(options: t.Mapping[str, Data]) -> dict[str, Data]:
-    """Return the options as DOCUMENTATION has them."""
-    return {
-        name: {
-            "suboptions" if key == "options" else key: documented(value) if key == "options" else value
-            for key, value in one.items()
-            if key != "no_log"
-        }
-        for name, one in options.items()
-    }
+def _option(name: str, kind: str) -> Data:
+    if "|" in kind:
+        return {"type": "str", "choices": kind.split("|")}
+    if kind in _MORE:
+        return {"type": "dict", "options": read(_MORE[kind])}
+    # The name of a Secret is not secret.
+    return {**_TYPES[kind], **({"no_log": False} if "secret" in name else {})}
 
 
 def camel(name: str) -> str:
@@ -110,9 +73,9 @@ def camel(name: str) -> str:
 def spec(values: t.Mapping[str, t.Any], options: t.Mapping[str, Data]) -> Data:
     """Return the values under the API's names, without None; maps stay as the user wrote them."""
     found: Data = {}
-    for name, value in (
-        (name, value) for name, value in values.items() if name in options and value is not None
-    ):
+    for name, value in values.items():
+        if name not in options or value is None:
+            continue
         inner = options[name].get("options")
         if not inner:
             found[camel(name)] = value
@@ -121,24 +84,7 @@ def spec(values: t.Mapping[str, t.Any], options: t.Mapping[str, Data]) -> Data:
     return found
 
 
-_DRIVER: t.Final = (
-    "driver component The driver. Version, repository and image are given together or not at all.\n"
-    + "\n".join(f"driver.{line}" for line in (DRIVER + POLICY_DRIVER).splitlines() if line)
-)
-_SPEC: t.Final = read(_DRIVER + COMPONENTS)
-# FIELDS are fields of the spec; TABLE has registry too, which is no field.
-FIELDS: t.Final = plain(_SPEC)
-TABLE: t.Final[dict[str, Data]] = {
-    **_SPEC,
-    "registry": {
-        "type": "str",
-        "description": [
-            "Registry that mirrors the images of the driver and of every operand, such as "
-            "V(mirror.example.com:5000/gpu).",
-            "It takes the place of each image's host; the path below it, and tag or digest, stay. What an "
-            "ImageDigestMirrorSet or ImageTagMirrorSet of the "
-            "cluster covers is left as it is, since the nodes go to the mirror by themselves.",
-        ],
-    },
-}
-OPTIONS: t.Final = plain(TABLE)
+# FIELDS are fields of the spec; OPTIONS has registry too, which is no field.
+FIELDS: t.Final = {**read("driver component"), **read(COMPONENTS)}
+FIELDS["driver"]["options"] |= read(DRIVER + POLICY_DRIVER)
+OPTIONS: t.Final[dict[str, Data]] = {**FIELDS, "registry": {"type": "str"}}

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Backend clusterpolicy: the NVIDIA GPU Operator's ClusterPolicy and its operands."""
 
 from __future__ import annotations
@@ -187,10 +186,10 @@ def _policies(api: Api, params: StackParams) -> list[KubeObject]:
         return api.list(POLICY)
     except KindNotServedError as exc:
         if not api.served(known("Subscription")):
-            from ..._olm import elsewhere, helm_values
+            from ..._olm import helm_values
 
             wishes = manifest.wished(params, {})
-            raise elsewhere.without_olm(api, helm_values.PACKAGE, wishes) from exc
+            raise helm_values.without_olm(api, helm_values.PACKAGE, wishes) from exc
         if not api.check_mode:
             from .. import diagnose
 

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Judge of backend custom: what the user's expressions say about the object, and what the nodes offer.
 
 summarize() is the result of every object that only speaks for itself, also of backend sro.
@@ -13,7 +12,7 @@ import typing as t
 from dataclasses import replace
 
 from ..._core.objects import KubeObject, Snapshot
-from ..._core.readiness import FAILED, Grace, Readiness, pending, ready, worst
+from ..._core.readiness import FAILED, Grace, Readiness, first_own, pending, ready, worst
 from ..._nodes import pool_nodes
 from .. import stages, table
 from ..params import StackParams, StackPool
@@ -56,9 +55,7 @@ class Judge:
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self.seen = snapshot
         own, others = self._findings(snapshot)
-        if own.is_ready:
-            return worst(self._grace.harden([own, *others]))
-        return worst([*self._grace.harden([own]), *others])
+        return first_own(self._grace, [own], others)
 
     def _findings(self, snapshot: Snapshot) -> tuple[Readiness, list[Readiness]]:
         """Return what is found of the object, then what is found of the nodes."""

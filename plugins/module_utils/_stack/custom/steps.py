@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Steps of backend custom: an object of any operator, judged by the user's expressions and by the nodes."""
 
 from __future__ import annotations
@@ -12,10 +11,9 @@ import typing as t
 from ..._core.errors import KindNotServedError, NotReadyError, WaitTimeoutError
 from ..._frame.adopt_or_apply import adopt_or_apply, as_result, live_object, remove
 from ..._kube.client import Api, Query
-from ..._kube.kinds import known
-from ..._nodes.labels import common_selector
 from ..._nodes.pool_nodes import check_pools
 from ..params import StackParams
+from ..steps import nodes_query
 from . import judge as custom_judge, manifest as custom_manifest
 
 # The definition has both.
@@ -43,9 +41,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     foreign = adopt_or_apply(api, kind, wanted, params["adopt"], live_object(api, kind, wanted))
     queries = {"objects": Query(kind, wanted["metadata"].get("namespace"), params["name"])}
     if params["pools"]:
-        queries["nodes"] = Query(
-            known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]])
-        )
+        queries["nodes"] = nodes_query(params["pools"])
     try:
         snapshot = api.wait(queries, judge, f"{kind.kind} {params['name']}", params["settle"])
     except (NotReadyError, WaitTimeoutError) as exc:

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Build a GPUCluster from the options."""
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ def refuse_policy(policies: t.Iterable[Data]) -> None:
 
 def build(params: StackParams, example: Data, live: KubeObject | None) -> Data:
     """Return the manifest: example, overridden by typed options, then by the raw spec."""
-    wishes = fields({"gpu_cluster": params.get("gpu_cluster")}, dra_options.TABLE).get("gpuCluster") or {}
+    wishes = fields({"gpu_cluster": params.get("gpu_cluster")}, dra_options.OPTIONS).get("gpuCluster") or {}
     domains = (wishes.get("draDriver") or {}).get("computeDomains")
     if domains is not None:
         wishes["draDriver"]["computeDomains"] = {"enabled": domains}

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Judge one node of the DRA stack: its labels, taints, operands and ResourceSlices, causes first."""
 
 from __future__ import annotations
@@ -72,7 +71,9 @@ def _judge_labels(node: KubeObject) -> Finding | None:
     if not has_nvidia_pci(marks):
         what = f"label {NVIDIA_PCI} is missing, so the operator leaves the node out"
         command = how_to_list(name(node), "openshift-nfd")
-        remedy = f"Run `{command}` to check nfd-worker, and add 03 to pci_classes of nfd_labels."
+        remedy = (
+            f"Run `{command}` to check nfd-worker, and add class 03 to node_feature_discovery_pci_classes."
+        )
         return on_node(PENDING, node, "Label", what, "GPU-NFD-EMPTY", remedy, stage=stages.LABELS)
     if marks.get(operands.MODE, "dra") != "dra":
         what = f"label {operands.MODE} is {marks[operands.MODE]}"

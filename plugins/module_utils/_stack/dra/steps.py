@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Backend dra: NVIDIADriver objects, and a GPUCluster, whose DRA driver publishes GPUs as ResourceSlices."""
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ def _drivers(api: Api, params: StackParams) -> list[KubeObject]:
         raise
 
 
-def refuse_old_cluster(api: Api, otherwise: str = "backend clusterpolicy") -> None:
+def refuse_old_cluster(api: Api, otherwise: str = "leave out gpu_backend") -> None:
     """Raise NotReadyError if the cluster is too old for dynamic resource allocation.
 
     otherwise: the alternative that the message names.
@@ -91,7 +90,7 @@ def refuse_old_cluster(api: Api, otherwise: str = "backend clusterpolicy") -> No
     release = (((version or {}).get("status") or {}).get("desired") or {}).get("version")
     what = "does not serve resource.k8s.io/v1, which dynamic resource allocation needs"
     message = f"This cluster{f' ({release})' if release else ''} {what}."
-    remedy = f"Update to OpenShift 4.21 or later (Kubernetes 1.34), or use {otherwise}."
+    remedy = f"Update to OpenShift 4.21 or later (Kubernetes 1.34), or {otherwise}."
     raise NotReadyError("GPU-DRA-RELEASE", message, remedy)
 
 

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Driver images: their names, and whether they exist.
 
 OpenShift's API server looks images up: it asks the registries as the cluster would. A tag ends with the
@@ -15,14 +14,11 @@ import typing as t
 
 from ..._core.errors import NotReadyError
 from ..._nodes.labels import has_nvidia_pci, labels
-from ..._nodes.system import KERNEL, as_label, image_suffixes, suffixes_of_release
+from ..._nodes.system import KERNEL, image_suffixes
 from ..._nodes.taints import matches
 
 Data = dict[str, t.Any]
 _IDENTITY: t.Final = ("usePrecompiled", "repository", "image", "version", "nodeSelector")
-_TAG: t.Final = re.compile(
-    r"(?P<head>.+)-(?P<system>rhcos\d+\.\d+|rhel\d+(?:\.\d+)?)(?P<architecture>-(?:amd64|arm64))?"
-)
 
 
 class Need(t.NamedTuple):
@@ -79,27 +75,6 @@ def precompiled(driver: Data, nodes: t.Iterable[Data]) -> list[Need]:
         if has_nvidia_pci(marks) and kernel and images:
             found.append(Need(str(node["metadata"]["name"]), kernel, images))
     return sorted(found)
-
-
-def for_release(image: str, now: str, kernel: str, release: tuple[int, int], rhcos: str) -> tuple[str, ...]:
-    """Return the image names that another OpenShift release would use instead of image.
-
-    now: value of the kernel label today. The result is empty if image has a digest, its tag has no operating
-    system, or the kernel or operating system of the release is unknown.
-    """
-    path, _colon, tag = image.rpartition(":")
-    found = _TAG.fullmatch(tag)
-    if not path or "@" in path or not found:
-        return ()
-    head = found["head"]
-    if now and head.endswith(f"-{now}"):
-        if not kernel:
-            return ()
-        head = head.removesuffix(now) + as_label(kernel)
-    return tuple(
-        f"{path}:{head}-{suffix}{found['architecture'] or ''}"
-        for suffix in suffixes_of_release(release, rhcos, found["system"])
-    )
 
 
 def judge(needs: t.Sequence[Need], known: t.Mapping[str, Answer], ours: t.Collection[str]) -> list[str]:

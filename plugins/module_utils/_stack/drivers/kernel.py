@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Check that a node's kernel, labels, Driver Toolkit, DaemonSet and driver image belong together."""
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import typing as t
 from dataclasses import dataclass
 
 from ..._core.objects import Snapshot
-from ..._core.readiness import Readiness, pending
+from ..._core.readiness import Readiness, at_node
 from ..._nodes import node as node_facts
 from ..._nodes.labels import has_nvidia_pci, labels
 from ..._nodes.system import OSTREE, System, as_label, contradictions, system
@@ -136,13 +135,7 @@ def judge(node: Data, policy: Data, snapshot: Snapshot) -> Readiness | None:
     if found.misfit is None or found.driver_ready:
         return None
     name, wrong = str(node["metadata"]["name"]), found.misfit
-    return pending(
-        f"Kernel:{name}",
-        f"Node {name}: {wrong.message}.",
-        code=wrong.code,
-        remedy=wrong.remedy,
-        details=(f"{name}: {wrong.message}",),
-    )
+    return at_node(name, "Kernel", wrong.message, wrong.code, wrong.remedy)
 
 
 def _worker(node: Data) -> str:

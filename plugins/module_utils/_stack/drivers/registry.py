@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Take the images of the driver and the operands from a mirror registry, with the same tag or digest."""
 
 from __future__ import annotations
@@ -10,27 +9,32 @@ import typing as t
 
 Data = dict[str, t.Any]
 
+
+def _names(stem: str) -> tuple[str, ...]:
+    return f"{stem}-image", f"{stem}-image".replace("-", "_").upper()
+
+
 # Option -> the operator's names of the image: in relatedImages of its CSV, and in the env of its Deployment.
 _NAMES: t.Final = {
-    "driver": ("driver-image", "DRIVER_IMAGE"),
-    "toolkit": ("container-toolkit-image", "CONTAINER_TOOLKIT_IMAGE"),
-    "device_plugin": ("device-plugin-image", "DEVICE_PLUGIN_IMAGE"),
-    "dcgm": ("dcgm-image", "DCGM_IMAGE"),
-    "dcgm_exporter": ("dcgm-exporter-image", "DCGM_EXPORTER_IMAGE"),
+    "driver": _names("driver"),
+    "toolkit": _names("container-toolkit"),
+    "device_plugin": _names("device-plugin"),
+    "dcgm": _names("dcgm"),
+    "dcgm_exporter": _names("dcgm-exporter"),
     "gfd": ("gpu-feature-discovery-image", "GFD_IMAGE"),
-    "mig_manager": ("mig-manager-image", "MIG_MANAGER_IMAGE"),
-    "validator": ("gpu-operator-validator-image", "validator-image", "VALIDATOR_IMAGE"),
-    "node_status_exporter": ("gpu-operator-validator-image", "validator-image", "VALIDATOR_IMAGE"),
-    "vfio_manager": ("vfio-manager-image", "VFIO_MANAGER_IMAGE"),
-    "sandbox_device_plugin": ("sandbox-device-plugin-image", "SANDBOX_DEVICE_PLUGIN_IMAGE"),
-    "vgpu_device_manager": ("vgpu-device-manager-image", "VGPU_DEVICE_MANAGER_IMAGE"),
-    "cc_manager": ("cc-manager-image", "CC_MANAGER_IMAGE"),
+    "mig_manager": _names("mig-manager"),
+    "validator": ("gpu-operator-validator-image", *_names("validator")),
+    "node_status_exporter": ("gpu-operator-validator-image", *_names("validator")),
+    "vfio_manager": _names("vfio-manager"),
+    "sandbox_device_plugin": _names("sandbox-device-plugin"),
+    "vgpu_device_manager": _names("vgpu-device-manager"),
+    "cc_manager": _names("cc-manager"),
 }
 # The same for images that not every release has, or that run only on request.
 _SOME: t.Final = {
-    "kata_sandbox_device_plugin": ("kata-sandbox-device-plugin-image", "KATA_SANDBOX_DEVICE_PLUGIN_IMAGE"),
-    "gdrcopy": ("gdrcopy-image", "GDRCOPY_IMAGE"),
-    "gds": ("gds-image", "GDS_IMAGE"),
+    "kata_sandbox_device_plugin": _names("kata-sandbox-device-plugin"),
+    "gdrcopy": _names("gdrcopy"),
+    "gds": _names("gds"),
 }
 # The same for a GPUCluster: suboptions of gpu_cluster.
 _OF_CLUSTER: t.Final = {

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Devices of a KMM Module: allocatable of its device plugin, or ResourceSlices of its DRA driver."""
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import typing as t
 
 from ..._core.errors import InputError
 from ..._core.objects import KubeObject
-from ..._core.readiness import Readiness, pending
+from ..._core.readiness import Readiness, at_node
 from ..._nodes import devices as node_devices, dra, pool_nodes
 from ..params import StackParams, StackPool
 
@@ -61,15 +60,7 @@ def judge(
         if what:
             command = f"oc get resourceslices --field-selector spec.nodeName={where} -o yaml"
             remedy = f"Run `{command}` to see what the DRA driver offers."
-            parts.append(
-                pending(
-                    f"Slices:{where}",
-                    f"Node {where}: {what}.",
-                    code="GPU-DRA-SLICES",
-                    remedy=remedy,
-                    details=(f"{where}: {what}",),
-                )
-            )
+            parts.append(at_node(where, "Slices", what, "GPU-DRA-SLICES", remedy))
     return parts
 
 

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Images of a KMM Module: a pod pulls one, else Builds (without OpenShift: pods) build and sign it."""
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import re
 import typing as t
 
 from ..._core.objects import KubeObject, Snapshot
-from ..._core.readiness import Readiness, pending
+from ..._core.readiness import Readiness, at_node
 from ..pods import trouble
 from ..signatures import recognise
 from . import kernels
@@ -140,14 +139,7 @@ def steps(module: KubeObject, kernel: str) -> list[str]:
 
 def on_node(node: str, found: Trouble) -> Readiness:
     """Return the trouble as a judgement of one node."""
-    message = f"Node {node}: {found.what}."
-    return pending(
-        f"Pod:{found.step}:{node}",
-        message,
-        code=found.code,
-        remedy=found.remedy,
-        details=(f"{node}: {found.what}",),
-    )
+    return at_node(node, f"Pod:{found.step}", found.what, found.code, found.remedy)
 
 
 def pods_of_builds(builds: t.Iterable[KubeObject]) -> list[tuple[str, str]]:

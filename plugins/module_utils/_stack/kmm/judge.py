@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Judge a KMM Module, and return its result and its stages, from the operator to the devices of each node.
 
 A Module has no conditions: nodes, their configuration and pods are the evidence.
@@ -14,7 +13,7 @@ from dataclasses import replace
 
 from ..._core import conditions
 from ..._core.objects import KubeObject, Snapshot
-from ..._core.readiness import FAILED, Readiness, pending, ready, worst
+from ..._core.readiness import FAILED, Readiness, first_own, pending, ready, worst
 from ..._nodes import pool_nodes
 from .. import stages, table
 from ..judge import patience
@@ -50,9 +49,7 @@ class Judge:
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self.seen = snapshot
         first, last = self._findings(snapshot)
-        if worst(first).is_ready:
-            return worst(self._grace.harden([*first, *last]))
-        return worst([*self._grace.harden(first), *last])
+        return first_own(self._grace, first, last)
 
     def _findings(self, snapshot: Snapshot) -> tuple[list[Readiness], list[Readiness]]:
         """Return what is found of the Module and its nodes, then what is found of the devices."""

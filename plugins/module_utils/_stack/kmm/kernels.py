@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Kernel mappings of a KMM Module: which image a kernel gets."""
 
 from __future__ import annotations
@@ -61,7 +60,6 @@ def check(mappings: t.Sequence[Mapping], path: str) -> None:
 
 
 def fits(mapping: Mapping, kernel: str) -> bool:
-    """Return whether the mapping fits the kernel."""
     if mapping.get("literal"):
         return bool(mapping["literal"] == kernel)
     return bool(mapping.get("regexp") and re.search(mapping["regexp"], kernel))

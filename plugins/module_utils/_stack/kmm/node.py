@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Nodes of a KMM Module: what keeps KMM off a node, its image, its pods, and whether the module is loaded."""
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import typing as t
 
 from ..._core import diff
 from ..._core.objects import KubeObject, Snapshot
-from ..._core.readiness import Readiness, failed, pending
+from ..._core.readiness import FAILED, Readiness, at_node
 from ..._nodes.labels import labels
 from ..._nodes.taints import untolerated
 from ..pods import how_to_list, trouble
@@ -48,15 +47,6 @@ def judge_node(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> list
     return [part for part in found if part is not None]
 
 
-def _on_node(
-    make: t.Callable[..., Readiness], node: KubeObject, reason: str, what: str, code: str, remedy: str
-) -> Readiness:
-    name = node["metadata"]["name"]
-    return make(
-        f"{reason}:{name}", f"Node {name}: {what}.", code=code, remedy=remedy, details=(f"{name}: {what}",)
-    )
-
-
 def _judge_reach(node: KubeObject, module: KubeObject) -> Readiness | None:
     name, marks, kernel = node["metadata"]["name"], labels(node), kernels.kernel_of(node)
     lacking = [
@@ -65,20 +55,20 @@ def _judge_reach(node: KubeObject, module: KubeObject) -> Readiness | None:
     if lacking:
         what = f"lacks label {', '.join(lacking)}, which the Module selects"
         remedy = f"Set kmm.selector, or run `oc label node {name} {' '.join(lacking)}`."
-        return _on_node(pending, node, "Selector", what, "GPU-KMM-SELECTOR", remedy)
+        return at_node(name, "Selector", what, "GPU-KMM-SELECTOR", remedy)
     if taints := untolerated(node, module["spec"].get("tolerations") or []):
         what = (
             f"taint {', '.join(taints)} is not tolerated by the Module, "
             "and KMM leaves such nodes out of its numbers"
         )
         remedy = f"Add it to tolerations of special_resource, or remove it from node {name}."
-        return _on_node(failed, node, "Taint", what, "GPU-TAINT", remedy)
+        return at_node(name, "Taint", what, "GPU-TAINT", remedy, FAILED)
     mappings = kernels.mappings(module)
     if not mappings or any(kernels.fits(one, kernel) for one in mappings):
         return None
     what = f"no kernel mapping fits its kernel {kernel}"
     remedy = "Add a mapping for that kernel to kmm.kernel_mappings."
-    return _on_node(failed, node, "Kernel", what, "GPU-KMM-KERNEL", remedy)
+    return at_node(name, "Kernel", what, "GPU-KMM-KERNEL", remedy, FAILED)
 
 
 def _judge_version(node: KubeObject, module: KubeObject) -> Readiness | None:
@@ -91,7 +81,7 @@ def _judge_version(node: KubeObject, module: KubeObject) -> Readiness | None:
     if there:
         what = f"has version {there} in its label, and the Module has version {version}"
     remedy = f"oc label node {node['metadata']['name']} {label}={version} --overwrite"
-    return _on_node(pending, node, "Version", what, "GPU-KMM-VERSION", remedy)
+    return at_node(node["metadata"]["name"], "Version", what, "GPU-KMM-VERSION", remedy)
 
 
 def _judge_image(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> list[Readiness]:
@@ -124,7 +114,7 @@ def _judge_pods(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> t.I
         known = recognise(found.message)
         remedy = known.remedy if known else f"oc logs -n {namespace} {name}"
         what = f"{step}: pod {name} is in {found.reason}: {found.message}"
-        yield _on_node(pending, node, f"Pod:{step}", what, code, remedy)
+        yield at_node(node["metadata"]["name"], f"Pod:{step}", what, code, remedy)
 
 
 def behind(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> str:
@@ -166,4 +156,4 @@ def _judge_loaded(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> R
         return None
     pods = how_to_list(str(node["metadata"]["name"]), metadata["namespace"])
     remedy = f"Run `{pods}` to check the pods of the Module. {kernels.OPERATOR_LOG}"
-    return _on_node(pending, node, "Loading", what, "GPU-KMM-PENDING", remedy)
+    return at_node(node["metadata"]["name"], "Loading", what, "GPU-KMM-PENDING", remedy)

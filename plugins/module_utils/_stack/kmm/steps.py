@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Steps of backend kmm: a Module of Kernel Module Management, and its verification for a future kernel."""
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ def _load(api: Api, params: StackParams) -> dict[str, t.Any]:
     if devices.driver(params):
         from ..dra.steps import refuse_old_cluster
 
-        refuse_old_cluster(api, "kmm.device_plugin")
+        refuse_old_cluster(api, "use kmm.device_plugin")
     nodes = api.list(known("Node"), labels=selector(wanted["spec"]["selector"]))
     _survey(api, params, wanted, nodes)
     _require(api, params)

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Build a NicClusterPolicy from the options, and read its status as all releases of the operator write it."""
 
 from __future__ import annotations
@@ -189,7 +188,6 @@ def _entry(one: Data, more: Data, keys: t.Sequence[str]) -> Data:
 
 
 def state(policy: Data) -> str:
-    """Return status.state, or an empty string."""
     return str((policy.get("status") or {}).get("state") or "")
 
 

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Judge one node with network adapters: its labels, driver, plugins and devices, causes first."""
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ PLUGINS: t.Final = {
 
 
 def is_driver(daemonset: KubeObject) -> bool:
-    """Return whether the DaemonSet brings the NIC driver."""
     return DRIVER in (daemonset["metadata"].get("labels") or {})
 
 

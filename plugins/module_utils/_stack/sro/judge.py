@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Judge and result of backend sro: conditions, devices, what a SpecialResource runs, steps of a migration."""
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import typing as t
 
 from ..._core import conditions
 from ..._core.objects import KubeObject, Snapshot
-from ..._core.readiness import Grace, Readiness, pending, ready, worst
+from ..._core.readiness import Grace, Readiness, first_own, pending, ready
 from ..._nodes.pool_nodes import judge_devices, judge_size, summarize_nodes
 from .. import stages
 from ..custom import judge as custom_judge
@@ -61,9 +60,7 @@ class Judge:
         own, nodes = judge(snapshot["specials"][0]), snapshot.get("nodes", ())
         others = [judge_size(nodes, pool) for pool in self._pools]
         others += [one for pool in self._pools for one in judge_devices(nodes, pool)]
-        if own.is_ready:
-            return worst(self._grace.harden([own, *others]))
-        return worst([*self._grace.harden([own]), *others])
+        return first_own(self._grace, [own], others)
 
 
 def summarize(

@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Steps of backend sro: report a SpecialResource, apply one where the CRD is served, or replace it."""
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from ..._core.objects import Snapshot
 from ..._frame.adopt_or_apply import adopt_or_apply, as_result, live_object, remove
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
-from ..._nodes.labels import common_selector
 from ..._nodes.pool_nodes import check_pools
 from ..clusterpolicy import options as clusterpolicy_options
 from ..kmm import options as kmm_options
 from ..params import StackParams
+from ..steps import nodes_query
 from . import judge as sro_judge, manifest as sro_manifest, options as sro_options
 
 NAME: t.Final = ""
@@ -81,9 +80,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     judge, name = sro_judge.Judge(params, api.clock), sro_manifest.old_name(params)
     queries = {"specials": Query(SPECIAL, None, name)}
     if params["pools"]:
-        queries["nodes"] = Query(
-            known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]])
-        )
+        queries["nodes"] = nodes_query(params["pools"])
     try:
         settle = max(params["settle"], _REACTION if any(one.before for one in api.changes) else 0)
         snapshot = api.wait(queries, judge, f"SpecialResource {name}", settle)

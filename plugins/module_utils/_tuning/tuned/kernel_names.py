@@ -1,7 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Names and values of sysctls and kernel arguments that people set by hand, to find mistyped ones.
 
 A kernel has more of both. So only a name is refused that is nearly one of these, and is none of them.

@@ -70,41 +70,6 @@ def test_an_image_that_is_not_spelled_out_is_not_looked_up(driver: KubeObject) -
     assert driver_image.precompiled(driver, [node("a")]) == []
 
 
-IMAGES = [
-    (f"r.io/n/d:595-{OLD_KERNEL}-rhcos4.18", (4, 18), "", (f"r.io/n/d:595-{NEW_KERNEL}-rhcos4.18",)),
-    (
-        f"r.io/n/d:595-{OLD_KERNEL}-rhcos4.18",
-        (4, 19),
-        NEW_RHCOS,
-        (f"r.io/n/d:595-{NEW_KERNEL}-rhel9.8", f"r.io/n/d:595-{NEW_KERNEL}-rhel9"),
-    ),
-    (f"r.io/n/d:595-{OLD_KERNEL}-rhel9.6", (4, 22), NEW_RHCOS, (f"r.io/n/d:595-{NEW_KERNEL}-rhel9.8",)),
-    (f"r.io/n/d:595-{OLD_KERNEL}-rhel9", (4, 22), NEW_RHCOS, (f"r.io/n/d:595-{NEW_KERNEL}-rhel9",)),
-    ("r.io:5000/d:595.91.07-rhel9.6", (4, 22), NEW_RHCOS, ("r.io:5000/d:595.91.07-rhel9.8",)),
-    ("r.io/doca:26.07-0-rhel9.6-amd64", (4, 22), NEW_RHCOS, ("r.io/doca:26.07-0-rhel9.8-amd64",)),
-    ("r.io/d:595-rhel9.6", (4, 22), "", ()),
-    ("r.io/d@sha256:0123", (4, 22), NEW_RHCOS, ()),
-    ("r.io/d:595.91.07", (4, 22), NEW_RHCOS, ()),
-    ("", (4, 22), NEW_RHCOS, ()),
-]
-
-
-@pytest.mark.parametrize(
-    ("image", "release", "rhcos", "expected"), IMAGES, ids=[f"{one[0]}-{one[1][1]}" for one in IMAGES]
-)
-def test_the_image_of_another_release(
-    image: str, release: tuple[int, int], rhcos: str, expected: tuple[str, ...]
-) -> None:
-    assert driver_image.for_release(image, OLD_KERNEL, NEW_KERNEL, release, rhcos) == expected
-
-
-def test_a_kernel_with_a_plus_is_written_as_in_its_label() -> None:
-    (image,) = driver_image.for_release(
-        f"r.io/d:595-{OLD_KERNEL}-rhcos4.18", OLD_KERNEL, "5.14.0-1.x86_64+rt", (4, 18), ""
-    )
-    assert image == "r.io/d:595-5.14.0-1.x86_64_rt-rhcos4.18"
-
-
 @pytest.mark.parametrize(
     ("before", "after", "is_new"),
     [

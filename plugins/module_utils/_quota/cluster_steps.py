@@ -1,0 +1,77 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Steps for ClusterResourceQuotas: read them before the first write, apply them, wait until they count."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.errors import KindNotServedError
+from .._core.objects import KubeObject, name
+from .._core.ownership import owned
+from .._kube.client import Api, Query
+from .._kube.kinds import known
+from . import cluster_quota
+from .cluster_quota import Wanted
+from .options import GpuQuotaParams
+
+KIND: t.Final = known("ClusterResourceQuota")
+Live = dict[str, KubeObject]
+
+
+def look(api: Api, params: GpuQuotaParams, wanted: t.Sequence[Wanted]) -> Live:
+    """Return the live quotas by name, in one request, before the first write.
+
+    Raises AcceleratorError if the cluster does not serve them, or for a foreign one of the same name.
+    """
+    if not wanted:
+        return {}
+    try:
+        live = {name(one): one for one in api.list(KIND)}
+    except KindNotServedError:
+        raise cluster_quota.not_served() from None
+    for one in wanted:
+        if one.name in live and not owned(live[one.name]) and params["adopt"] == "report":
+            raise cluster_quota.foreign(live[one.name])
+    return live
+
+
+def present(
+    api: Api, params: GpuQuotaParams, wanted: t.Sequence[Wanted], live: Live
+) -> list[dict[str, t.Any]]:
+    """Apply the quotas and return the use of each, by namespace."""
+    before = len(api.changes)
+    force = params["adopt"] == "take"
+    now = {
+        one.name: api.apply(cluster_quota.build(one), force_conflicts=force, live=live.get(one.name))
+        for one in wanted
+    }
+    is_changed = len(api.changes) > before
+    if wanted and (is_changed or not cluster_quota.judge(now.values(), wanted).is_ready):
+        seen = api.wait(
+            {"quotas": Query(KIND)},
+            lambda found: cluster_quota.judge(found["quotas"], wanted),
+            "quotas of several namespaces",
+            on_timeout_code="QUOTA-NOT-COUNTED",
+        )["quotas"]
+        now |= {name(one): one for one in seen if name(one) in now and not api.check_mode}
+    return [_facts(api, one, now[one.name]) for one in wanted]
+
+
+def _facts(api: Api, one: Wanted, live: KubeObject) -> dict[str, t.Any]:
+    told = cluster_quota.findings(one, live)
+    for finding in told:
+        api.warn(finding.warning)
+    facts = cluster_quota.summarize(one, live)
+    facts["findings"] = [finding.as_result() for finding in told]
+    return facts
+
+
+def absent(api: Api, params: GpuQuotaParams) -> list[dict[str, t.Any]]:
+    """Delete the quotas that this collection created, and return their names."""
+    found = []
+    for one in params["cluster_quotas"] or []:
+        api.delete(KIND, one["name"])
+        found.append({"name": one["name"]})
+    return found

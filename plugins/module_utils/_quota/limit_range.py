@@ -1,0 +1,158 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""LimitRange: default requests for pods that a quota of cpu or memory would refuse.
+
+A quota that counts requests.cpu makes the API server refuse each pod without a request of cpu. People
+who ask for GPUs often write no other request.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core import quantity
+from .._core.errors import AcceleratorError, InputError
+from .._core.objects import KubeObject, name
+from .._core.ownership import owned
+from . import scopes
+from .findings import Finding
+
+# Annotation on our quota: the name of its LimitRange.
+MARK: t.Final = "accelerators.openshift/limit-range"
+RESOURCES: t.Final = ("cpu", "memory")
+# Key of a quota -> the default of a LimitRange that pods then need, and its resource.
+_FORCING: t.Final = {
+    **{one: ("defaultRequest", one) for one in RESOURCES},
+    **{f"requests.{one}": ("defaultRequest", one) for one in RESOURCES},
+    **{f"limits.{one}": ("default", one) for one in RESOURCES},
+}
+
+
+class Forced(t.NamedTuple):
+    """What each container of a pod has to have. key, quota: the limit that forces it."""
+
+    default: str
+    resource: str
+    key: str
+    quota: str
+
+
+class Plan(t.NamedTuple):
+    """What a namespace needs. defaults: those of the LimitRange, empty if none is needed."""
+
+    defaults: dict[str, dict[str, str]]
+    lacking: list[Forced]
+    live: KubeObject | None
+
+
+def read(asked: t.Mapping[str, t.Any] | None) -> dict[str, str] | None:
+    """Return the asked defaults with canonical quantities. Raises InputError with the path."""
+    if asked is None:
+        return None
+    values = {key: value for key, value in asked.items() if value is not None}
+    if not values:
+        raise _refused("limit_range", "has neither cpu nor memory")
+    for key, value in values.items():
+        try:
+            is_good = quantity.parse(value) > 0
+        except ValueError:
+            is_good = False
+        if not is_good:
+            raise _refused(f"limit_range.{key}", f"{value!r} is not a quantity above 0")
+    return {key: quantity.canonical(value) for key, value in sorted(values.items())}
+
+
+def _refused(path: str, why: str) -> InputError:
+    remedy = "Set default requests such as limit_range: {cpu: 500m, memory: 2Gi}."
+    return InputError("QUOTA-LIMIT-RANGE", f"{path}: {why}.", remedy)
+
+
+def title(quota: str) -> str:
+    """Return the name of the LimitRange of a quota."""
+    return f"{quota}-defaults"
+
+
+def forced(quotas: t.Iterable[KubeObject]) -> list[Forced]:
+    """Return what the quotas force, once for each default and resource."""
+    found: dict[tuple[str, str], Forced] = {}
+    for quota in quotas:
+        spec = quota.get("spec") or {}
+        if scopes.void(spec) is None:
+            for key in spec.get("hard") or {}:
+                if key in _FORCING:
+                    found.setdefault(_FORCING[key], Forced(*_FORCING[key], key, name(quota)))
+    return list(found.values())
+
+
+def plan(
+    quota: str, needed: t.Iterable[Forced], asked: t.Mapping[str, str] | None, live: t.Iterable[KubeObject]
+) -> Plan:
+    """Return the defaults that no other LimitRange of the namespace has.
+
+    quota: the name of ours. live: the LimitRanges. Raises AcceleratorError for a foreign one of the name.
+    """
+    ranges = list(live)
+    own = next((one for one in ranges if name(one) == title(quota)), None)
+    if own is not None and asked is not None and not owned(own):
+        raise _foreign(own)
+    there = {pair for one in ranges if one is not own for pair in _given(one)}
+    missing = [one for one in needed if one[:2] not in there]
+    defaults: dict[str, dict[str, str]] = {}
+    for one in missing:
+        if asked and one.resource in asked:
+            defaults.setdefault(one.default, {})[one.resource] = asked[one.resource]
+    lacking = [one for one in missing if one.resource not in (asked or {})]
+    return Plan(defaults, lacking, own)
+
+
+def _given(one: KubeObject) -> t.Iterator[tuple[str, str]]:
+    """Yield each default of containers, and its resource."""
+    for item in (one.get("spec") or {}).get("limits") or []:
+        if item.get("type") == "Container":
+            for default in ("defaultRequest", "default"):
+                yield from ((default, resource) for resource in item.get(default) or {})
+
+
+def build(quota: KubeObject, defaults: t.Mapping[str, t.Any]) -> KubeObject:
+    """Return the LimitRange to apply. quota: the live one; the cluster removes the LimitRange with it."""
+    metadata = quota["metadata"]
+    above = {"apiVersion": "v1", "kind": "ResourceQuota", "name": metadata["name"]}
+    owners = [{**above, "uid": metadata["uid"]}] if metadata.get("uid") else []
+    return {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {
+            "name": title(metadata["name"]),
+            "namespace": metadata["namespace"],
+            **({"ownerReferences": owners} if owners else {}),
+        },
+        "spec": {"limits": [{"type": "Container", **defaults}]},
+    }
+
+
+def findings(quota: str, lacking: t.Iterable[Forced]) -> list[Finding]:
+    """Return what GPU pods lack without a default."""
+    return [
+        Finding(
+            "QUOTA-FORCES",
+            one.quota,
+            f"spec.hard[{one.key}]",
+            f"Quota {one.quota} counts {one.key}: the API server refuses GPU pods without it, and no "
+            f"LimitRange of the namespace has a default. Set limit_range of quota {quota}, such as "
+            f"{{{one.resource}: "
+            f"{'500m' if one.resource == 'cpu' else '2Gi'}}}.",
+            one.quota == quota,
+        )
+        for one in lacking
+    ]
+
+
+def _foreign(live: KubeObject) -> AcceleratorError:
+    where = f"{live['metadata']['namespace']}/{name(live)}"
+    message = f"LimitRange {where} was not made by this collection."
+    remedy = (
+        f"Run `oc delete limitrange {name(live)} -n {live['metadata']['namespace']}`, or remove limit_range "
+        "of the quota."
+    )
+    return AcceleratorError("QUOTA-LIMIT-RANGE", message, remedy)

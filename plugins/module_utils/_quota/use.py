@@ -1,0 +1,58 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Use of a quota: the sums of a namespace, and the owners of the pods that hold most."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.objects import KubeObject, name
+
+Entry = t.Mapping[str, t.Any]
+# More owners than this are only counted.
+MOST: t.Final = 10
+_HASH: t.Final = "pod-template-hash"
+
+
+def owner(pod: KubeObject) -> dict[str, str]:
+    """Return kind and name of what made the pod: its controller, or the pod itself.
+
+    The hash in the name of a ReplicaSet leads to its Deployment.
+    """
+    owners = pod["metadata"].get("ownerReferences") or []
+    above = next((one for one in owners if one.get("controller")), None)
+    if above is None:
+        return {"kind": "Pod", "name": name(pod)}
+    kind, title = str(above["kind"]), str(above["name"])
+    mark = f"-{(pod['metadata'].get('labels') or {}).get(_HASH)}"
+    if kind == "ReplicaSet" and title.endswith(mark):
+        return {"kind": "Deployment", "name": title.removesuffix(mark)}
+    return {"kind": kind, "name": title}
+
+
+def summarize(holders: t.Iterable[Entry]) -> dict[str, t.Any] | None:
+    """Return the use of a namespace, or None if nothing is held.
+
+    C(pods), C(requests), and C(owners), those with the most devices first. C(more_owners) counts the others.
+    holders: entries with C(owner) and C(requests), one for each pod or claim.
+    """
+    entries = list(holders)
+    if not entries:
+        return None
+    found: dict[tuple[str, str], list[Entry]] = {}
+    for one in entries:
+        found.setdefault((one["owner"]["kind"], one["owner"]["name"]), []).append(one)
+    owners = sorted(
+        ({"kind": kind, "name": title, **_sums(those)} for (kind, title), those in found.items()),
+        key=lambda one: (-sum(one["requests"].values()), one["kind"], one["name"]),
+    )
+    return {**_sums(entries), "owners": owners[:MOST], "more_owners": max(0, len(owners) - MOST)}
+
+
+def _sums(entries: t.Sequence[Entry]) -> dict[str, t.Any]:
+    sums: dict[str, int] = {}
+    for one in entries:
+        for resource, amount in one["requests"].items():
+            sums[resource] = sums.get(resource, 0) + int(amount)
+    return {"pods": len(entries), "requests": sums}

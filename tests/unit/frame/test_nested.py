@@ -1,0 +1,65 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A wrong key inside an option is told with its path."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import nested
+
+SPEC: t.Final[nested.Options] = {
+    "queues": {
+        "type": "list",
+        "elements": "dict",
+        "options": {
+            "name": {"type": "str", "required": True, "aliases": ["title"]},
+            "policy": {"type": "str", "choices": ["Never", "Any"]},
+            "weight": {"type": "int", "choices": [1, 2]},
+            "shares": {
+                "type": "list",
+                "elements": "dict",
+                "options": {"pool": {"type": "str", "required": True}},
+            },
+        },
+    },
+    "rules": {"type": "dict", "options": {"force": {"type": "bool"}}},
+    "state": {"type": "str"},
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"queues": [{"name": "a"}, {"name": "b", "polcy": 1}]}, "queues[1].polcy (did you mean policy?) is"),
+        ({"queues": [{"name": "a", "x": 1}]}, "queues[0].x is no option. Options are name, policy, shares,"),
+        ({"queues": [{}]}, "queues[0].name is missing."),
+        ({"queues": [{"name": "a", "policy": "Some"}]}, "queues[0].policy is Some. Allowed are Never, Any."),
+        ({"queues": [{"name": "a", "shares": [{"pool": "p"}, {}]}]}, "queues[0].shares[1].pool is missing."),
+        ({"rules": {"forse": True}}, "rules.forse (did you mean force?) is no option. Options are force."),
+    ],
+)
+def test_a_wrong_key_is_told_with_its_path(given: dict[str, t.Any], said: str) -> None:
+    (found,) = nested.problems(SPEC, given)
+    assert found.startswith(said)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"queues": [{"title": "a", "policy": "Any", "weight": "2"}]},
+        {"queues": None, "rules": {"force": None}, "state": "x"},
+        {"queues": "text", "rules": ["list"]},
+        {},
+    ],
+)
+def test_what_may_be_right_is_left_to_ansible(given: dict[str, t.Any]) -> None:
+    assert nested.problems(SPEC, given) == []
+
+
+def test_all_of_them_are_told() -> None:
+    given = {"queues": [{"nam": "a"}, {"policy": "x"}]}
+    assert len(nested.problems(SPEC, given)) == 4

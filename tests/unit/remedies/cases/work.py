@@ -1,0 +1,120 @@
+"""The variables of validations end the failures whose remedies name them."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+
+from unit.engine import api_on
+from unit.fake_server import Answer, FakeServer, status
+from unit.pools.builders import existing
+from unit.queue.builders import Clock
+from unit.remedies.case import Case, Cases, Options, checked, ensured
+from unit.workload.test_obstacles import QUOTA
+from unit.workload.test_steps import THEIRS, OnPod, World
+
+from ansible_collections.accelerators.openshift.plugins.modules import gpu_plan
+
+TAINT: t.Final = {"key": "team", "value": "vision", "effect": "NoSchedule"}
+POOLS: t.Final = [{"pool": "a", "node_selector": {"pool": "a"}, "expected": {"nvidia.com/gpu": 1}}]
+
+
+def validate(world: World, options: Options) -> str | None:
+    """Validate the nodes. Each look at the clock takes time, so that no wait is endless."""
+    world.clock = Clock()
+    return ensured("gpu_workload", world.api(), {"pools": POOLS, "grace": 0, **options})
+
+
+def busy(options: Options) -> str | None:
+    """Validate two nodes, of which another run validates one."""
+    world = World()
+    world.leave("theirs", THEIRS)
+    return validate(world, options)
+
+
+def waiting(reason: str, message: str) -> dict[str, t.Any]:
+    state = {"waiting": {"reason": reason, "message": message}}
+    return {"phase": "Pending", "containerStatuses": [{"name": "benchmark", "ready": False, "state": state}]}
+
+
+def with_image(reason: str, message: str) -> t.Callable[[Options], str | None]:
+    """Return a validation on a cluster where only containers of the image of a test start."""
+
+    def run(options: Options) -> str | None:
+        world = World()
+
+        def on_pod(pod: dict[str, t.Any], key: tuple[str, str, str, str]) -> None:
+            if pod["spec"]["containers"][0]["image"] == options.get("image"):
+                world.succeed(pod, key)
+            else:
+                pod["status"] = waiting(reason, message)
+
+        world._on_pod = on_pod
+        return validate(world, options)
+
+    return run
+
+
+def tolerating(world: World) -> OnPod:
+    """Return a scheduler that runs only pods which tolerate TAINT."""
+
+    def on_pod(pod: dict[str, t.Any], key: tuple[str, str, str, str]) -> None:
+        if any(one.get("key") == TAINT["key"] for one in pod["spec"].get("tolerations") or []):
+            world.succeed(pod, key)
+            return
+        condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+        message = "0/2 nodes are available: 2 node(s) had untolerated taint {team: vision}"
+        pod["status"] = {"phase": "Pending", "conditions": [{**condition, "message": message}]}
+
+    return on_pod
+
+
+def unschedulable(options: Options) -> str | None:
+    """Plan the pools of a user, and validate them on nodes with a taint."""
+    given = checked("gpu_plan", {"platform": "aws", **options})
+    planned = gpu_plan.ensure(api_on(FakeServer()), given)["plan"]
+    world = World()
+    world._on_pod = tolerating(world)
+    return validate(world, {"pools": planned["validations"]})
+
+
+def limited(options: Options) -> str | None:
+    """Validate on a cluster where the namespace gpu-validation has a quota that is too small."""
+    world = World()
+    account = {"name": "default", "namespace": "elsewhere"}
+    world.server.put({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account})
+    inner = world.server.request
+
+    def request(method: str, url: str, *more: t.Any, **rest: t.Any) -> Answer:
+        if method == "POST" and "/namespaces/gpu-validation/pods" in url:
+            return status(403, "Forbidden", QUOTA)
+        if method == "POST" and "/namespaces/elsewhere/pods" in url and "dryRun" not in url:
+            answer: Answer = inner(method, url, *more, **rest)
+            (key, *_others) = [one for one in reversed(world.server.objects) if one[1] == "pods"]
+            world.succeed(world.server.objects[key], key)
+            return answer
+        return inner(method, url, *more, **rest)
+
+    world.server.request = request
+    return validate(world, options)
+
+
+DESCRIBED: t.Final = existing(1, pool="a")
+CASES: t.Final[Cases] = {
+    ("WORK-BUSY", "gpu_validation_strict"): Case("gpu_workload", busy, before="true"),
+    ("WORK-CONTAINER", "gpu_validation_image"): Case(
+        "gpu_workload",
+        with_image("CreateContainerConfigError", "container has runAsNonRoot and image will run as root"),
+    ),
+    ("WORK-IMAGE", "gpu_validation_image"): Case(
+        "gpu_workload", with_image("ImagePullBackOff", "manifest unknown")
+    ),
+    ("WORK-UNSCHEDULABLE", "gpu_pools"): Case(
+        "gpu_plan",
+        unschedulable,
+        before=json.dumps([DESCRIBED]),
+        value=json.dumps([{**DESCRIBED, "taints": [TAINT]}]),
+        where="enable_gpus",
+    ),
+    ("QUOTA-TOO-SMALL", "gpu_validation_namespace"): Case("gpu_workload", limited, value="elsewhere"),
+}
