@@ -1,5 +1,4 @@
 # Copyright: Contributors to the accelerators.openshift collection
-# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Read a wish for GPUs (C(8x H100 80GB)) and names of models (C(Tesla-T4)), and sort instance types by it."""
 

@@ -1,5 +1,4 @@
 # Copyright: Contributors to the accelerators.openshift collection
-# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Read an answer to its end. One that was cut off is a broken connection, whatever its first half said."""
 

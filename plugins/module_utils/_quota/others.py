@@ -1,5 +1,4 @@
 # Copyright: Contributors to the accelerators.openshift collection
-# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Limits of a quota that another field manager set, or of a quota that we did not create."""
 

@@ -1,5 +1,4 @@
 # Copyright: Contributors to the accelerators.openshift collection
-# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The rendered configuration of a pool: which MachineConfigs it has to have, and whether it is up to date."""
 

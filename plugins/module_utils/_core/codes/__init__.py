@@ -1,4 +1,3 @@
 # Copyright: Contributors to the accelerators.openshift collection
-# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The registry of error codes. Only the documentation and the tests import it: no task pays for it."""

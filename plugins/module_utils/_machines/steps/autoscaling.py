@@ -1,5 +1,4 @@
 # Copyright: Contributors to the accelerators.openshift collection
-# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Put pools under the cluster autoscaler, limits first, then the bounds of each set; or take them back."""
 
