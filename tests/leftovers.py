@@ -29,6 +29,8 @@ KINDS: t.Final = (
     ("machine.openshift.io/v1beta1", "machinehealthchecks", None),
     ("machine.openshift.io/v1beta1", "machinesets", None),
     ("machine.openshift.io/v1beta1", "machines", None),
+    # A node without a Machine: a removal keeps the drivers for it.
+    ("v1", "nodes", None),
     ("operators.coreos.com/v1alpha1", "subscriptions", None),
     ("operators.coreos.com/v1alpha1", "clusterserviceversions", "!olm.copiedFrom"),
     ("v1", "resourcequotas", None),

@@ -37,21 +37,24 @@ def test_objects_and_marks_of_nodes_are_named_and_removed(cluster: Cluster) -> N
     client.patch("v1", "nodes", node, None, {"spec": {"taints": taints}})
     quota = {"metadata": {"name": "it-left", "namespace": "default"}, "spec": {"hard": {"pods": "1k"}}}
     client.create({"apiVersion": "v1", "kind": "ResourceQuota", **quota})
+    client.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "it-left"}})
     for name in ("gpu-validation", "it-left"):
         client.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     expected = [
         Left("cordon", node, ""),
         Left("label", node, "example.com/team"),
         Left("namespaces", "", "gpu-validation"),
+        Left("nodes", "", "it-left"),
         Left("priorityclasses", "", "it-left"),
         Left("resourcequotas", "default", "it-left"),
         Left("taint", node, "example.com/left"),
     ]
     assert found.sweep(grace=0) == expected
-    assert [str(one) for one in expected[:4]] == [
+    assert [str(one) for one in expected[:5]] == [
         f"cordon {node}",
         f"label {node}/example.com/team",
         "namespaces gpu-validation",
+        "nodes it-left",
         "priorityclasses it-left",
     ]
     assert found.names() == []

@@ -160,10 +160,10 @@ class Machines(Reconciler):
             return
         if not cloud.terminated(cluster, machine):
             return
-        node = (machine.get("status", {}).get("nodeRef") or {}).get("name")
-        if node and cluster.find("Node", node):
-            cluster.delete("Node", node)
-            drain.bury(cluster, node)
+        if nodes := _nodes(cluster, machine):
+            for node in nodes:
+                cluster.delete("Node", node)
+                drain.bury(cluster, node)
             return
         _patch(
             cluster,
@@ -179,6 +179,21 @@ class Machines(Reconciler):
 def phase_of(machine: Object) -> str:
     """Return the phase of a Machine, or an empty text."""
     return str(machine.get("status", {}).get("phase") or "")
+
+
+def _nodes(cluster: Cluster, machine: Object) -> list[str]:
+    """Return the Nodes of the instance: a Machine that was deleted while its node joined never named it.
+
+    The cloud's node controller deletes such a Node.
+    """
+    provider_id = machine["spec"].get("providerID")
+    named = ((machine.get("status") or {}).get("nodeRef") or {}).get("name")
+    return [
+        node["metadata"]["name"]
+        for node in cluster.objects("Node")
+        if node["metadata"]["name"] == named
+        or (provider_id and node["spec"].get("providerID") == provider_id)
+    ]
 
 
 def slowness(cluster: Cluster, machine: Object) -> float:

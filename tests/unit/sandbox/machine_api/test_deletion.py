@@ -45,6 +45,16 @@ class TestDeletion:
             ("DELETE plugin", "Pod", "plugin"),
         ]
 
+    def test_a_node_that_the_machine_never_named_goes_with_its_instance(self) -> None:
+        """The Machine was deleted in the moment in which its node joined. A cloud deletes such a node."""
+        world = make()
+        add(world)
+        world.settle(3)
+        self.delete(world)
+        world.api.patch(API, "machines", "gpu-1", NAMESPACE, {"status": {"nodeRef": None}}, "status")
+        world.settle(5)
+        assert world.api.all("Machine") == world.api.all("Node") == []
+
     def test_a_failed_machine_goes_at_once(self) -> None:
         world = make(troubles=[{"type": "quota_exceeded"}])
         add(world)
