@@ -47,11 +47,15 @@ MODE_PENDING: t.Final = "At least one mode change pending"
 
 @dataclass
 class Run:
-    """What one manager has read last, and what it is doing; `troubled` by a trouble of the scenario."""
+    """What one manager has read last, and what it is doing; `troubled` by a trouble of the scenario.
+
+    problem: why it failed, while its step is `log`.
+    """
 
     read: str = ""
     step: str = ""
     target: list[Cut] = field(default_factory=list)
+    problem: str = ""
     troubled: bool = False
 
 
@@ -138,6 +142,9 @@ class MigManager(Reconciler):
     def _go_on(self, cluster: Cluster, node: Object, made_of: InstanceType, pod: Object, run: Run) -> None:
         """Wait until the clients are gone, then cut."""
         uid = node["metadata"]["uid"]
+        if run.step == "log":
+            self._finish(cluster, node, pod, run, run.problem)
+            return
         if run.step == "clients":
             if self._clients(cluster, node, pod["metadata"]["namespace"]):
                 if cluster.due(uid, "mig_clients", 300.0):  # the real one leaves the labels as they are
@@ -203,8 +210,12 @@ class MigManager(Reconciler):
 
     def _finish(self, cluster: Cluster, node: Object, pod: Object, run: Run, problem: str = "") -> None:
         """Start the clients again, and write the state."""
-        run.step = ""
         self._annotate(cluster, pod, PROBLEM, problem or None)
+        if problem and (pod["metadata"].get("annotations") or {}).get(PROBLEM) != problem:
+            # Who reads `failed` looks into the log next: it has to be written before, as the real one does.
+            run.step, run.problem = "log", problem
+            return
+        run.step = ""
         self._label(cluster, node, "failed" if problem else "success", "true")
 
     def _label(self, cluster: Cluster, node: Object, state: str, clients: str = "") -> None:

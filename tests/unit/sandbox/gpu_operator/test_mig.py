@@ -21,6 +21,7 @@ from unit.sandbox.gpu_operator.builders import (
 )
 
 from openshift_sandbox.stand_ins.core.boots import restart
+from openshift_sandbox.stand_ins.core.loop import Cluster, Reconciler
 from openshift_sandbox.stand_ins.gpu_operator.logs import GpuLogs
 from openshift_sandbox.stand_ins.gpu_operator.mig import PROBLEM, MigManager
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import CRASH
@@ -39,10 +40,14 @@ mig-configs:
 def world_of(config: str = "all-1g.5gb", directory: Path | None = None, **scenario: t.Any) -> World:
     stand_ins = (MigManager(), *([GpuLogs()] if directory else []))
     world = make(*stand_ins, directory=directory or Path("/nonexistent"), **scenario)
+    prepare(world, config)
+    return world
+
+
+def prepare(world: World, config: str) -> None:
     body = {"status": {"nodeInfo": {"bootID": "one", "machineID": "machine"}}}
     world.api.patch("v1", "nodes", "gpu-0", None, body, "status")
     label(world, config, **{"node.kubernetes.io/instance-type": "p4d.24xlarge"})
-    return world
 
 
 def label(world: World, config: str, **more: str) -> None:
@@ -167,6 +172,28 @@ def test_a_pod_with_a_gpu_makes_it_fail_until_another_label_comes(tmp_path: Path
     world.settle(2)
     assert (state(world), layout(world)) == ("success", [{"3g.20gb": 2}] * 8)
     assert PROBLEM not in pod_annotations(world, MANAGER)
+
+
+class Reader(Reconciler):
+    """Somebody who reads the log of the manager as soon as its state says that it failed."""
+
+    kinds = ("Node",)
+
+    def __init__(self, log: Path) -> None:
+        self.log, self.read = log, ""
+
+    def reconcile(self, cluster: Cluster, now: float) -> None:
+        node = cluster.find("Node", "gpu-0") or {}
+        if node["metadata"]["labels"].get("nvidia.com/mig.config.state") == "failed" and not self.read:
+            self.read = self.log.read_text() if self.log.exists() else "no log"
+
+
+def test_the_log_says_why_before_the_state_says_failed(tmp_path: Path) -> None:
+    reader = Reader(tmp_path / f"pod-logs/{NAMESPACE}_{MANAGER}.log")
+    world = make(MigManager(), reader, GpuLogs(), directory=tmp_path, troubles=[{"type": "mig_fails"}])
+    prepare(world, "all-1g.5gb")
+    start(world)
+    assert "Insufficient Resources" in reader.read
 
 
 def test_a_layout_that_is_there_already_stops_nothing() -> None:
