@@ -158,7 +158,9 @@ def test_what_a_team_claims_counts_and_is_named(
     with pytest.raises(ApiError, match="exceeded quota: gpu-quota"):
         client.create(claiming("more", 2)[0])
     quota = playbook.module("gpu_quota", namespace="team-a", gpus=4, claims=True, prove=True)["quota"]
-    assert quota["holders"] == [{"pod": "trainer", "claim": "trainer", "requests": {"gpu.nvidia.com": 3}}]
+    requests, owner = {"gpu.nvidia.com": 3}, {"kind": "Pod", "name": "trainer"}
+    assert quota["holders"] == [{"pod": "trainer", "claim": "trainer", "owner": owner, "requests": requests}]
+    assert quota["use"]["owners"] == [{**owner, "pods": 1, "requests": requests}]
     assert f"requested: {COUNTED}=2, used: {COUNTED}=3" in quota["proof"]
     held = "1 of 4 nvidia.com/gpu free, 4 needed; held by team-a/trainer (3)"
     busy = playbook.module("gpu_workload", node_selector=POOL, claims=True, force=True, strict=True)
