@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A node that belongs to two pools of the queues is refused before the first write, until its label is right."""
+"""A node in two pools of the queues is refused before the first write, until its label is right."""
 
 from __future__ import annotations
 
