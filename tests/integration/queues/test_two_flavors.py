@@ -42,9 +42,7 @@ QUEUES: t.Final = [
 def queue(playbook: Playbook) -> TaskResult:
     planned = playbook.module("gpu_plan", pools=POOLS)
     assert not planned.failed, planned.result
-    return playbook.module(
-        "gpu_queue", pools=planned["plan"]["pools"], queues=QUEUES, create_namespace=True
-    )
+    return playbook.module("gpu_queue", pools=planned["plan"]["pools"], queues=QUEUES, create_namespace=True)
 
 
 def label(cluster: Cluster) -> str:
@@ -62,9 +60,7 @@ def check_refused(task: TaskResult, audit: Audit) -> None:
     assert audit.writes(task) == []
 
 
-def test_the_node_is_named_and_nothing_is_written(
-    cluster: Cluster, playbook: Playbook, audit: Audit
-) -> None:
+def test_the_node_is_named_and_nothing_is_written(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
     until(lambda: label(cluster) == "training", "somebody labels the node")
     check_refused(queue(playbook), audit)
     assert names(cluster) == []
@@ -84,9 +80,7 @@ def test_the_queues_come_when_the_label_is_taken_back(
     assert audit.writes(queue(playbook)) == []
 
 
-def test_a_label_that_is_wrong_later_ends_nothing(
-    cluster: Cluster, playbook: Playbook, audit: Audit
-) -> None:
+def test_a_label_that_is_wrong_later_ends_nothing(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
     (trouble,) = scenario.load(SCENARIO).troubles
     given = {key: value for key, value in trouble.items() if key != "type"}
     faults.add(cluster.needs_sandbox(), trouble["type"], given)

@@ -67,9 +67,7 @@ def test_another_team_shares_the_gpus_of_its_node(cluster: Cluster, playbook: Pl
     plugin = {"devicePlugin": {"config": {"name": MAP}}}
     team.patch(*POLICIES, policy["metadata"]["name"], None, {"spec": plugin})
     team.patch("v1", "nodes", THEIR_NODE, None, {"metadata": {"labels": {LABEL: KEY}}})
-    until(
-        lambda: gpus(cluster) == {"t4-0": "1", "t4-1": "1", THEIR_NODE: "16"}, "their GPUs are shared", 120
-    )
+    until(lambda: gpus(cluster) == {"t4-0": "1", "t4-1": "1", THEIR_NODE: "16"}, "their GPUs are shared", 120)
 
 
 def test_a_pool_gets_its_profile_beside_theirs(cluster: Cluster, playbook: Playbook) -> None:
