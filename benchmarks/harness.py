@@ -22,7 +22,20 @@ import bench_cluster
 import report
 from bench_cluster import Cluster
 from measure import Report
-from rows import delay, enable, first_gpu, fleet, growth, playbook, quotas, requests, scale, task, wait
+from rows import (
+    delay,
+    enable,
+    first_gpu,
+    fleet,
+    growth,
+    many_pools,
+    playbook,
+    quotas,
+    requests,
+    scale,
+    task,
+    wait,
+)
 
 from openshift_sandbox import build
 from playbooks import CHECKOUT, Surroundings
@@ -41,6 +54,7 @@ PARTS: t.Final[dict[str, tuple[Rows, Cluster | None]]] = {
     "first_gpu": (first_gpu.rows, bench_cluster.of_scenario(first_gpu.SCENARIO)),
     "scale": (scale.rows, bench_cluster.kubelets),
     "quotas": (quotas.rows, bench_cluster.installed),
+    "many_pools": (many_pools.rows, many_pools.cluster),
     "pools": (growth.pools, bench_cluster.installed),
     "clusters": (growth.clusters, None),
     "fleet": (fleet.fleet, None),

@@ -61,6 +61,13 @@ def is_shared(node: dict[str, t.Any]) -> bool:
     )
 
 
+def how_to_read_again(node: dict[str, t.Any]) -> str:
+    """Return the command after which the node offers and describes its devices as its profile says now."""
+    apps = "nvidia-device-plugin-daemonset,gpu-feature-discovery"
+    where = f"--field-selector spec.nodeName={node['metadata']['name']}"
+    return f"oc delete pod -n nvidia-gpu-operator -l 'app in ({apps})' {where}"
+
+
 def expected(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> dict[str, int]:
     """Return the resources that the node must offer: the pool's, else GPU feature discovery's count."""
     if wanted:

@@ -48,12 +48,19 @@ def look(api: Api, spec: KubeObject, here: t.Mapping[str, KubeObject], namespace
 
     spec: of the ClusterPolicy. here: the ConfigMaps of this collection by name.
     """
-    config = (spec.get("migManager") or {}).get("config") or {}
-    named, default = str(config.get("name") or ""), str(config.get("default") or "")
-    title = MIG_CONFIG_MAP if named in ("", _OPERATORS) else named
+    title = MIG_CONFIG_MAP if named(spec) in ("", _OPERATORS) else named(spec)
     live = here.get(title) or api.get(CONFIG_MAP, title, namespace)
     strategy = str((spec.get("mig") or {}).get("strategy") or "")
-    return Found(title, namespace, live, named == title, strategy, default)
+    return Found(title, namespace, live, named(spec) == title, strategy, _config(spec, "default"))
+
+
+def named(spec: KubeObject) -> str:
+    """Return the name of the ConfigMap that the ClusterPolicy names for the MIG manager, or ""."""
+    return _config(spec, "name")
+
+
+def _config(spec: KubeObject, key: str) -> str:
+    return str(((spec.get("migManager") or {}).get("config") or {}).get(key) or "")
 
 
 def wanted(

@@ -9,13 +9,13 @@ import typing as t
 from .._catalogue.well_known import MIG_CONFIG_MAP, PLUGIN_CONFIG
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, Snapshot, name, oldest
-from .._core.ownership import MANAGED_BY, owned, selector
+from .._core.ownership import owned
 from .._core.readiness import Readiness, worst
 from .._impact import consent
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._nodes.labels import labels
-from . import config_map, judge, mig_judge, mig_name, mig_steps, options, profile
+from . import config_map, judge, mig_config, mig_judge, mig_name, mig_steps, options, profile
 from .options import GpuSharingParams, Shared
 
 CONFIG_MAP: t.Final = known("ConfigMap")
@@ -126,12 +126,12 @@ def _look(api: Api, params: GpuSharingParams, pools: t.Iterable[Shared]) -> _Fou
     """
     asked, namespace = list(pools), params["namespace"]
     is_shared, is_cut = any(one.is_shared for one in asked), any(one.is_cut for one in asked)
-    ours = api.list(CONFIG_MAP, namespace, labels=selector(MANAGED_BY))
-    here = {name(one): one for one in ours}
+    here = {name(one): one for one in api.list(CONFIG_MAP, namespace, keep=_used)}
     first = params["config_map"] or config_map.NAME
     if is_shared or params["config_map"]:
         _add(api, here, first, namespace)
-    if not (is_shared or is_cut or first in here or MIG_CONFIG_MAP in here):
+    is_guest = not all(map(owned, here.values()))
+    if not (is_shared or is_cut or is_guest or first in here or MIG_CONFIG_MAP in here):
         return _Found(first, None)
     spec = policy(api)
     config = dict((spec.get("devicePlugin") or {}).get("config") or {})
@@ -139,10 +139,17 @@ def _look(api: Api, params: GpuSharingParams, pools: t.Iterable[Shared]) -> _Fou
     if is_shared or first in here:
         _add(api, here, title, namespace)
     is_named = config.get("name") == title
-    is_there = is_cut or MIG_CONFIG_MAP in here
+    is_there = is_cut or not {MIG_CONFIG_MAP, mig_steps.named(spec)}.isdisjoint(here)
     mig = mig_steps.look(api, spec, here, namespace) if is_there else None
     default = str(config.get("default") or "") if is_named else ""
     return _Found(title, here.get(title), default, is_named, mig)
+
+
+def _used(live: KubeObject) -> KubeObject | None:
+    """Return a ConfigMap that is ours, or that has a profile or a MIG configuration of ours."""
+    profiles = set(config_map.ours(live)) - {mig_config.KEY}
+    configs = mig_config.ours(config_map.data(live).get(mig_config.KEY, ""))
+    return live if owned(live) or profiles or configs else None
 
 
 def _add(api: Api, here: dict[str, KubeObject], title: str, namespace: str) -> None:

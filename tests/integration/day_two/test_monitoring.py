@@ -10,6 +10,7 @@ import typing as t
 import pytest
 from cluster import Cluster, must_get
 from integration.playbook import Playbook, Run
+from integration.twelve_steps import Case, Walks
 from integration.wire import Audit
 
 from openshift_sandbox.catalogue import crds
@@ -29,6 +30,16 @@ MADE: t.Final = (
     ("v1", "configmaps", CONSOLE),
     (PROMETHEUS, "prometheusrules", SPACE),
     (PROMETHEUS, "servicemonitors", SPACE),
+)
+
+CASE: t.Final = Case(
+    "gpu_monitoring",
+    create={
+        "namespace": SPACE,
+        "pools": [{"name": "it", "node_selector": {"it": "it"}, "expected": {"nvidia.com/gpu": 8}}],
+    },
+    modify={"namespace": SPACE, "limits": {"idle": "4h"}, "metrics": ["DCGM_FI_PROF_SM_ACTIVE"]},
+    delete={"namespace": SPACE, "state": "absent"},
 )
 
 
@@ -103,6 +114,13 @@ def test_it_is_made_kept_and_taken_away(
     assert (nothing.rc, nothing.changed, audit.writes(*nothing.tasks)) == (0, 0, [])
     ordinary = playbook.module("gpu_monitoring", in_process=False, namespace=SPACE, state="absent")
     assert not ordinary.changed, ordinary.result
+
+
+@pytest.mark.long("the unit tests of _monitoring make, change and remove the same in memory")
+def test_twelve_steps(policy: None, walks: Walks) -> None:
+    for in_process in (True, False):
+        walks.check(CASE, in_process)
+    walks.compare(CASE)
 
 
 @pytest.mark.long("the unit tests of _monitoring say the same of a server in memory")

@@ -11,14 +11,14 @@ from __future__ import annotations
 import typing as t
 
 from integration.matrix.situations import SITUATIONS
-from integration.matrix.world import ACTIONS, NIC_IMAGES, TUNING
+from integration.matrix.world import ACTIONS, GEOMETRY, NIC_IMAGES, TUNING
 from integration.playbook import ROOT
 
 Cells = dict[tuple[str, str], str]
 
 PAGE: t.Final = ROOT / "docs/destructive.md"
 MARK, WRITES = "<!-- matrix -->", "<!-- writes -->"
-ROWS: t.Final = [*reversed(ACTIONS), NIC_IMAGES, TUNING]
+ROWS: t.Final = [*reversed(ACTIONS), NIC_IMAGES, TUNING, GEOMETRY]
 # Situations whose cells do not follow one another: each begins with what the situation found.
 AFRESH: t.Final = {"a budget keeps the pods", "a run was killed before"}
 # These run in every `make test`: each action, each situation, and what ends people's work.
@@ -38,7 +38,9 @@ SHORT: t.Final = {
     ("enable_gpus, driver options changed", "Argo CD owns a field"),
 }
 # Cells that cannot be.
-WORDS: t.Final = {(NIC_IMAGES, "scaled by hand"): "the nodes of this row have no machine set"}
+WORDS: t.Final = {
+    (row, "scaled by hand"): "the nodes of this row have no machine set" for row in (NIC_IMAGES, GEOMETRY)
+}
 
 
 class Outcome(t.NamedTuple):

@@ -177,6 +177,7 @@ ACTIONS: t.Final[dict[str, t.Callable[[World], Run]]] = {
 }
 NIC_IMAGES: t.Final = "enable_gpus, NIC images changed"
 TUNING: t.Final = "tune_nodes, kernel arguments changed"
+GEOMETRY: t.Final = "repartition, another MIG geometry"
 # What an earlier action took away, this one needs.
 NEEDS_ALL: t.Final = {"remove_gpus"}
 

@@ -42,9 +42,12 @@ def play(playbook: Playbook, name: str, **more: t.Any) -> Run:
     return playbook.playbook(name, **{**EXAMPLE, **QUICK, **more})
 
 
-def submit(cluster: Cluster, queue: str, name: str, pods: int) -> None:
-    """Create a Job of pods with one GPU each, as a team does: not suspended, without a node selector."""
-    resources = {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {GPU: "1"}}
+def submit(cluster: Cluster, queue: str, name: str, pods: int, gpus: int = 1) -> None:
+    """Create a Job of pods with GPUs, as a team does: not suspended, without a node selector.
+
+    gpus: of each pod.
+    """
+    resources = {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {GPU: str(gpus)}}
     container = {"name": "train", "image": "example.com/train", "resources": resources}
     template = {
         "metadata": {"labels": LASTING},
@@ -129,6 +132,36 @@ def test_a_second_run_writes_nothing(playbook: Playbook, audit: Audit) -> None:
     assert (again.rc, again.changed) == (0, 0), again.output[-4000:]
     audit.flush()
     assert audit.written(since) == []
+
+
+def test_a_quota_is_handed_over_so_that_an_admitted_job_gets_its_pods(
+    cluster: Cluster, playbook: Playbook
+) -> None:
+    """Kueue admits the Job while the quota refuses its pods. The next run leaves the limit to the queue."""
+    hard = {f"requests.{GPU}": 1, "requests.memory": "64Gi"}
+    made = playbook.module("gpu_quota", namespace="team-a", hard=hard)
+    assert not made.failed, made.result
+    submit(cluster, "research", "refused", pods=2, gpus=2)
+    until(lambda: is_admitted(cluster, "research", "refused"), "Kueue admits the Job")
+
+    def refusals() -> list[str]:
+        found = [str(one.get("message")) for one in cluster.client.list("v1", "events", "team-a")]
+        return [one for one in found if "exceeded quota: gpu-quota" in one]
+
+    until(refusals, "the quota refuses the pods of the Job")
+    assert cluster.client.list("v1", "pods", "team-a", labels="job-name=refused") == []
+    run = play(playbook, "enable_gpus")
+    assert run.rc == 0, run.output[-4000:]
+    quota = must_get(cluster.client, "v1", "resourcequotas", "gpu-quota", "team-a")
+    assert quota["spec"]["hard"] == {"requests.memory": "64Gi"}
+
+    def succeeded() -> bool:
+        live = must_get(cluster.client, "batch/v1", "jobs", "refused", "team-a")
+        return bool(live.get("status", {}).get("succeeded") == 2)
+
+    # The controller of Jobs tries again after a minute at most.
+    until(succeeded, "both pods of the Job have run", 180)
+    assert playbook.module("gpu_quota", namespace="team-a", state="absent").changed
 
 
 def test_a_job_borrows_what_the_other_team_does_not_use(cluster: Cluster) -> None:

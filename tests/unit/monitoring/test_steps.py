@@ -149,6 +149,8 @@ def test_labels_that_the_metrics_override_are_a_warning() -> None:
         ([namespace(), policy(), settings("# " + ON)], {"prometheus": "user_workload"}, "MON-USER-WORKLOAD"),
         ([namespace(), policy(), monitor(NAME)], {}, "MON-FOREIGN"),
         ([namespace(), policy()], {"without": ["GpuX"]}, "MON-ALERT"),
+        ([namespace(), policy()], {"metrics": ["DCGM_FI_DEV_FB_TOTAL"]}, "MON-METRIC"),
+        ([namespace(), policy()], {"limits": {"idle": "an hour"}}, "MON-LIMIT"),
     ],
 )
 def test_what_cannot_work_is_refused_before_the_first_write(

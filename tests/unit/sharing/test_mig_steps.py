@@ -155,6 +155,17 @@ def test_the_file_that_the_policy_names_keeps_the_configurations_of_others() -> 
     assert label(server, "n") is None
 
 
+def test_the_last_configuration_beside_those_of_others_goes() -> None:
+    server = Server(named("theirs"), theirs(THEIRS), bare("n"))
+    present(api_on(server), params(("inference", SEVEN)))
+    for _run in range(2):
+        absent(api_on(server), params(("inference", {}), state="absent"))
+        assert (file(server, "theirs"), label(server, "n")) == (THEIRS, None)
+        server.requests.clear()
+    present(api_on(server), params(("inference", {})))
+    assert len(server.requests) == 1
+
+
 def test_a_configuration_of_the_operators_file_is_not_lost() -> None:
     server = Server(bare("n"), with_mark(node("m", "other"), "all-1g.5gb"))
     with pytest.raises(AcceleratorError) as raised:

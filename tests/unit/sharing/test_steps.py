@@ -105,6 +105,18 @@ def test_the_config_map_that_the_policy_names_keeps_the_profiles_of_others() -> 
     assert server.data("theirs") == {"any": "version: v1"}
 
 
+@pytest.mark.parametrize("act", [present, absent])
+def test_the_last_profile_beside_those_of_others_goes(act: t.Callable[..., t.Any]) -> None:
+    server = Server(policy(name="theirs"), foreign(any="version: v1"), node("n"))
+    present(api_on(server), params(("inference", FOUR)))
+    state = "absent" if act is absent else "present"
+    act(api_on(server), params(("inference", {}), state=state))
+    assert (server.data("theirs"), server.label("n")) == ({"any": "version: v1"}, None)
+    server.requests.clear()
+    act(api_on(server), params(("inference", {}), state=state))
+    assert len(server.requests) == 1
+
+
 def test_a_profile_of_others_on_a_node_is_refused_before_the_first_write() -> None:
     server = Server(with_label(node("n"), device_plugin__config="theirs"))
     with pytest.raises(AcceleratorError) as raised:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
-from ..._catalogue.well_known import GPU_PRESENT
+from ..._catalogue.well_known import GPU_PRESENT, PLUGIN_CONFIG
 from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.readiness import FAILED, PENDING, Readiness
 from ..._nodes import devices
@@ -196,13 +196,21 @@ def _judge_devices(
         what, remedy = "offers no device at all", f"Run `{log}`."
         return on_node(PENDING, node, "NoDevices", what, "GPU-ALLOC", remedy, **more)
     what = f"offers {', '.join(short)}{_withdrawn(node)}"
-    remedy = (
+    why = WITHHELD if plugin and not is_upgrading else "Allocatable"
+    more["since"] = plugin.since if plugin else ""
+    return on_node(PENDING, node, why, what, "GPU-ALLOC", _remedy(node, log), **more)
+
+
+def _remedy(node: KubeObject, log: str) -> str:
+    """Return what helps against another number of devices. log: the command that shows the plugin's log."""
+    logged = (
         f"Run `{log}` (an Xid error takes a GPU out of service), and check the sharing and MIG settings of "
         "the pool."
     )
-    why = WITHHELD if plugin and not is_upgrading else "Allocatable"
-    more["since"] = plugin.since if plugin else ""
-    return on_node(PENDING, node, why, what, "GPU-ALLOC", remedy, **more)
+    if PLUGIN_CONFIG not in labels(node) and not devices.is_shared(node):
+        return logged
+    again = devices.how_to_read_again(node)
+    return f"Run `{again}`: the device plugin reads its profile when it starts. If the number stays: {logged}"
 
 
 def _log_of(component: str, node: KubeObject, snapshot: Snapshot) -> str:

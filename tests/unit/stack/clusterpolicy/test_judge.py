@@ -276,6 +276,21 @@ def test_devices_without_a_promise_are_those_that_feature_discovery_counted(seen
     assert judge(seen, expected={}).code == "GPU-ALLOC"
 
 
+@pytest.mark.parametrize(
+    ("key", "value"), [("nvidia.com/device-plugin.config", "gpu-a"), ("nvidia.com/gpu.replicas", "2")]
+)
+def test_a_plugin_that_may_keep_an_old_profile_is_to_start_again(
+    seen: Snapshot, key: str, value: str
+) -> None:
+    fewer_devices(seen)
+    assert "oc delete pod" not in judge(seen).remedy
+    seen["nodes"][0]["metadata"]["labels"][key] = value
+    assert judge(seen).remedy.startswith(
+        "Run `oc delete pod -n nvidia-gpu-operator -l 'app in (nvidia-device-plugin-daemonset,"
+        "gpu-feature-discovery)' --field-selector spec.nodeName=gpu-0`: "
+    )
+
+
 def test_a_driver_that_was_switched_off_and_stays_is_told_and_is_final_when_it_lasts(seen: Snapshot) -> None:
     nvidia_driver(seen, switched=False)
     first, last = judge(copy.deepcopy(seen)), judge(seen, after=61)
