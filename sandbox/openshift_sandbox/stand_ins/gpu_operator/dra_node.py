@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stand in for the DRA driver on a node: it publishes GPUs as a ResourceSlice once the driver runs.
 
-It publishes the MIG devices of a GPU that is partitioned. The real one also prepares claims, and makes MIG devices
-with its feature gate DynamicMIG.
+It publishes the MIG devices of a GPU that is partitioned. The real one also prepares claims, and makes MIG
+devices with its feature gate DynamicMIG.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def indexes(found: t.Sequence[Cut], strategy: str, asked: str) -> list[str]:
 
 
 def dra_devices(found: t.Sequence[Cut]) -> dict[str, str]:
-    """Return the devices that the DRA driver finds: its name of each -> GPU, or GPU:profile:number for a part.
+    """Return the devices that the DRA driver finds: its name of each -> GPU, or GPU:profile:number of a part.
 
     A GPU whose MIG mode is on is no device itself. The real names end with NVIDIA's number of the profile and
     the place on the GPU; here that is the number of the part.
