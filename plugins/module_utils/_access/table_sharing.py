@@ -35,7 +35,7 @@ repartition
   gpu          get?                                 Pod/log
 gpu_sharing absent
   gpu          get,list                             ConfigMap
-  -            list?                                ResourceClaim
+  -            list                                 ResourceClaim
 gpu_sharing claims absent
   -            list,watch                           ResourceClaim
   -            list?                                Pod

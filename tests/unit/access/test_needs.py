@@ -128,7 +128,7 @@ def test_shared_claims_are_made_in_their_namespaces_alone() -> None:
     assert {need.verb for need in found if not need.namespace} == {"list", "watch"}
     gone = {need for need in of("remove_gpus", *details) if need.resource == "resourceclaims"}
     assert {need.verb for need in gone if need.namespace == "team-a"} == {"get", "delete"}
-    assert "resourceclaims" in {need.resource for need in useful("remove_pool")}
+    assert "resourceclaims" in {need.resource for need in of("remove_pool")}
 
 
 def test_the_name_is_the_one_of_oc() -> None:
