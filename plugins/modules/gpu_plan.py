@@ -65,7 +65,7 @@ options:
   backend:
     description:
       - With V(dra) pods claim GPUs as devices. Quotas then count claims, and options that only a device
-        plugin supports are refused (C(POOL-DRA)).
+        plugin supports are refused (C(POOL-DRA)). C(sharing.claims) of a pool needs it.
     type: str
     choices: [dra]
   leftovers:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: gpu_sharing
-short_description: Share GPUs between pods by time-slicing, MPS or MIG
+short_description: Share GPUs between pods by time-slicing, MPS, MIG or claims
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
@@ -26,10 +26,13 @@ description:
   - For MIG it writes one configuration for each geometry of a pool into the ConfigMap of the MIG manager, and
     gives nodes without a driver stack the label C(nvidia.com/mig.config). Nodes that offer GPUs keep their
     geometry, because a change needs them empty (M(accelerators.openshift.gpu_repartition)).
+  - With O(claims) it makes a ResourceClaim for each shared claim of a pool. All pods that name the claim run
+    on the same devices. The spec of a claim cannot change, so the module replaces a claim that has to be
+    another one. It asks first if pods use a claim that has to go (O(on_busy)).
   - Waits until each node offers its GPUs times the replicas, under the right name, and is labelled so. Nodes
     whose device plugin does not read the ConfigMap yet are left out.
-  - O(state=absent) takes labels and profiles away. The ConfigMap goes with its last profile, unless a
-    ClusterPolicy names it.
+  - O(state=absent) takes labels and profiles away, and with O(claims) the shared claims. The ConfigMap goes
+    with its last profile, unless a ClusterPolicy names it.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._lock
@@ -68,6 +71,9 @@ options:
             O(pools[].partitions)), C(profile), C(layout) (partitions of each GPU, as number by profile) and
             C(config) (entries as in a file of mig-parted). With C(time_slicing) too, pods share each
             partition. C(mps) cannot be used with C(mig).
+          - C(claims) (with O(claims) alone) is a list. Each entry has C(name) and C(namespace) of a
+            ResourceClaim, C(count) (devices, V(1) by default), C(device_class) (V(gpu.nvidia.com), or
+            V(mig.nvidia.com) for partitions, with C(profile)), and C(models) (GPU models, by default any).
         type: dict
       partitions:
         description:
@@ -83,6 +89,13 @@ options:
           - What each node has to offer, as number by resource.
           - By default the GPUs that GPU feature discovery found, times the replicas.
         type: dict
+  claims:
+    description:
+      - Whether pods claim devices (backend C(dra)). The module then looks after shared claims instead of
+        profiles. With O(state=absent) it removes both.
+      - A namespace of a claim has to exist.
+    type: bool
+    default: false
   config_map:
     description:
       - Name of the ConfigMap.
@@ -116,9 +129,11 @@ options:
     default: false
   on_busy:
     description:
-      - What to do if the way of sharing changes from or to MPS on nodes where pods use GPUs.
+      - What to do if the way of sharing changes from or to MPS on nodes where pods use GPUs, or if pods use a
+        shared claim that has to go.
       - V(fail) changes nothing and fails with the nodes and the pods. V(drain) goes on, and these pods lose
-        the GPU. V(wait) waits until they have ended by themselves or O(wait_timeout) is over.
+        the GPU; those of a claim are evicted. V(wait) waits until they have ended by themselves or
+        O(wait_timeout) is over.
     type: str
     choices: [fail, drain, wait]
     default: fail
@@ -146,6 +161,13 @@ EXAMPLES = r"""
     pools: "{{ gpu_plan_result.plan.sharings }}"
     on_busy: wait
 
+- name: Let pods of a team share a GPU where pods claim devices
+  accelerators.openshift.gpu_sharing:
+    claims: true
+    pools:
+      - name: inference
+        sharing: {claims: [{name: shared-gpu, namespace: team-a}]}
+
 - name: Give the nodes of a pool their whole GPUs back
   accelerators.openshift.gpu_sharing:
     pools: [{name: inference}]
@@ -159,7 +181,7 @@ config_map:
   type: str
   sample: gpu-sharing
 found:
-  description: Whether a ConfigMap of shared GPUs existed before the task.
+  description: Whether a ConfigMap of shared GPUs, or a shared claim of the pools, existed before the task.
   returned: success
   type: bool
   sample: true
@@ -200,8 +222,26 @@ pools:
       resource: nvidia.com/gpu
       mig_configs: []
       nodes: [{name: gpu-1, ready: true}]
+claims:
+  description:
+    - The shared claims of the pools. C(is_allocated) says whether a claim has devices now, and C(users) has
+      the pods that use it.
+  returned: success
+  type: list
+  elements: dict
+  sample:
+    - pool: inference
+      namespace: team-a
+      name: shared-gpu
+      device_class: gpu.nvidia.com
+      profile: ""
+      count: 1
+      models: [A100]
+      is_allocated: true
+      users: [server-0, server-1]
 ends:
-  description: What a change from or to MPS ends (O(on_busy)), with nodes and pods.
+  description:
+    - What a change from or to MPS, or the removal of a claim, ends (O(on_busy)), with nodes and pods.
   returned: success
   type: list
   elements: dict
@@ -241,6 +281,7 @@ SPEC = ArgumentSpec(
                 "partitions": {"type": "list", "elements": "dict"},
             },
         },
+        "claims": {"type": "bool", "default": False},
         "config_map": {"type": "str"},
         "namespace": {"type": "str", "default": "nvidia-gpu-operator"},
         "only_add": {"type": "bool", "default": False},

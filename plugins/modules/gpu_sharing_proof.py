@@ -15,6 +15,8 @@ description:
   - Looks for a node of each pool whose devices are all free, and starts as many pods on it as the node has
     shares. Each requests one share. When all run at the same time, the module reads from the output of
     C(nvidia-smi -L) which device each of them sees, and asks for one share more.
+  - For a shared claim (O(pools[].claims)) it starts two pods that use one claim, and asks for no share more,
+    because a claim takes any pod.
   - Each device must have as many pods as the pool has O(pools[].replicas), and the scheduler must refuse the
     pod too many. The task fails with C(WORK-SHARE-APART), C(WORK-SHARE-DEVICE) or C(WORK-SHARE-MORE)
     otherwise.
@@ -64,6 +66,15 @@ options:
       image:
         description: Image of the pods of this pool, which replaces O(image).
         type: str
+      claims:
+        description:
+          - What the shared claims of the pool request, where pods claim devices (backend C(dra)). Each entry
+            has C(count), C(device_class), C(profile) and C(models), as C(sharing.claims) of the pool.
+          - For each entry the module makes a claim of its own in O(namespace), and two pods that use it. They
+            have to run at the same time and see the same devices, or the task fails with
+            C(WORK-CLAIM-DEVICE). O(pools[].resources) and O(pools[].replicas) mean nothing then.
+        type: list
+        elements: dict
   namespace:
     description:
       - Namespace of the pods and of the ConfigMap. If it does not exist, the module creates it, for
@@ -171,6 +182,7 @@ SPEC = ArgumentSpec(
                 "resources": {"type": "list", "elements": "str", "default": ["nvidia.com/gpu"]},
                 "replicas": {"type": "int", "default": 1},
                 "image": {"type": "str"},
+                "claims": {"type": "list", "elements": "dict"},
             },
         },
         "namespace": {"type": "str", "default": "gpu-validation"},

@@ -71,7 +71,7 @@ _SETUP: t.Final = {"rbac": ("rbac",)}
 QUEUES: t.Final = frozenset(("gpu_policy queues", "gpu_policy queues absent"))
 # What quotas of several namespaces add.
 CLUSTER_QUOTAS: t.Final = frozenset(("gpu_policy cluster_quotas", "gpu_policy cluster_quotas absent"))
-# Each place of the table, with its usual namespaces. The quotas of teams have none.
+# Each place of the table, with its usual namespaces. Quotas and claims of teams have none.
 NAMESPACES: t.Final[dict[str, tuple[str, ...]]] = {
     "default": ("default",),
     "openshift": ("openshift",),
@@ -85,6 +85,7 @@ NAMESPACES: t.Final[dict[str, tuple[str, ...]]] = {
     "nic": ("nvidia-network-operator",),
     "kmm": ("openshift-kmm",),
     "quota": (),
+    "claims": (),
     "spare": ("gpu-spare",),
     "validation": ("gpu-validation",),
 }
@@ -211,14 +212,16 @@ def details_of(
 ) -> set[str]:
     """Return the parts that these pools of gpu_plan add. admission: policies tell pods what they lack."""
     found = {f"gpu_operator {backend}"} | ({"gpu_node_pool csr"} if approve_csrs else set())
-    found |= {"gpu_policy claims", "gpu_validation claims"} if backend == "dra" else set()
+    if backend == "dra":
+        found |= {"gpu_policy claims", "gpu_validation claims"}
+        found |= {"gpu_sharing claims", "gpu_sharing claims absent"}
     found |= {"gpu_policy admission", "gpu_policy admission absent"} if admission else set()
     for pool in pools:
         if pool.get("health"):
             found.add("gpu_node_pool health")
         if pool.get("autoscale"):
             found |= {"gpu_node_pool autoscale", "gpu_node_pool autoscale absent"}
-        if pool.get("sharing"):
+        if set(pool.get("sharing") or {}) - {"claims"}:
             found |= {"gpu_sharing pools", "gpu_sharing pools absent"}
         if (pool.get("sharing") or {}).get("mig"):
             found.add("gpu_sharing mig absent")

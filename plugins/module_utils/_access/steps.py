@@ -92,6 +92,7 @@ def wanted_rights(params: AccessReviewParams) -> needs.Rights:
     if params["playbook"] == "remove_gpus" and not any(pool.get("tuning") for pool in pools):
         left_out.add("node_tuning")
     quotas = [one["namespace"] for pool in pools for one in pool.get("quota") or []]
+    claims = [one["namespace"] for pool in pools for one in (pool.get("sharing") or {}).get("claims") or []]
     places = {
         "default": ["default"],
         "openshift": ["openshift"],
@@ -105,6 +106,7 @@ def wanted_rights(params: AccessReviewParams) -> needs.Rights:
         "nic": [params["nic_namespace"]],
         "kmm": [*needs.NAMESPACES["kmm"]],
         "quota": list(dict.fromkeys(quotas)),
+        "claims": list(dict.fromkeys(claims)),
         "spare": [params["spare_namespace"]],
         "validation": [params["validation_namespace"]],
     }

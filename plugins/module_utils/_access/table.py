@@ -170,6 +170,7 @@ gpu_validation
 gpu_validation claims
   -            list                                 ResourceSlice ResourceClaim
   validation   get,list,watch,create,delete         ResourceClaimTemplate
+  validation   get?,list?,watch?,create?,delete?    ResourceClaim
 gpu_validation absent
   -            get,list,watch,delete                Namespace
   -            list                                 Node

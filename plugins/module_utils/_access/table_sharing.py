@@ -16,6 +16,12 @@ gpu_sharing pools
   gpu          get,create,patch                     ConfigMap
   gpu          get,list,watch,delete                Pod
   machines     get?,patch?                          Machine
+gpu_sharing claims
+  -            list,watch                           ResourceClaim
+  -            get                                  Namespace
+  -            list?                                Pod
+  -            create?                              Pod/eviction
+  claims       get,create,patch,delete              ResourceClaim
 repartition
   -            list                                 ClusterPolicy
   -            get,list,watch,patch                 Node
@@ -29,6 +35,12 @@ repartition
   gpu          get?                                 Pod/log
 gpu_sharing absent
   gpu          get,list                             ConfigMap
+  -            list                                 ResourceClaim
+gpu_sharing claims absent
+  -            list,watch                           ResourceClaim
+  -            list?                                Pod
+  -            create?                              Pod/eviction
+  claims       get,delete                           ResourceClaim
 gpu_sharing pools absent
   -            list                                 ClusterPolicy
   -            get,list,patch                       Node

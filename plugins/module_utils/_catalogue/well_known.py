@@ -43,8 +43,9 @@ INSTANCE_TYPE: t.Final = "node.kubernetes.io/instance-type"
 ZONE: t.Final = "topology.kubernetes.io/zone"
 CONTROL_PLANE: t.Final = "node-role.kubernetes.io/control-plane"
 
-# The DeviceClass of NVIDIA's DRA driver.
+# The DeviceClasses of NVIDIA's DRA driver: whole GPUs, and partitions of GPUs (MIG).
 GPU_CLASS: t.Final = "gpu.nvidia.com"
+MIG_CLASS: t.Final = "mig.nvidia.com"
 _COUNTED: t.Final = ".deviceclass.resource.k8s.io/devices"
 
 

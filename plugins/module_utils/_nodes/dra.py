@@ -74,18 +74,15 @@ def claims_in_use(claims: t.Iterable[KubeObject], driver: str = GPU_DRIVER, but:
     return sorted(found)
 
 
-def claim_spec(count: int, of: str = GPU_CLASS) -> KubeObject:
-    """Return the spec of a claim of `count` devices. of: name of the DeviceClass."""
-    return {
-        "devices": {
-            "requests": [
-                {
-                    "name": CLAIM_NAME,
-                    "exactly": {"deviceClassName": of, "allocationMode": "ExactCount", "count": count},
-                }
-            ]
-        }
-    }
+def claim_spec(count: int, of: str = GPU_CLASS, selectors: t.Iterable[str] = ()) -> KubeObject:
+    """Return the spec of a claim of `count` devices.
+
+    of: name of the DeviceClass. selectors: CEL expressions that a device has to fulfil.
+    """
+    exactly: KubeObject = {"deviceClassName": of, "allocationMode": "ExactCount", "count": count}
+    if expressions := [{"cel": {"expression": one}} for one in selectors]:
+        exactly["selectors"] = expressions
+    return {"devices": {"requests": [{"name": CLAIM_NAME, "exactly": exactly}]}}
 
 
 def claim(prefix: str, namespace: str, count: int, of: str = GPU_CLASS) -> KubeObject:

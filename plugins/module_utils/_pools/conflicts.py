@@ -12,6 +12,8 @@ from .._core.input import Problems
 from .._core.ownership import pool_label
 from .._core.priority_class import RESERVED
 from .._sharing.partitions import strategy
+from .._sharing.pool_rules import refuse_backend
+from .._sharing.schema import CLAIMS
 from .model import ACCELERATOR, Candidate
 
 # A pool, or a part of it, as the user wrote it.
@@ -30,6 +32,7 @@ def check(pools: t.Sequence[Description], name: str, problems: Problems) -> None
     _cluster_wide(pools, name, problems)
     _priorities(pools, name, problems)
     _quotas(pools, name, problems)
+    _claims(pools, name, problems)
 
 
 def _names(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
@@ -206,11 +209,30 @@ def _quotas_of_one(pool: Description, path: str, problems: Problems) -> None:
             )
 
 
-def check_claims(pool: Description, path: str, problems: Problems) -> None:
-    """Add a problem for each option that does not work with the backend dra."""
-    for way in sorted(pool.get("sharing") or {}):
-        message = "needs the operator's device plugin and MIG manager, which do not run with backend dra."
-        _refuse_claims(f"{path}.sharing.{way}", message, "Remove it: pods claim whole GPUs.", problems)
+def _claims(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
+    """Add a problem for a shared claim that two pools have."""
+    seen: dict[tuple[str, str], int] = {}
+    for index, pool in enumerate(pools):
+        for position, one in enumerate((pool.get("sharing") or {}).get(CLAIMS) or []):
+            first = seen.setdefault((str(one.get("namespace")), str(one.get("name"))), index)
+            if first != index:
+                problems.add(
+                    "POOL-DUPLICATE",
+                    f"{name}[{index}].sharing.{CLAIMS}[{position}].name",
+                    f"namespace {one.get('namespace')} has a claim {one.get('name')} already, of "
+                    f"{name}[{first}].",
+                    "Give each claim of a namespace its own name.",
+                )
+
+
+def check_backend(pool: Description, path: str, backend: str | None, problems: Problems) -> None:
+    """Add a problem for each option that does not work with the backend."""
+    refuse_backend(pool.get("sharing") or {}, backend == DRA, f"{path}.sharing", problems)
+    if backend == DRA:
+        _check_claims(pool, path, problems)
+
+
+def _check_claims(pool: Description, path: str, problems: Problems) -> None:
     if pool.get("spare"):
         message = "placeholder pods request nvidia.com/gpu, which no node offers with backend dra."
         _refuse_claims(f"{path}.spare", message, "Remove it.", problems)

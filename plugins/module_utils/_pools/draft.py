@@ -11,6 +11,7 @@ from .._catalogue.instance_types import BUILT_IN, Catalogue, InstanceType
 from .._core.input import Problems, read_map
 from .._core.ownership import pool_label
 from .._policy import schema as policy
+from .._sharing import claims
 from .._tuning import schema as tuning
 from . import autoscale as pool_autoscale, geometry, health, names, platform_options, rules
 from .candidates import check_alike, check_attached, describe_all, resolve
@@ -184,7 +185,7 @@ def make(pool: Description) -> Pool:
         accelerator=pool.get("accelerator") or first.accelerator,
         disk=pool.get("disk") or {},
         tuning=pool.get("tuning") or {},
-        sharing=pool.get("sharing") or {},
+        sharing=claims.with_models(pool.get("sharing") or {}, [one.gpu_model for one in candidates]),
         expected=geometry.offered(existing["expected"], pool.get("sharing") or {})
         if existing
         else first.expected,

@@ -8,8 +8,8 @@ import typing as t
 
 from .._catalogue.gpus import Gpu
 from .._catalogue.well_known import GPU
-from .._sharing import partitions, profile
-from .._sharing.schema import MIG
+from .._sharing import claims as shared_claims, partitions, profile
+from .._sharing.schema import CLAIMS, MIG
 from .model import JsonObject, Pool
 
 _EXISTING: t.Final = "existing nodes"
@@ -111,19 +111,32 @@ def inputs(pools: t.Iterable[Pool]) -> list[JsonObject]:
 def proofs(pools: t.Iterable[Pool], validations: t.Sequence[JsonObject]) -> list[JsonObject]:
     """Return the input of the proof of each pool that shares its GPUs. validations: of the pools.
 
-    A partition is a device of its own, so its replicas are 1 if it is not shared.
+    A partition is a device of its own, so its replicas are 1 if it is not shared. Two pods prove a claim.
     """
     found = []
     for pool in (one for one in pools if one.sharing):
         mine = [one for one in validations if one["pool"] == pool.name]
+        claimed = claims_of(pool)
         found.append(
             {
                 "name": pool.name,
                 "node_selector": dict(pool.node_selector),
                 "tolerations": mine[0]["tolerations"],
                 "resources": sorted({resource for one in mine for resource in one["expected"]}),
-                "replicas": profile.replicas(pool.sharing),
+                "replicas": 2 if claimed else profile.replicas(pool.sharing),
                 "image": mine[0]["image"],
+                **({"claims": claimed} if claimed else {}),
             }
         )
     return found
+
+
+def claims(pools: t.Iterable[Pool]) -> list[JsonObject]:
+    """Return an entry for every pool whose devices pods claim, as gpu_sharing's option C(pools) takes it."""
+    return [{"name": pool.name, "sharing": dict(pool.sharing)} for pool in pools]
+
+
+def claims_of(pool: Pool) -> list[JsonObject]:
+    """Return what the shared claims of a pool request, each kind once."""
+    found = dict.fromkeys(shared_claims.devices_of(one) for one in pool.sharing.get(CLAIMS) or [])
+    return [one.as_result() for one in found]

@@ -54,9 +54,8 @@ class ListDraft(Draft):
     rules: t.Sequence[Rule] = ()
 
     def _check_together(self, described: dict[str, Description], problems: Problems) -> None:
-        if self.backend == conflicts.DRA:
-            for path, pool in described.items():
-                conflicts.check_claims(pool, path, problems)
+        for path, pool in described.items():
+            conflicts.check_backend(pool, path, self.backend, problems)
         conflicts.check(list(described.values()), self.name, problems)
         for path, pool in described.items():
             for rule in self.rules:
@@ -127,8 +126,9 @@ def assemble(
         "validations": validations(driven, claims, incomplete),
         "expected_labels": expected_labels(driven, incomplete),
         "sharings": [] if claims else geometry.inputs(driven),
+        "claims": geometry.claims(driven) if claims else [],
         "tunings": tuning.inputs(pools),
-        "sharing_proofs": [] if claims else geometry.proofs(driven, validations(driven)),
+        "sharing_proofs": geometry.proofs(driven, validations(driven)),
         "preemptions": [] if claims else policy.preemptions(pool.as_result() for pool in driven),
         "partitions": [] if claims else policy.inputs(pool.as_result() for pool in driven),
     }

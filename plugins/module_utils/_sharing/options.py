@@ -13,10 +13,11 @@ from .._core.objects import KubeObject, value_fault
 from .._core.ownership import pool_label
 from .._frame.argspec import BusyParams, LockParams, StateParams
 from .._nodes.labels import labels
-from . import mig_name, partitions, profile
+from . import claims, mig_name, partitions, profile
+from .claims import Claim
 from .partitions import Entry
-from .pool_rules import check_mig
-from .schema import FIELDS, MIG, conflict
+from .pool_rules import check_mig, refuse_backend
+from .schema import CLAIMS, FIELDS, MIG, conflict
 
 
 class PoolSharingParams(t.TypedDict):
@@ -36,11 +37,12 @@ class PoolSharingParams(t.TypedDict):
 class GpuSharingParams(StateParams, BusyParams, LockParams):
     """The options of gpu_sharing. config_map: None means the one that the ClusterPolicy names.
 
-    only_add: whether profiles and labels that pools no longer need stay for now. on_change: what to do if
-    nodes that offer GPUs have other partitions than their pool.
+    claims: pods claim devices (backend dra). only_add: whether profiles and labels that pools no longer need
+    stay for now. on_change: what to do if nodes that offer GPUs have other partitions than their pool.
     """
 
     pools: list[PoolSharingParams]
+    claims: bool
     only_add: bool
     on_change: t.Literal["fail", "keep"]
     config_map: str | None
@@ -112,13 +114,17 @@ class Shared:
         return mig_name.name(self.name, found.config) if found else ""
 
 
-def read(pools: t.Sequence[PoolSharingParams]) -> list[Shared]:
-    """Return the pools. Raises InputError with every problem; sends no request."""
+def read(pools: t.Sequence[PoolSharingParams], claims_devices: bool = False) -> list[Shared]:
+    """Return the pools. Raises InputError with every problem; sends no request.
+
+    claims_devices: pods claim devices (backend dra).
+    """
     problems, found = Problems(), []
     for index, one in enumerate(pools):
         path = f"pools[{index}]"
         problems.refuse_second(pools, index, path)
         sharing = _read(one["sharing"] or {}, f"{path}.sharing", problems)
+        refuse_backend(sharing, claims_devices, f"{path}.sharing", problems)
         label = {str(name): str(value) for name, value in (one["node_selector"] or {}).items()}
         expected = {str(name): int(number) for name, number in (one["expected"] or {}).items()}
         cuts = _partitions(one, sharing, expected, path, problems)
@@ -129,6 +135,19 @@ def read(pools: t.Sequence[PoolSharingParams]) -> list[Shared]:
         found.append(Shared(one["name"], label or pool_label(one["name"]), sharing, expected, cuts))
     problems.raise_if_any()
     return found
+
+
+def claims_of(pools: t.Sequence[Shared]) -> list[Claim]:
+    """Return the shared claims of all pools. Raises InputError if two pools have the same one."""
+    problems, found = Problems(), dict[str, tuple[int, Claim]]()
+    for index, pool in enumerate(pools):
+        for claim in claims.of(pool.name, pool.sharing.get(CLAIMS) or []):
+            first, _claim = found.setdefault(claim.title, (index, claim))
+            if first != index:
+                message = f"has claim {claim.title}, as pools[{first}] does."
+                problems.add("POOL-DUPLICATE", f"pools[{index}].sharing.{CLAIMS}", message, "Rename one.")
+    problems.raise_if_any()
+    return [claim for _index, claim in found.values()]
 
 
 def _partitions(
@@ -166,6 +185,9 @@ def _read(sharing: dict[str, t.Any], path: str, problems: Problems) -> dict[str,
     if given and (message := conflict(sorted(given))):
         problems.add("POOL-CONFLICT", path, message, "Keep one.")
     read_in = read_map(given, FIELDS, path, problems)
+    if CLAIMS in read_in:
+        claims.check(read_in[CLAIMS], f"{path}.{CLAIMS}", problems)
+        return {CLAIMS: read_in[CLAIMS]}
     return {
         way: {name: value for name, value in asked.items() if value is not None}
         for way, asked in read_in.items()

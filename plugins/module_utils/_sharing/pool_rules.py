@@ -8,8 +8,8 @@ import typing as t
 
 from .._catalogue.well_known import GPU
 from .._core.input import Problems
-from . import partitions
-from .schema import MIG, WAYS, check_models
+from . import claims, partitions
+from .schema import CLAIMS, MIG, WAYS, check_models
 
 
 def check_mig(mig: t.Mapping[str, t.Any], path: str, problems: Problems) -> None:
@@ -46,6 +46,15 @@ def check_shares(pool: dict[str, t.Any], path: str, problems: Problems) -> None:
     """Add what the nodes cannot share. pool: described, its candidates resolved; sharing is set."""
     models = {one.gpu_model for one in pool.get("resolved", [])}
     check_models(pool["sharing"], models, path, problems)
+    if CLAIMS in pool["sharing"]:
+        claims.check(pool["sharing"][CLAIMS], f"{path}.{CLAIMS}", problems)
+        nodes = [
+            partitions.Node(
+                one.instance_type, one.gpus_per_node, partitions.gpu_of(one.gpu_model, one.gpu_memory_gib)
+            )
+            for one in pool.get("resolved", [])
+        ]
+        claims.check_nodes(pool["sharing"][CLAIMS], nodes, f"{path}.{CLAIMS}", problems)
     if MIG in pool["sharing"]:
         check_mig(pool["sharing"][MIG], f"{path}.{MIG}", problems)
     expected = (pool.get("existing") or {}).get("expected") or {}
@@ -62,3 +71,24 @@ def check_shares(pool: dict[str, t.Any], path: str, problems: Problems) -> None:
             partitions.resources(pool["sharing"][MIG], partitions.Node("existing nodes", expected[GPU]))
         except partitions.GeometryError as exc:
             problems.add("POOL-GEOMETRY", f"{path}.{exc.where}", exc.message, exc.remedy)
+
+
+def refuse_backend(
+    sharing: t.Mapping[str, t.Any], claims_devices: bool, path: str, problems: Problems
+) -> None:
+    """Add what does not work with the way in which pods get devices. path: of sharing."""
+    for way in sorted(sharing):
+        if claims_devices and way != CLAIMS:
+            problems.add(
+                "POOL-DRA",
+                f"{path}.{way}",
+                "needs the operator's device plugin and MIG manager, which do not run with backend dra.",
+                "Remove it: pods claim whole GPUs, or share them by claims. Or choose another backend.",
+            )
+        if not claims_devices and way == CLAIMS:
+            problems.add(
+                "POOL-DRA",
+                f"{path}.{way}",
+                "needs the DRA driver, which runs only with backend dra.",
+                "Set gpu_backend: dra (module gpu_sharing: claims: true), or use time_slicing or mps.",
+            )

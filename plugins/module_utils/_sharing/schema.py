@@ -1,16 +1,18 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options of `sharing` of a pool: time-slicing, MPS and MIG."""
+"""The options of `sharing` of a pool: time-slicing, MPS, MIG and claims."""
 
 from __future__ import annotations
 
 import typing as t
 
 from .._core.input import Field, Problems
+from . import claims
 
 TIME_SLICING: t.Final = "time_slicing"
 MPS: t.Final = "mps"
 MIG: t.Final = "mig"
+CLAIMS: t.Final = claims.CLAIMS
 # The ways that the device plugin knows by itself. MIG needs the MIG manager too.
 WAYS: t.Final = (TIME_SLICING, MPS)
 # Clients of one MPS server. The device plugin fails with more, and counts a GPU before Turing as an old one.
@@ -49,18 +51,22 @@ FIELDS: t.Final[dict[str, Field]] = {
             "strategy": Field("text", choices=("single", "mixed")),
         },
     ),
+    CLAIMS: claims.FIELD,
 }
 
 
 def conflict(sharing: t.Collection[str]) -> str:
     """Return why these ways cannot be used together, as the end of a sentence; "" if they can."""
     ways = set(sharing)
+    if CLAIMS in ways and len(ways) > 1:
+        others = " and ".join(sorted(ways - {CLAIMS}))
+        return f"cannot have {others} with claims: they need the device plugin, and claims the DRA driver."
     if len(ways) == 1 or ways == {MIG, TIME_SLICING}:
         return ""
     if ways == {MIG, MPS}:
         return "cannot have mps with mig: the device plugin shares partitions by time-slicing alone."
     named = " and ".join(sharing) or "empty"
-    return f"must be one of mig, time_slicing and mps, or mig with time_slicing, not {named}."
+    return f"must be one of mig, time_slicing, mps and claims, or mig with time_slicing, not {named}."
 
 
 def check_models(

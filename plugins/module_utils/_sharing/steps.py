@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Steps of gpu_sharing: ask, write the profiles, label the nodes, restart the readers, and wait."""
+"""Steps of gpu_sharing: ask, write profiles, label nodes, restart readers, and wait; or make claims."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .._impact import consent
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._nodes.labels import labels
-from . import config_map, judge, mig_config, mig_judge, mig_name, mig_steps, options, profile
+from . import claim_steps, config_map, judge, mig_config, mig_judge, mig_name, mig_steps, options, profile
 from .options import GpuSharingParams, Shared
 
 CONFIG_MAP: t.Final = known("ConfigMap")
@@ -46,9 +46,11 @@ class _Found(t.NamedTuple):
 def present(api: Api, params: GpuSharingParams) -> Result:
     """Bring the profiles of the pools to their nodes. Return the module's result.
 
-    Raises AcceleratorError before the first write if pods with GPUs would end, or if a profile or a label of
-    others is in the way.
+    Raises AcceleratorError before the first write if pods with GPUs would end, or if a profile, a label or a
+    claim of others is in the way.
     """
+    if params["claims"]:
+        return _with_claims(params, claim_steps.present(api, params))
     pools = options.read(params["pools"])
     is_wanted = any(one.is_shared or one.is_cut for one in pools)
     found = _look(api, params, pools)
@@ -92,9 +94,15 @@ def _partition(
 def absent(api: Api, params: GpuSharingParams) -> Result:
     """Take the labels from the pools' nodes and their profiles from the ConfigMaps; return the result.
 
-    A ConfigMap goes with its last profile, unless a ClusterPolicy still names it.
+    A ConfigMap goes with its last profile, unless a ClusterPolicy still names it. With C(claims) the shared
+    claims of the pools go first.
     """
-    asked = options.read(params["pools"])
+    asked = options.read(params["pools"], params["claims"])
+    claimed = claim_steps.absent(api, params) if params["claims"] else claim_steps.NOTHING
+    return _with(claimed, _absent(api, params, asked))
+
+
+def _absent(api: Api, params: GpuSharingParams, asked: t.Sequence[Shared]) -> Result:
     pools = [Shared(one.name, one.label) for one in asked]
     found = _look(api, params, asked)
     # The ConfigMaps may have gone with the operator's namespace, and the labels of nodes have not.
@@ -117,6 +125,17 @@ def absent(api: Api, params: GpuSharingParams) -> Result:
         configs = mig_steps.wanted(found.mig, pools, (), only_add=False)
         mig_steps.remove(api, found.mig, configs)
     return _result(params, found, profiles, configs, pools, nodes, ends)
+
+
+def _with_claims(params: GpuSharingParams, done: claim_steps.Done) -> Result:
+    """Return the result of a task for pools whose devices pods claim: no device plugin shares them."""
+    title = params["config_map"] or config_map.NAME
+    return _with(done, _result(params, _Found(title, None), {}, {}, [], [], []))
+
+
+def _with(done: claim_steps.Done, result: Result) -> Result:
+    more = {"found": result["found"] or done.found, "ends": [*done.ends, *result["ends"]]}
+    return {**result, "claims": done.claims, **more}
 
 
 def _look(api: Api, params: GpuSharingParams, pools: t.Iterable[Shared]) -> _Found:
@@ -264,6 +283,7 @@ def _result(
         "mig": {"strategy": strategy} if mig and strategy else {},
         "mig_manager": mig_steps.manager_of(mig, params["mig_reboot"]) if mig else {},
         "pools": [_summary(one, nodes) for one in pools],
+        "claims": [],
         "ends": ends,
     }
 

@@ -28,7 +28,10 @@ _FROM_OUTSIDE: t.Final = ("Preempting", "Evicted", "NodeShutdown", "Terminated",
 
 
 class ProofPoolParams(t.TypedDict):
-    """One pool of the option pools. resources: what its pods request. replicas: pods on one device."""
+    """One pool of the option pools. resources: what its pods request. replicas: pods on one device.
+
+    claims: what its shared claims request, empty or None without them.
+    """
 
     name: str
     node_selector: dict[str, t.Any]
@@ -36,6 +39,7 @@ class ProofPoolParams(t.TypedDict):
     resources: list[str]
     replicas: int
     image: str | None
+    claims: list[dict[str, t.Any]] | None
 
 
 class GpuSharingProofParams(WaitParams):

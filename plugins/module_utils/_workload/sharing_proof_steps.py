@@ -10,18 +10,17 @@ import typing as t
 from .._core.errors import ApiError, NotReadyError, WaitTimeoutError
 from .._core.objects import KubeObject, name, number_of
 from .._core.ownership import selector
-from .._kube.client import Api, Query
+from .._kube.client import Api
 from .._kube.kinds import known
 from .._kube.session import Change
 from .._nodes.placeholders import is_placeholder
-from . import fingerprints, judge, namespace, obstacles, pods as workload_pods, sharing_proof as proof
+from . import claim_proof_steps, fingerprints, obstacles, pods as workload_pods, sharing_proof as proof
 from .pods import GpuWorkloadParams, Mark
+from .proof_steps import Result, Watch, make_namespace, not_proven, result
 from .run_steps import MAP, POD, clean, look
-from .sharing_proof import GpuSharingProofParams, Place, ProofPoolParams, Refused, Shares, Stop, Together
+from .sharing_proof import GpuSharingProofParams, Place, ProofPoolParams, Refused, Shares, Stop
 
 NODE: t.Final = known("Node")
-NAMESPACE: t.Final = known("Namespace")
-Result = dict[str, t.Any]
 
 
 def ensure(api: Api, params: GpuSharingProofParams) -> Result:
@@ -52,20 +51,22 @@ def _prove(
     api: Api, params: GpuSharingProofParams, pool: ProofPoolParams, known_now: dict[str, str]
 ) -> Result:
     """Return the result of one pool, and note in `known_now` what is proven."""
+    if pool.get("claims"):
+        return claim_proof_steps.prove(api, params, pool, known_now)
     nodes = sorted(api.list(NODE, labels=selector(pool["node_selector"])), key=name)
     places = {name(node): proof.shares(node, pool) for node in nodes}
     fit = [Place(node, found) for node in nodes if isinstance(found := places[name(node)], dict)]
     if not params["force"] and any(known_now.get(pool["name"]) == proof.key(pool, one) for one in fit):
-        return _result(pool, "", True, "proven before")
+        return result(pool, "", True, "proven before")
     if not nodes:
-        return _result(pool, "", None, "no node has its labels")
+        return result(pool, "", None, "no node has its labels")
     why = next((one for one in places.values() if isinstance(one, str)), "")
     for place in fit:
         given = proof.workload(params, pool, place, max(1, int(api.deadline.remaining())))
         left, why = _free(api, given, place)
         if not why:
             return _on(api, params, pool, (place, given, left), known_now)
-    return _not_proven(api, pool, why)
+    return not_proven(api, pool, why)
 
 
 def _free(api: Api, given: GpuWorkloadParams, place: Place) -> tuple[list[KubeObject], str]:
@@ -95,10 +96,10 @@ def _on(
         number = sum(place.shares.values()) + len(place.shares)
         title = f"Pod {params['namespace']}: {number_of(number, 'pod')} on node {name(place.node)}"
         api.changes.append(Change(title, {}, {"pods": number, "node": name(place.node)}))
-        return _result(pool, name(place.node), None, "")
+        return result(pool, name(place.node), None, "")
     api.wait_wanted = True
     clean(api, given, left)
-    _make_namespace(api, params)
+    make_namespace(api, params)
     mark = Mark(secrets.token_hex(3), api.run.id, given["hold"])
     made = workload_pods.pods(given, [place.node], mark)
     more = proof.one_more(given, place, mark)
@@ -111,17 +112,9 @@ def _on(
     if isinstance(found, Stop):
         if found.code and not (found.code == proof.APART and _free(api, given, place)[1]):
             raise proof.failure(pool, name(place.node), found)
-        return _not_proven(api, pool, found.why)
+        return not_proven(api, pool, found.why)
     known_now[pool["name"]] = proof.key(pool, place)
-    return _result(pool, name(place.node), True, "", devices=found)
-
-
-def _make_namespace(api: Api, params: GpuSharingProofParams) -> None:
-    there = api.get(NAMESPACE, params["namespace"])
-    if there is None or namespace.is_made_for_validation(there):
-        api.apply(namespace.build(params["namespace"]), live=there)
-    accounts = {"accounts": Query(known("ServiceAccount"), params["namespace"], "default")}
-    api.wait(accounts, judge.judge_account, "validation namespace")
+    return result(pool, name(place.node), True, "", devices=found)
 
 
 class _Run(t.NamedTuple):
@@ -139,47 +132,23 @@ class _Run(t.NamedTuple):
         """Create the pods, then those too many; return the devices by resource, or why the proof ends."""
         for pod in made:
             self.api.create(pod)
-        together = self._together(made, self.params["hold"])
+        watch = Watch(self.api, self.params, self.mark, tuple(self.place.shares))
+        together = watch.together(made, self.params["hold"])
         if together.stop:
             return together.stop
-        logs = self._logs(made)
+        logs = watch.logs(made)
         if isinstance(logs, Stop):
             return logs
         for pod in more.values():
             self.api.create(pod)
         refused = Refused([name(one) for one in more.values()], self.api.clock, self.params["grace"])
-        pods = self._wait(refused)
+        pods = watch.wait(refused)
         seconds = self.api.clock() - (together.since or 0)
         if stop := proof.interrupted([name(one) for one in made], pods) or proof.of_more(
             more, refused, self.place
         ):
             return stop
         return self._judge(made, logs, refused.answers, more, seconds)
-
-    def _wait(self, judged: Together | Refused) -> list[KubeObject]:
-        """Wait for the judge; return the pods as it saw them last."""
-        label = f"{workload_pods.RUN_LABEL}={self.mark.name}"
-        query = Query(POD, self.params["namespace"], labels=label)
-        return self.api.wait({"pods": query}, judged, "proof of sharing", on_timeout_code=proof.APART)["pods"]
-
-    def _together(self, made: t.Sequence[KubeObject], hold: float) -> Together:
-        names = [name(one) for one in made]
-        judged = Together(names, self.place.shares, self.api.clock, hold, self.params["grace"])
-        self._wait(judged)
-        return judged
-
-    def _logs(self, made: t.Sequence[KubeObject]) -> dict[str, str] | Stop:
-        """Return what the pods printed; why there is nothing to judge, if one of them names no device."""
-        end = self.api.clock() + self.params["grace"]
-        while True:
-            logs = {name(one): self.api.log(self.params["namespace"], name(one)) for one in made}
-            mute = [title for title, log in sorted(logs.items()) if not proof.counts({title: log})]
-            if not mute:
-                return logs
-            if self.api.clock() >= end:
-                return Stop("", f"pod {mute[0]} printed no device")
-            if stop := self._together(made, 1.0).stop:
-                return stop
 
     def _judge(
         self,
@@ -198,20 +167,3 @@ class _Run(t.NamedTuple):
                 return stop
             found.append(part.as_result(seconds))
         return found
-
-
-def _not_proven(api: Api, pool: ProofPoolParams, why: str) -> Result:
-    if api.check_mode:
-        return _result(pool, "", None, why)
-    api.warn(f"The sharing of pool {pool['name']} is not proven: {why}.")
-    return _result(pool, "", False, why)
-
-
-def _result(
-    pool: ProofPoolParams,
-    node: str,
-    proven: bool | None,
-    why: str,
-    devices: t.Sequence[dict[str, t.Any]] = (),
-) -> Result:
-    return {"name": pool["name"], "node": node, "proven": proven, "why": why, "devices": list(devices)}

@@ -25,6 +25,7 @@ PLACES: t.Final = {
     "nic": ["nic"],
     "kmm": ["kmm"],
     "quota": ["team-a", "team-b"],
+    "claims": ["team-a"],
     "spare": ["gpu-spare"],
     "validation": ["validation"],
 }
@@ -116,6 +117,18 @@ def test_backends_and_certificate_requests_have_rights_of_their_own() -> None:
 def test_each_namespace_with_a_quota_is_asked_about() -> None:
     found = of("enable_gpus", "gpu_policy quota")
     assert {need.namespace for need in found if need.resource == "resourcequotas"} == {"team-a", "team-b"}
+
+
+def test_shared_claims_are_made_in_their_namespaces_alone() -> None:
+    pool = {"sharing": {"claims": [{"name": "shared-gpu", "namespace": "team-a"}]}}
+    details = needs.details_of([pool], "dra", approve_csrs=False)
+    assert "gpu_sharing pools" not in details
+    found = {need for need in of("enable_gpus", *details) if need.resource == "resourceclaims"}
+    assert {need.verb for need in found if need.namespace == "team-a"} >= {"get", "create", "patch", "delete"}
+    assert {need.verb for need in found if not need.namespace} == {"list", "watch"}
+    gone = {need for need in of("remove_gpus", *details) if need.resource == "resourceclaims"}
+    assert {need.verb for need in gone if need.namespace == "team-a"} == {"get", "delete"}
+    assert "resourceclaims" in {need.resource for need in of("remove_pool")}
 
 
 def test_the_name_is_the_one_of_oc() -> None:

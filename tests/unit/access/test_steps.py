@@ -101,6 +101,7 @@ def test_an_administrator_of_two_namespaces_has_no_right_in_the_whole_cluster() 
         f"get, list, watch, delete tuneds.tuned.openshift.io {TUNING}",
         "list machineconfigpools.machineconfiguration.openshift.io in the whole cluster",
         "get, list configmaps in namespace nvidia-gpu-operator",
+        "list resourceclaims.resource.k8s.io in the whole cluster",
         "get validatingadmissionpolicies.admissionregistration.k8s.io in the whole cluster",
         "list deployments.apps in namespace gpu-spare",
     ]

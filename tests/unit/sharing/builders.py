@@ -132,6 +132,7 @@ def params(*pools: tuple[str, t.Mapping[str, t.Any]], **more: t.Any) -> GpuShari
     ]
     given: dict[str, t.Any] = {
         "pools": entries,
+        "claims": False,
         "config_map": None,
         "namespace": SPACE,
         "only_add": False,

@@ -35,6 +35,7 @@ POOL: t.Final[ProofPoolParams] = {
     "resources": [GPU],
     "replicas": 2,
     "image": None,
+    "claims": None,
 }
 PARAMS: t.Final[GpuSharingProofParams] = {
     "pools": [POOL],

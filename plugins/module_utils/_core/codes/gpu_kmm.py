@@ -10,6 +10,29 @@ from .code import Code
 
 MODULES: t.Final = (
     Code(
+        "GPU-CLAIM-BUSY",
+        "Pods use a shared claim that has to go, because its pool no longer has it or wants other devices. "
+        "The spec of a claim cannot change.",
+        "Set `gpu_on_busy: wait` or `gpu_on_busy: drain` (module option `on_busy`).",
+    ),
+    Code(
+        "GPU-CLAIM-FOREIGN",
+        "A ResourceClaim with the name of a shared claim exists, and another client made it. Nothing was "
+        "changed.",
+        "Run `oc delete resourceclaim NAME -n NAMESPACE`, or rename the claim in `sharing.claims` of the "
+        "pool.",
+    ),
+    Code(
+        "GPU-CLAIM-NAMESPACE",
+        "The namespace of a shared claim does not exist. Nothing was changed.",
+        "Run `oc create namespace NAME`.",
+    ),
+    Code(
+        "GPU-CLAIM-QUOTA",
+        "A quota of the namespace allows fewer devices than a shared claim requests.",
+        "Run `oc describe resourcequota -n NAMESPACE`, and raise the quota that it names.",
+    ),
+    Code(
         "GPU-CR-FAILED",
         "The object of backend custom reports failure (`custom.failed`) for longer than `grace`.",
         "Run `oc describe KIND NAME`; its events and conditions give the cause.",

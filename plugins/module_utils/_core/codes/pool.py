@@ -53,9 +53,11 @@ POOL: t.Final = (
     ),
     Code(
         "POOL-DRA",
-        "The pool has an option that only a device plugin supports (sharing, autoscale, MIG resources, a "
-        "quota of requests), and the backend is `dra`.",
-        "Remove the option from the pool, or leave out `gpu_backend`.",
+        "The pool has an option that only a device plugin supports (sharing but by claims, autoscale, MIG "
+        "resources, a quota of requests), and the backend is `dra`. Or it has `sharing.claims`, and the "
+        "backend is another one.",
+        "Remove the option from the pool, or leave out `gpu_backend`; for `sharing.claims` set "
+        "`gpu_backend: dra`.",
     ),
     Code(
         "POOL-DRIFT",

@@ -16,6 +16,13 @@ WORKLOAD: t.Final = (
         "delete pod NAME -n NAMESPACE`.",
     ),
     Code(
+        "WORK-CLAIM-DEVICE",
+        "Two pods that use one claim ran at the same time and saw different devices, or another number than "
+        "the claim requests.",
+        "Run `oc get pods -n nvidia-gpu-operator -o wide`, and read the log of the DRA driver's pod on the "
+        "node.",
+    ),
+    Code(
         "WORK-CONTAINER",
         "The container cannot start: its image runs as root, or its configuration is wrong.",
         "Set `gpu_validation_image` (module option `image`) to an image that runs as an ordinary user.",
@@ -65,7 +72,8 @@ WORKLOAD: t.Final = (
         "WORK-SHARE-APART",
         "Pods that should share GPUs did not run at the same time, although no other pod held a device. One "
         "of them was refused or ended.",
-        "Run `oc describe node NODE`, and read the log of the device plugin on this node.",
+        "Run `oc describe node NODE`, and read the log of the device plugin, or of the DRA driver, on this "
+        "node.",
     ),
     Code(
         "WORK-SHARE-DEVICE",

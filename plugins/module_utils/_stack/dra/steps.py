@@ -13,6 +13,7 @@ from ..._impact import consent
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes import dra
+from ..._nodes.dra_steps import refuse_old_cluster
 from ..._nodes.pool_nodes import check_pools
 from ..clusterpolicy import manifest as policy_manifest, steps as policy_steps
 from ..clusterpolicy.default_spec import example, example_driver, example_of, release
@@ -75,22 +76,6 @@ def _drivers(api: Api, params: StackParams) -> list[KubeObject]:
 
         diagnose.explain_absent(api, NAME, params["namespace"], CHAIN, exc)
         raise
-
-
-def refuse_old_cluster(api: Api, otherwise: str = "leave out gpu_backend") -> None:
-    """Raise NotReadyError if the cluster is too old for dynamic resource allocation.
-
-    otherwise: the alternative that the message names.
-    """
-    if api.served(SLICE):
-        return
-    kind = known("ClusterVersion")
-    version = api.get(kind, "version") if api.served(kind) else None
-    release = (((version or {}).get("status") or {}).get("desired") or {}).get("version")
-    what = "does not serve resource.k8s.io/v1, which dynamic resource allocation needs"
-    message = f"This cluster{f' ({release})' if release else ''} {what}."
-    remedy = f"Update to OpenShift 4.21 or later (Kubernetes 1.34), or {otherwise}."
-    raise NotReadyError("GPU-DRA-RELEASE", message, remedy)
 
 
 def _observe(api: Api, params: StackParams, wanted: t.Sequence[KubeObject]) -> Snapshot:

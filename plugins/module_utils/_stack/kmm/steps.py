@@ -69,7 +69,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 def _load(api: Api, params: StackParams) -> dict[str, t.Any]:
     wanted, options = kmm_manifest.build(params), params["kmm"] or {}
     if devices.driver(params):
-        from ..dra.steps import refuse_old_cluster
+        from ..._nodes.dra_steps import refuse_old_cluster
 
         refuse_old_cluster(api, "use kmm.device_plugin")
     nodes = api.list(known("Node"), labels=selector(wanted["spec"]["selector"]))

@@ -3,19 +3,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stand in for the DRA driver on a node: it publishes GPUs as a ResourceSlice once the driver runs.
 
-The real one also prepares claims.
+It publishes the MIG devices of a GPU that is partitioned. The real one also prepares claims, and makes MIG
+devices with its feature gate DynamicMIG.
 """
 
 from __future__ import annotations
 
 from openshift_sandbox.hardware import instance_types
+from openshift_sandbox.hardware.gpus import Gpu
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD
 from openshift_sandbox.stand_ins.gpu_operator.gpu_cluster import DRIVER, EXPORTER, PLUGIN, VALIDATOR
 from openshift_sandbox.stand_ins.gpu_operator.node import lost_gpus
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import initialized, is_driver, node_of, ready_on
 from openshift_sandbox.stand_ins.gpu_operator.operands import DRIVER_VERSION
-from openshift_sandbox.stand_ins.gpu_operator.output import device_uuid
+from openshift_sandbox.stand_ins.gpu_operator.output import device_uuid, part_uuid
+from openshift_sandbox.stand_ins.gpu_operator.sharing import geometry
 
 
 def component(pod: Object) -> str:
@@ -28,24 +31,34 @@ def semantic(version: str) -> str:
     return ".".join(str(int(part)) for part in version.split("."))
 
 
+def device(node: str, gpu: Gpu, title: str, part: str) -> Object:
+    """Return one device: a whole GPU, or a part of one (GPU:profile:number), whose memory is left out."""
+    index, is_part, profile = part.partition(":")
+    parent = device_uuid(node, int(index))
+    common = {
+        "productName": {"string": gpu.name},
+        "architecture": {"string": gpu.family.title()},
+        "driverVersion": {"version": semantic(DRIVER_VERSION)},
+    }
+    if not is_part:
+        own = {"type": {"string": "gpu"}, "uuid": {"string": parent}}
+        memory = {"memory": {"value": f"{gpu.memory_mib}Mi"}}
+        return {"name": title, "attributes": own | common, "capacity": memory}
+    mig = {
+        "type": {"string": "mig"},
+        "uuid": {"string": part_uuid(node, part)},
+        "parentUUID": {"string": parent},
+        "profile": {"string": profile.partition(":")[0]},
+    }
+    return {"name": title, "attributes": mig | common}
+
+
 def resource_slice(node: Object, made_of: instance_types.InstanceType, lost: int) -> Object:
     """Return the slice with all devices of a node; the real driver splits large nodes into several."""
     name, gpu = node["metadata"]["name"], made_of.gpu
     assert gpu is not None
-    devices = [
-        {
-            "name": f"gpu-{index}",
-            "attributes": {
-                "type": {"string": "gpu"},
-                "uuid": {"string": device_uuid(name, index)},
-                "productName": {"string": gpu.name},
-                "architecture": {"string": gpu.family.title()},
-                "driverVersion": {"version": semantic(DRIVER_VERSION)},
-            },
-            "capacity": {"memory": {"value": f"{gpu.memory_mib}Mi"}},
-        }
-        for index in range(max(made_of.gpus - lost, 0))
-    ]
+    cuts = geometry.cuts(node, max(made_of.gpus - lost, 0))
+    devices = [device(name, gpu, title, part) for title, part in geometry.dra_devices(cuts).items()]
     owner = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": node["metadata"]["uid"]}
     pool = {"name": name, "generation": 1, "resourceSliceCount": 1}
     metadata = {"name": f"{name}-{DRIVER}", "ownerReferences": [owner]}

@@ -43,8 +43,8 @@ PROGRAMS: t.Final = (
 )
 
 
-def devices_claimed(cluster: Cluster, pod: Object) -> list[int]:
-    """Return the devices that the scheduler gave to a pod's claims."""
+def devices_claimed(cluster: Cluster, pod: Object, cuts: t.Sequence[geometry.Cut]) -> list[str]:
+    """Return the devices that the scheduler gave to a pod's claims. cuts: of the GPUs of its node."""
     names = [one.get("resourceClaimName") for one in pod["status"].get("resourceClaimStatuses") or []]
     names += [one.get("resourceClaimName") for one in pod["spec"].get("resourceClaims") or []]
     claims = [cluster.find("ResourceClaim", name, pod["metadata"]["namespace"]) for name in names if name]
@@ -55,7 +55,8 @@ def devices_claimed(cluster: Cluster, pod: Object) -> list[int]:
         for one in ((claim.get("status") or {}).get("allocation") or {}).get("devices", {}).get("results")
         or []
     ]
-    return sorted(int(one["device"].rpartition("-")[2]) for one in given if one["driver"] == DRIVER)
+    known = geometry.dra_devices(cuts)
+    return sorted(known[one["device"]] for one in given if one["driver"] == DRIVER and one["device"] in known)
 
 
 def program(pod: Object) -> str | None:
@@ -175,7 +176,8 @@ class GpuWorkloads(Reconciler):
             self._run(cluster, pod, node, made_of.gpu, devices, driver)
             return
         name, wanted = node["metadata"]["name"], wanted_by_name(pod)
-        devices = [] if wanted else [str(index) for index in devices_claimed(cluster, pod)]
+        cuts = geometry.cuts(node, made_of.gpus)
+        devices = [] if wanted else devices_claimed(cluster, pod, cuts)
         for resource, count in wanted.items():
             devices += self.allocate(name, count, there(node, made_of.gpus, plugin, resource), pods)
         if devices:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import typing as t
 
 from unit.engine import api_on
+from unit.fake_server import Answer
 from unit.remedies.case import Case, Cases, Options, checked, ensured, failure
 from unit.remedies.clusters import ending, policy
 from unit.sharing.builders import MPS, Server, gpu_pod, node, params
 from unit.sharing.mig_server import MODE, MigServer
+from unit.sharing.test_claim_steps import claim_server, used
 from unit.sharing.test_repartition_steps import SEVEN, cluster, paused
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
@@ -56,7 +58,25 @@ def shared(options: Options) -> str | None:
     return ensured("gpu_sharing", api_on(server), {"pools": pools(MPS), **options})
 
 
+def claimed(options: Options) -> str | None:
+    """Take a shared claim away from a pod, which ends while the task waits for it."""
+    server = claim_server()
+    server.put(used(server, "server-0"))
+    inner = server.request
+
+    def request(method: str, url: str, **more: t.Any) -> Answer:
+        if "watch=" in url and "resourceclaims" in url:
+            server.free()
+        answer: Answer = inner(method, url, **more)
+        return answer
+
+    server.request = request
+    given = {"pools": [{"name": "inference"}], "claims": True, **options}
+    return ensured("gpu_sharing", api_on(server), given)
+
+
 CASES: t.Final[Cases] = {
+    ("GPU-CLAIM-BUSY", "gpu_on_busy"): Case("gpu_sharing", claimed, where="gpu_sharing"),
     ("GPU-MIG-BUSY", "gpu_on_busy"): Case("gpu_repartition", busy, where="repartition"),
     ("GPU-MIG-REBOOT", "gpu_mig_reboot"): Case("gpu_sharing", rebooting, where="repartition"),
     ("GPU-SHARING-BUSY", "gpu_on_busy"): Case("gpu_sharing", shared, where="gpu_sharing"),

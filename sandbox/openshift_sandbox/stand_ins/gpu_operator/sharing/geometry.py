@@ -92,6 +92,28 @@ def indexes(found: t.Sequence[Cut], strategy: str, asked: str) -> list[str]:
     ]
 
 
+def dra_devices(found: t.Sequence[Cut]) -> dict[str, str]:
+    """Return the devices that the DRA driver finds: its name of each -> GPU, or GPU:profile:number of a part.
+
+    A GPU whose MIG mode is on is no device itself. The real names end with NVIDIA's number of the profile and
+    the place on the GPU; here that is the number of the part.
+    """
+    return {
+        name: part
+        for index, cut in enumerate(found)
+        for name, part in (
+            [(f"gpu-{index}", str(index))]
+            if cut is None
+            else [
+                (f"gpu-{index}-mig-{profile.replace('.', '').replace('+', '-')}-{number}", part)
+                for profile, count in cut.items()
+                for number in range(count)
+                for part in [f"{index}:{profile}:{number}"]
+            ]
+        )
+    }
+
+
 def generated(models: t.Sequence[Gpu]) -> str:
     """Return the configurations of mig-parted that the models allow; each of several has a device filter."""
     known: dict[str, list[Object]] = {

@@ -126,3 +126,12 @@ def test_labels_of_parts() -> None:
     assert mixed["nvidia.com/mig.strategy"] == "mixed"
     none = part_labels.labels(A100, [MIXED] * 8, "none", Config())
     assert not [key for key in none if "mig" in key]
+
+
+def test_the_dra_driver_finds_whole_gpus_and_the_parts_of_others() -> None:
+    assert geometry.dra_devices([None, {"1g.5gb": 2, "1g.5gb+me": 1}, {}]) == {
+        "gpu-0": "0",
+        "gpu-1-mig-1g5gb-0": "1:1g.5gb:0",
+        "gpu-1-mig-1g5gb-1": "1:1g.5gb:1",
+        "gpu-1-mig-1g5gb-me-0": "1:1g.5gb+me:0",
+    }

@@ -1,0 +1,29 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Steps before a task uses dynamic resource allocation: whether the cluster serves it."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.errors import NotReadyError
+from .._kube.client import Api
+from .._kube.kinds import known
+
+_SLICE: t.Final = known("ResourceSlice")
+
+
+def refuse_old_cluster(api: Api, otherwise: str = "leave out gpu_backend") -> None:
+    """Raise NotReadyError if the cluster is too old for dynamic resource allocation.
+
+    otherwise: the alternative that the message names.
+    """
+    if api.served(_SLICE):
+        return
+    kind = known("ClusterVersion")
+    version = api.get(kind, "version") if api.served(kind) else None
+    release = (((version or {}).get("status") or {}).get("desired") or {}).get("version")
+    what = "does not serve resource.k8s.io/v1, which dynamic resource allocation needs"
+    message = f"This cluster{f' ({release})' if release else ''} {what}."
+    remedy = f"Update to OpenShift 4.21 or later (Kubernetes 1.34), or {otherwise}."
+    raise NotReadyError("GPU-DRA-RELEASE", message, remedy)

@@ -1,0 +1,117 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Proof of a shared claim: two pods that name one claim run at the same time, and see the same devices."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.errors import NotReadyError
+from .._core.objects import KubeObject, name
+from .._core.ownership import MANAGED_BY
+from .._nodes import dra
+from .._nodes.node import is_ready
+from .._sharing.claims import Devices
+from . import pods as workload_pods, sharing_proof
+from .benchmarks.devices import uuids
+from .pods import GpuWorkloadParams, Mark
+from .sharing_proof import GpuSharingProofParams, ProofPoolParams, Stop
+
+DEVICE: t.Final = "WORK-CLAIM-DEVICE"
+# Pods that use the claim together.
+PODS: t.Final = 2
+
+
+class Offer(t.NamedTuple):
+    """A node, and what its ResourceSlices offer. model, driver: of its first device."""
+
+    node: KubeObject
+    offered: dict[str, int]
+    model: str
+    driver: str
+
+    def lacks(self, wanted: Devices) -> str:
+        """Return why the node cannot serve a claim, as a clause, or ""."""
+        if (self.node.get("spec") or {}).get("unschedulable") or not is_ready(self.node):
+            return f"node {name(self.node)} is not ready or not schedulable"
+        number = self.offered.get(wanted.resource, 0)
+        if number >= wanted.count:
+            return ""
+        return (
+            f"the ResourceSlices of node {name(self.node)} offer {number} of {wanted.count} {wanted.resource}"
+        )
+
+
+def offer(node: KubeObject, slices: t.Sequence[KubeObject]) -> Offer:
+    """Return the node with what the DRA driver offers on it."""
+    found = dra.offer(name(node), slices)
+    first: KubeObject = found.devices[0] if found.devices else {}
+    offered = dra.resources(found.devices) if found.complete else {}
+    model, driver = (dra.attribute(first, key) for key in ("productName", "driverVersion"))
+    return Offer(dra.offering(node, slices), offered, model, driver)
+
+
+def key(wanted: t.Iterable[Devices], place: Offer) -> str:
+    """Return what a proof holds for: the claims of the pool, and the driver and the model of its node."""
+    titles = ",".join(sorted(one.title.replace(" ", "/") for one in wanted))
+    return f"claims={titles} product={place.model or 'unknown'} driver={place.driver or 'unknown'}"
+
+
+def workload(
+    params: GpuSharingProofParams, pool: ProofPoolParams, wanted: Devices, seconds: int
+) -> GpuWorkloadParams:
+    """Return the parameters of the pods, which run until they are deleted or for so many seconds."""
+    place = sharing_proof.Place({}, {wanted.resource: wanted.count})
+    given = sharing_proof.workload(params, pool, place, seconds)
+    return t.cast(GpuWorkloadParams, {**given, "claims": True})
+
+
+def title(mark: str) -> str:
+    """Return the name of the claim of a proof."""
+    return f"shared-{mark}"
+
+
+def claim(given: GpuWorkloadParams, wanted: Devices, mark: Mark) -> KubeObject:
+    """Return the claim that the pods of the proof use."""
+    marks = {**MANAGED_BY, workload_pods.RUN_LABEL: mark.name}
+    metadata = {"name": title(mark.name), "namespace": given["namespace"], "labels": marks}
+    return {
+        "apiVersion": dra.API_VERSION,
+        "kind": "ResourceClaim",
+        "metadata": metadata,
+        "spec": wanted.spec,
+    }
+
+
+def pods(given: GpuWorkloadParams, place: Offer, mark: Mark) -> list[KubeObject]:
+    """Return the pods that use the claim together."""
+    host = workload_pods.host_of(place.node)
+    made = [
+        workload_pods.pod(given, {}, f"shared-claim-{mark.name}-{index}", mark, host) for index in range(PODS)
+    ]
+    for one in made:
+        one["spec"]["resourceClaims"] = [{"name": dra.CLAIM_NAME, "resourceClaimName": title(mark.name)}]
+    return made
+
+
+def judged(wanted: Devices, place: Offer, logs: t.Mapping[str, str]) -> list[str] | Stop:
+    """Return the devices that all pods saw; why the claim is not shared, otherwise. logs: by pod."""
+    seen = {pod: sorted(uuids(log)) for pod, log in sorted(logs.items())}
+    first = next(iter(seen.values()))
+    if len(first) == wanted.count and all(found == first for found in seen.values()):
+        return first
+    shown = "; ".join(f"{pod}: {', '.join(found) or 'none'}" for pod, found in seen.items())
+    return Stop(
+        DEVICE,
+        f"{len(seen)} pods with one claim of {wanted.title} on node {name(place.node)} should have seen the "
+        f"same {wanted.count}, and saw {shown}",
+    )
+
+
+def failure(pool: ProofPoolParams, place: Offer, stop: Stop) -> NotReadyError:
+    """Return the error for a pool whose claims are not shared."""
+    remedy = (
+        f"Run `oc describe node {name(place.node)}`, and read the log of the DRA driver's pod on it: `oc get "
+        "pods -n nvidia-gpu-operator -o wide`."
+    )
+    return NotReadyError(stop.code, f"Pool {pool['name']}: {stop.why}.", remedy)
