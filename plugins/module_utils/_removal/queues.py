@@ -20,9 +20,7 @@ def going(
 ) -> list[KubeObject]:
     """Return the ClusterQueues that a removal deletes: ours of these names, and ours of these pools alone."""
     return [
-        one
-        for one in queues
-        if owned(one) and (name(one) in names or {*kueue.flavors_of(one)} <= {*pools})
+        one for one in queues if owned(one) and (name(one) in names or {*kueue.flavors_of(one)} <= {*pools})
     ]
 
 

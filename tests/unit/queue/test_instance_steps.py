@@ -192,11 +192,11 @@ def test_kueue_stays_for_queues_of_others_and_workloads_that_have_not_ended() ->
     keep(world, queue())
     spec = {"resourceGroups": [{"flavors": [{"name": "other"}]}]}
     foreign = {"name": "theirs", "labels": ARGO}
-    world.server.put(
-        {"apiVersion": world.version, "kind": "ClusterQueue", "metadata": foreign, "spec": spec}
-    )
+    world.server.put({"apiVersion": world.version, "kind": "ClusterQueue", "metadata": foreign, "spec": spec})
     world.server.put({**workload("waits", ""), "status": {}})
-    world.server.put({**workload("done", ""), "status": {"conditions": [{"type": "Finished", "status": "True"}]}})
+    world.server.put(
+        {**workload("done", ""), "status": {"conditions": [{"type": "Finished", "status": "True"}]}}
+    )
     api = world.api()
     found = removal_steps.absent(api, params(instance=JOBS, state="absent"))
     assert found["stays"] == [
