@@ -16,8 +16,8 @@ description:
     namespace of a queue. A Job with the label C(kueue.x-k8s.io/queue-name=<local queue>) then waits until the
     queue has GPUs for all of its pods, and runs on the nodes of the pool that it got.
   - The cluster has to serve Kueue (C(kueue.x-k8s.io), version v1beta2 or v1beta1), unless O(instance) brings
-    it there. The Red Hat build of Kueue manages the Jobs of namespaces with a label alone, so the module gives
-    them that label.
+    it there. The Red Hat build of Kueue manages the Jobs of namespaces with a label alone, so the module
+    gives them that label.
   - A queue counts the GPUs of its pools, under every name that their nodes offer. It does not count
     processors and memory, unless O(queues[].pools[].resources) limits them.
   - A ResourceQuota of a namespace must not refuse pods of Jobs that Kueue has admitted. The module takes such
@@ -114,8 +114,8 @@ options:
             default: Never
   instance:
     description:
-      - The object Kueue C(cluster), with which Red Hat's operator (package C(kueue-operator)) brings Kueue to the
-        cluster. The module creates it and waits until it is available, before it writes the queues.
+      - The object Kueue C(cluster), with which Red Hat's operator (package C(kueue-operator)) brings Kueue to
+        the cluster. The module creates it and waits until it is available, before it writes the queues.
       - The operator needs cert-manager. Without that, or beside another Kueue, the module refuses before its
         first write.
       - In check mode the operator may be missing. The module then returns what it would create.

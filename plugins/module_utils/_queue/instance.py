@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The object Kueue of Red Hat's operator: what it asks for, whether it is available, why it cannot be made."""
+"""The object Kueue of Red Hat's operator: what it says, whether it is available, why it cannot be made."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .._core.readiness import Grace, Readiness, pending, ready, worst
 from . import refusals
 from .options import GpuQueueParams
 
-# All facts of this file are from github.com/openshift/kueue-operator at dc3b6577 (2026-08-22): the kind and its
-# fields from pkg/apis/kueueoperator/v1/types.go, the rest from pkg/operator/target_config_reconciler.go.
+# All facts of this file are from github.com/openshift/kueue-operator at dc3b6577 (2026-08-22): the kind and
+# its fields from pkg/apis/kueueoperator/v1/types.go, the rest from pkg/operator/target_config_reconciler.go.
 # The operator makes nothing before the cluster serves this kind of cert-manager, at this version.
 CERTIFICATES: t.Final = ("cert-manager.io/v1", "Issuer")
 # Name of the Deployment of Kueue. Upstream's release calls it the same (config/default of sigs.k8s.io/kueue).

@@ -23,8 +23,8 @@ def no_kueue() -> AcceleratorError:
     """Return the error for a cluster without Kueue."""
     message = f"The cluster does not serve Kueue ({kueue.GROUP}), so there are no queues. {UNCHANGED}"
     remedy = (
-        "Set gpu_policy_queue_operator: true, which installs the Red Hat build of Kueue, or remove gpu_queues "
-        "(module option queues)."
+        "Set gpu_policy_queue_operator: true, which installs the Red Hat build of Kueue, or remove "
+        "gpu_queues (module option queues)."
     )
     return AcceleratorError("QUEUE-NO-KUEUE", message, remedy)
 

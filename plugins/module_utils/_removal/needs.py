@@ -12,18 +12,7 @@ from .._core.adoption import keeper
 from .._core.objects import KubeObject, name, number_of
 from .._core.ownership import owned
 from . import queues
-from .cluster import (
-    GPU,
-    KUEUE,
-    NETWORK,
-    NFD,
-    STACKS,
-    TITLES,
-    Cluster,
-    GoingPool,
-    other_nodes,
-    other_pools,
-)
+from .cluster import GPU, KUEUE, NETWORK, NFD, STACKS, TITLES, Cluster, GoingPool, other_nodes, other_pools
 
 # Labels of a node that do not come from Node Feature Discovery.
 _PLAIN: t.Final = (

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stand in for Red Hat's operator of Kueue: its object brings the CRDs, the Deployment, and the conditions.
 
-The real one also makes roles, services, network policies, webhooks and certificates of cert-manager, and waits
-for these. Both leave the CRDs, and queues and Workloads, when their object goes.
+The real one also makes roles, services, network policies, webhooks and certificates of cert-manager, and
+waits for these. Both leave the CRDs, and queues and Workloads, when their object goes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from openshift_sandbox.catalogue import crds
 from openshift_sandbox.stand_ins.core.conditions import Condition, condition, holds, merged
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
 
-# Names and texts as in github.com/openshift/kueue-operator (2026-08-22), pkg/operator/target_config_reconciler.go.
+# Names and texts: pkg/operator/target_config_reconciler.go of github.com/openshift/kueue-operator, of
+# 2026-08-22.
 OPERATOR: t.Final = "openshift-kueue-operator"
 NAME: t.Final = "cluster"
 API_VERSION: t.Final = "kueue.openshift.io/v1"
