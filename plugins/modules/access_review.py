@@ -66,6 +66,10 @@ options:
     description: Whether the playbook manages queues of Kueue.
     type: bool
     default: false
+  queue_operator:
+    description: Whether the playbook manages Red Hat's operator of Kueue.
+    type: bool
+    default: false
   cluster_quotas:
     description: Whether the playbook manages quotas of several namespaces (ClusterResourceQuota).
     type: bool
@@ -90,6 +94,10 @@ options:
     description: Namespace of the NVIDIA network operator.
     type: str
     default: nvidia-network-operator
+  kueue_namespace:
+    description: Namespace of the operator of Kueue.
+    type: str
+    default: openshift-kueue-operator
   validation_namespace:
     description: Namespace of the validation pods.
     type: str
@@ -180,12 +188,14 @@ SPEC = ArgumentSpec(
         },
         "nic": {"type": "bool", "default": False},
         "queues": {"type": "bool", "default": False},
+        "queue_operator": {"type": "bool", "default": False},
         "cluster_quotas": {"type": "bool", "default": False},
         "approve_csrs": {"type": "bool", "default": False},
         "machine_namespace": {"type": "str", "default": "openshift-machine-api"},
         "nfd_namespace": {"type": "str", "default": "openshift-nfd"},
         "gpu_namespace": {"type": "str", "default": "nvidia-gpu-operator"},
         "nic_namespace": {"type": "str", "default": "nvidia-network-operator"},
+        "kueue_namespace": {"type": "str", "default": "openshift-kueue-operator"},
         "validation_namespace": {"type": "str", "default": "gpu-validation"},
         "spare_namespace": {"type": "str", "default": "gpu-spare"},
         "admission": {"type": "bool", "default": False},

@@ -15,15 +15,16 @@ description:
   - Maintains a ResourceFlavor for each pool, a ClusterQueue for each queue, and a LocalQueue in each
     namespace of a queue. A Job with the label C(kueue.x-k8s.io/queue-name=<local queue>) then waits until the
     queue has GPUs for all of its pods, and runs on the nodes of the pool that it got.
-  - The cluster has to serve Kueue (C(kueue.x-k8s.io), version v1beta2 or v1beta1). The Red Hat build of Kueue
-    manages the Jobs of namespaces with a label alone, so the module gives them that label.
+  - The cluster has to serve Kueue (C(kueue.x-k8s.io), version v1beta2 or v1beta1), unless O(instance) brings
+    it there. The Red Hat build of Kueue manages the Jobs of namespaces with a label alone, so the module
+    gives them that label.
   - A queue counts the GPUs of its pools, under every name that their nodes offer. It does not count
     processors and memory, unless O(queues[].pools[].resources) limits them.
   - A ResourceQuota of a namespace must not refuse pods of Jobs that Kueue has admitted. The module takes such
     limits out of the quotas that this collection created, refuses those of O(pools), and warns of others.
   - Waits until each queue is active. A C(stopPolicy) that somebody set stays, with a warning.
   - O(state=absent) deletes the queues of O(queues) and the queues that give away only O(pools), if this
-    collection created them. Jobs that wait in them stay suspended.
+    collection created them. Jobs that wait in them stay suspended. With O(instance) it deletes Kueue too.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._lock
@@ -111,6 +112,47 @@ options:
             type: str
             choices: [Never, LowerPriority]
             default: Never
+  instance:
+    description:
+      - The object Kueue C(cluster), with which Red Hat's operator (package C(kueue-operator)) brings Kueue to
+        the cluster. The module creates it and waits until it is available, before it writes the queues.
+      - The operator needs cert-manager. Without that, or beside another Kueue, the module refuses before its
+        first write.
+      - In check mode the operator may be missing. The module then returns what it would create.
+      - An object that this collection did not create keeps its frameworks. With O(adopt=take) it gets
+        the missing ones of O(instance.frameworks).
+      - With O(state=absent) the module deletes the object, if this collection created it. It stays while
+        there are other ClusterQueues, or Workloads that have not ended. Only Kueue can let go of these.
+    type: dict
+    suboptions:
+      frameworks:
+        description: Kinds of jobs that Kueue manages. JobSet and LeaderWorkerSet need operators of their own.
+        type: list
+        elements: str
+        choices:
+          - BatchJob
+          - RayJob
+          - RayCluster
+          - RayService
+          - JobSet
+          - MPIJob
+          - PaddleJob
+          - PyTorchJob
+          - TFJob
+          - TrainJob
+          - XGBoostJob
+          - JaxJob
+          - AppWrapper
+          - Pod
+          - Deployment
+          - StatefulSet
+          - LeaderWorkerSet
+          - SparkApplication
+        default: [BatchJob]
+      namespace:
+        description: Namespace of the operator.
+        type: str
+        default: openshift-kueue-operator
   tolerate:
     description:
       - Whether Kueue gives the pods of admitted Jobs the tolerations for the taints of the pool. With
@@ -180,6 +222,15 @@ EXAMPLES = r"""
         pools: [{name: training, gpus: 4, borrow: 8}]
         namespaces: [team-b, team-c]
 
+- name: Let the operator kueue-operator bring Kueue, and make a queue
+  accelerators.openshift.gpu_queue:
+    pools: "{{ planned.plan.pools }}"
+    instance: {frameworks: [BatchJob, Pod]}
+    queues:
+      - name: research
+        pools: [{name: training}]
+        namespaces: [team-a]
+
 - name: Remove the queues of the pools when their Jobs have ended
   accelerators.openshift.gpu_queue:
     pools: "{{ planned.plan.pools }}"
@@ -208,6 +259,17 @@ handed_over:
   type: list
   elements: str
   sample: [team-a/gpu-quota]
+instance:
+  description: Object Kueue of Red Hat's operator, and whether Kueue is available.
+  returned: success, with O(instance) and O(state=present)
+  type: dict
+  sample: {name: cluster, available: true}
+stays:
+  description: Who needs Kueue, so that its object stays.
+  returned: success, with O(instance) and O(state=absent)
+  type: list
+  elements: str
+  sample: [ClusterQueue theirs (made by Argo CD)]
 ends:
   description: Workloads, as C(namespace/name), that Kueue ends (O(on_busy)).
   returned: success, with O(state=absent)
@@ -271,10 +333,21 @@ _QUEUE: t.Final[dict[str, t.Any]] = {
         },
     },
 }
+# The values of the kind Kueue (kueueoperator/v1/types.go of github.com/openshift/kueue-operator, 2026-08-22).
+_FRAMEWORKS: t.Final = [
+    *("BatchJob", "RayJob", "RayCluster", "RayService", "JobSet", "MPIJob", "PaddleJob", "PyTorchJob"),
+    *("TFJob", "TrainJob", "XGBoostJob", "JaxJob", "AppWrapper", "Pod", "Deployment", "StatefulSet"),
+    *("LeaderWorkerSet", "SparkApplication"),
+]
+_INSTANCE: t.Final[dict[str, t.Any]] = {
+    "frameworks": {"type": "list", "elements": "str", "choices": _FRAMEWORKS, "default": ["BatchJob"]},
+    "namespace": {"type": "str", "default": "openshift-kueue-operator"},
+}
 SPEC = ArgumentSpec(
     options={
         "pools": {"type": "list", "elements": "dict", "required": True},
         "queues": {"type": "list", "elements": "dict", "default": [], "options": _QUEUE},
+        "instance": {"type": "dict", "options": _INSTANCE},
         "tolerate": {"type": "bool", "default": True},
         "topology": {"type": "list", "elements": "str", "default": []},
         "claims": {"type": "bool", "default": False},

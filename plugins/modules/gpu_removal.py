@@ -21,6 +21,8 @@ description:
     collection did not make (ClusterPolicy, NVIDIADriver, GPUCluster, NicClusterPolicy, NodeFeatureRule,
     NodeFeature, Subscriptions of the GPU and network operators, and others), Modules of KMM, operators that
     declare that they need Node Feature Discovery, and DaemonSets that select nodes by its labels.
+  - Kueue stays for ClusterQueues that stay, and for Workloads that have not ended. Only Kueue can take its
+    finalizers from these.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._wait
@@ -35,10 +37,12 @@ options:
     elements: dict
     required: true
   parts:
-    description: The shared parts that are to be removed after the pools, as far as nothing else needs them.
+    description:
+      - The shared parts that are to be removed after the pools, as far as nothing else needs them.
+      - V(gpu_policy) is the Red Hat build of Kueue, which the role of that name installs.
     type: list
     elements: str
-    choices: [gpu_operator, nvidia_network_operator, node_feature_discovery]
+    choices: [gpu_operator, nvidia_network_operator, node_feature_discovery, gpu_policy]
     default: []
   machines:
     description:
@@ -61,6 +65,16 @@ options:
     description: Namespace of the operator of Node Feature Discovery.
     type: str
     default: openshift-nfd
+  kueue_namespace:
+    description: Namespace of the operator of Kueue.
+    type: str
+    default: openshift-kueue-operator
+  queues:
+    description:
+      - Names of queues that go with the pools. Queues of this collection that give away only O(pools) go too.
+    type: list
+    elements: str
+    default: []
 seealso:
   - module: accelerators.openshift.gpu_machineset
   - module: accelerators.openshift.special_resource
@@ -162,7 +176,7 @@ SPEC = ArgumentSpec(
         "parts": {
             "type": "list",
             "elements": "str",
-            "choices": ["gpu_operator", "nvidia_network_operator", "node_feature_discovery"],
+            "choices": ["gpu_operator", "nvidia_network_operator", "node_feature_discovery", "gpu_policy"],
             "default": [],
         },
         "machines": {"type": "bool", "default": True},
@@ -170,6 +184,8 @@ SPEC = ArgumentSpec(
         "gpu_namespace": {"type": "str", "default": "nvidia-gpu-operator"},
         "network_namespace": {"type": "str", "default": "nvidia-network-operator"},
         "nfd_namespace": {"type": "str", "default": "openshift-nfd"},
+        "kueue_namespace": {"type": "str", "default": "openshift-kueue-operator"},
+        "queues": {"type": "list", "elements": "str", "default": []},
     }
 ).merge(DRAIN, AUTH, WAIT)
 

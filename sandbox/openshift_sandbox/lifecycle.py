@@ -139,6 +139,8 @@ def _fill(sandbox: Sandbox, started: float) -> None:
         wanted += kueue.crds(sandbox)
     elif cluster.get("kueue"):
         wanted += crds.kueue_crds()
+    if cluster.get("cert_manager"):
+        wanted += crds.cert_manager_crds()
     crds.load(client, wanted)
     say(f"{len(wanted)} CRDs established", started)
     installer.seed(client, sandbox.scenario)

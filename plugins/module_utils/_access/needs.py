@@ -62,13 +62,15 @@ _NEVER: t.Final = {
     # Quotas and priority classes may be those of several pools.
     "remove_pool": (
         *("gpu_policy quota absent", "gpu_policy limit_range absent", "gpu_policy cluster_quotas absent"),
-        "gpu_policy priority absent",
+        *("gpu_policy priority absent", "gpu_policy queue_operator absent"),
     ),
 }
 # What rbac.yml does, which gives the others their rights. It needs an administrator, so it has no role.
 _SETUP: t.Final = {"rbac": ("rbac",)}
 # What queues of Kueue add.
 QUEUES: t.Final = frozenset(("gpu_policy queues", "gpu_policy queues absent"))
+# What the operator of Kueue adds, with the rights for Subscriptions in its namespace.
+QUEUE_OPERATOR: t.Final = frozenset(("gpu_policy queue_operator", "gpu_policy queue_operator absent"))
 # What quotas of several namespaces add.
 CLUSTER_QUOTAS: t.Final = frozenset(("gpu_policy cluster_quotas", "gpu_policy cluster_quotas absent"))
 # Each place of the table, with its usual namespaces. Quotas and claims of teams have none.
@@ -84,6 +86,7 @@ NAMESPACES: t.Final[dict[str, tuple[str, ...]]] = {
     "gpu": ("nvidia-gpu-operator",),
     "nic": ("nvidia-network-operator",),
     "kmm": ("openshift-kmm",),
+    "kueue": ("openshift-kueue-operator",),
     "quota": (),
     "claims": (),
     "spare": ("gpu-spare",),
@@ -140,11 +143,12 @@ def _read(text: str) -> dict[str, list[Row]]:
 
 
 TABLE: t.Final = _read(table.TEXT + table_policy.TEXT + table_sharing.TEXT)
-# Roles that install an operator, with the place of its namespace.
+# Roles that install an operator, with the place of its namespace. Not every run of gpu_policy does.
 OPERATORS: t.Final = {
     "node_feature_discovery": "nfd",
     "nvidia_network_operator": "nic",
     "gpu_operator": "gpu",
+    "gpu_policy": "kueue",
 }
 
 
@@ -167,13 +171,18 @@ def of(
         for title, rows in TABLE.items():
             if title == part or (title in details and _applies(title, role, state)):
                 _add(found, rows, places)
-        if role in OPERATORS:
+        if role in OPERATORS and _installs(role, state, details):
             rows = [
                 (OPERATORS[role] if place == "*" else place, verbs, resources)
                 for place, verbs, resources in TABLE["olm absent" if state else "olm"]
             ]
             _add(found, rows, places)
     return Rights([one for one in found if found[one]], [one for one in found if not found[one]])
+
+
+def _installs(role: str, state: str, details: t.Collection[str]) -> bool:
+    """Return whether a role of OPERATORS installs or removes its operator in such a run."""
+    return role != "gpu_policy" or f"gpu_policy queue_operator {state}".strip() in details
 
 
 def by_place(playbook: str) -> dict[str, list[Need]]:

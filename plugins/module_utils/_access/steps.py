@@ -42,12 +42,14 @@ class AccessReviewParams(LockParams, WaitParams):
     backend: t.Literal["clusterpolicy", "nvidiadriver", "dra"]
     nic: bool
     queues: bool
+    queue_operator: bool
     cluster_quotas: bool
     approve_csrs: bool
     machine_namespace: str
     nfd_namespace: str
     gpu_namespace: str
     nic_namespace: str
+    kueue_namespace: str
     validation_namespace: str
     spare_namespace: str
     admission: bool
@@ -104,6 +106,7 @@ def wanted_rights(params: AccessReviewParams) -> needs.Rights:
         "nfd": [params["nfd_namespace"]],
         "gpu": [params["gpu_namespace"]],
         "nic": [params["nic_namespace"]],
+        "kueue": [params["kueue_namespace"]],
         "kmm": [*needs.NAMESPACES["kmm"]],
         "quota": list(dict.fromkeys(quotas)),
         "claims": list(dict.fromkeys(claims)),
@@ -113,6 +116,8 @@ def wanted_rights(params: AccessReviewParams) -> needs.Rights:
     details = needs.details_of(pools, params["backend"], params["approve_csrs"], params["admission"])
     if params["queues"]:
         details |= needs.QUEUES
+    if params["queue_operator"]:
+        details |= needs.QUEUE_OPERATOR
     if params["cluster_quotas"]:
         details |= needs.CLUSTER_QUOTAS
     return needs.of(params["playbook"], details, places, left_out)

@@ -28,6 +28,8 @@ removal
   -            list                                 nodefeatures.nfd.openshift.io
   -            list                                 nodefeaturerules.nfd.openshift.io
   -            list                                 nodefeaturerules.nfd.k8s-sigs.io
+  -            list?                                kueues.kueue.openshift.io
+  -            list?                                clusterqueues.kueue.x-k8s.io workloads.kueue.x-k8s.io
   -            list?                                hostdevicenetworks.mellanox.com
   -            list?                                ipoibnetworks.mellanox.com macvlannetworks.mellanox.com
 update pools

@@ -59,6 +59,9 @@ gpu_policy queues
   -            get?,list?,create?,patch?            topologies.kueue.x-k8s.io
   quota        list                                 ResourceQuota
   quota        get?,watch?,patch?,delete?           ResourceQuota
+gpu_policy queue_operator
+  -            get,list,watch,create,patch          kueues.kueue.openshift.io
+  -            list                                 Deployment ClusterExtension
 gpu_policy claims
   quota        list,create                          ResourceClaim
   -            list?                                DeviceClass
@@ -68,6 +71,9 @@ gpu_policy queues absent
   -            get,list,watch,delete                localqueues.kueue.x-k8s.io
   -            list,watch                           workloads.kueue.x-k8s.io
   -            list,get?,watch?,delete?             topologies.kueue.x-k8s.io
+gpu_policy queue_operator absent
+  -            get,list,watch,delete                kueues.kueue.openshift.io
+  -            list?                                clusterqueues.kueue.x-k8s.io workloads.kueue.x-k8s.io
 gpu_policy limit_range absent
   quota        get,list,watch,delete                LimitRange
 gpu_policy quota absent

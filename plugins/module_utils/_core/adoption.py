@@ -18,6 +18,7 @@ OPTION: t.Final[dict[str, t.Any]] = {
 # Kind -> the role that makes it.
 _ROLES: t.Final = {
     "ClusterPolicy": "gpu_operator",
+    "Kueue": "gpu_policy",
     "NicClusterPolicy": "nvidia_network_operator",
     "NodeFeatureDiscovery": "node_feature_discovery",
 }

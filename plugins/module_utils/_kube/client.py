@@ -93,6 +93,10 @@ class Api(Session):
         """
         return writes.apply(self, manifest, force_conflicts, own, live)
 
+    def foresee(self, manifest: t.Mapping[str, t.Any]) -> None:
+        """Record in check mode an object that the run would create once the cluster serves its kind."""
+        writes.foresee(self, manifest)
+
     def dry_run_apply(self, manifest: t.Mapping[str, t.Any], live: KubeObject) -> KubeObject:
         """Return what the server would make of an apply over live, if a field differs; it stores nothing."""
         return writes.dry_run_apply(self, manifest, live)

@@ -49,6 +49,12 @@ def apply(
     return _record(session, live, outcome, diff.merge_shapes(wanted, diff.shape_of(fields)))
 
 
+def foresee(session: Session, manifest: t.Mapping[str, t.Any]) -> None:
+    wanted: KubeObject = diff.plain(manifest)
+    wanted["metadata"]["labels"] = {**wanted["metadata"].get("labels", {}), **MANAGED_BY}
+    _record(session, None, wanted, wanted)
+
+
 def dry_run_apply(session: Session, manifest: t.Mapping[str, t.Any], live: KubeObject) -> KubeObject:
     wanted: KubeObject = diff.plain(manifest)
     if owned(live):

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import typing as t
 
-# Package -> the role that installs it.
+# Package -> the beginning of the variables with which a role installs it.
 _ROLES: t.Final = {
     "gpu-operator-certified": "gpu_operator",
+    "kueue-operator": "gpu_policy_queue_operator",
     "nfd": "node_feature_discovery",
     "nvidia-network-operator": "nvidia_network_operator",
 }

@@ -159,13 +159,6 @@ def two_flavors(node: KubeObject, flavors: t.Mapping[str, t.Mapping[str, str]]) 
     return found if len(found) > 1 else []
 
 
-def holder(workload: KubeObject) -> str:
-    """Return the ClusterQueue whose quota the Workload holds, or ""."""
-    if conditions.is_true(workload, "Finished"):
-        return ""
-    return str(((workload.get("status") or {}).get("admission") or {}).get("clusterQueue") or "")
-
-
 def title(workload: KubeObject) -> str:
     """Return namespace/name of a Workload."""
     return f"{workload['metadata']['namespace']}/{name(workload)}"
@@ -173,7 +166,7 @@ def title(workload: KubeObject) -> str:
 
 def drained(queues: t.Collection[str], snapshot: Snapshot) -> Readiness:
     """Return ready when no Workload holds quota of these ClusterQueues."""
-    held = [title(one) for one in snapshot["workloads"] if holder(one) in queues]
+    held = [title(one) for one in snapshot["workloads"] if kueue.holder(one) in queues]
     if not held:
         return ready("Empty")
     space, _slash, first = held[0].partition("/")

@@ -129,11 +129,5 @@ def topology_of(live: KubeObject) -> str:
     return str((live.get("spec") or {}).get("topologyName") or "")
 
 
-def flavors_of(live: KubeObject) -> list[str]:
-    """Return the flavors of a live ClusterQueue."""
-    groups = (live.get("spec") or {}).get("resourceGroups") or []
-    return [str(one["name"]) for group in groups for one in group.get("flavors") or []]
-
-
 def _object(version: str, kind: str, metadata: dict[str, str], spec: dict[str, t.Any]) -> KubeObject:
     return {"apiVersion": f"{kueue.GROUP}/{version}", "kind": kind, "metadata": metadata, "spec": spec}

@@ -46,11 +46,19 @@ class QueueParams(t.TypedDict):
     preemption: PreemptionParams | None
 
 
+class InstanceParams(t.TypedDict):
+    """The object Kueue of Red Hat's operator. frameworks: kinds of jobs. namespace: of the operator."""
+
+    frameworks: list[str]
+    namespace: str
+
+
 class GpuQueueParams(StateParams, BusyParams, LockParams):
     """The options of gpu_queue. pools: as gpu_plan returns them. namespaces: what may be created."""
 
     pools: list[dict[str, t.Any]]
     queues: list[QueueParams]
+    instance: InstanceParams | None
     tolerate: bool
     topology: list[str]
     claims: bool

@@ -23,8 +23,8 @@ def no_kueue() -> AcceleratorError:
     """Return the error for a cluster without Kueue."""
     message = f"The cluster does not serve Kueue ({kueue.GROUP}), so there are no queues. {UNCHANGED}"
     remedy = (
-        "Install the operator kueue-operator (Red Hat build of Kueue) and create its object Kueue, named "
-        "cluster, or remove gpu_queues (module option queues)."
+        "Set gpu_policy_queue_operator: true, which installs the Red Hat build of Kueue, or remove "
+        "gpu_queues (module option queues)."
     )
     return AcceleratorError("QUEUE-NO-KUEUE", message, remedy)
 
@@ -145,7 +145,7 @@ def _lenders(
     return found + [
         name(one)
         for one in others
-        if manifest.cohort_of(one) == queue.cohort and flavor in manifest.flavors_of(one)
+        if manifest.cohort_of(one) == queue.cohort and flavor in kueue.flavors_of(one)
     ]
 
 

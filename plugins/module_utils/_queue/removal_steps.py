@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Steps of gpu_queue that remove queues: ask for what ends, stop them, delete them and their flavors."""
+"""Steps of gpu_queue that remove queues: ask for what ends, delete them, their flavors, and Kueue itself."""
 
 from __future__ import annotations
 
@@ -13,23 +13,34 @@ from .._core.objects import KubeObject, name
 from .._core.ownership import owned
 from .._impact import impact
 from .._kube.client import Api, Query
-from . import judge, manifest, refusals, steps
+from .._removal import queues as removal_queues
+from . import instance, instance_steps, judge, manifest, refusals
 from .options import GpuQueueParams
-from .steps import Kinds, Result
+from .served import Kinds, kinds
 
+Result = dict[str, t.Any]
 _POLICY: t.Final = {impact.DRAIN: kueue.HOLD_AND_DRAIN, impact.WAIT: kueue.HOLD}
 
 
 def absent(api: Api, params: GpuQueueParams) -> Result:
     """Delete the queues of the options, and our queues that give away only these pools; return their names.
 
-    Raises AcceleratorError before the first write if Workloads would end.
+    With the option instance, delete the object Kueue too, unless others need it. Raises AcceleratorError
+    before the first write if Workloads would end.
     """
-    served = steps.kinds(api)
-    if served is None:
-        return _result([], [])
+    asked, served = instance.read(params), kinds(api)
+    names, ends = _remove(api, params, served) if served else ([], [])
+    found = {"queues": [{"name": one} for one in names], "ends": list(ends)}
+    if asked is None:
+        return found
+    return {**found, "stays": instance_steps.remove(api, lambda: _needed_by(api, served, names))}
+
+
+def _remove(api: Api, params: GpuQueueParams, served: Kinds) -> tuple[list[str], list[str]]:
+    """Delete the queues. Return their names, and the Workloads that end."""
     flavors = {str(one["name"]) for one in params["pools"]}
-    queues = _chosen(api.list(served.cluster_queue), params, flavors)
+    listed = api.list(served.cluster_queue)
+    queues = removal_queues.going(listed, {one["name"] for one in params["queues"]}, flavors)
     ends = _ask(api, params, served, queues) if queues else []
     names = [name(one) for one in queues]
     for one in api.list(served.local_queue) if queues else []:
@@ -39,25 +50,21 @@ def absent(api: Api, params: GpuQueueParams) -> Result:
         api.delete(served.cluster_queue, name(one))
     gone = _delete_flavors(api, served, queues, flavors)
     _delete_topology(api, served, gone)
-    return _result(names, ends)
+    return names, ends
 
 
-def _chosen(
-    live: t.Iterable[KubeObject], params: GpuQueueParams, flavors: t.Collection[str]
-) -> list[KubeObject]:
-    """Return the ClusterQueues to delete. One of others stays."""
-    named = {one["name"] for one in params["queues"]}
-    return [
-        one
-        for one in live
-        if owned(one) and (name(one) in named or {*manifest.flavors_of(one)} <= {*flavors})
-    ]
+def _needed_by(api: Api, served: Kinds | None, gone: t.Collection[str]) -> list[str]:
+    """Return who needs Kueue without these queues, which a dry run still finds."""
+    if served is None:
+        return []
+    workloads = api.list(served.workload, keep=removal_queues.unfinished)
+    return removal_queues.needed_by(api.list(served.cluster_queue), workloads, gone)
 
 
 def _ask(api: Api, params: GpuQueueParams, served: Kinds, queues: t.Sequence[KubeObject]) -> list[str]:
     """Return the Workloads that end. Stop the queues and wait until none holds quota, if that is wanted."""
     names = {name(one) for one in queues}
-    held = [judge.title(one) for one in api.list(served.workload) if judge.holder(one) in names]
+    held = [judge.title(one) for one in api.list(served.workload) if kueue.holder(one) in names]
     if not held:
         return []
     policy = _POLICY.get(params["on_busy"])
@@ -94,9 +101,9 @@ def _delete_flavors(
     names = {name(one) for one in gone}
     kept: dict[str, list[str]] = {}
     for one in api.list(served.cluster_queue):
-        for flavor in () if name(one) in names else manifest.flavors_of(one):
+        for flavor in () if name(one) in names else kueue.flavors_of(one):
             kept.setdefault(flavor, []).append(name(one))
-    wanted = {*flavors, *(flavor for one in gone for flavor in manifest.flavors_of(one))}
+    wanted = {*flavors, *(flavor for one in gone for flavor in kueue.flavors_of(one))}
     deleted = list[str]()
     for one in api.list(served.flavor):
         if name(one) not in wanted or not owned(one):
@@ -119,7 +126,3 @@ def _delete_topology(api: Api, served: Kinds, gone: t.Collection[str]) -> None:
     users = [one for one in api.list(served.flavor) if manifest.topology_of(one) == manifest.TOPOLOGY]
     if all(name(one) in gone for one in users):
         api.delete(served.topology, manifest.TOPOLOGY)
-
-
-def _result(names: t.Sequence[str], ends: t.Sequence[str]) -> Result:
-    return {"queues": [{"name": one} for one in names], "ends": list(ends)}

@@ -4,36 +4,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import typing as t
 
 from .._catalogue import kueue
-from .._core.errors import KindNotServedError
 from .._core.objects import KubeObject, name, named
 from .._core.ownership import PURPOSE, TEAM, owned
 from .._core.readiness import Grace
 from .._kube.client import Api, Query
-from .._kube.kinds import Kind, known
+from .._kube.kinds import known
 from .._quota import options as quota_options, resource_quota, steps as quota_steps
-from . import handover, judge, manifest, options, refusals
+from . import handover, instance, instance_steps, judge, manifest, options, refusals
 from .options import GpuQueueParams, Queue
+from .served import Kinds, expected, kinds, optional
 
-# Red Hat's operator, which serves this kind, manages the Jobs of namespaces with this label alone.
-RED_HATS: t.Final = "kueue.openshift.io/v1"
+# Red Hat's operator manages the Jobs of namespaces with this label alone.
 MANAGED: t.Final = "kueue.openshift.io/managed"
 GRACE: t.Final = 15.0
 Result = dict[str, t.Any]
-
-
-class Kinds(t.NamedTuple):
-    """The kinds of Kueue in the newest version that the cluster serves."""
-
-    version: str
-    flavor: Kind
-    cluster_queue: Kind
-    local_queue: Kind
-    workload: Kind
-    topology: Kind | None
 
 
 class _Seen(t.NamedTuple):
@@ -48,62 +35,77 @@ class _Seen(t.NamedTuple):
     is_labelled: bool
 
 
-def kinds(api: Api) -> Kinds | None:
-    """Return the kinds of Kueue, or None where the cluster does not serve them."""
-    for version in kueue.VERSIONS:
-        with contextlib.suppress(KindNotServedError):
-            names = (kueue.FLAVOR, kueue.QUEUE, kueue.LOCAL_QUEUE, kueue.WORKLOAD)
-            flavor, queue, local, workload = (api.resolve(f"{kueue.GROUP}/{version}", one) for one in names)
-            topology = _optional(api, f"{kueue.GROUP}/{version}", kueue.TOPOLOGY)
-            return Kinds(version, flavor, queue, local, workload, topology)
-    return None
-
-
-def _optional(api: Api, api_version: str, kind: str) -> Kind | None:
-    """Return a kind that some clusters do not serve in this version, or None."""
-    try:
-        return api.resolve(api_version, kind)
-    except KindNotServedError:
-        return None
-
-
 def present(api: Api, params: GpuQueueParams) -> Result:
     """Bring the queues to the cluster, and wait until they admit Jobs. Return the module's result.
 
-    Raises AcceleratorError before the first write for anything that is in the way.
+    With the option instance, bring Kueue there first. Raises AcceleratorError before the first write for
+    anything that is in the way.
     """
     wanted, levels = options.read(params), options.levels(params)
     handover.refuse(options.pools(params).values(), wanted)
-    if not wanted:
-        return {"queues": [], "handed_over": []}
+    asked = instance.read(params)
+    found = instance_steps.look(api, asked) if asked else None
+    if wanted:
+        return _queues(api, params, wanted, levels, found)
+    result: Result = {"queues": [], "handed_over": []}
+    if found:
+        result["instance"] = instance_steps.keep(api, found, params["adopt"])
+    return result
+
+
+def _queues(
+    api: Api,
+    params: GpuQueueParams,
+    wanted: t.Sequence[Queue],
+    levels: t.Sequence[str],
+    found: instance_steps.Found | None,
+) -> Result:
+    served = kinds(api)
+    if served is None and found is None:
+        raise refusals.no_kueue()
+    now = served or expected()
+    if levels and not now.topology:
+        raise refusals.no_topology()
+    seen = _look(api, now, wanted, levels, found is not None)
+    missing = _check(api, params, now, seen, wanted)
+    result: Result = {}
+    if found:
+        result["instance"] = instance_steps.keep(api, found, params["adopt"])
+    if served is None and not api.check_mode:
+        now = served = _coming(api, levels)
+    _write(api, params, now, seen, wanted, missing, served is not None)
+    queues = seen.queues if api.check_mode else _wait(api, now, wanted)
+    _warn(api, wanted, queues, levels)
+    result["handed_over"] = _hand_over(api, wanted, seen.quotas)
+    result["queues"] = [judge.summarize(one, named(queues, one.name)) for one in wanted]
+    return result
+
+
+def _coming(api: Api, levels: t.Sequence[str]) -> Kinds:
+    """Return the kinds of the Kueue that the task has brought. Raises AcceleratorError."""
     served = kinds(api)
     if served is None:
-        raise refusals.no_kueue()
+        raise instance.not_served()
     if levels and not served.topology:
         raise refusals.no_topology()
-    seen = _look(api, served, wanted, levels)
-    missing = _check(api, params, served, seen, wanted)
-    _write(api, params, served, seen, wanted, missing)
-    queues = seen.queues if api.check_mode else _wait(api, served, wanted)
-    _warn(api, wanted, queues, levels)
-    over = _hand_over(api, wanted, seen.quotas)
-    return {
-        "queues": [judge.summarize(one, named(queues, one.name)) for one in wanted],
-        "handed_over": over,
-    }
+    return served
 
 
-def _look(api: Api, served: Kinds, wanted: t.Sequence[Queue], levels: t.Sequence[str]) -> _Seen:
+def _look(
+    api: Api, served: Kinds, wanted: t.Sequence[Queue], levels: t.Sequence[str], is_red_hats: bool
+) -> _Seen:
+    """Return what is there. The kinds may be those of a Kueue that comes with this task."""
     spaces = {space for one in wanted for space in one.namespaces}
     names = {one.name for one in wanted}
+    local = api.list_if_served(served.local_queue)
     return _Seen(
-        api.list(served.topology) if served.topology and levels else [],
-        api.list(served.flavor),
-        api.list(served.cluster_queue),
-        [one for one in api.list(served.local_queue) if _space(one) in spaces or _queue_of(one) in names],
+        api.list_if_served(served.topology) if served.topology and levels else [],
+        api.list_if_served(served.flavor),
+        api.list_if_served(served.cluster_queue),
+        [one for one in local if _space(one) in spaces or _queue_of(one) in names],
         quota_steps.quotas(api, sorted(spaces)),
         api.list(quota_steps.NAMESPACE, metadata_only=True),
-        _optional(api, RED_HATS, "Kueue") is not None,
+        is_red_hats or optional(api, kueue.RED_HATS, kueue.INSTANCE) is not None,
     )
 
 
@@ -140,7 +142,7 @@ def _missing(params: GpuQueueParams, seen: _Seen, wanted: t.Sequence[Queue]) -> 
 
 def _cohorts(api: Api, served: Kinds) -> set[str]:
     """Return the names of the Cohort objects."""
-    kind = _optional(api, f"{kueue.GROUP}/{served.version}", "Cohort")
+    kind = optional(api, f"{kueue.GROUP}/{served.version}", "Cohort")
     return {name(one) for one in api.list(kind, metadata_only=True)} if kind else set()
 
 
@@ -176,7 +178,9 @@ def _write(
     seen: _Seen,
     wanted: t.Sequence[Queue],
     missing: t.Sequence[str],
+    is_served: bool,
 ) -> None:
+    """Write what differs. is_served: the cluster has the kinds; otherwise check mode foresees the objects."""
     managed = {MANAGED: "true"} if seen.is_labelled else {}
     for space in missing:
         metadata = {"name": space, "labels": {PURPOSE: TEAM, **managed}}
@@ -185,6 +189,9 @@ def _write(
     if seen.is_labelled:
         _label(api, seen, wanted)
     for obj in _objects(params, served, wanted):
+        if not is_served:
+            api.foresee(obj)
+            continue
         api.apply(obj, force_conflicts=params["adopt"] == "take", live=_live(seen, obj))
     for one in wanted:
         _take_back(api, served, one, seen.local)

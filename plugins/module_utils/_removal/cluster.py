@@ -7,6 +7,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
+from .._catalogue import kueue
 from .._catalogue.well_known import GPU_PRESENT, NIC_DRIVER_WAITS, NVIDIA
 from .._core.objects import KubeObject, name
 from .._core.ownership import owned, pool_label, pool_of
@@ -17,10 +18,13 @@ from .._nodes.taints import matches
 GPU: t.Final = "gpu_operator"
 NETWORK: t.Final = "nvidia_network_operator"
 NFD: t.Final = "node_feature_discovery"
+# The role that installs the operator of Kueue.
+KUEUE: t.Final = "gpu_policy"
 TITLES: t.Final = {
     GPU: "the GPU operator with its stack",
     NETWORK: "the NVIDIA network operator with its stack",
     NFD: "Node Feature Discovery",
+    KUEUE: "the Red Hat build of Kueue",
 }
 # Kinds whose operands each operator brings.
 STACKS: t.Final = {
@@ -28,7 +32,12 @@ STACKS: t.Final = {
     NETWORK: ("NicClusterPolicy",),
     NFD: ("NodeFeatureDiscovery",),
 }
-PACKAGES: t.Final = {GPU: "gpu-operator-certified", NETWORK: "nvidia-network-operator", NFD: "nfd"}
+PACKAGES: t.Final = {
+    GPU: "gpu-operator-certified",
+    NETWORK: "nvidia-network-operator",
+    NFD: "nfd",
+    KUEUE: kueue.PACKAGE,
+}
 _OPERANDS: t.Final = "nvidia.com/gpu.deploy.operands"
 _RDMA: t.Final = "rdma/"
 
@@ -46,7 +55,8 @@ class Cluster:
 
     machines: those that belong to a pool. customs: part -> its custom resources, ours and foreign ones.
     subscriptions: part -> Subscriptions in its namespace, and those of its package elsewhere. modules: of
-    KMM. csvs: no copies. daemonsets: those that select nodes by labels of Node Feature Discovery.
+    KMM. csvs: no copies. daemonsets: those that select nodes by labels of Node Feature Discovery. queues,
+    workloads: ClusterQueues, and Workloads of Kueue that have not ended.
     """
 
     sets: list[KubeObject] = field(default_factory=list)
@@ -57,6 +67,8 @@ class Cluster:
     modules: list[KubeObject] = field(default_factory=list)
     csvs: list[KubeObject] = field(default_factory=list)
     daemonsets: list[KubeObject] = field(default_factory=list)
+    queues: list[KubeObject] = field(default_factory=list)
+    workloads: list[KubeObject] = field(default_factory=list)
 
     def has(self, part: str) -> bool:
         """Return True if this collection made something of the part."""

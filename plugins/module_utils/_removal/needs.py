@@ -11,7 +11,8 @@ from .._catalogue.well_known import FEATURE
 from .._core.adoption import keeper
 from .._core.objects import KubeObject, name, number_of
 from .._core.ownership import owned
-from .cluster import GPU, NETWORK, NFD, STACKS, TITLES, Cluster, GoingPool, other_nodes, other_pools
+from . import queues
+from .cluster import GPU, KUEUE, NETWORK, NFD, STACKS, TITLES, Cluster, GoingPool, other_nodes, other_pools
 
 # Labels of a node that do not come from Node Feature Discovery.
 _PLAIN: t.Final = (
@@ -22,7 +23,11 @@ _PLAIN: t.Final = (
 )
 _NFD_GROUPS: t.Final = ("nfd.openshift.io", "nfd.k8s-sigs.io")
 _SHOWN: t.Final = 5
-OPERATORS: t.Final = {GPU: "the GPU operator", NETWORK: "the NVIDIA network operator"}
+OPERATORS: t.Final = {
+    GPU: "the GPU operator",
+    NETWORK: "the NVIDIA network operator",
+    KUEUE: "the operator of the Red Hat build of Kueue",
+}
 OPERATOR: t.Final = "operator"
 ALL: t.Final = "all"
 
@@ -49,11 +54,16 @@ class Stay(t.NamedTuple):
 
 
 class Request(t.NamedTuple):
-    """What is to be removed. parts: shared parts. nodes: those of the pools and their Machines."""
+    """What is to be removed. parts: shared parts. nodes: those of the pools and their Machines.
+
+    queues: names of queues. waits: the removal waits for what uses GPUs.
+    """
 
     pools: list[GoingPool]
     parts: t.Collection[str]
     nodes: t.Collection[str]
+    queues: t.Collection[str] = ()
+    waits: bool = False
 
 
 def stays(cluster: Cluster, asked: Request) -> list[Stay]:
@@ -65,6 +75,8 @@ def stays(cluster: Cluster, asked: Request) -> list[Stay]:
     }
     if NFD in asked.parts and cluster.has(NFD) and (needs := _of_nfd(cluster, asked, found)):
         found[NFD] = Stay(NFD, ALL, needs)
+    if KUEUE in asked.parts and cluster.has(KUEUE) and (stay := _of_kueue(cluster, asked)):
+        found[KUEUE] = stay
     return list(found.values())
 
 
@@ -96,6 +108,16 @@ def _foreign(obj: KubeObject) -> str:
     place = obj["metadata"].get("namespace")
     title = f"{obj['kind']} {place}/{name(obj)}" if place else f"{obj['kind']} {name(obj)}"
     return f"{title} (made by {keeper(obj)})"
+
+
+def _of_kueue(cluster: Cluster, asked: Request) -> Stay | None:
+    """Return why Kueue or its operator stays: nobody else takes the finalizers of queues and Workloads."""
+    gone = queues.going(cluster.queues, asked.queues, {pool.name for pool in asked.pools})
+    needs = queues.needed_by(cluster.queues, cluster.workloads, {name(one) for one in gone}, asked.waits)
+    theirs = [_foreign(one) for one in cluster.customs.get(KUEUE, ()) if not owned(one)]
+    if needs:
+        return Stay(KUEUE, ALL, [*needs, *theirs])
+    return Stay(KUEUE, OPERATOR, theirs) if theirs else None
 
 
 def _of_nfd(cluster: Cluster, asked: Request, stacks: t.Mapping[str, Stay]) -> list[str]:

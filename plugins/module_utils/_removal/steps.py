@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import contextlib
 import typing as t
+from dataclasses import replace
 
+from .._catalogue import kueue
 from .._core.errors import KindNotServedError
 from .._core.objects import KubeObject, name, number_of
 from .._core.ownership import POOL, owned, pool_of
@@ -18,13 +20,14 @@ from .._nfd import features as nfd_features, groups, rules as nfd_rules
 from .._nodes import drain, drain_steps
 from .._nodes.drain_judge import Rules
 from .._olm import csv as olm_csv
-from . import cluster as removal_cluster, ends as removal_ends, needs
-from .cluster import GPU, NETWORK, NFD, PACKAGES, STACKS, TITLES, Cluster, GoingPool
+from . import cluster as removal_cluster, ends as removal_ends, needs, queues
+from .cluster import GPU, KUEUE, NETWORK, NFD, PACKAGES, STACKS, TITLES, Cluster, GoingPool
 from .ends import BY_DRAIN, BY_STACK, Loss
 from .needs import ALL, Request, Stay
 
-Part = t.Literal["gpu_operator", "nvidia_network_operator", "node_feature_discovery"]
+Part = t.Literal["gpu_operator", "nvidia_network_operator", "node_feature_discovery", "gpu_policy"]
 _NOT_COPIED: t.Final = "!olm.copiedFrom"
+_INSTANCE: t.Final = Kind(kueue.RED_HATS, kueue.INSTANCE, "kueues", False)
 
 
 class GpuRemovalParams(WaitParams):
@@ -37,6 +40,8 @@ class GpuRemovalParams(WaitParams):
     gpu_namespace: str
     network_namespace: str
     nfd_namespace: str
+    kueue_namespace: str
+    queues: list[str]
     on_busy: t.Literal["fail", "drain", "wait"]
     delete_emptydir: bool
     force: bool
@@ -54,7 +59,8 @@ def check(api: Api, params: GpuRemovalParams) -> dict[str, t.Any]:
     of_machines = removal_cluster.nodes_of_machines(machines)
     drained = of_machines if params["machines"] else {}
     selected = {**of_machines, **removal_cluster.nodes_of_pools(cluster, pools)}
-    asked = Request(pools, params["parts"], selected)
+    waits = params["on_busy"] == "wait"
+    asked = Request(pools, params["parts"], selected, params["queues"], waits)
     stays = needs.stays(cluster, asked)
     losses = {node: Loss(f"pool {pool} loses the node", BY_DRAIN) for node, pool in drained.items()}
     served = [part for part in (GPU, NETWORK) if _stack_goes(cluster, params["parts"], stays, part)]
@@ -71,7 +77,7 @@ def check(api: Api, params: GpuRemovalParams) -> dict[str, t.Any]:
         problem.facts.update(facts)
         problem.evidence = [*facts["table"], *problem.evidence]
         raise problem
-    if params["on_busy"] == "wait":
+    if waits:
         _wait(api, {node: loss for node, loss in losses.items() if loss.by == BY_STACK})
     return facts
 
@@ -100,7 +106,7 @@ def _removes(
             counted = f"{number_of(len(sets), 'machine set')}, {number_of(len(machines), 'machine')}"
             found.append(f"pool {pool.name} ({counted})")
     kept = {stay.part: stay.keeps for stay in stays}
-    for part in (GPU, NETWORK, NFD):
+    for part in (GPU, NETWORK, NFD, KUEUE):
         ours = [f"{one['kind']} {name(one)}" for one in cluster.customs.get(part, ()) if owned(one)]
         if part not in parts or not cluster.has(part) or kept.get(part) == ALL:
             continue
@@ -139,22 +145,37 @@ def read(api: Api, params: GpuRemovalParams) -> Cluster:
         NETWORK: params["network_namespace"],
         NFD: params["nfd_namespace"],
     }
+    if KUEUE in parts:
+        spaces[KUEUE] = params["kueue_namespace"]
     csvs = api.list_if_served(known("ClusterServiceVersion"), labels=_NOT_COPIED)
     customs = {part: _customs(api, part, spaces[part], csvs) for part in (GPU, NETWORK)}
-    subscriptions = _subscriptions(api, spaces)
+    seen = replace(seen, customs=customs, subscriptions=_subscriptions(api, spaces))
+    if KUEUE in parts:
+        seen = replace(
+            seen,
+            customs={**seen.customs, KUEUE: api.list_if_served(_INSTANCE)},
+            queues=_of_kueue(api, kueue.QUEUE, "clusterqueues"),
+            workloads=_of_kueue(api, kueue.WORKLOAD, "workloads", queues.unfinished),
+        )
     if NFD not in parts:
-        return Cluster(seen.sets, seen.machines, seen.nodes, customs, subscriptions)
-    others = [one for one in csvs if one["metadata"]["namespace"] not in spaces.values()]
-    return Cluster(
-        seen.sets,
-        seen.machines,
-        seen.nodes,
-        {**customs, NFD: _nfd(api, spaces)},
-        subscriptions,
-        api.list_if_served(known("Module")),
-        others,
-        _daemonsets(api, set(spaces.values())),
+        return seen
+    return replace(
+        seen,
+        customs={**seen.customs, NFD: _nfd(api, spaces)},
+        modules=api.list_if_served(known("Module")),
+        csvs=[one for one in csvs if one["metadata"]["namespace"] not in spaces.values()],
+        daemonsets=_daemonsets(api, set(spaces.values())),
     )
+
+
+def _of_kueue(
+    api: Api, kind: str, plural: str, keep: t.Callable[[KubeObject], KubeObject | None] | None = None
+) -> list[KubeObject]:
+    """Return the objects of a kind of Kueue, in the newest version that the cluster serves."""
+    for version in kueue.VERSIONS:
+        with contextlib.suppress(KindNotServedError):
+            return api.list(Kind(f"{kueue.GROUP}/{version}", kind, plural, False), keep=keep)
+    return []
 
 
 def _subscriptions(api: Api, spaces: t.Mapping[str, str]) -> dict[str, list[KubeObject]]:

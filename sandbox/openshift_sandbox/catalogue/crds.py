@@ -66,6 +66,11 @@ def kueue_crds() -> list[Crd]:
     return _own("kueue")
 
 
+def cert_manager_crds() -> list[Crd]:
+    """Return the CRDs of cert-manager that other operators look for."""
+    return _own("cert-manager")
+
+
 def overlaid(crd: Crd) -> Crd:
     """Return a CRD together with the fields that a newer release of its operator has."""
     path = OWN / "overlays" / f"{crd['metadata']['name']}.yml"

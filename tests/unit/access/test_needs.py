@@ -23,6 +23,7 @@ PLACES: t.Final = {
     "nfd": ["nfd"],
     "gpu": ["gpu"],
     "nic": ["nic"],
+    "kueue": ["kueue"],
     "kmm": ["kmm"],
     "quota": ["team-a", "team-b"],
     "claims": ["team-a"],
@@ -36,6 +37,7 @@ LEASE: t.Final = {
 READS: t.Final = {Need("get", "coordination.k8s.io", "leases", "default")}
 REPORTS: t.Final = ("drift",)
 
+WITH_KUEUE: t.Final = (("patch", "installplans"), ("delete", "clusterserviceversions"))
 # All parts with two words.
 DETAILS: t.Final = [title for title in needs.TABLE if " " in title]
 
@@ -86,6 +88,19 @@ def test_what_a_pool_asks_for_decides_on_rights(pool: dict[str, t.Any], resource
     assert resource not in {need.resource for need in of("enable_gpus")}
     assert resource in {need.resource for need in of("enable_gpus", *details) if need.verb == "create"}
     assert resource in {need.resource for need in of("remove_gpus", *details) if need.verb == "delete"}
+
+
+def test_the_operator_of_kueue_needs_rights_in_its_namespace() -> None:
+    group = "operators.coreos.com"
+    approves, removes = (Need(verb, group, one, "kueue") for verb, one in WITH_KUEUE)
+    instance = Need("create", "kueue.openshift.io", "kueues")
+    assert {approves, instance} & set(of("enable_gpus")) == set()
+    assert {approves, instance} <= set(of("enable_gpus", *needs.QUEUE_OPERATOR))
+    assert removes in of("remove_gpus", *needs.QUEUE_OPERATOR)
+    assert removes not in of("remove_gpus")
+    assert "kueue" not in {need.namespace for need in of("enable_gpus", *needs.QUEUES)}
+    assert "kueue" not in needs.by_place("remove_pool"), "another pool may have queues"
+    assert "kueue" in needs.by_place("enable_gpus")
 
 
 def test_spare_devices_need_deployments_and_policies_need_their_kinds() -> None:

@@ -54,6 +54,7 @@ PARAMS: t.Final[Data] = {
     "pools": [],
     "backend": "clusterpolicy",
     "nic": False,
+    "queue_operator": False,
     "queues": False,
     "cluster_quotas": False,
     "approve_csrs": False,
@@ -61,6 +62,7 @@ PARAMS: t.Final[Data] = {
     "nfd_namespace": "openshift-nfd",
     "gpu_namespace": "nvidia-gpu-operator",
     "nic_namespace": "nvidia-network-operator",
+    "kueue_namespace": "openshift-kueue-operator",
     "validation_namespace": "gpu-validation",
     "spare_namespace": "gpu-spare",
     "admission": False,
@@ -119,6 +121,7 @@ def test_the_role_of_the_result_is_enough_and_each_of_its_rules_is_needed(is_inc
 EVERYTHING: t.Final[Data] = {
     "nic": True,
     "queues": True,
+    "queue_operator": True,
     "cluster_quotas": True,
     "approve_csrs": True,
     "admission": True,

@@ -21,6 +21,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._queue.opti
 Data = dict[str, t.Any]
 GPU: t.Final = "nvidia.com/gpu"
 GROUP: t.Final = "kueue.x-k8s.io"
+INSTANCE: t.Final = Kind("kueue.openshift.io/v1", "Kueue", "kueues", False)
+ISSUER: t.Final = Kind("cert-manager.io/v1", "Issuer", "issuers")
 TAINT: t.Final = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
 
 
@@ -77,6 +79,7 @@ def params(*queues: Data, **given: t.Any) -> GpuQueueParams:
         "on_busy": "fail",
         "pools": pools(),
         "queues": list(queues),
+        "instance": None,
         "tolerate": True,
         "topology": [],
         "claims": False,
@@ -111,33 +114,61 @@ class Clock(FakeClock):
 
 
 class World:
-    """A cluster with Kueue. is_slow: Kueue does not look at its objects, and requeues nothing."""
+    """A cluster with Kueue. is_slow: Kueue does not look at its objects, and requeues nothing.
 
-    def __init__(self, *objects: KubeObject, version: str = "v1beta2", red_hat: bool = False) -> None:
-        self.server = FakeServer("Namespace", "Node", "ResourceQuota", "Pod")
-        self.version, self.is_slow = f"{GROUP}/{version}", False
+    has_kueue: it serves Kueue's kinds; otherwise Red Hat's operator brings them with its object. The operator
+    needs cert-manager, and does not work while is_stuck.
+    """
+
+    def __init__(
+        self,
+        *objects: KubeObject,
+        version: str = "v1beta2",
+        red_hat: bool = False,
+        has_kueue: bool = True,
+        cert_manager: bool = True,
+    ) -> None:
+        self.server = FakeServer("Namespace", "Node", "ResourceQuota", "Pod", "Deployment")
+        self.version, self.is_slow, self.is_stuck = f"{GROUP}/{version}", False, False
         self.clock = Clock()
-        kinds = [
-            Kind(self.version, "ClusterQueue", "clusterqueues", False),
-            Kind(self.version, "ResourceFlavor", "resourceflavors", False),
-            Kind(self.version, "LocalQueue", "localqueues", True),
-            Kind(self.version, "Workload", "workloads", True),
-            Kind(self.version, "Cohort", "cohorts", False),
-            Kind(self.version, "Topology", "topologies", False),
-        ]
-        kinds += [Kind("kueue.openshift.io/v1", "Kueue", "kueues", False)] if red_hat else []
-        for kind in kinds:
-            self.server.served[kind.api_version, kind.plural] = kind
+        if has_kueue:
+            self._serve()
+        if red_hat:
+            self.add(INSTANCE, *([ISSUER] if cert_manager else []))
         for name in ("default", "team-a", "team-b"):
             self.server.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
         for one in objects:
             self.server.put(one)
         self.server.request = self.answer
 
+    def _serve(self) -> None:
+        self.add(
+            Kind(self.version, "ClusterQueue", "clusterqueues", False),
+            Kind(self.version, "ResourceFlavor", "resourceflavors", False),
+            Kind(self.version, "LocalQueue", "localqueues", True),
+            Kind(self.version, "Workload", "workloads", True),
+            Kind(self.version, "Cohort", "cohorts", False),
+            Kind(self.version, "Topology", "topologies", False),
+        )
+
+    def add(self, *kinds: Kind) -> None:
+        for kind in kinds:
+            self.server.served[kind.api_version, kind.plural] = kind
+
+    def _operate(self) -> None:
+        """Do what Red Hat's operator does with its object."""
+        for one in self.all("kueues"):
+            is_new = not one.get("status")
+            one["status"] = {"conditions": [{"type": "Available", "status": "True"}]}
+            if is_new:
+                self._serve()
+
     def answer(self, method: str, url: str, body: bytes | None = None, **more: t.Any) -> Answer:
         answered = self.server.answer(method, url, body, **more)
         if method != "GET" and not self.is_slow:
             self._reconcile()
+        if method != "GET" and not self.is_stuck:
+            self._operate()
         is_real = method == "PATCH" and "/clusterqueues/" in url and "dryRun" not in url
         if (
             is_real

@@ -11,10 +11,12 @@ import pytest
 from unit.engine import FakeClock
 from unit.queue.builders import GPU, params, queue, share, workload
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import kueue
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._queue import judge, options
 
 Data = dict[str, t.Any]
+FINISHED: t.Final = {"type": "Finished", "status": "True"}
 
 
 def wanted(**given: t.Any) -> options.Queue:
@@ -106,8 +108,9 @@ def test_a_queue_that_uses_more_than_it_may() -> None:
 
 def test_who_holds_quota() -> None:
     held = workload("job-a", "research")
-    assert judge.holder(held) == "research"
-    assert judge.holder({**held, "status": {}}) == ""
+    assert kueue.holder(held) == "research"
+    assert kueue.holder({**held, "status": {}}) == ""
+    assert kueue.holder({"status": {**held["status"], "conditions": [FINISHED]}}) == ""
     waiting = judge.drained({"research"}, {"workloads": [held]})
     assert waiting.code == "QUEUE-BUSY"
     assert waiting.details == ("team-a/job-a",)

@@ -10,6 +10,7 @@ import typing as t
 import pytest
 from unit.queue.builders import GPU, existing, params, pools, queue, share
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import kueue
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
 from ansible_collections.accelerators.openshift.plugins.module_utils._queue import manifest, options
 
@@ -101,8 +102,8 @@ def test_a_queue_says_who_may_use_it_and_what_it_preempts() -> None:
 
 def test_what_a_live_queue_says() -> None:
     groups = [{"flavors": [{"name": "a"}]}, {"flavors": [{"name": "b"}]}]
-    assert manifest.flavors_of({"spec": {"resourceGroups": groups}}) == ["a", "b"]
-    assert manifest.flavors_of({}) == []
+    assert kueue.flavors_of({"spec": {"resourceGroups": groups}}) == ["a", "b"]
+    assert kueue.flavors_of({}) == []
     assert manifest.cohort_of({"spec": {"cohort": "old"}}) == "old"
     assert manifest.cohort_of({"spec": {"cohortName": "new"}}) == "new"
     assert manifest.cohort_of({}) == ""

@@ -63,6 +63,8 @@ def params(*pools: Data, **more: t.Any) -> GpuRemovalParams:
         "gpu_namespace": "nvidia-gpu-operator",
         "network_namespace": "nvidia-network-operator",
         "nfd_namespace": "openshift-nfd",
+        "kueue_namespace": "openshift-kueue-operator",
+        "queues": [],
         "on_busy": "fail",
         "delete_emptydir": False,
         "force": False,

@@ -187,10 +187,16 @@ QUEUE: t.Final = (
         "Set `namespaces` of the queue to namespaces of teams.",
     ),
     Code(
+        "QUEUE-NO-CERT-MANAGER",
+        "Red Hat's operator of Kueue needs cert-manager, and the cluster does not serve it.",
+        "Run `ansible localhost -m accelerators.openshift.olm_operator -a "
+        "'name=openshift-cert-manager-operator namespace=cert-manager-operator source=redhat-operators'`.",
+    ),
+    Code(
         "QUEUE-NO-KUEUE",
         "The cluster does not serve Kueue.",
-        "Install the operator kueue-operator (Red Hat build of Kueue) and create its object Kueue, named "
-        "cluster, or remove `gpu_queues` (module option `queues`).",
+        "Set `gpu_policy_queue_operator: true`, which installs the Red Hat build of Kueue, or remove "
+        "`gpu_queues` (module option `queues`).",
     ),
     Code(
         "QUEUE-NO-TOPOLOGY",
@@ -201,6 +207,11 @@ QUEUE: t.Final = (
         "QUEUE-NOT-ACTIVE",
         "Kueue did not look at the queues within `wait_timeout`.",
         "Run `oc logs -n openshift-kueue-operator deployment/kueue-controller-manager`.",
+    ),
+    Code(
+        "QUEUE-NOT-AVAILABLE",
+        "Red Hat's operator did not make Kueue available within `wait_timeout`.",
+        "Run `oc logs -n openshift-kueue-operator deployment/openshift-kueue-operator`.",
     ),
     Code(
         "QUEUE-QUOTA",
@@ -218,6 +229,11 @@ QUEUE: t.Final = (
         "QUEUE-TWO-FLAVORS",
         "A node belongs to two pools of the queues, so its GPUs would be given away twice.",
         "Set `node_selector` of one of the pools so that it selects other nodes.",
+    ),
+    Code(
+        "QUEUE-TWO-KUEUES",
+        "Another Kueue runs in the cluster, and Red Hat's operator would bring a second one.",
+        "Remove that Kueue, or set `gpu_policy_queue_operator: false` (module option `instance`) to use it.",
     ),
     Code(
         "QUEUE-TWO-QUOTAS",

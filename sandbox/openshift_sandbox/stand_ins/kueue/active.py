@@ -12,6 +12,7 @@ from __future__ import annotations
 from openshift_sandbox.programs import kueue
 from openshift_sandbox.stand_ins.core.conditions import Condition, condition, merged
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.kueue import operator
 
 
 def cluster_queue(queue: Object, flavors: set[str]) -> Condition:
@@ -43,12 +44,19 @@ def _is_active(queue: Object) -> bool:
 
 
 def plays(cluster: Cluster) -> bool:
-    """Return whether the stand-in works: the CRDs are there, and the real Kueue does not run."""
-    return cluster.served("ClusterQueue") and not kueue.wanted(cluster.scenario)
+    """Return whether the stand-in works: the CRDs are there, and the real Kueue does not run.
+
+    Where there is Red Hat's operator, Kueue runs only while its object is available, except in scenarios that
+    have Kueue from the start.
+    """
+    if not cluster.served("ClusterQueue") or kueue.wanted(cluster.scenario):
+        return False
+    has_kueue = bool(cluster.scenario.cluster.get("kueue"))
+    return has_kueue or not cluster.served("Kueue") or operator.brings(cluster)
 
 
 class ActiveQueues(Reconciler):
-    kinds = ("ClusterQueue", "LocalQueue", "ResourceFlavor")
+    kinds = ("ClusterQueue", "Kueue", "LocalQueue", "ResourceFlavor")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         if not plays(cluster):

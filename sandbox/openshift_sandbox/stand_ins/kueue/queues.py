@@ -50,7 +50,7 @@ def admission(queue: Object) -> Object:
 
 
 class Queues(Reconciler):
-    kinds = ("ClusterQueue", "Job", "LocalQueue", "Workload")
+    kinds = ("ClusterQueue", "Job", "Kueue", "LocalQueue", "Workload")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         if not plays(cluster):

@@ -9,6 +9,7 @@ import typing as t
 
 from openshift_sandbox.stand_ins.core.loop import Reconciler
 from openshift_sandbox.stand_ins.kueue.active import ActiveQueues
+from openshift_sandbox.stand_ins.kueue.operator import KueueOperator
 from openshift_sandbox.stand_ins.kueue.queues import Queues
 
-RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (Queues, ActiveQueues)
+RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (KueueOperator, Queues, ActiveQueues)

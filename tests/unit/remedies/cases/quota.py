@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The variables of quotas that others change or that span namespaces, and of topologies, end the failures."""
+"""The variables of quotas of others or of many namespaces, of topologies and of Kueue end the failures."""
 
 from __future__ import annotations
 
@@ -50,7 +50,22 @@ def queue(options: Options, is_served: bool = True) -> str | None:
     return ensured("gpu_queue", world.api(), {"pools": planned(), "queues": [RESEARCH], **options})
 
 
+def brought(options: Options) -> str | None:
+    """Make a queue where Red Hat's operator is installed, and has no object."""
+    world = Kueue(red_hat=True, has_kueue=False)
+    return ensured("gpu_queue", world.api(), {"pools": planned(), "queues": [RESEARCH], **options})
+
+
+def upstreams(options: Options) -> str | None:
+    """Make a queue where upstream's release of Kueue runs."""
+    metadata = {"name": "kueue-controller-manager", "namespace": "kueue-system"}
+    world = Kueue({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata}, red_hat=True)
+    return ensured("gpu_queue", world.api(), {"pools": planned(), "queues": [RESEARCH], **options})
+
+
 CASES: t.Final[Cases] = {
+    ("QUEUE-NO-KUEUE", "gpu_policy_queue_operator"): Case("gpu_queue", brought),
+    ("QUEUE-TWO-KUEUES", "gpu_policy_queue_operator"): Case("gpu_queue", upstreams, before="true"),
     ("QUOTA-FOREIGN", "gpu_policy_adopt"): Case("gpu_quota", foreign),
     ("QUOTA-COUNTS-NOTHING", "gpu_policy_adopt"): Case("gpu_quota", voided),
     ("QUOTA-CLUSTER", "gpu_cluster_quotas"): Case(

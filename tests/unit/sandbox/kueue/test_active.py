@@ -13,7 +13,7 @@ from unit.sandbox.fake_api import World
 from unit.sandbox.gpu_operator.builders import make
 
 from openshift_sandbox.catalogue import crds
-from openshift_sandbox.stand_ins.kueue import active
+from openshift_sandbox.stand_ins.kueue import active, operator
 from openshift_sandbox.stand_ins.kueue.active import ActiveQueues
 from openshift_sandbox.stand_ins.kueue.queues import VERSION
 
@@ -27,7 +27,7 @@ def world(tmp_path: Path) -> World:
 
 def with_queues(folder: Path, **scenario: t.Any) -> World:
     """Return a cluster with a queue whose flavor is missing, and its LocalQueue."""
-    made = make(ActiveQueues(), directory=folder, **scenario)
+    made = make(ActiveQueues(), directory=folder, **{"cluster": {"kueue": True}, **scenario})
     for crd in crds.kueue_crds():
         made.api.create(crd | {"status": {"conditions": [{"type": "Established", "status": "True"}]}})
     group = {"coveredResources": ["nvidia.com/gpu"], "flavors": [{"name": "a100"}]}
@@ -66,6 +66,18 @@ def test_a_stopped_queue_is_not_active(world: World) -> None:
 def test_the_real_kueue_is_left_alone(tmp_path: Path) -> None:
     world = with_queues(tmp_path, cluster={"kueue": "real"})
     assert "status" not in world.api.get("ClusterQueue", "gpus")
+
+
+def test_kueue_works_while_its_operator_has_it_available(tmp_path: Path) -> None:
+    world = with_queues(tmp_path, cluster={})
+    assert "status" not in world.api.get("ClusterQueue", "gpus")
+    world.api.create({"apiVersion": operator.API_VERSION, "kind": "Kueue", "metadata": {"name": "cluster"}})
+    world.settle(2)
+    assert "status" not in world.api.get("ClusterQueue", "gpus")
+    available = {"status": {"conditions": [{"type": "Available", "status": "True"}]}}
+    world.api.patch(operator.API_VERSION, "kueues", "cluster", None, available, "status")
+    world.settle(2)
+    assert seen(world) == [("False", "FlavorNotFound"), ("False", "ClusterQueueIsInactive")]
 
 
 def test_the_words_are_kueues() -> None:

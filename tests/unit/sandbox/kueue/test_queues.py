@@ -21,7 +21,7 @@ Object = dict[str, t.Any]
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     """Return a cluster with a queue, its LocalQueue and a suspended Job."""
-    made = make(Queues(), directory=tmp_path)
+    made = make(Queues(), directory=tmp_path, cluster={"kueue": True})
     for crd in crds.kueue_crds():
         made.api.create(crd | {"status": {"conditions": [{"type": "Established", "status": "True"}]}})
     flavor = {"name": "a100", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": 8}]}
