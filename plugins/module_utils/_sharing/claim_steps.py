@@ -134,9 +134,9 @@ def _remove(api: Api, params: GpuSharingParams, doomed: t.Sequence[KubeObject]) 
         raise impact.refusal(found, BUSY)
     for one in found:
         api.warn(f"{one.line} (on_busy: {params['on_busy']}).")
-    for one in doomed:
+    for claim in doomed:
         # The claim goes first: no new pod gets one that is being deleted.
-        api.delete(CLAIM, name(one), one["metadata"]["namespace"], wait=False)
+        api.delete(CLAIM, name(claim), claim["metadata"]["namespace"], wait=False)
     if doomed and not api.check_mode:
         for text in filter(None, map(api.evict, users)):
             api.warn(text)
