@@ -143,16 +143,6 @@ class Api(Session):
 
         return removals.delete(self, kind, name, namespace, owned_only, wait, grace, orphan)
 
-    def evict(self, pod: KubeObject) -> str:
-        """Ask the pod to end, in one request to the eviction API, as a drain does.
-
-        Return what a disruption budget, a webhook or a busy server says against it, in its own words, or ""
-        if the pod ends or is gone.
-        """
-        from . import removals
-
-        return removals.evict(self, pod)
-
     def wait(
         self,
         queries: t.Mapping[str, Query],

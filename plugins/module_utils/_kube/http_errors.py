@@ -88,16 +88,6 @@ def may_stay(method: str, status: int, body: t.Any) -> bool:
     return method != "GET" and status == 500 and is_status and not about_server
 
 
-def budgets(body: t.Any) -> list[str]:
-    """Return what disruption budgets say against an eviction; its status is that of a busy server."""
-    causes = ((body.get("details") or {}) if isinstance(body, dict) else {}).get("causes") or ()
-    return [
-        str(cause.get("message") or text_of(body))
-        for cause in causes
-        if cause.get("reason") == "DisruptionBudget"
-    ]
-
-
 def is_unsettled(status: int, body: t.Any) -> bool:
     """Return True for a refusal that a starting API server gives everybody: it has not read its roles yet."""
     return status == 401 or (status == 403 and _NO_ROLE in text_of(body))

@@ -89,15 +89,6 @@ def judge(csv: KubeObject | None, name: str) -> Readiness:
     )
 
 
-def owned_kinds(csv: KubeObject) -> list[tuple[str, str, str]]:
-    """Return (API version, kind, plural) of each custom resource that the operator owns."""
-    found = []
-    for one in ((csv.get("spec") or {}).get("customresourcedefinitions") or {}).get("owned") or []:
-        plural, _dot, group = str(one["name"]).partition(".")
-        found.append((f"{group}/{one['version']}", str(one["kind"]), plural))
-    return found
-
-
 _REMEDIES = {
     "UnsupportedOperatorGroup": "Set install_mode to one that the operator supports.",
     "TooManyOperatorGroups": "Keep one OperatorGroup in the namespace.",

@@ -76,6 +76,7 @@ STEPS = {
     "_nfd/removal",
     "_nfd/steps",
     "_nodes/drain_steps",
+    "_nodes/evictions",
     "_olm/busy",
     "_olm/driver_change",
     "_olm/elsewhere",
