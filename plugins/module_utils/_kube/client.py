@@ -93,10 +93,6 @@ class Api(Session):
         """
         return writes.apply(self, manifest, force_conflicts, own, live)
 
-    def dry_run_apply(self, manifest: t.Mapping[str, t.Any], live: KubeObject) -> KubeObject:
-        """Return what the server would make of an apply over live, if a field differs; it stores nothing."""
-        return writes.dry_run_apply(self, manifest, live)
-
     def merge_patch(
         self,
         kind: Kind,
@@ -161,9 +157,3 @@ class Api(Session):
         from . import wait
 
         return wait.wait(self, queries, judge, stage, settle, on_timeout_code, since)
-
-    def wait_gone(self, kind: Kind, deleted: KubeObject) -> None:
-        """Wait until the deleted object has disappeared. Raises WaitTimeoutError."""
-        from . import removals
-
-        removals.wait_gone(self, kind, deleted)

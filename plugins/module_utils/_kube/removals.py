@@ -32,7 +32,6 @@ def delete(
     grace: int | None,
     orphan: bool,
 ) -> bool:
-    """Return True if there was something of ours to delete; see Api.delete."""
     try:
         live = reads.get(session, kind, name, namespace)
     except KindNotServedError:
@@ -78,7 +77,6 @@ def _shown_of_deleted(live: KubeObject) -> KubeObject:
 
 
 def wait_gone(session: Session, kind: Kind, deleted: KubeObject) -> None:
-    """Wait until the deleted object has disappeared. Raises WaitTimeoutError."""
     metadata = deleted["metadata"]
     query = Query(kind, metadata.get("namespace"), metadata["name"])
     stage = f"delete {deleted['kind']} {metadata['name']}"

@@ -72,13 +72,7 @@ class Update(t.NamedTuple):
 
 
 def update(node: Node) -> Update:
-    """Return the node's update, by its annotations."""
     notes = node["metadata"].get("annotations") or {}
     state = str(notes.get(STATE) or "")
     differs = notes.get(CURRENT) != notes.get(DESIRED)
     return Update(state, bool(state) and (differs or state != "Done"), str(notes.get(REASON) or ""))
-
-
-def unpause_command(pool: str) -> str:
-    """Return the command that unpauses a MachineConfigPool."""
-    return f'oc patch machineconfigpool {pool} --type merge -p \'{{"spec":{{"paused":false}}}}\''

@@ -20,6 +20,11 @@ def instance_type(node: Node) -> str:
     return labels(node).get(INSTANCE_TYPE, "")
 
 
+def unpause_command(pool: str) -> str:
+    """Return the command that unpauses a MachineConfigPool."""
+    return f'oc patch machineconfigpool {pool} --type merge -p \'{{"spec":{{"paused":false}}}}\''
+
+
 def why_not_ready(node: Node) -> str:
     """Return `not Ready` with the text of the Ready condition."""
     ready = conditions.find(node, "Ready")

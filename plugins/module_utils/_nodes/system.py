@@ -34,7 +34,6 @@ class System(t.NamedTuple):
 
 
 def system(node: dict[str, t.Any]) -> System:
-    """Return kernel and operating system of the node."""
     info, marks = (node.get("status") or {}).get("nodeInfo") or {}, labels(node)
     os_image = str(info.get("osImage") or "")
     version = next((word for word in os_image.split() if word[:1].isdigit()), "")

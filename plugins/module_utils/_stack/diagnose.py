@@ -105,7 +105,6 @@ def _containers(pod: KubeObject) -> list[str]:
 
 
 def add_unreadable(error: AcceleratorError, source: Source, why: AcceleratorError) -> None:
-    """Add to the error that a log could not be read."""
     said = f"its log could not be read: {why.code}: {why.message}"
     error.evidence.append(f"{source.pod}/{source.container}: {said}")
 

@@ -11,7 +11,7 @@ from .._core import conditions
 from .._core.objects import KubeObject, Snapshot, name, named, number_of
 from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
 from .._nodes import node as node_facts, shown as node_shown
-from .._nodes.node import CURRENT, DESIRED, STATE, unpause_command, update
+from .._nodes.node import CURRENT, DESIRED, STATE, update
 from . import machine_config
 from .late import by_pool
 
@@ -61,7 +61,7 @@ def judge_pool(pool: KubeObject | None, title: str, nodes: t.Sequence[KubeObject
             "Paused",
             f"MachineConfigPool {title} is paused, so its nodes do not get their configuration.",
             code=PAUSED,
-            remedy=f"Run `{unpause_command(title)}`.",
+            remedy=f"Run `{node_shown.unpause_command(title)}`.",
         )
     lacking = [*_lacks(pool, len(nodes)), *(one for one in map(_line(pool), nodes) if one)]
     if not lacking:

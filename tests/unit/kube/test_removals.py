@@ -11,7 +11,10 @@ from unit.fake_server import Answer, FakeServer, status
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ApiError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.removals import judge_gone
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.removals import (
+    judge_gone,
+    wait_gone,
+)
 
 OWNER = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
 
@@ -113,7 +116,7 @@ def test_a_deleted_object_of_the_same_name_but_another_uid_counts_as_gone() -> N
     )
     api = api_on(server)
     old = {**first, "metadata": {**first["metadata"], "uid": "0"}}
-    api.wait_gone(CONFIG_MAP, old)
+    wait_gone(api, CONFIG_MAP, old)
     assert len(server.objects) == 1
 
 

@@ -63,6 +63,7 @@ WITH_ANOTHER_PACKAGE = {
     "_core/new_namespace": "quota",
     "_core/objects": "stack/clusterpolicy",
     "_core/secrets": "kube",
+    "_frame/dry_run": "tuning",
     "_nodes/claims": "workload",
     "_nodes/devices": "stack/clusterpolicy",
     "_nodes/labels": "stack/clusterpolicy",
@@ -75,8 +76,6 @@ WITHOUT = {
     "_frame/adopt_or_apply": "it works on an Api: the twelve steps of every module run it on a cluster",
     "_frame/argspec": "options that all modules share: rules/test_params.py reads them",
     "_stack/dra/manifest": "tests/integration/stack/test_enable_gpus_dra.py applies what it builds",
-    "_stack/kmm/options": "a tree of options: rules/test_params.py reads them",
-    "_stack/nicclusterpolicy/options": "a tree of options: rules/test_params.py reads them",
 }
 
 

@@ -36,7 +36,7 @@ _TYPES: t.Final[dict[str, Data]] = {
     "strs": {"type": "list", "elements": "str"},
 }
 # Words whose camel case is irregular, and a key that is not in camel case.
-_WORDS: t.Final = {"crd": "CRD", "pci": "PCI", "pid": "PID", "uid": "UID", "fs": "FS"}
+_WORDS: t.Final = {"crd": "CRD", "pci": "PCI", "pid": "PID", "uid": "UID", "fs": "FS", "tls": "TLS"}
 _KEPT: t.Final = ("use_ocp_driver_toolkit",)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from ..._core.errors import KindNotServedError, NotReadyError
-from ..._core.objects import KubeObject, Snapshot, merge
+from ..._core.objects import KubeObject, Snapshot, at, merge
 from ..._core.ownership import owned
 from ..._impact import consent
 from ..._kube.client import Api, Query
@@ -30,14 +30,12 @@ SLICE: t.Final = known("ResourceSlice")
 
 
 def check(params: StackParams) -> None:
-    """Raise InputError for options that cannot work."""
     manifest.check(params)
     driver_manifest.check(params)
     check_pools(params["pools"])
 
 
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
-    """Apply drivers and GPUCluster, wait until the ResourceSlices are complete, and return the result."""
     refuse_old_cluster(api)
     policy = policy_steps.POLICY
     manifest.refuse_policy(api.list(policy) if api.served(policy) else [])
@@ -86,7 +84,7 @@ def refuse_old_cluster(api: Api, otherwise: str = "leave out gpu_backend") -> No
         return
     kind = known("ClusterVersion")
     version = api.get(kind, "version") if api.served(kind) else None
-    release = (((version or {}).get("status") or {}).get("desired") or {}).get("version")
+    release = at(version, "status.desired.version")
     what = "does not serve resource.k8s.io/v1, which dynamic resource allocation needs"
     message = f"This cluster{f' ({release})' if release else ''} {what}."
     remedy = f"Update to OpenShift 4.21 or later (Kubernetes 1.34), or {otherwise}."
