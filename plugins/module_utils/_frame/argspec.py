@@ -29,9 +29,10 @@ class ArgumentSpec(t.NamedTuple):
         merged = self
         for other in others:
             pairs: t.Iterator[tuple[t.Any, t.Any]] = zip(merged, other, strict=True)
-            merged = ArgumentSpec(
-                *({**one, **two} if isinstance(one, t.Mapping) else [*one, *two] for one, two in pairs)
-            )
+            both: list[t.Any] = [
+                {**one, **two} if isinstance(one, t.Mapping) else [*one, *two] for one, two in pairs
+            ]
+            merged = ArgumentSpec(*both)
         return merged
 
     def constraints(self) -> dict[str, t.Any]:

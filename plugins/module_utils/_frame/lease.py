@@ -105,11 +105,11 @@ class Lease:
 
     def _check_parent(self) -> None:
         if self._is_gone(self._run):
-            raise AcceleratorError(
-                "RUN-ORPHANED",
-                f"ansible-playbook (pid {self._run.pid}) has ended, so this task stops and writes no more.",
-                "Run `ansible-playbook` again with the same arguments: it resumes.",
+            message = (
+                f"ansible-playbook (pid {self._run.pid}) has ended, so this task stops and writes no more."
             )
+            remedy = "Run `ansible-playbook` again with the same arguments: it resumes."
+            raise AcceleratorError("RUN-ORPHANED", message, remedy)
 
     def _hold(self, takes: bool = True) -> None:
         """Wait for another run as long as the task may, then take or renew the lease, if takes is set."""

@@ -23,10 +23,7 @@ class Api(Session):
     """The one way to the API server for modules, lookups and steps. All methods raise ApiError."""
 
     def resolve(self, api_version: str, kind: str) -> Kind:
-        """Return the kind: from the table, else from the server. Raises KindNotServedError.
-
-        The server is asked once for the first group, and once more for all other groups.
-        """
+        """Return the kind: from the table, else from the server. Raises KindNotServedError."""
         return reads.resolve(self, api_version, kind)
 
     def get(self, kind: Kind, name: str, namespace: str | None = None) -> KubeObject | None:

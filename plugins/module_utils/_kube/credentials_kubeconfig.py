@@ -155,11 +155,8 @@ def _bundled() -> str:
 
 
 def _refused(issuer: str, why: str) -> CredentialsError:
-    return CredentialsError(
-        "CRED-OIDC",
-        f"The token of the kubeconfig has expired, and {issuer} did not renew it: {why}.",
-        "Log in again at the issuer.",
-    )
+    message = f"The token of the kubeconfig has expired, and {issuer} did not renew it: {why}."
+    return CredentialsError("CRED-OIDC", message, "Log in again at the issuer.")
 
 
 def run_plugin(

@@ -127,24 +127,20 @@ def unreachable(host: str, proxy: str, method: str, path: str, problem: str, sec
     check = "the API server is up and reachable from here (oc get --raw /readyz)"
     if "the proxy" in problem:
         check = f"the proxy {proxy} works, or put the host into no_proxy (NO_PROXY)"
-    return ApiError(
-        "API-UNREACHABLE",
-        f"No useful answer from {host}{_through(proxy)} for {seconds:.0f} s: {problem}.",
-        f"Check that {check}, then run again; nothing is lost.",
-        evidence=[f"{method} {path}: {problem}"],
-    )
+    message = f"No useful answer from {host}{_through(proxy)} for {seconds:.0f} s: {problem}."
+    remedy, evidence = f"Check that {check}, then run again; nothing is lost.", f"{method} {path}: {problem}"
+    return ApiError("API-UNREACHABLE", message, remedy, evidence=[evidence])
 
 
 def _silent(webhook: refusals.Silent, method: str, path: str, problem: str, seconds: float) -> ApiError:
     place = f" in namespace {webhook.namespace}" if webhook.namespace else ""
     behind = f" (service {webhook.service}{place})" if webhook.service else ""
     pods = f"oc get pods -n {webhook.namespace}" if webhook.namespace else "oc get pods -A"
-    return ApiError(
-        "API-WEBHOOK",
-        f"The API server could not call the webhook {webhook.name}{behind} for {seconds:.0f} s: {problem}.",
-        f"See why the pods behind the webhook do not answer ({pods}), then run again.",
-        evidence=[f"{method} {path}: {problem}"],
+    message = (
+        f"The API server could not call the webhook {webhook.name}{behind} for {seconds:.0f} s: {problem}."
     )
+    remedy = f"See why the pods behind the webhook do not answer ({pods}), then run again."
+    return ApiError("API-WEBHOOK", message, remedy, evidence=[f"{method} {path}: {problem}"])
 
 
 def _through(proxy: str) -> str:
@@ -166,14 +162,11 @@ def not_kubernetes(host: str, proxy: str, method: str, target: str, answer: tupl
     remedy = "Check host: it is the API server's address (oc whoami --show-server)."
     if proxy:
         remedy = f"Put the host into no_proxy (NO_PROXY), or check the proxy {proxy} and host."
-    return ApiError(
-        "API-ERROR",
+    message = (
         f"{host}{_through(proxy)} answered with HTTP {status} and {kind or 'no content type'} instead of "
-        "JSON of an API server: something else answers there.",
-        remedy,
-        evidence=[f"{method} {target}"],
-        status=status,
     )
+    message += "JSON of an API server: something else answers there."
+    return ApiError("API-ERROR", message, remedy, evidence=[f"{method} {target}"], status=status)
 
 
 def error(status: int, body: t.Any, method: str, path: str, verb: str, resource: str, where: str) -> ApiError:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.well_known import GPU, NVIDIA
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, at
 
 GPU_DRIVER: t.Final = "gpu.nvidia.com"
 
@@ -55,16 +55,16 @@ def attribute(device: KubeObject, name: str) -> str:
     return str(next(iter(value.values()), ""))
 
 
+def results(claim: KubeObject) -> list[KubeObject]:
+    """Return the devices that the claim got, each with its driver and pool."""
+    return at(claim, "status.allocation.devices.results") or []
+
+
 def claims_in_use(claims: t.Iterable[KubeObject], driver: str = GPU_DRIVER, but: str = "") -> list[str]:
     """Return the claims of the driver's devices in use, as namespace/name, except in namespace `but`."""
     found = []
     for claim in claims:
-        metadata, status = claim["metadata"], claim.get("status") or {}
-        results = ((status.get("allocation") or {}).get("devices") or {}).get("results") or []
-        if (
-            metadata.get("namespace") != but
-            and status.get("reservedFor")
-            and any(one.get("driver") == driver for one in results)
-        ):
+        metadata, is_held = claim["metadata"], any(one.get("driver") == driver for one in results(claim))
+        if metadata.get("namespace") != but and at(claim, "status.reservedFor") and is_held:
             found.append(f"{metadata['namespace']}/{metadata['name']}")
     return sorted(found)

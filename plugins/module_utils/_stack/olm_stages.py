@@ -25,19 +25,16 @@ def subscription(subscriptions: t.Sequence[Data], package: str) -> Data | None:
 def judge(found: t.Mapping[str, t.Sequence[Data]], package: str) -> list[Stage]:
     """Return the three stages. found: lists of subscriptions, plans, csvs and catalogs; unread: the error."""
     if unread := found.get("unread"):
-        return [
-            Stage(one, evidence=(f"not known: {unread[0]['message']}",))
-            for one in (stages.CATALOGUE, stages.PLAN, stages.CSV)
-        ]
+        return [Stage(one, evidence=(f"not known: {unread[0]['message']}",)) for one in stages.OF_OLM]
     live = subscription(found["subscriptions"], package)
     csvs = [one for one in found["csvs"] if not olm_csv.is_copied(one)]
     if live is None:
         csv = next((one for one in csvs if package in name(one)), None)
         said = (f"no Subscription for {package} in the operator's namespace",)
         if csv is None:
-            waiting = [Stage(one, stages.WAITING) for one in (stages.PLAN, stages.CSV)]
+            waiting = [Stage(one, stages.WAITING) for one in stages.OF_OLM[1:]]
             return [Stage(stages.CATALOGUE, PENDING, evidence=said), *waiting]
-        fine = [Stage(one, evidence=said) for one in (stages.CATALOGUE, stages.PLAN)]
+        fine = [Stage(one, evidence=said) for one in stages.OF_OLM[:2]]
         return [*fine, _csv(csv, name(csv))]
     seen = {"subscription": [live], "plans": found["plans"], "csvs": csvs}
     installed = plans.status(seen, "installedCSV")

@@ -27,6 +27,7 @@ RECONCILE_FAILED: t.Final = "ReconcileFailed"
 ORDER: t.Final = (FAILED, PENDING, WAITING, READY)
 
 CATALOGUE, PLAN, CSV, CRD = "catalogue", "install plan", "csv", "crd"
+OF_OLM: t.Final = (CATALOGUE, PLAN, CSV)
 LABELS, DRIVER, TOOLKIT, PLUGIN = "nfd labels", "driver", "toolkit", "device plugin"
 VALIDATOR, METRICS, ALLOCATABLE = "validator", "metrics", "allocatable"
 # This stage replaces the device plugin under dynamic resource allocation.

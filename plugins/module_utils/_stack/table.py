@@ -108,7 +108,7 @@ def _operator(chain: Chain, snapshot: Snapshot) -> dict[str, Stage]:
     if not chain.package:
         return {}
     if "subscriptions" not in snapshot:
-        return {one: Stage(one, evidence=(NOT_READ,)) for one in (stages.CATALOGUE, stages.PLAN, stages.CSV)}
+        return {one: Stage(one, evidence=(NOT_READ,)) for one in stages.OF_OLM}
     from . import olm_stages
 
     return {stage.name: stage for stage in olm_stages.judge(snapshot, chain.package)}

@@ -77,6 +77,7 @@ def refuse_switch(params: StackParams, live: KubeObject | None, wanted: KubeObje
 
 
 def check(params: StackParams) -> None:
+    """Raise InputError for options that cannot work, before the first request."""
     given: t.Mapping[str, t.Any] = params
     for option in options.FIELDS:
         code = "INPUT-DRIVER-IMAGE" if option == "driver" else "INPUT-IMAGE"
@@ -98,6 +99,7 @@ def check(params: StackParams) -> None:
 
 
 def check_image(values: Values, path: str, code: str = "INPUT-IMAGE") -> None:
+    """Raise InputError if only a part of version, repository and image is given."""
     given = [key for key in _IMAGE if values.get(key)]
     if given and len(given) != len(_IMAGE):
         missing = " and ".join(f"{path}.{key}" for key in _IMAGE if key not in given)
@@ -108,6 +110,7 @@ def check_image(values: Values, path: str, code: str = "INPUT-IMAGE") -> None:
 
 
 def check_driver(driver: Values, path: str) -> None:
+    """Raise InputError for an upgrade policy or a version of a driver that cannot work."""
     most = at(driver, "upgrade_policy.max_unavailable")
     if most is not None and not re.fullmatch(r"\d+|\d{1,2}%|100%", most):
         message = f"{path}.upgrade_policy.max_unavailable is {most!r}."

@@ -89,12 +89,8 @@ def judge_disabled(snapshot: Snapshot) -> Readiness:
     late = [name(one) for one in snapshot["drivers"] if owned(one) and state(one) != "disabled"]
     if not late:
         return ready("Disabled", "Every NVIDIADriver of this collection is disabled.")
-    return pending(
-        "Driving",
-        f"NVIDIADriver {', '.join(late)} is not disabled yet.",
-        code="GPU-NVD-NOTREADY",
-        remedy=OPERATOR_LOG,
-    )
+    message = f"NVIDIADriver {', '.join(late)} is not disabled yet."
+    return pending("Driving", message, code="GPU-NVD-NOTREADY", remedy=OPERATOR_LOG)
 
 
 def left_over(pods: t.Iterable[Data]) -> list[Data]:
@@ -128,13 +124,8 @@ def judge_replaced(snapshot: Snapshot) -> Readiness:
         f"Run `oc get nodes -L {DRIVER_UPGRADE}`, then `oc get pods -A --field-selector "
         f"spec.nodeName={nodes[0]}` to find pods that hold its GPUs."
     )
-    return pending(
-        "Replacing",
-        message,
-        code="GPU-UPG-RUNNING",
-        remedy=remedy,
-        details=tuple(f"{node}: driver pod is still the old one" for node in nodes),
-    )
+    lines = tuple(f"{node}: driver pod is still the old one" for node in nodes)
+    return pending("Replacing", message, code="GPU-UPG-RUNNING", remedy=remedy, details=lines)
 
 
 DRIVER: t.Final = known("NVIDIADriver")
@@ -191,10 +182,7 @@ class DriverReturn:
         api = self._api
         if not api.wait_wanted:
             return
-        api.wait(
-            {"pods": Query(POD, self._namespace, labels=COMPONENT)},
-            judge_replaced,
-            "replacement of driver pods",
-        )
+        queries = {"pods": Query(POD, self._namespace, labels=COMPONENT)}
+        api.wait(queries, judge_replaced, "replacement of driver pods")
         for one in self.drivers:
             api.delete(DRIVER, name(one))

@@ -247,7 +247,7 @@ def removal(api: Api, params: StackParams) -> list[Question]:
 
 
 def remove(api: Api, params: StackParams, ends: list[dict[str, t.Any]]) -> dict[str, t.Any]:
-    """Delete the policy if this collection made it, and wait until no operand is left. Return the result."""
+    """Delete the policy of this collection, and wait until no operand is left. Return the result."""
     if api.delete(POLICY, params["name"]):
         wait_gone(api, params, "GPU stack leaves")
     remove_labels(api, params)

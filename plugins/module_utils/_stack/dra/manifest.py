@@ -20,6 +20,7 @@ NAME: t.Final = "gpu-cluster"
 
 
 def check(params: StackParams) -> None:
+    """Raise InputError for a wrong name or an incomplete image."""
     if params["name"] != NAME:
         message = f"name is {params['name']!r}: a GPUCluster has to be named {NAME}."
         raise InputError("INPUT-VALUE", message, f"Leave name out, or set {NAME}.")

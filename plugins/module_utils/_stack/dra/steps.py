@@ -61,8 +61,9 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 
 
 def _drivers(api: Api, params: StackParams) -> list[KubeObject]:
-    """Return the NVIDIADriver objects; none in check mode if the kind is not served: an earlier task of the
-    playbook may install it. Raise KindNotServedError otherwise.
+    """Return the NVIDIADriver objects; none in check mode if an earlier task may install their kind.
+
+    Raise KindNotServedError otherwise.
     """
     if api.check_mode and not api.served(driver_steps.DRIVER):
         return []

@@ -112,10 +112,6 @@ def claims_on(
     here = [
         claim
         for claim in claims
-        if any(one.get("pool") in pools for one in _results(claim) if one.get("driver") == name)
+        if any(one.get("pool") in pools for one in dra.results(claim) if one.get("driver") == name)
     ]
     return dra.claims_in_use(here, name)
-
-
-def _results(claim: KubeObject) -> list[dict[str, str]]:
-    return at(claim, "status.allocation.devices.results") or []

@@ -39,6 +39,7 @@ def is_preflight_only(params: StackParams) -> bool:
 
 
 def check(params: StackParams) -> None:
+    """Raise InputError for options that cannot work, before the first request."""
     kmm = params["kmm"] or {}
     if is_preflight_only(params):
         return

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from ..._core import diff
-from ..._core.objects import KubeObject, Snapshot, name, named
+from ..._core.objects import KubeObject, Snapshot, at, name, named
 from ..._core.readiness import FAILED, Readiness, at_node
 from ..._nodes.labels import labels
 from ..._nodes.taints import untolerated
@@ -33,7 +33,7 @@ def summarize(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> dict[
     loaded = entry(node, "status", module, snapshot) or {}
     return {
         "kernel": kernels.kernel_of(node),
-        "image": (loaded.get("config") or {}).get("containerImage", ""),
+        "image": at(loaded, "config.containerImage") or "",
         "version": loaded.get("version", ""),
     }
 
@@ -135,7 +135,7 @@ def behind(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> str:
 
 
 def _judge_loaded(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> Readiness | None:
-    boot = (node.get("status", {}).get("nodeInfo") or {}).get("bootID", "")
+    boot = at(node, "status.nodeInfo.bootID") or ""
     wanted, there = entry(node, "spec", module, snapshot), entry(node, "status", module, snapshot)
     namespace = module["metadata"]["namespace"]
     ready_label = kmm_manifest.ready_label(namespace, name(module))

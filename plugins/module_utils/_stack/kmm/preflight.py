@@ -9,6 +9,7 @@ import typing as t
 
 from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.readiness import Readiness, failed, pending, ready
+from ..clusterpolicy.options import camel
 from .kernels import OPERATOR_LOG
 
 # The value of kmm.preflight.
@@ -30,12 +31,8 @@ def name_of(asked: Options) -> str:
 
 def build(asked: Options, api_version: str) -> KubeObject:
     """Return the PreflightValidation to apply. asked: kmm.preflight."""
-    spec = {
-        "kernelVersion": asked["kernel_version"],
-        "dtkImage": asked.get("dtk_image"),
-        "pushBuiltImage": asked.get("push_built_image"),
-    }
-    spec = {key: value for key, value in spec.items() if value is not None}
+    names = ("kernel_version", "dtk_image", "push_built_image")
+    spec = {camel(key): asked[key] for key in names if asked.get(key) is not None}
     return {
         "apiVersion": api_version,
         "kind": kind_of(asked),

@@ -9,7 +9,7 @@ import typing as t
 
 from ..._core.adoption import Foreign
 from ..._core.errors import AcceleratorError, KindNotServedError, NotReadyError, WaitTimeoutError
-from ..._core.objects import KubeObject, Snapshot, name
+from ..._core.objects import KubeObject, Snapshot, at, name
 from ..._core.ownership import owned, selector
 from ..._frame.adopt_or_apply import adopt_or_apply, as_result, live_object, remove
 from ..._kube.client import Api, Query
@@ -59,7 +59,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     done: dict[str, t.Any] = {"name": params["name"], "state": "ready", "reason": "", "nodes": []}
     if not kmm_manifest.is_preflight_only(params):
         done = _load(api, params)
-    if (params["kmm"] or {}).get("preflight"):
+    if at(params, "kmm.preflight"):
         done["preflight"] = _verify(api, params)
     return done
 
@@ -230,7 +230,7 @@ def _verify(api: Api, params: StackParams) -> dict[str, t.Any]:
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the Module, which unloads the kernel module everywhere, then what we created for it."""
-    asked = (params["kmm"] or {}).get("preflight")
+    asked = at(params, "kmm.preflight")
     gone = {"name": params["name"], "state": "absent", "reason": "", "nodes": []}
     with contextlib.suppress(KindNotServedError):
         if asked:

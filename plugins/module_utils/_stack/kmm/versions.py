@@ -24,7 +24,7 @@ class Versions:
     def __init__(self, api: Api, params: StackParams, nodes: t.Sequence[KubeObject]) -> None:
         self._api, self._params = api, params
         self._label = kmm_manifest.version_label(params["namespace"], params["name"])
-        self._version = (params["kmm"] or {}).get("version")
+        self._version = at(params, "kmm.version")
         self._nodes = sorted(nodes, key=name_of)
 
     def begin(self) -> None:

@@ -148,10 +148,7 @@ def summarize(
     offered: t.Sequence[str],
     findings: t.Sequence[Finding] | None = None,
 ) -> dict[str, t.Any]:
-    """Return the module's result. findings: from the judge of a wait; without them this judges the snapshot.
-
-    offered: names of the resources that the plugins offer.
-    """
+    """Return the result. findings: from the judge of a wait; without them this judges the snapshot."""
     if findings is None:
         findings = judge(snapshot, pools, offered)
     policy, view = named(snapshot["policies"], NAME), operands.view_of(snapshot)

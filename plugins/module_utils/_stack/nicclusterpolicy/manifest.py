@@ -38,6 +38,7 @@ _OWN_KEYS: t.Final = ("resources", "cert_config", "repo_config")
 
 
 def check(params: StackParams) -> None:
+    """Raise InputError for options that cannot work, before the first request."""
     if params["name"] != NAME:
         message = f"name is {params['name']!r}: the operator ignores every NicClusterPolicy but {NAME}."
         raise InputError("INPUT-VALUE", message, f"Leave name out, or set {NAME}.")

@@ -8,7 +8,7 @@ import typing as t
 
 from ..._catalogue.well_known import NIC_DRIVER_UPGRADE, NIC_DRIVER_WAITS
 from ..._core.daemon_sets import of_owner
-from ..._core.objects import KubeObject, Snapshot, name
+from ..._core.objects import KubeObject, Snapshot, at, name
 from ..._core.readiness import FAILED, PENDING, Readiness
 from ..._nodes import devices
 from ..._nodes.labels import labels
@@ -87,8 +87,8 @@ def judge_node(
     """
     of_node = here(node, policy, snapshot)
     upgrade = _judge_upgrade(node, of_node)
-    rules = ((policy.get("spec") or {}).get("ofedDriver") or {}).get("upgradePolicy") or {}
-    late = _judge_operands(node, of_node, is_automatic=bool(rules.get("autoUpgrade")))
+    is_automatic = bool(at(policy, "spec.ofedDriver.upgradePolicy.autoUpgrade"))
+    late = _judge_operands(node, of_node, is_automatic=is_automatic)
     if upgrade:
         late = [one for one in late if one.code not in ("NIC-DRV-OUTDATED", "NIC-UPG")]
     remedy = "Add the taint to gpu_tolerations (module option tolerations)."

@@ -12,7 +12,7 @@ import typing as t
 
 from ..._core import fields
 from ..._core.errors import KindNotServedError
-from ..._core.objects import KubeObject, Snapshot, name
+from ..._core.objects import KubeObject, Snapshot, at, name
 from ..._core.ownership import owned
 from ..._frame.adopt_or_apply import (
     adopt_or_apply,
@@ -109,7 +109,7 @@ def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     ends: list[dict[str, t.Any]] = []
     with contextlib.suppress(KindNotServedError):
         live = api.get(POLICY, NAME)
-        if owned(live) and ((live or {}).get("spec") or {}).get("ofedDriver"):
+        if owned(live) and at(live, "spec.ofedDriver"):
             cause = f"NicClusterPolicy {NAME} is deleted, and with it the NIC driver"
             order = "all nodes at once"
             asked = Question(cause, "the garbage collector", driver.NIC_NODES, is_certain=False, order=order)

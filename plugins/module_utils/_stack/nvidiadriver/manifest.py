@@ -31,6 +31,7 @@ _POLICY_ONLY: t.Final = ("enabled", "useNvidiaDriverCRD", "useOpenKernelModules"
 
 
 def check(params: StackParams) -> None:
+    """Raise InputError for options that cannot work, before the first request."""
     if policy_manifest.goes_back(params):
         message = "driver.use_nvidia_driver_crd is false, and NVIDIADriver objects would be disabled."
         raise InputError("INPUT-VALUE", message, "Remove it, or set backend to clusterpolicy.")

@@ -28,6 +28,7 @@ def target(params: StackParams) -> str:
 
 
 def check(params: StackParams) -> None:
+    """Raise InputError for options that cannot work."""
     sro = params["sro"] or {}
     if not old_name(params):
         message = "name is missing: a SpecialResource has no usual name."
