@@ -86,7 +86,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect, disconnect
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, node as node_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
+    devices,
+    node as node_facts,
+    shown as node_shown,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
     has_nvidia_pci,
     labels,
@@ -164,8 +168,8 @@ def summary(node: dict[str, t.Any], with_labels: bool) -> dict[str, t.Any]:
     return {
         "name": node_facts.name(node),
         "pool": pool_of(node),
-        "zone": node_facts.zone(node),
-        "instance_type": node_facts.instance_type(node),
+        "zone": node_shown.zone(node),
+        "instance_type": node_shown.instance_type(node),
         "ready": node_facts.is_ready(node),
         "schedulable": not spec.get("unschedulable", False),
         "product": devices.product(node),

@@ -30,13 +30,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.run i
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame import process
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import complaint, execute
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._preload import preload
 
 _MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 _AUTOMATIC = ("auto", "auto_silent", "auto_legacy", "auto_legacy_silent")
 # Ansible's parent process loads the packages here, once for all workers that it forks. The module itself
 # reports a missing package.
-_MISSING = credentials.preload()
+_MISSING = preload()
 # Ansible keeps no compiled code of collections, so each worker that waits would spend 4 ms on compiling this.
 importlib.import_module("ansible_collections.accelerators.openshift.plugins.module_utils._kube.wait")
 _display = Display()

@@ -24,20 +24,8 @@ LAST_FOR_OLD: t.Final = 580
 _ONLY: t.Final = {
     OPEN: ("B100", "B200", "B300", "GB10", "GB200", "GB300", "GH200", "RTX-PRO-", "GEFORCE-RTX-50"),
     PROPRIETARY: (
-        "V100",
-        "P100",
-        "P40",
-        "P4",
-        "M60",
-        "M40",
-        "M10",
-        "TESLA-V100",
-        "TESLA-P",
-        "TESLA-M",
-        "TITAN-V",
-        "QUADRO-GV100",
-        "QUADRO-P",
-        "QUADRO-M",
+        *("V100", "P100", "P40", "P4", "M60", "M40", "M10", "TESLA-V100", "TESLA-P", "TESLA-M", "TITAN-V"),
+        *("QUADRO-GV100", "QUADRO-P", "QUADRO-M"),
     ),
 }
 
@@ -50,23 +38,19 @@ def only(model: str) -> str:
 
 def contradiction(wanted: str | None, models: t.Iterable[str]) -> str:
     """Return why this kind of modules does not fit these GPUs, or "" if it fits or the operator chooses."""
-    wrong = (
-        sorted({model for model in models if only(model) not in ("", wanted)})
-        if wanted in (OPEN, PROPRIETARY)
-        else []
-    )
-    return f"{' and '.join(wrong)} GPUs take {only(wrong[0])} kernel modules only" if wrong else ""
+    wrong = sorted({model for model in models if only(model) not in ("", wanted)})
+    if not wrong or wanted not in (OPEN, PROPRIETARY):
+        return ""
+    return f"{' and '.join(wrong)} GPUs take {only(wrong[0])} kernel modules only"
 
 
 def outgrown(version: str | None, models: t.Iterable[str]) -> str:
     """Return why this driver version does not fit these GPUs, or "" if it fits or is a digest."""
     branch = re.match(r"\d+", version or "")
-    old = (
-        sorted({model for model in models if only(model) == PROPRIETARY})
-        if branch and int(branch[0]) > LAST_FOR_OLD
-        else []
-    )
-    return f"{LAST_FOR_OLD} is the last branch with a driver for {' and '.join(old)} GPUs" if old else ""
+    old = sorted({model for model in models if only(model) == PROPRIETARY})
+    if not old or not branch or int(branch[0]) <= LAST_FOR_OLD:
+        return ""
+    return f"{LAST_FOR_OLD} is the last branch with a driver for {' and '.join(old)} GPUs"
 
 
 def storage(gds: dict[str, t.Any], kind: str) -> str:

@@ -51,9 +51,7 @@ class Foreign(t.NamedTuple):
 
         causes: the start of an error code to the starts of the paths that can cause it.
         """
-        starts = tuple(
-            path for code, paths in causes.items() if error.code.startswith(code) for path in paths
-        )
+        starts = tuple(one for code, paths in causes.items() if error.code.startswith(code) for one in paths)
         causing = [one for one in self.differs if starts and one["path"].startswith(starts)]
         error.evidence += [
             f"{one['path']}: {one['live']!r} (asked: {one['asked']!r})" for one in self.differs[:10]
@@ -109,19 +107,18 @@ def keeper(live: KubeObject) -> str:
         return tool
     entries = (live.get("metadata") or {}).get("managedFields") or []
     writers = [
-        entry
-        for entry in entries
-        if entry.get("manager") not in (None, MANAGER) and not entry.get("subresource")
+        one for one in entries if one.get("manager") not in (None, MANAGER) and not one.get("subresource")
     ]
     last = max(writers, key=lambda entry: str(entry.get("time") or ""), default=None)
     return f"another client (field manager {last['manager']})" if last else "another client"
 
 
+_ACM: t.Final = "Red Hat Advanced Cluster Management"
 # Start of the key of a label or annotation -> the tool, which reverts changes to the object.
 _MARKS: t.Final = {
     "argocd.argoproj.io/": "Argo CD",
-    "apps.open-cluster-management.io/": "Red Hat Advanced Cluster Management",
-    "policy.open-cluster-management.io/": "Red Hat Advanced Cluster Management",
+    "apps.open-cluster-management.io/": _ACM,
+    "policy.open-cluster-management.io/": _ACM,
     "kustomize.toolkit.fluxcd.io/": "Flux",
     "helm.toolkit.fluxcd.io/": "Flux",
     "meta.helm.sh/release-name": "Helm",
@@ -130,14 +127,14 @@ _MARKS: t.Final = {
 _OWNERS: t.Final = {
     "ClusterExtension": "OLM v1",
     "ClusterExtensionRevision": "OLM v1",
-    "AppliedManifestWork": "Red Hat Advanced Cluster Management",
-    "ConfigurationPolicy": "Red Hat Advanced Cluster Management",
+    "AppliedManifestWork": _ACM,
+    "ConfigurationPolicy": _ACM,
 }
 _FIELD_MANAGERS: t.Final = {
     "argocd": "Argo CD",
     "kustomize-controller": "Flux",
     "helm": "Helm",
-    "config-policy-controller": "Red Hat Advanced Cluster Management",
+    "config-policy-controller": _ACM,
 }
 
 
@@ -153,16 +150,9 @@ def other_manager(obj: t.Mapping[str, t.Any]) -> str:
         if owner["kind"] in _OWNERS:
             return _named(_OWNERS[owner["kind"]], owner["name"])
     for entry in metadata.get("managedFields") or []:
-        tool = next(
-            (
-                tool
-                for name, tool in _FIELD_MANAGERS.items()
-                if str(entry.get("manager", "")).startswith(name)
-            ),
-            "",
-        )
-        if tool:
-            return tool
+        for start, tool in _FIELD_MANAGERS.items():
+            if str(entry.get("manager", "")).startswith(start):
+                return tool
     (label,) = MANAGED_BY
     by = labels.get(label, "")
     return "" if by in ("", MANAGER) else str(by)

@@ -93,7 +93,6 @@ def _lists(value: t.Any, path: str = "") -> t.Iterator[tuple[str, list[t.Any]]]:
 
 
 def _replaced(value: t.Any, cut: t.Mapping[str, list[t.Any]], path: str = "") -> t.Any:
-    """Return a copy with other lists at these paths."""
     if path in cut:
         return cut[path]
     if isinstance(value, list):
@@ -124,7 +123,6 @@ def _worst_first(entries: t.Sequence[t.Any]) -> list[t.Any]:
 
 
 def _is_wrong(entry: t.Any) -> bool:
-    """Return True if the entry describes something that is not right."""
     if not isinstance(entry, dict):
         return False
     if any(entry.get(key) is False for key in ("ready", "passed", "fits")):
@@ -168,7 +166,6 @@ def _gone(path: str, entries: t.Sequence[t.Any]) -> list[dict[str, t.Any]]:
 
 
 def _sums(entries: t.Iterable[t.Any]) -> dict[str, t.Any]:
-    """Return the sums of numbers, and of maps of numbers, under the keys of the entries."""
     found: dict[str, t.Any] = {}
     for one in entries:
         for key, value in one.items() if isinstance(one, dict) else ():

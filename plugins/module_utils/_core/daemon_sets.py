@@ -6,13 +6,19 @@ from __future__ import annotations
 
 import typing as t
 
-from .objects import KubeObject, Snapshot
+from .objects import KubeObject, Snapshot, name
 from .readiness import Readiness, pending, ready
 
 
 def is_owned_by(obj: KubeObject, uids: t.Collection[str]) -> bool:
     """Return True if an owner of the object has one of these uids."""
     return any(owner["uid"] in uids for owner in obj["metadata"].get("ownerReferences") or [])
+
+
+def is_made_by(obj: KubeObject, kind: str, title: str = "") -> bool:
+    """Return True if an owner of the object is of this kind, and has this name unless it is empty."""
+    owners = obj["metadata"].get("ownerReferences") or []
+    return any(one["kind"] == kind and title in ("", one["name"]) for one in owners)
 
 
 def of_owner(daemonsets: t.Iterable[KubeObject], uid: str) -> list[KubeObject]:
@@ -27,22 +33,11 @@ class Gone:
         self._uids = {one["metadata"]["uid"] for one in daemonsets}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
-        sets = [
-            f"daemonset/{one['metadata']['name']}"
-            for one in snapshot["daemonsets"]
-            if one["metadata"]["uid"] in self._uids
-        ]
-        names = sets + [
-            f"pod/{one['metadata']['name']}" for one in snapshot["pods"] if is_owned_by(one, self._uids)
-        ]
+        sets = [one for one in snapshot["daemonsets"] if one["metadata"]["uid"] in self._uids]
+        pods = [one for one in snapshot["pods"] if is_owned_by(one, self._uids)]
+        names = [*(f"daemonset/{name(one)}" for one in sets), *(f"pod/{name(one)}" for one in pods)]
         if not names:
             return ready("Gone", "Its DaemonSets and pods are deleted.")
         line = f"{len(names)} left: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
-        message = f"{self._title}: {line}"
-        return pending(
-            "Leaving",
-            message,
-            code="GPU-LEFTOVER",
-            remedy="Check the finalizers of these objects.",
-            details=(line,),
-        )
+        message, remedy = f"{self._title}: {line}", "Check the finalizers of these objects."
+        return pending("Leaving", message, code="GPU-LEFTOVER", remedy=remedy, details=(line,))

@@ -38,30 +38,17 @@ LAYERS: t.Final = {
     "INTERNAL": "collection",
 }
 # A user looks for these codes in another layer than the one of their area.
+_OPTIONS: t.Final = (
+    *("NFD-COMPARE", "NFD-FEATURE", "NFD-FILE", "NFD-PCI", "NFD-RULE"),
+    *("QUOTA-EMPTY", "QUOTA-KEY", "QUOTA-NAMESPACE", "QUOTA-PROOF", "QUOTA-QUANTITY"),
+    *("UPGRADE-BRANCH", "UPGRADE-CANARY", "UPGRADE-JOB", "UPGRADE-TRIPLE", "UPGRADE-WAVE", "UPGRADE-WINDOW"),
+    *("QUEUE-CLAIMS", "QUEUE-COHORT", "QUEUE-FLAVOR", "QUEUE-NAME", "QUEUE-NAMESPACE", "QUEUE-QUOTA"),
+    *("QUEUE-TWO-FLAVORS", "QUEUE-TWO-QUOTAS", "MON-ALERT", "MON-LIMIT", "MON-METRIC"),
+    *("PULL-CONFIG", "PULL-JSON", "REBOOT-CPUS", "REBOOT-HUGE-PAGES", "REBOOT-TWO-POOLS"),
+)
 _ELSEWHERE: t.Final = {
     # an option of the task is wrong
-    **dict.fromkeys(("NFD-COMPARE", "NFD-FEATURE", "NFD-FILE", "NFD-PCI", "NFD-RULE"), "input"),
-    **dict.fromkeys(
-        ("QUOTA-EMPTY", "QUOTA-KEY", "QUOTA-NAMESPACE", "QUOTA-PROOF", "QUOTA-QUANTITY"), "input"
-    ),
-    **dict.fromkeys(
-        (
-            "UPGRADE-BRANCH",
-            "UPGRADE-CANARY",
-            "UPGRADE-JOB",
-            "UPGRADE-TRIPLE",
-            "UPGRADE-WAVE",
-            "UPGRADE-WINDOW",
-        ),
-        "input",
-    ),
-    **dict.fromkeys(
-        ("QUEUE-CLAIMS", "QUEUE-COHORT", "QUEUE-FLAVOR", "QUEUE-NAME", "QUEUE-NAMESPACE"), "input"
-    ),
-    **dict.fromkeys(("QUEUE-QUOTA", "QUEUE-TWO-FLAVORS", "QUEUE-TWO-QUOTAS"), "input"),
-    **dict.fromkeys(("MON-ALERT", "MON-LIMIT", "MON-METRIC"), "input"),
-    **dict.fromkeys(("PULL-CONFIG", "PULL-JSON"), "input"),
-    **dict.fromkeys(("REBOOT-CPUS", "REBOOT-HUGE-PAGES", "REBOOT-TWO-POOLS"), "input"),
+    **dict.fromkeys(_OPTIONS, "input"),
     # the pool is valid, but its live Machines contradict it
     **dict.fromkeys(("POOL-AUTOSCALED", "POOL-DRIFT", "POOL-SURGE"), "machine"),
     # the API server does not serve the kind

@@ -27,11 +27,8 @@ class Expression:
     def __init__(self, path: str, text: str) -> None:
         self._where = f"{path}: {text!r}"
         if jmespath is None:
-            raise InputError(
-                "INPUT-JMESPATH",
-                f"The option {path} needs the Python package jmespath.",
-                "pip install jmespath",
-            )
+            message = f"The option {path} needs the Python package jmespath."
+            raise InputError("INPUT-JMESPATH", message, "pip install jmespath")
         try:
             self._parsed = jmespath.compile(text)
         except JMESPathError as exc:

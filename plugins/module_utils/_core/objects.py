@@ -33,6 +33,13 @@ def merge(base: t.Any, over: t.Any) -> t.Any:
     }
 
 
+def at(values: t.Any, path: str) -> t.Any:
+    """Return the value at a path such as C(spec.driver), or None if a part of the path is missing."""
+    for key in path.split("."):
+        values = values.get(key) if isinstance(values, t.Mapping) else None
+    return values
+
+
 def named(objects: t.Iterable[KubeObject], wanted: str) -> KubeObject:
     """Return the object with this name, or an empty dict if there is none."""
     return next((one for one in objects if name(one) == wanted), {})

@@ -33,7 +33,8 @@ def owned(obj: t.Mapping[str, t.Any] | None) -> bool:
     """
     if not has_label(obj):
         return False
-    managers = _managers_of_label(obj or {})
+    (label,) = MANAGED_BY
+    managers = managers_of_label(obj or {}, label)
     return not managers or MANAGER in managers
 
 
@@ -43,9 +44,8 @@ def has_label(obj: t.Mapping[str, t.Any] | None) -> bool:
     return all(labels.get(key) == value for key, value in MANAGED_BY.items())
 
 
-def _managers_of_label(obj: t.Mapping[str, t.Any]) -> set[str]:
-    """Return the field managers that set the label of this collection, as far as the API server knows."""
-    (label,) = MANAGED_BY
+def managers_of_label(obj: t.Mapping[str, t.Any], label: str) -> set[str]:
+    """Return the field managers that set the label, as far as the API server knows."""
     return {
         str(entry.get("manager"))
         for entry in (obj.get("metadata") or {}).get("managedFields") or []

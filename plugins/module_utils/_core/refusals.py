@@ -77,12 +77,3 @@ def silent_webhook(text: str) -> Silent | None:
     behind = _SERVICE.search(text, found.end())
     service, namespace = (behind[1] or behind[3] or behind[4], behind[2] or "") if behind else ("", "")
     return Silent(found[1] or found[2], service, namespace)
-
-
-def is_transient(text: str) -> bool:
-    """Return True if admission has not yet seen a new quota, or the service account of a new namespace."""
-    return (
-        "status unknown for quota" in text
-        or re.search(r'serviceaccount "[^"]+" not found', text) is not None
-        or "no API token found" in text
-    )

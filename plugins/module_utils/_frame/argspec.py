@@ -28,24 +28,19 @@ class ArgumentSpec(t.NamedTuple):
         """Return the options and constraints of all; a later option replaces one with the same name."""
         merged = self
         for other in others:
-            merged = ArgumentSpec(
-                options={**merged.options, **other.options},
-                mutually_exclusive=[*merged.mutually_exclusive, *other.mutually_exclusive],
-                required_together=[*merged.required_together, *other.required_together],
-                required_one_of=[*merged.required_one_of, *other.required_one_of],
-                required_if=[*merged.required_if, *other.required_if],
-                required_by={**merged.required_by, **other.required_by},
-            )
+            pairs: t.Iterator[tuple[t.Any, t.Any]] = zip(merged, other, strict=True)
+            both: list[t.Any] = [
+                {**one, **two} if isinstance(one, t.Mapping) else [*one, *two] for one, two in pairs
+            ]
+            merged = ArgumentSpec(*both)
         return merged
 
     def constraints(self) -> dict[str, t.Any]:
         """Return the keyword arguments for AnsibleModule and ArgumentSpecValidator besides the options."""
         return {
-            "mutually_exclusive": list(self.mutually_exclusive),
-            "required_together": list(self.required_together),
-            "required_one_of": list(self.required_one_of),
-            "required_if": list(self.required_if),
-            "required_by": dict(self.required_by),
+            key: dict(value) if isinstance(value, t.Mapping) else list(value)
+            for key, value in self._asdict().items()
+            if key != "options"
         }
 
 

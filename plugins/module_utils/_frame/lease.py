@@ -12,7 +12,7 @@ import datetime
 import typing as t
 
 from .._core.errors import AcceleratorError
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, at
 from .._core.ownership import MANAGED_BY
 from .._core.run import Run, parse
 from .._kube import reads
@@ -105,11 +105,11 @@ class Lease:
 
     def _check_parent(self) -> None:
         if self._is_gone(self._run):
-            raise AcceleratorError(
-                "RUN-ORPHANED",
-                f"ansible-playbook (pid {self._run.pid}) has ended, so this task stops and writes no more.",
-                "Run `ansible-playbook` again with the same arguments: it resumes.",
+            message = (
+                f"ansible-playbook (pid {self._run.pid}) has ended, so this task stops and writes no more."
             )
+            remedy = "Run `ansible-playbook` again with the same arguments: it resumes."
+            raise AcceleratorError("RUN-ORPHANED", message, remedy)
 
     def _hold(self, takes: bool = True) -> None:
         """Wait for another run as long as the task may, then take or renew the lease, if takes is set."""
@@ -118,7 +118,7 @@ class Lease:
         while True:
             lease = reads.get(self._session, _LEASE, NAME, NAMESPACE)
             now = self._session.clock()
-            if (seen := str(((lease or {}).get("metadata") or {}).get("resourceVersion"))) != version:
+            if (seen := str(at(lease, "metadata.resourceVersion"))) != version:
                 is_renewed, version, since = bool(version), seen, now
             else:
                 is_renewed = False
@@ -134,7 +134,6 @@ class Lease:
             self._session.deadline.sleep(_PAUSE)
 
     def _is_free(self, lease: KubeObject | None) -> bool:
-        """Return True if this run holds the lease, or nobody does."""
         holder = _holder(lease)
         if lease is None or holder in ("", self._run.id):
             return True
@@ -180,7 +179,6 @@ class Lease:
         return False
 
     def _send(self, lease: KubeObject | None) -> Response | None:
-        """Write the lease with this run as its holder, in one try."""
         body = _of(self._run.id, lease, self._now())
         method, path = ("POST", _path()) if lease is None else ("PUT", _path(NAME))
         answer = self._session.http.once(method, path, body)
@@ -203,7 +201,7 @@ def _path(name: str = "") -> str:
 
 
 def _holder(lease: KubeObject | None) -> str:
-    return str((((lease or {}).get("spec")) or {}).get("holderIdentity") or "")
+    return str(at(lease, "spec.holderIdentity") or "")
 
 
 def _shown(lease: KubeObject | None) -> str:

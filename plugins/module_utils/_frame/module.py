@@ -56,11 +56,8 @@ def connect(
     given = params.get("wait_timeout")
     seconds = wait_timeout if given is None else float(given)
     if seconds < 1:
-        raise InputError(
-            "INPUT-VALUE",
-            f"wait_timeout is {given}, and a task needs at least 1 second.",
-            "Raise wait_timeout, or leave it out.",
-        )
+        message = f"wait_timeout is {given}, and a task needs at least 1 second."
+        raise InputError("INPUT-VALUE", message, "Raise wait_timeout, or leave it out.")
     deadline = Deadline(seconds)
 
     def open_connection() -> Connection:

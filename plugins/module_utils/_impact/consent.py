@@ -55,7 +55,6 @@ def _wait(
     found: t.Sequence[Impact],
     code: str,
 ) -> None:
-    """Wait until no pod with devices runs on the nodes that the writes reach."""
     reached = sorted({node for one in found for node in one.nodes})
 
     def judge(snapshot: Snapshot) -> Readiness:

@@ -49,19 +49,25 @@ def template_changes(live: KubeObject, wanted: KubeObject) -> tuple[str, ...]:
 
     live, wanted: the whole policy before and after the write.
     """
-    before, after = (one.get("spec") or {} for one in (live, wanted))
-    found = list(_paths(_policy_template(before), _policy_template(after), "spec"))
-    if _is_upgraded(after, "driver", False) and not _is_upgraded(before, "driver", False):
-        found.append(f"spec.driver.upgradePolicy.{_AUTO}")
-    return tuple(found)
+    return _changes(live, wanted, _policy_template, "driver", False)
 
 
 def driver_changes(live: KubeObject, wanted: KubeObject) -> tuple[str, ...]:
     """Return the same for an NVIDIADriver."""
+    return _changes(live, wanted, _own_template, "", True)
+
+
+def _changes(
+    live: KubeObject,
+    wanted: KubeObject,
+    template: t.Callable[[KubeObject], KubeObject],
+    part: str,
+    default: bool,
+) -> tuple[str, ...]:
     before, after = (one.get("spec") or {} for one in (live, wanted))
-    found = list(_paths(_own_template(before), _own_template(after), "spec"))
-    if _is_upgraded(after, "", True) and not _is_upgraded(before, "", True):
-        found.append(f"spec.upgradePolicy.{_AUTO}")
+    found = list(_paths(template(before), template(after), "spec"))
+    if _is_upgraded(after, part, default) and not _is_upgraded(before, part, default):
+        found.append(".".join(filter(None, ("spec", part, "upgradePolicy", _AUTO))))
     return tuple(found)
 
 

@@ -111,28 +111,17 @@ class Question:
 
 def endings(pods: t.Iterable[KubeObject], nodes: t.Collection[str]) -> list[Ending]:
     """Return the pods with devices that end when these nodes lose their devices, by node and name."""
-    found = [_ending(pod) for pod in drain.busy(pods) if drain.node_of(pod) in nodes]
+    found = [ending(pod) for pod in drain.busy(pods) if drain.node_of(pod) in nodes]
     return sorted(found, key=lambda one: (one.node, one.namespace, one.pod))
 
 
-def together(pods: t.Iterable[KubeObject]) -> list[Ending]:
-    """Return these pods as those that end, wherever they run and whether they have devices or not."""
-    return [_ending(pod) for pod in pods]
-
-
-def _ending(pod: KubeObject) -> Ending:
-    metadata = pod["metadata"]
-    return Ending(
-        drain.node_of(pod),
-        metadata["namespace"],
-        metadata["name"],
-        drain.owner(pod),
-        tuple(_devices(pod["spec"])),
-    )
+def ending(pod: KubeObject) -> Ending:
+    """Return the pod as one that ends, whether it has devices or not."""
+    place = (drain.node_of(pod), pod["metadata"]["namespace"], pod["metadata"]["name"])
+    return Ending(*place, drain.owner(pod), tuple(_devices(pod["spec"])))
 
 
 def _devices(spec: KubeObject) -> t.Iterator[str]:
-    """Yield the devices of the pod's containers, with their number, and its claims."""
     counted: dict[str, int] = {}
     for one in [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]:
         resources = one.get("resources") or {}

@@ -23,10 +23,7 @@ class Api(Session):
     """The one way to the API server for modules, lookups and steps. All methods raise ApiError."""
 
     def resolve(self, api_version: str, kind: str) -> Kind:
-        """Return the kind: from the table, else from the server. Raises KindNotServedError.
-
-        The server is asked once for the first group, and once more for all other groups.
-        """
+        """Return the kind: from the table, else from the server. Raises KindNotServedError."""
         return reads.resolve(self, api_version, kind)
 
     def get(self, kind: Kind, name: str, namespace: str | None = None) -> KubeObject | None:
@@ -97,10 +94,6 @@ class Api(Session):
         """Record in check mode an object that the run would create once the cluster serves its kind."""
         writes.foresee(self, manifest)
 
-    def dry_run_apply(self, manifest: t.Mapping[str, t.Any], live: KubeObject) -> KubeObject:
-        """Return what the server would make of an apply over live, if a field differs; it stores nothing."""
-        return writes.dry_run_apply(self, manifest, live)
-
     def merge_patch(
         self,
         kind: Kind,
@@ -147,16 +140,6 @@ class Api(Session):
 
         return removals.delete(self, kind, name, namespace, owned_only, wait, grace, orphan)
 
-    def evict(self, pod: KubeObject) -> str:
-        """Ask the pod to end, in one request to the eviction API, as a drain does.
-
-        Return what a disruption budget, a webhook or a busy server says against it, in its own words, or ""
-        if the pod ends or is gone.
-        """
-        from . import removals
-
-        return removals.evict(self, pod)
-
     def wait(
         self,
         queries: t.Mapping[str, Query],
@@ -175,9 +158,3 @@ class Api(Session):
         from . import wait
 
         return wait.wait(self, queries, judge, stage, settle, on_timeout_code, since)
-
-    def wait_gone(self, kind: Kind, deleted: KubeObject) -> None:
-        """Wait until the deleted object has disappeared. Raises WaitTimeoutError."""
-        from . import removals
-
-        removals.wait_gone(self, kind, deleted)

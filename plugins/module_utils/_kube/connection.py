@@ -77,11 +77,9 @@ class Connection:
         """
         is_about_us = status in (0, 401) or (status == 403 and NOBODY in text)
         if self.nobody and status and is_about_us:
-            raise CredentialsError(
-                "CRED-NONE",
-                f"The API server refused a request without credentials, because {self.nobody}: {text}",
-                "Set api_key, or a kubeconfig whose context has a user (oc login).",
-            )
+            message = f"The API server refused a request without credentials, because {self.nobody}: {text}"
+            remedy = "Set api_key, or a kubeconfig whose context has a user (oc login)."
+            raise CredentialsError("CRED-NONE", message, remedy)
         if self.ends and is_about_us and self.ends[1] <= datetime.datetime.now(datetime.UTC):
             what, end = self.ends
             raise ApiError(

@@ -10,7 +10,6 @@ import json
 import math
 import os
 import re
-import ssl
 import typing as t
 
 from .._core import secrets
@@ -91,15 +90,6 @@ def _opened(package: t.Any, configuration: t.Any) -> tuple[t.Any, tuple[str, dat
     if not configuration.verify_ssl:
         quiet()
     return pool, ends
-
-
-def preload() -> str:
-    """Load, before a fork, what every worker would load again. Return which package is missing, or ""."""
-    # The first context of a process takes OpenSSL some milliseconds.
-    ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    from . import credentials_package
-
-    return credentials_package.MISSING
 
 
 def _package() -> t.Any:

@@ -46,14 +46,8 @@ def register(kubeconfig: object) -> None:
 
 def current(kubeconfigs: t.Iterable[object]) -> str:
     """Return the current context of several files: that of the first file that names one."""
-    return next(
-        (
-            str(one["current-context"])
-            for one in kubeconfigs
-            if isinstance(one, dict) and one.get("current-context")
-        ),
-        "",
-    )
+    found = (one.get("current-context") for one in kubeconfigs if isinstance(one, dict))
+    return str(next(filter(None, found), ""))
 
 
 def chosen(contexts: t.Sequence[t.Any], wanted: str, where: str) -> str:
@@ -61,17 +55,12 @@ def chosen(contexts: t.Sequence[t.Any], wanted: str, where: str) -> str:
     names = [str(one["name"]) for one in contexts]
     there = f"it has {', '.join(names)}" if names else "it has none"
     if not wanted:
-        raise CredentialsError(
-            "CRED-CONTEXT",
-            f"{where} has no current context, and the task does not set one; {there}.",
-            "Set context to one that oc config get-contexts lists.",
-        )
+        message = f"{where} has no current context, and the task does not set one; {there}."
+        remedy = "Set context to one that oc config get-contexts lists."
+        raise CredentialsError("CRED-CONTEXT", message, remedy)
     if wanted not in names:
-        raise CredentialsError(
-            "CRED-CONTEXT",
-            f"{where} has no context {wanted}; {there}.",
-            "Set context to one that is there (oc config get-contexts).",
-        )
+        remedy = "Set context to one that is there (oc config get-contexts)."
+        raise CredentialsError("CRED-CONTEXT", f"{where} has no context {wanted}; {there}.", remedy)
     return wanted
 
 
@@ -166,11 +155,8 @@ def _bundled() -> str:
 
 
 def _refused(issuer: str, why: str) -> CredentialsError:
-    return CredentialsError(
-        "CRED-OIDC",
-        f"The token of the kubeconfig has expired, and {issuer} did not renew it: {why}.",
-        "Log in again at the issuer.",
-    )
+    message = f"The token of the kubeconfig has expired, and {issuer} did not renew it: {why}."
+    return CredentialsError("CRED-OIDC", message, "Log in again at the issuer.")
 
 
 def run_plugin(

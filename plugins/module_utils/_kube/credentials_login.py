@@ -47,21 +47,14 @@ def refused(username: str, text: str, status: int = 0) -> Exception:
     if status == 429 or status >= 500:
         return ConnectionError(f"OpenShift's OAuth server is away: {text}")
     if status == 401:
-        return CredentialsError(
-            "CRED-LOGIN",
-            f"OpenShift's OAuth server did not accept the user {username}: {text}",
-            "Check username and password.",
-        )
-    return CredentialsError(
-        "CRED-LOGIN",
-        f"The user {username} cannot log in with a password: {text}",
-        "Check host (oc whoami --show-server); where an external issuer signs users in, "
-        "use a kubeconfig or api_key.",
-    )
+        message = f"OpenShift's OAuth server did not accept the user {username}: {text}"
+        return CredentialsError("CRED-LOGIN", message, "Check username and password.")
+    message = f"The user {username} cannot log in with a password: {text}"
+    remedy = "Check host (oc whoami --show-server); where an external issuer signs users in, "
+    return CredentialsError("CRED-LOGIN", message, remedy + "use a kubeconfig or api_key.")
 
 
 def untrusted(problem: object) -> CredentialsError:
-    """Return the error for the OAuth server's certificate."""
     return CredentialsError(
         "CRED-LOGIN",
         f"The certificate of OpenShift's OAuth server cannot be trusted: {problem}",

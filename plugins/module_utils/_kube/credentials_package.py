@@ -54,21 +54,13 @@ def forget() -> None:
 def _load(configuration: t.Any, wanted: Params) -> None:
     kubeconfig = wanted.get("kubeconfig")
     if isinstance(kubeconfig, dict):
-        _use(
-            configuration,
-            wanted,
-            copy.deepcopy(kubeconfig),
-            [kubeconfig],
-            "The kubeconfig given as a dictionary",
-        )
+        where = "The kubeconfig given as a dictionary"
+        _use(configuration, wanted, copy.deepcopy(kubeconfig), [kubeconfig], where)
     elif kubeconfig:
         path = os.path.expanduser(str(kubeconfig))
         if not _there(path):
-            raise CredentialsError(
-                "CRED-KUBECONFIG",
-                f"The kubeconfig {path} does not exist.",
-                "Set kubeconfig, or K8S_AUTH_KUBECONFIG, to an existing file.",
-            )
+            remedy = "Set kubeconfig, or K8S_AUTH_KUBECONFIG, to an existing file."
+            raise CredentialsError("CRED-KUBECONFIG", f"The kubeconfig {path} does not exist.", remedy)
         _use_files(configuration, wanted, path)
     elif not wanted.get("host"):
         path = os.path.expanduser(os.environ.get("KUBECONFIG") or "~/.kube/config")
@@ -144,13 +136,9 @@ def login(configuration: t.Any, wanted: Params, seconds: float) -> str:
         within(min(_LOGIN_SECONDS, seconds), "the login at OpenShift's OAuth server", login.get_token)
     except OCPLoginException as exc:
         facts = {"req_url": "", "req_reason": "", "req_status_code": 0, **getattr(exc, "req_info", {})}
-        url, status, reason = (
-            facts["req_url"].partition("?")[0],
-            facts["req_status_code"],
-            facts["req_reason"],
-        )
-        text = f"{getattr(exc, 'msg', exc)} {url}: HTTP {status} ({reason})."
-        raise credentials_login.refused(wanted["username"], text, int(facts["req_status_code"])) from exc
+        url, status = facts["req_url"].partition("?")[0], facts["req_status_code"]
+        text = f"{getattr(exc, 'msg', exc)} {url}: HTTP {status} ({facts['req_reason']})."
+        raise credentials_login.refused(wanted["username"], text, int(status)) from exc
     except requests.exceptions.SSLError as exc:
         raise credentials_login.untrusted(exc) from exc
     except (ValueError, KeyError) as exc:
@@ -159,7 +147,6 @@ def login(configuration: t.Any, wanted: Params, seconds: float) -> str:
 
 
 def absent(package: str, problem: str) -> CredentialsError:
-    """Return the error for a package that cannot be imported."""
     return CredentialsError(
         "CRED-PACKAGE",
         f"The Python package {package} cannot be imported by {sys.executable}: {problem}.",

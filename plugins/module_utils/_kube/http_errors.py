@@ -23,7 +23,6 @@ def text_of(body: t.Any) -> str:
 
 
 def describe(status: int, body: t.Any) -> str:
-    """Return status and words of an answer."""
     return f"HTTP {status} ({text_of(body)})"
 
 
@@ -38,11 +37,7 @@ def describe_transport(exc: BaseException) -> str:
     if tunnel := _TUNNEL.search(text):
         return f"the proxy answers {tunnel[1].strip()}"
     where = "the proxy cannot be reached: " if "onnect to proxy" in text else ""
-    for words, meaning in (
-        ("refused", REFUSED),
-        ("NameResolution", NO_NAME),
-        ("timed out", NO_ANSWER),
-    ):
+    for words, meaning in (("refused", REFUSED), ("NameResolution", NO_NAME), ("timed out", NO_ANSWER)):
         if words in text:
             return where + meaning
     return f"{where}connection broken ({type(exc).__name__})"
@@ -88,16 +83,6 @@ def may_stay(method: str, status: int, body: t.Any) -> bool:
     return method != "GET" and status == 500 and is_status and not about_server
 
 
-def budgets(body: t.Any) -> list[str]:
-    """Return what disruption budgets say against an eviction; its status is that of a busy server."""
-    causes = ((body.get("details") or {}) if isinstance(body, dict) else {}).get("causes") or ()
-    return [
-        str(cause.get("message") or text_of(body))
-        for cause in causes
-        if cause.get("reason") == "DisruptionBudget"
-    ]
-
-
 def is_unsettled(status: int, body: t.Any) -> bool:
     """Return True for a refusal that a starting API server gives everybody: it has not read its roles yet."""
     return status == 401 or (status == 403 and _NO_ROLE in text_of(body))
@@ -126,19 +111,13 @@ def proxy_problem(exc: BaseException) -> str:
 
 def no_way(host: str, proxy: str, problem: str) -> ApiError:
     message = f"The proxy {proxy} does not let us through to {host}: {problem}."
-    return ApiError(
-        "API-PROXY",
-        message,
-        "Check proxy and proxy_headers (HTTPS_PROXY), or put the host into no_proxy (NO_PROXY).",
-    )
+    remedy = "Check proxy and proxy_headers (HTTPS_PROXY), or put the host into no_proxy (NO_PROXY)."
+    return ApiError("API-PROXY", message, remedy)
 
 
 def untrusted(host: str, exc: BaseException) -> ApiError:
-    return ApiError(
-        "API-TLS",
-        f"The certificate of {host} cannot be trusted: {exc}",
-        "Set ca_cert to the cluster's CA, or fix the kubeconfig.",
-    )
+    message = f"The certificate of {host} cannot be trusted: {exc}"
+    return ApiError("API-TLS", message, "Set ca_cert to the cluster's CA, or fix the kubeconfig.")
 
 
 def unreachable(host: str, proxy: str, method: str, path: str, problem: str, seconds: float) -> ApiError:
@@ -148,25 +127,20 @@ def unreachable(host: str, proxy: str, method: str, path: str, problem: str, sec
     check = "the API server is up and reachable from here (oc get --raw /readyz)"
     if "the proxy" in problem:
         check = f"the proxy {proxy} works, or put the host into no_proxy (NO_PROXY)"
-    return ApiError(
-        "API-UNREACHABLE",
-        f"No useful answer from {host}{_through(proxy)} for {seconds:.0f} s: {problem}.",
-        f"Check that {check}, then run again; nothing is lost.",
-        evidence=[f"{method} {path}: {problem}"],
-    )
+    message = f"No useful answer from {host}{_through(proxy)} for {seconds:.0f} s: {problem}."
+    remedy, evidence = f"Check that {check}, then run again; nothing is lost.", f"{method} {path}: {problem}"
+    return ApiError("API-UNREACHABLE", message, remedy, evidence=[evidence])
 
 
 def _silent(webhook: refusals.Silent, method: str, path: str, problem: str, seconds: float) -> ApiError:
-    """Return the error for a webhook that the API server could not call for so many seconds."""
     place = f" in namespace {webhook.namespace}" if webhook.namespace else ""
     behind = f" (service {webhook.service}{place})" if webhook.service else ""
     pods = f"oc get pods -n {webhook.namespace}" if webhook.namespace else "oc get pods -A"
-    return ApiError(
-        "API-WEBHOOK",
-        f"The API server could not call the webhook {webhook.name}{behind} for {seconds:.0f} s: {problem}.",
-        f"See why the pods behind the webhook do not answer ({pods}), then run again.",
-        evidence=[f"{method} {path}: {problem}"],
+    message = (
+        f"The API server could not call the webhook {webhook.name}{behind} for {seconds:.0f} s: {problem}."
     )
+    remedy = f"See why the pods behind the webhook do not answer ({pods}), then run again."
+    return ApiError("API-WEBHOOK", message, remedy, evidence=[f"{method} {path}: {problem}"])
 
 
 def _through(proxy: str) -> str:
@@ -188,14 +162,11 @@ def not_kubernetes(host: str, proxy: str, method: str, target: str, answer: tupl
     remedy = "Check host: it is the API server's address (oc whoami --show-server)."
     if proxy:
         remedy = f"Put the host into no_proxy (NO_PROXY), or check the proxy {proxy} and host."
-    return ApiError(
-        "API-ERROR",
+    message = (
         f"{host}{_through(proxy)} answered with HTTP {status} and {kind or 'no content type'} instead of "
-        "JSON of an API server: something else answers there.",
-        remedy,
-        evidence=[f"{method} {target}"],
-        status=status,
     )
+    message += "JSON of an API server: something else answers there."
+    return ApiError("API-ERROR", message, remedy, evidence=[f"{method} {target}"], status=status)
 
 
 def error(status: int, body: t.Any, method: str, path: str, verb: str, resource: str, where: str) -> ApiError:
@@ -210,12 +181,8 @@ def error(status: int, body: t.Any, method: str, path: str, verb: str, resource:
         "evidence": [f"{method} {path}: HTTP {status}"],
     }
     if status == 401:
-        return ApiError(
-            "CRED-UNAUTHORIZED",
-            f"The API server does not accept the credentials: {text}",
-            "Log in again (oc login), or renew the token.",
-            **facts,
-        )
+        message = f"The API server does not accept the credentials: {text}"
+        return ApiError("CRED-UNAUTHORIZED", message, "Log in again (oc login), or renew the token.", **facts)
     if 400 <= status < 500 and (webhook := refusals.denied_by(text)):
         message = f"The request to {verb} {resource} {where} was refused: {text}"
         remedy = f"Change what the message names: the admission webhook {webhook} refused the object."
@@ -230,49 +197,31 @@ def error(status: int, body: t.Any, method: str, path: str, verb: str, resource:
     if status in (400, 422) or _is_about_object(status, body):
         message = f"{resource} {where} was rejected: {text}"
         return ApiError("API-INVALID", message, "Correct the field that the message names.", **facts)
-    return ApiError(
-        "API-ERROR",
-        f"{verb} {resource} {where}: HTTP {status} ({text})",
-        "Correct what the message names; it is the API server's own text.",
-        **facts,
-    )
+    message = f"{verb} {resource} {where}: HTTP {status} ({text})"
+    remedy = "Correct what the message names; it is the API server's own text."
+    return ApiError("API-ERROR", message, remedy, **facts)
 
 
 def _forbidden(text: str, verb: str, resource: str, where: str, facts: dict[str, t.Any]) -> ForbiddenError:
     lack = refusals.lack(text)
     if lack and lack.verb.startswith("impersonate"):
-        return ForbiddenError(
-            "API-FORBIDDEN",
-            "The identity may not act as the one that impersonate_user or the kubeconfig's user names: "
-            f"{text}",
-            f"Grant {lack.user} the verb impersonate on users and groups, or leave impersonate_user out.",
-            **facts,
-        )
-    if "exceeded quota" in text or (lack is None and _NO_ROLE not in text):
+        said = "The identity may not act as the one that impersonate_user or the kubeconfig's user names"
+        remedy = f"Grant {lack.user} the verb impersonate on users and groups, or leave impersonate_user out."
+    elif "exceeded quota" in text or (lack is None and _NO_ROLE not in text):
         remedy = "Change what the message names: an admission rule refused the object."
         return ForbiddenError("API-REFUSED", text, remedy, **facts)
-    if lack is None:
-        return ForbiddenError(
-            "API-FORBIDDEN",
-            f"The identity of this task may not {verb} {resource} {where}: {text}",
-            f"Grant this identity (oc whoami) the verb {verb} on {resource} {where}.",
-            **facts,
-        )
-    if lack.user == refusals.NOBODY:
-        return ForbiddenError(
-            "API-FORBIDDEN",
-            f"The API server did not get the credentials of this task: {text}",
-            "Set api_key: a proxy or load balancer that ends TLS drops client certificates.",
-            **facts,
-        )
-    # The server asks for the verb patch first: an apply that creates needs both.
-    verbs = "verbs patch and create" if (lack.verb, verb) == ("patch", "create") else f"verb {lack.verb}"
-    return ForbiddenError(
-        "API-FORBIDDEN",
-        f"The identity {lack.user} may not {lack.words}: {text}",
-        f"Grant {lack.user} the {verbs} on {lack.place}; check it with: {lack.question}",
-        **facts,
-    )
+    elif lack is None:
+        said = f"The identity of this task may not {verb} {resource} {where}"
+        remedy = f"Grant this identity (oc whoami) the verb {verb} on {resource} {where}."
+    elif lack.user == refusals.NOBODY:
+        said = "The API server did not get the credentials of this task"
+        remedy = "Set api_key: a proxy or load balancer that ends TLS drops client certificates."
+    else:
+        # The server asks for the verb patch first: an apply that creates needs both.
+        verbs = "verbs patch and create" if (lack.verb, verb) == ("patch", "create") else f"verb {lack.verb}"
+        said = f"The identity {lack.user} may not {lack.words}"
+        remedy = f"Grant {lack.user} the {verbs} on {lack.place}; check it with: {lack.question}"
+    return ForbiddenError("API-FORBIDDEN", f"{said}: {text}", remedy, **facts)
 
 
 def _conflict(body: t.Any, resource: str, where: str, facts: dict[str, t.Any]) -> ConflictError:

@@ -74,14 +74,12 @@ def not_served(kind: Kind) -> KindNotServedError:
 
 
 def get(session: Session, kind: Kind, name: str, namespace: str | None) -> KubeObject | None:
-    """Return the newest state of one object, or None if the server says that it does not exist.
+    """Do what Api.get says.
 
     It sends no resourceVersion, so the answer is as new as the request. With `0` the server would answer from
-    a cache that may be older than our own write. Raises KindNotServedError without the CRD, ApiError
-    otherwise.
+    a cache that may be older than our own write.
     """
-    path = kind.path(namespace, name)
-    answer = session.http.request("GET", path)
+    answer = session.http.request("GET", path := kind.path(namespace, name))
     if answer.status == 200:
         return t.cast(KubeObject, answer.body)
     if answer.status == 404 and not _is_kind_missing(answer.body):
@@ -98,12 +96,10 @@ def list_all(
     metadata_only: bool = False,
     keep: Keep | None = None,
 ) -> Listed:
-    """Return every item, each with its apiVersion and kind.
+    """Return every item, each with its apiVersion and kind; see Api.list.
 
-    It sends no resourceVersion: a consistent read, as new as the request. `0` would be cheaper for the
-    server, but may be older than what this task has just written, and ignores limit. All pages are of the
-    first page's version. When that version has expired (410), the list begins again, since pages of two
-    versions are no list.
+    It sends no resourceVersion: `0` would be cheaper for the server, but ignores limit, and may be older than
+    what this task has just written. All pages are of the first page's version.
     """
     path, accept = kind.path(namespace), _PARTIAL if metadata_only else "application/json"
     query: dict[str, t.Any] = {"limit": SIFTED_PAGE if keep else PAGE}
@@ -161,7 +157,6 @@ def first_look(session: Session, queries: t.Mapping[str, Query]) -> dict[str, Li
 
 
 def served(session: Session, kind: Kind) -> bool:
-    """Return True if the server has this kind now; it asks the kind's group."""
     answer = session.http.request("GET", kind.base)
     if answer.status == 200:
         return any(entry["name"] == kind.plural for entry in answer.body.get("resources", ()))
@@ -171,11 +166,7 @@ def served(session: Session, kind: Kind) -> bool:
 
 
 def resolve(session: Session, api_version: str, kind: str) -> Kind:
-    """Return the kind, from the table or from the server. Raises KindNotServedError."""
-    found = kinds.find(api_version, kind)
-    if found is not None:
-        return found
-    return _discovered(session, api_version, kind)
+    return kinds.find(api_version, kind) or _discovered(session, api_version, kind)
 
 
 def _discovered(session: Session, api_version: str, kind: str) -> Kind:
@@ -196,7 +187,6 @@ def _discovered(session: Session, api_version: str, kind: str) -> Kind:
 
 
 def _document(session: Session, unknown: Kind, path: str, accept: str = "application/json") -> KubeObject:
-    """Return a document of the discovery, empty if there is none."""
     answer = session.http.request("GET", path, accept=accept)
     if answer.status not in (200, 404):
         raise error(answer, "GET", path, unknown, None, None)

@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Delete objects and evict pods: only exactly the object that was looked at, and until it is gone."""
+"""Delete objects: only exactly the object that was looked at, and until it is gone."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ import typing as t
 from .._core import diff
 from .._core.errors import ConflictError, KindNotServedError
 from .._core.objects import KubeObject, Snapshot
-from .._core.ownership import MANAGER, owned
+from .._core.ownership import owned
 from .._core.readiness import Readiness, pending, ready
-from . import http_errors, reads
-from .kinds import Kind, known
+from . import reads
+from .kinds import Kind
 from .session import Change, Query, Session
 from .wait import wait as kube_wait
 from .writes import write
 
 _SHOWN_OF_DELETED: t.Final = {"metadata": {"name": None, "namespace": None, "labels": None}}
-_SHOWN_OF_EVICTED: t.Final = {"metadata": {"name": None, "namespace": None}, "spec": {"nodeName": None}}
 # A diff also shows the spec of a deleted object, if it is no longer than this.
 _LONGEST_SPEC = 4000
 
@@ -33,7 +32,6 @@ def delete(
     grace: int | None,
     orphan: bool,
 ) -> bool:
-    """Return True if there was something of ours to delete; see Api.delete."""
     try:
         live = reads.get(session, kind, name, namespace)
     except KindNotServedError:
@@ -79,7 +77,6 @@ def _shown_of_deleted(live: KubeObject) -> KubeObject:
 
 
 def wait_gone(session: Session, kind: Kind, deleted: KubeObject) -> None:
-    """Wait until the deleted object has disappeared. Raises WaitTimeoutError."""
     metadata = deleted["metadata"]
     query = Query(kind, metadata.get("namespace"), metadata["name"])
     stage = f"delete {deleted['kind']} {metadata['name']}"
@@ -103,38 +100,3 @@ def judge_gone(deleted: KubeObject) -> t.Callable[[Snapshot], Readiness]:
         )
 
     return judge
-
-
-def evict(session: Session, pod: KubeObject) -> str:
-    """Ask the pod to end through the eviction API, as a drain does.
-
-    Return what a disruption budget, a webhook or a busy server says against it (HTTP 429), or "" if the pod
-    ends or is gone. Raises ApiError.
-    """
-    metadata = pod["metadata"]
-    name, namespace = metadata["name"], metadata["namespace"]
-    body: KubeObject = {
-        "apiVersion": "policy/v1",
-        "kind": "Eviction",
-        "metadata": {"name": name, "namespace": namespace},
-        "deleteOptions": {"preconditions": {"uid": metadata["uid"]}},
-    }
-    query = {"fieldManager": MANAGER}
-    if session.check_mode:
-        query["dryRun"] = "All"
-        body["deleteOptions"]["dryRun"] = ["All"]
-    else:
-        session.before_write()
-    path = known("Pod").path(namespace, name, "eviction")
-    answer = session.http.request("POST", path, query, body)
-    if answer.status == 429:
-        return "; ".join(http_errors.budgets(answer.body)) or http_errors.text_of(answer.body)
-    if answer.status >= 300 and answer.status != 404:
-        problem = reads.error(answer, "POST", path, known("Pod"), name, namespace)
-        # Another pod of that name: this one is gone.
-        if not (isinstance(problem, ConflictError) and "uid" in problem.message.lower()):
-            raise problem
-    # A pod that is gone after a try without an answer ended because of that try.
-    if answer.status < 300 or (answer.repeated and not session.check_mode):
-        session.changes.append(Change(diff.title(pod), diff.owned_view(pod, _SHOWN_OF_EVICTED), {}))
-    return ""

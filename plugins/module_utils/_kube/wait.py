@@ -43,10 +43,7 @@ def wait(
     on_timeout_code: str = "WAIT-TIMEOUT",
     since: float | None = None,
 ) -> Seen:
-    """Return what each query found when the judge said ready; in check mode or without wait, look once.
-
-    Raises NotReadyError on a failed verdict, WaitTimeoutError at the deadline, with what was last seen.
-    """
+    """Do what Api.wait says."""
     lists = reads.first_look(session, queries)
     seen = {key: found.items for key, found in lists.items()}
     if session.check_mode or not session.wait_wanted:

@@ -25,7 +25,7 @@ def apply(
     wanted: KubeObject = diff.plain(manifest)
     metadata = wanted["metadata"]
     try:
-        kind = _kind_of(session, wanted)
+        kind = kind_of(session, wanted)
         live = live or reads.get(session, kind, metadata["name"], metadata.get("namespace"))
     except KindNotServedError as exc:
         if not session.check_mode:
@@ -38,12 +38,12 @@ def apply(
     outcome: KubeObject = {}
     if live is not None:
         is_kept = diff.covers(live, wanted) and not diff.has_stale_fields(fields, wanted)
-        outcome = live if is_kept else _apply(session, kind, wanted, force, dry_run=True)
+        outcome = live if is_kept else send_apply(session, kind, wanted, force, dry_run=True)
         if is_kept or diff.same(outcome, live):
             session.kept.append(diff.title(live))
             return live
     if not session.check_mode:
-        outcome = _apply(session, kind, wanted, force, dry_run=False, creates=live is None)
+        outcome = send_apply(session, kind, wanted, force, dry_run=False, creates=live is None)
     elif live is None:
         outcome = _first_dry_run(session, kind, wanted, force)
     return _record(session, live, outcome, diff.merge_shapes(wanted, diff.shape_of(fields)))
@@ -55,18 +55,9 @@ def foresee(session: Session, manifest: t.Mapping[str, t.Any]) -> None:
     _record(session, None, wanted, wanted)
 
 
-def dry_run_apply(session: Session, manifest: t.Mapping[str, t.Any], live: KubeObject) -> KubeObject:
-    wanted: KubeObject = diff.plain(manifest)
-    if owned(live):
-        wanted["metadata"]["labels"] = {**wanted["metadata"].get("labels", {}), **MANAGED_BY}
-    if diff.covers(live, wanted) and not diff.has_stale_fields(diff.managed_fields(live), wanted):
-        return live
-    return _apply(session, _kind_of(session, wanted), wanted, force=False, dry_run=True)
-
-
 def _first_dry_run(session: Session, kind: Kind, wanted: KubeObject, force: bool) -> KubeObject:
     try:
-        return _apply(session, kind, wanted, force, dry_run=True, creates=True)
+        return send_apply(session, kind, wanted, force, dry_run=True, creates=True)
     except ApiError as exc:
         namespace = wanted["metadata"].get("namespace")
         if exc.status == 404 and namespace and f'namespaces "{namespace}" not found' in exc.message:
@@ -80,7 +71,7 @@ def _first_dry_run(session: Session, kind: Kind, wanted: KubeObject, force: bool
         raise
 
 
-def _apply(
+def send_apply(
     session: Session, kind: Kind, wanted: KubeObject, force: bool, dry_run: bool, creates: bool = False
 ) -> KubeObject:
     name, namespace = wanted["metadata"]["name"], wanted["metadata"].get("namespace")
@@ -98,19 +89,8 @@ def merge_patch(
     subresource: str | None,
 ) -> KubeObject:
     before = reads.get(session, kind, name, namespace)
-    after = write(
-        session,
-        "PATCH",
-        kind,
-        name,
-        namespace,
-        body,
-        _STRICT,
-        _MERGE,
-        session.check_mode,
-        subresource,
-        before=before,
-    )
+    how = (_STRICT, _MERGE, session.check_mode, subresource)
+    after = write(session, "PATCH", kind, name, namespace, body, *how, before=before)
     if before is not None and diff.same(before, after):
         return after
     return _record(session, before, after, body)
@@ -129,9 +109,7 @@ def dry_run_create(session: Session, manifest: t.Mapping[str, t.Any]) -> KubeObj
 def _post(session: Session, wanted: KubeObject, *, dry_run: bool) -> KubeObject:
     """Create the object and return it as the server has it; a dry run stores nothing."""
     namespace = wanted["metadata"].get("namespace")
-    return write(
-        session, "POST", _kind_of(session, wanted), None, namespace, wanted, _STRICT, dry_run=dry_run
-    )
+    return write(session, "POST", kind_of(session, wanted), None, namespace, wanted, _STRICT, dry_run=dry_run)
 
 
 def write(
@@ -202,7 +180,7 @@ def _unknown_error(title: str, unknown: list[str], is_stored: bool) -> ApiError:
     return ApiError("API-UNKNOWN-FIELD", message, remedy, status=400)
 
 
-def _kind_of(session: Session, manifest: KubeObject) -> Kind:
+def kind_of(session: Session, manifest: KubeObject) -> Kind:
     kind = reads.resolve(session, manifest["apiVersion"], manifest["kind"])
     if kind.namespaced and not manifest["metadata"].get("namespace"):
         message = f"{diff.title(manifest)} has no metadata.namespace, and {kind.resource} are namespaced."

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject
 from .._core.readiness import Readiness, failed, pending, ready
-from .._nodes import node as node_facts
+from .._nodes import node as node_facts, shown as node_shown
 from .._nodes.labels import labels
 from .._nodes.taints import taints as taints_of
 from . import provider_errors, trouble as machine_trouble
@@ -168,11 +168,11 @@ def _running(machine: Machine, node: t.Mapping[str, t.Any] | None, line: str) ->
     if not node_facts.is_ready(node):
         return pending(
             "NodeNotReady",
-            f"node {node_facts.name(node)} is {node_facts.why_not_ready(node)}",
+            f"node {node_facts.name(node)} is {node_shown.why_not_ready(node)}",
             code="MACH-NODE-NOT-READY",
             remedy=f"Run `oc describe node {node_facts.name(node)}`.",
             details=(
-                f"{line}, node {node_facts.short(node_facts.name(node))} {node_facts.why_not_ready(node)}",
+                f"{line}, node {node_facts.short(node_facts.name(node))} {node_shown.why_not_ready(node)}",
             ),
         )
     # Only the phase Failed is final: the provider retries whatever error a Machine in phase Running shows.

@@ -36,6 +36,12 @@ def offered(node: dict[str, t.Any], resource: str) -> int:
     return count((node.get("status", {}).get("allocatable") or {}).get(resource, 0))
 
 
+def short(node: dict[str, t.Any], wanted: t.Mapping[str, int]) -> list[str]:
+    """Return `RESOURCE 1 of 2` for each resource of which the node offers another number."""
+    offers = {one: offered(node, one) for one in wanted}
+    return [f"{one} {offers[one]} of {number}" for one, number in wanted.items() if offers[one] != number]
+
+
 def driver_version(node: dict[str, t.Any]) -> str:
     """Return the driver version from the labels of GPU feature discovery, or an empty text.
 

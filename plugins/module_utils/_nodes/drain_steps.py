@@ -13,6 +13,7 @@ from .._kube.client import Api, Query
 from .._kube.kinds import known
 from . import drain as node_drain, drain_judge, node as node_facts
 from .drain_judge import Rules
+from .evictions import evict
 from .taints import UNSCHEDULABLE, taints
 
 
@@ -99,7 +100,7 @@ def _empty(
         snapshot = api.wait(queries, judge, stage, since=started)
         left = judge.left(snapshot)
         for pod in judge.due(left):
-            text = api.evict(pod)
+            text = evict(api, pod)
             judge.refused[pod["metadata"]["uid"]] = (text, api.clock())
         if not left or api.check_mode or not api.wait_wanted:
             for remark in judge.remarks(snapshot):

@@ -6,9 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._catalogue.well_known import INSTANCE_TYPE, ZONE
 from .._core import conditions
-from .labels import labels
 
 Node = t.Mapping[str, t.Any]
 
@@ -39,23 +37,8 @@ def short(full_name: str) -> str:
     return f"{host}…" if dot and not host.isdigit() else full_name
 
 
-def zone(node: Node) -> str:
-    return labels(node).get(ZONE, "")
-
-
-def instance_type(node: Node) -> str:
-    return labels(node).get(INSTANCE_TYPE, "")
-
-
 def is_ready(node: Node) -> bool:
     return conditions.is_true(node, "Ready")
-
-
-def why_not_ready(node: Node) -> str:
-    """Return `not Ready` with the text of the Ready condition."""
-    ready = conditions.find(node, "Ready")
-    text = ready.get("message") or ready.get("reason") or "no Ready condition yet"
-    return f"not Ready: {text}"
 
 
 def is_cordoned(node: Node) -> bool:
@@ -89,23 +72,7 @@ class Update(t.NamedTuple):
 
 
 def update(node: Node) -> Update:
-    """Return the node's update, by its annotations."""
     notes = node["metadata"].get("annotations") or {}
     state = str(notes.get(STATE) or "")
     differs = notes.get(CURRENT) != notes.get(DESIRED)
     return Update(state, bool(state) and (differs or state != "Done"), str(notes.get(REASON) or ""))
-
-
-def unpause_command(pool: str) -> str:
-    """Return the command that unpauses a MachineConfigPool."""
-    return f'oc patch machineconfigpool {pool} --type merge -p \'{{"spec":{{"paused":false}}}}\''
-
-
-def summarize(node: Node, expected: t.Mapping[str, int] | None = None) -> dict[str, t.Any]:
-    return {
-        "name": name(node),
-        "zone": zone(node),
-        "instance_type": instance_type(node),
-        "ready": is_ready(node),
-        "expected": dict(expected or {}),
-    }

@@ -8,7 +8,7 @@ import typing as t
 
 from .._catalogue.well_known import PLUGIN_CONFIG
 from .._core.errors import InputError
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, name
 from .._core.readiness import Readiness, at_node, pending, ready
 from . import devices
 from .labels import labels
@@ -25,23 +25,17 @@ def check_pools(pools: t.Sequence[Pool]) -> None:
     for index, pool in enumerate(pools):
         for key in ("name", "node_selector"):
             if not pool.get(key):
-                raise InputError(
-                    "INPUT-REQUIRED",
-                    f"pools[{index}].{key} is missing.",
-                    "Give each pool a name and a node_selector.",
-                )
+                remedy = "Give each pool a name and a node_selector."
+                raise InputError("INPUT-REQUIRED", f"pools[{index}].{key} is missing.", remedy)
         if not isinstance(pool["node_selector"], dict) or not isinstance(pool.get("expected") or {}, dict):
-            raise InputError(
-                "INPUT-TYPE",
-                f"pools[{index}].node_selector and .expected are maps.",
-                "Write {label: value} and {resource: number}.",
-            )
+            message = f"pools[{index}].node_selector and .expected are maps."
+            raise InputError("INPUT-TYPE", message, "Write {label: value} and {resource: number}.")
 
 
 def nodes_of(nodes: t.Iterable[KubeObject], pool: Pool) -> list[KubeObject]:
     """Return the nodes of the pool, sorted by name."""
     found = [node for node in nodes if matches(pool["node_selector"], labels(node))]
-    return sorted(found, key=lambda node: str(node["metadata"]["name"]))
+    return sorted(found, key=name)
 
 
 def least(pool: Pool) -> int:
@@ -69,33 +63,18 @@ def judge_devices(nodes: t.Iterable[KubeObject], pool: Pool) -> list[Readiness]:
     """Return a pending entry for each node that is not Ready, and for each that lacks expected devices."""
     parts: list[Readiness] = []
     for node in nodes_of(nodes, pool):
-        name, wanted = (
-            str(node["metadata"]["name"]),
-            devices.expected(node, pool["expected"]) if pool.get("expected") else {},
-        )
+        title, remedy = name(node), f"Run `oc describe node {name(node)}`."
+        wanted = devices.expected(node, pool["expected"]) if pool.get("expected") else {}
         if not is_ready(node):
-            parts.append(
-                at_node(
-                    name,
-                    "NotReady",
-                    "the node is not Ready",
-                    "GPU-NODE-NOTREADY",
-                    f"Run `oc describe node {name}`.",
-                )
-            )
-        short = [
-            f"{resource} {devices.offered(node, resource)} of {number}"
-            for resource, number in wanted.items()
-            if devices.offered(node, resource) != number
-        ]
-        if short:
+            parts.append(at_node(title, "NotReady", "the node is not Ready", "GPU-NODE-NOTREADY", remedy))
+        if short := devices.short(node, wanted):
             what = f"offers {', '.join(short)}"
-            parts.append(at_node(name, "Allocatable", what, "GPU-ALLOC", _remedy(node, name)))
+            parts.append(at_node(title, "Allocatable", what, "GPU-ALLOC", _remedy(node)))
     return parts
 
 
-def _remedy(node: KubeObject, name: str) -> str:
-    where = f"--field-selector spec.nodeName={name}`"
+def _remedy(node: KubeObject) -> str:
+    where = f"--field-selector spec.nodeName={name(node)}`"
     if labels(node).get(PLUGIN_CONFIG):
         return (
             f"Run `oc delete pod -n nvidia-gpu-operator -l app={_PLUGIN} {where}: the device plugin reads "
@@ -107,12 +86,10 @@ def _remedy(node: KubeObject, name: str) -> str:
 def summarize_nodes(nodes: t.Sequence[KubeObject], pools: t.Iterable[Pool]) -> list[dict[str, t.Any]]:
     return [
         {
-            "name": str(node["metadata"]["name"]),
+            "name": name(node),
             "pool": pool["name"],
-            "expected": {
-                name: devices.count(number) for name, number in (pool.get("expected") or {}).items()
-            },
-            "allocatable": {name: devices.offered(node, name) for name in pool.get("expected") or {}},
+            "expected": {one: devices.count(number) for one, number in (pool.get("expected") or {}).items()},
+            "allocatable": {one: devices.offered(node, one) for one in pool.get("expected") or {}},
         }
         for pool in pools
         for node in nodes_of(nodes, pool)

@@ -34,7 +34,6 @@ class System(t.NamedTuple):
 
 
 def system(node: dict[str, t.Any]) -> System:
-    """Return kernel and operating system of the node."""
     info, marks = (node.get("status") or {}).get("nodeInfo") or {}, labels(node)
     os_image = str(info.get("osImage") or "")
     version = next((word for word in os_image.split() if word[:1].isdigit()), "")
@@ -112,10 +111,5 @@ def judge_update(node: dict[str, t.Any]) -> Readiness | None:
     cordoned = ", cordoned" if is_cordoned(node) else ""
     what = f"is being updated by the machine-config operator{cordoned}, still on kernel {system(node).kernel}"
     remedy = "Run `oc get machineconfigpools`; a pod that cannot be evicted delays the update."
-    return pending(
-        f"Updating:{name}",
-        f"Node {name} {what}.",
-        code="GPU-NODE-UPDATING",
-        remedy=remedy,
-        details=(f"{name}: {what}",),
-    )
+    message, code, lines = f"Node {name} {what}.", "GPU-NODE-UPDATING", (f"{name}: {what}",)
+    return pending(f"Updating:{name}", message, code=code, remedy=remedy, details=lines)

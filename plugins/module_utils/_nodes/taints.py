@@ -63,11 +63,15 @@ def operand_tolerations(taints: t.Iterable[t.Mapping[str, t.Any]]) -> list[dict[
     for taint in taints:
         if tolerates(GPU_TOLERATION, taint):
             continue
-        how = {"operator": "Equal", "value": taint["value"]} if taint.get("value") else {"operator": "Exists"}
-        toleration = {"key": taint["key"], **how, "effect": taint["effect"]}
-        if toleration not in found:
+        if (toleration := tolerating(taint)) not in found:
             found.append(toleration)
     return found
+
+
+def tolerating(taint: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    """Return the toleration of this taint alone."""
+    how = {"operator": "Equal", "value": taint["value"]} if taint.get("value") else {"operator": "Exists"}
+    return {"key": taint["key"], **how, "effect": taint["effect"]}
 
 
 def merge_tolerations(*lists: t.Iterable[dict[str, t.Any]] | None) -> list[dict[str, t.Any]]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, at
 from .._core.readiness import Readiness, failed, pending, ready
 from .plans import CATALOG_OPERATOR_LOG
 
@@ -17,9 +17,7 @@ _FINE = ("Present", "Satisfied", "Created")
 
 def is_copied(csv: KubeObject) -> bool:
     """Return True for a CSV that OLM has copied from another namespace."""
-    return (csv.get("status") or {}).get("reason") == "Copied" or "olm.copiedFrom" in (
-        csv["metadata"].get("labels") or {}
-    )
+    return at(csv, "status.reason") == "Copied" or "olm.copiedFrom" in (csv["metadata"].get("labels") or {})
 
 
 def named(csvs: t.Iterable[KubeObject], name: str | None) -> KubeObject | None:
@@ -29,12 +27,12 @@ def named(csvs: t.Iterable[KubeObject], name: str | None) -> KubeObject | None:
 
 def phase(csv: KubeObject | None) -> str:
     """Return the CSV's phase, such as Succeeded; empty if OLM has not set it."""
-    return str(((csv or {}).get("status") or {}).get("phase") or "")
+    return str(at(csv, "status.phase") or "")
 
 
 def version(csv: KubeObject | None) -> str:
     """Return the version of the operator; empty without a CSV."""
-    return str(((csv or {}).get("spec") or {}).get("version") or "")
+    return str(at(csv, "spec.version") or "")
 
 
 def unmet(csv: KubeObject) -> tuple[str, ...]:
@@ -54,19 +52,13 @@ def unmet(csv: KubeObject) -> tuple[str, ...]:
 def judge(csv: KubeObject | None, name: str) -> Readiness:
     """Return ready if the CSV has Succeeded, failed if OLM does not repair it, else pending."""
     if csv is None:
-        return pending(
-            "NoCSV",
-            f"CSV {name} does not exist yet",
-            code="OLM-CSV-PENDING",
-            remedy=CATALOG_OPERATOR_LOG,
-        )
+        message, remedy = f"CSV {name} does not exist yet", CATALOG_OPERATOR_LOG
+        return pending("NoCSV", message, code="OLM-CSV-PENDING", remedy=remedy)
     status = csv.get("status") or {}
     state, reason, message = phase(csv), str(status.get("reason") or ""), str(status.get("message") or "")
-    text = (
-        f"CSV {name} is {state} ({reason}): {message}"
-        if state
-        else f"CSV {name} is new, OLM has not processed it yet"
-    )
+    text = f"CSV {name} is new, OLM has not processed it yet"
+    if state:
+        text = f"CSV {name} is {state} ({reason}): {message}"
     where = csv["metadata"].get("namespace")
     if state == "Succeeded":
         return ready(reason or "InstallSucceeded", f"CSV {name} succeeded")
@@ -75,27 +67,12 @@ def judge(csv: KubeObject | None, name: str) -> Readiness:
             reason,
             f"oc -n {where} describe csv {name}; correct the cause, set state: absent, then state: present.",
         )
-        return failed(
-            reason or "CSVFailed", f"{text}.", code="OLM-CSV-FAILED", remedy=remedy, details=unmet(csv)
-        )
+        why, code = reason or "CSVFailed", "OLM-CSV-FAILED"
+        return failed(why, f"{text}.", code=code, remedy=remedy, details=unmet(csv))
     remedy = f"oc -n {where} describe csv {name}; look at the operator's Deployment."
     # In every installation dozens of requirements are missing at first, so only one is shown.
-    return pending(
-        reason or "Installing",
-        text,
-        code="OLM-CSV-PENDING",
-        remedy=remedy,
-        details=tuple(line.strip() for line in unmet(csv)[:1]),
-    )
-
-
-def owned_kinds(csv: KubeObject) -> list[tuple[str, str, str]]:
-    """Return (API version, kind, plural) of each custom resource that the operator owns."""
-    found = []
-    for one in ((csv.get("spec") or {}).get("customresourcedefinitions") or {}).get("owned") or []:
-        plural, _dot, group = str(one["name"]).partition(".")
-        found.append((f"{group}/{one['version']}", str(one["kind"]), plural))
-    return found
+    first = tuple(line.strip() for line in unmet(csv)[:1])
+    return pending(reason or "Installing", text, code="OLM-CSV-PENDING", remedy=remedy, details=first)
 
 
 _REMEDIES = {

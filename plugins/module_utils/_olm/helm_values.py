@@ -28,12 +28,7 @@ COMMAND: t.Final = (
 _BUNDLE: t.Final[dict[str, t.Any]] = {"dcgm": {"enabled": True}, "nodeStatusExporter": {"enabled": True}}
 _OPENSHIFT_ONLY: t.Final = ("use_ocp_driver_toolkit", "defaultRuntime", "initContainer")
 # The first toleration in the chart's list for nfd-worker; a new list replaces that one.
-_CONTROL_PLANE: t.Final = {
-    "key": CONTROL_PLANE,
-    "operator": "Equal",
-    "value": "",
-    "effect": "NoSchedule",
-}
+_CONTROL_PLANE: t.Final = {"key": CONTROL_PLANE, "operator": "Equal", "value": "", "effect": "NoSchedule"}
 # Components of the ClusterPolicy that the chart has no values for.
 _NOT_IN_CHART: t.Final = ("psp",)
 
@@ -94,11 +89,8 @@ def without_olm(api: Api, package: str, spec: KubeObject) -> AcceleratorError:
         f"This cluster is not OpenShift and has no Operator Lifecycle Manager, which package {package} needs."
     )
     if package != PACKAGE:
-        return AcceleratorError(
-            "OLM-ABSENT",
-            message,
-            "Install the operator with its Helm chart or its manifests.",
-        )
+        remedy = "Install the operator with its Helm chart or its manifests."
+        return AcceleratorError("OLM-ABSENT", message, remedy)
     shown = text(spec)
     remedy = f"Install it with Helm; helm_values has the values for these options: {COMMAND}"
     return AcceleratorError("OLM-ABSENT", message, remedy, shown.splitlines(), facts={"helm_values": shown})

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core import conditions
-from .._core.objects import KubeObject, Snapshot
+from .._core.objects import KubeObject, Snapshot, at
 from .._core.readiness import Readiness, failed, pending, ready
 
 # States of a catalogue that serves packages. OLM reconnects an idle connection at once and uses the
@@ -22,15 +22,15 @@ CATALOG_OPERATOR_LOG: t.Final = (
 
 def names(plan: KubeObject) -> list[str]:
     """Return the names of the CSVs that the plan installs."""
-    return [str(name) for name in (plan.get("spec") or {}).get("clusterServiceVersionNames") or []]
+    return list(map(str, at(plan, "spec.clusterServiceVersionNames") or []))
 
 
 def phase(plan: KubeObject) -> str:
-    return str((plan.get("status") or {}).get("phase") or "")
+    return str(at(plan, "status.phase") or "")
 
 
 def is_approved(plan: KubeObject) -> bool:
-    return bool((plan.get("spec") or {}).get("approved"))
+    return bool(at(plan, "spec.approved"))
 
 
 def awaits_approval(plan: KubeObject | None) -> bool:
@@ -42,28 +42,19 @@ def judge(plan: KubeObject) -> Readiness:
     """Return the state of an approved plan: ready if it is Complete."""
     where, state = f"InstallPlan {plan['metadata']['name']}", phase(plan)
     if state == "Failed":
-        conditions = (plan.get("status") or {}).get("conditions") or []
         said = [
             str(one.get("message") or one.get("reason"))
-            for one in conditions
+            for one in at(plan, "status.conditions") or []
             if one.get("status") == "False" or one.get("type") == "Installed"
         ]
-        text = "; ".join(said) or "no message"
-        return failed(
-            "PlanFailed",
-            f"{where} failed: {text}.",
-            code="OLM-PLAN-FAILED",
-            remedy="Correct the cause, delete the InstallPlan and run again.",
-        )
+        message = f"{where} failed: {'; '.join(said) or 'no message'}."
+        remedy = "Correct the cause, delete the InstallPlan and run again."
+        return failed("PlanFailed", message, code="OLM-PLAN-FAILED", remedy=remedy)
     if state == "Complete":
         return ready("PlanComplete", f"{where} is complete")
     doing = "approved, OLM has not begun" if state == WAITING else state or "being planned"
-    return pending(
-        "PlanRunning",
-        f"{where} is {doing}",
-        code="OLM-PLAN-PENDING",
-        remedy=CATALOG_OPERATOR_LOG,
-    )
+    message, remedy = f"{where} is {doing}", CATALOG_OPERATOR_LOG
+    return pending("PlanRunning", message, code="OLM-PLAN-PENDING", remedy=remedy)
 
 
 def condition(subscription: KubeObject | None, kind: str) -> KubeObject | None:
@@ -74,11 +65,10 @@ def condition(subscription: KubeObject | None, kind: str) -> KubeObject | None:
 def current_plan(seen: Snapshot) -> KubeObject | None:
     """Return the InstallPlan to which the Subscription refers, or None."""
     subscription = next(iter(seen["subscription"]), None)
-    wanted = (((subscription or {}).get("status") or {}).get("installPlanRef") or {}).get("name")
+    wanted = at(subscription, "status.installPlanRef.name")
     return next((plan for plan in seen["plans"] if plan["metadata"]["name"] == wanted), None)
 
 
 def status(seen: Snapshot, field: str) -> str:
     """Return a field of the Subscription's status, or an empty string."""
-    subscription = next(iter(seen["subscription"]), None) or {}
-    return str((subscription.get("status") or {}).get(field) or "")
+    return str(at(next(iter(seen["subscription"]), None), f"status.{field}") or "")

@@ -11,6 +11,7 @@ from .._core.objects import KubeObject, number_of
 from .._core.ownership import owned
 from .._core.readiness import Readiness, failed, pending, ready
 from . import csv as olm_csv
+from .custom_resources import owned_kinds
 
 _EVERYWHERE: t.Final = ("kube-root-ca.crt", "openshift-service-ca.crt")
 # Longest name in a label's key.
@@ -115,9 +116,7 @@ def _held_by(csv: KubeObject) -> list[str]:
 def crd_names(csvs: t.Iterable[KubeObject], labelled: t.Iterable[KubeObject]) -> list[str]:
     """Return the CRDs of the operator: those that its CSVs own, and those that OLM has labelled."""
     owned_ones = {
-        f"{plural}.{version.partition('/')[0]}"
-        for csv in csvs
-        for version, _kind, plural in olm_csv.owned_kinds(csv)
+        f"{plural}.{version.partition('/')[0]}" for csv in csvs for version, _kind, plural in owned_kinds(csv)
     }
     return sorted(owned_ones | {str(one["metadata"]["name"]) for one in labelled})
 

@@ -12,7 +12,8 @@ from .._core.objects import KubeObject
 from .._core.ownership import owned
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
-from . import csv as olm_csv, removal, subscription
+from . import removal, subscription
+from .custom_resources import owned_kinds
 from .elsewhere import cluster_operator_of
 from .subscription import OlmOperatorParams
 
@@ -65,7 +66,7 @@ def _remove(api: Api, name: str, namespace: str, force: bool, with_crds: bool) -
     )
     if (with_crds or not force) and not api.check_mode:
         removal.check_unused(
-            _custom_resources(api, {one for csv in doomed for one in olm_csv.owned_kinds(csv)}),
+            _custom_resources(api, {one for csv in doomed for one in owned_kinds(csv)}),
             name,
             with_crds,
         )

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core import refusals
+from .._core import new_namespace
 from .._core.errors import AcceleratorError, KindNotServedError
 from .._core.objects import KubeObject
 from .._core.ownership import MANAGER
@@ -154,7 +154,7 @@ class Admission:
             if text and not is_added and (answer.status >= 400) == (self._params["admission"] == "deny"):
                 return text
             refusal = str(answer.body.get("message") or answer.status) if answer.status >= 400 else ""
-            is_passing = refusals.is_transient(refusal)
+            is_passing = new_namespace.is_transient(refusal)
             if refusal and not text and not is_passing:
                 return self._not_proven(refusal)
             if self._api.deadline.elapsed() >= end or self._api.deadline.passed:

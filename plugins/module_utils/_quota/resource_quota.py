@@ -12,7 +12,7 @@ from .._core import quantity
 from .._core.errors import AcceleratorError, InputError
 from .._core.objects import KubeObject
 from .._core.readiness import Readiness, pending, ready
-from .._nodes import dra
+from .._nodes import claims as gpu_claims
 from . import keys, scopes, use
 from .scopes import SELECTOR
 
@@ -150,7 +150,7 @@ def claimants(limits: t.Iterable[str], claims: t.Iterable[KubeObject]) -> list[d
     for claim in claims:
         amounts = {name: amount for name, amount in asked(claim).items() if name in names}
         if amounts:
-            pods, title = dra.users(claim), claim["metadata"]["name"]
+            pods, title = gpu_claims.users(claim), claim["metadata"]["name"]
             who = {"kind": "Pod", "name": pods[0]} if pods else {"kind": "ResourceClaim", "name": title}
             held.append({"pod": pods[0] if pods else "", "claim": title, "owner": who, "requests": amounts})
     return held
@@ -188,7 +188,7 @@ def proof(live: KubeObject, limits: t.Mapping[str, str], priority_class: str = "
     if names := keys.extended(limits):
         return _proof_pod(live, names[0], _over(live, limits, keys.REQUESTS + names[0]), priority_class)
     (name, *_others) = keys.classes(limits)
-    return dra.claim(
+    return gpu_claims.claim(
         "gpu-quota-proof-",
         live["metadata"]["namespace"],
         _over(live, limits, quota_key(name)),

@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from .._core import refusals
+from .._core import new_namespace
 from .._core.errors import AcceleratorError, ApiError, ForbiddenError
 from .._core.objects import KubeObject
 from .._core.ownership import PURPOSE, TEAM, owned
@@ -261,7 +261,7 @@ def prove(api: Api, live: KubeObject, limits: t.Mapping[str, str], priority_clas
         except ApiError as exc:
             if resource_quota.refusing_quota(exc.message):
                 return exc.message
-            if not refusals.is_transient(exc.message) or api.deadline.passed:
+            if not new_namespace.is_transient(exc.message) or api.deadline.passed:
                 return _not_proven(api, live, exc.message)
         else:
             if api.deadline.elapsed() >= end or api.deadline.passed:

@@ -20,6 +20,7 @@ from .._nfd import features as nfd_features, groups, rules as nfd_rules
 from .._nodes import drain, drain_steps
 from .._nodes.drain_judge import Rules
 from .._olm import csv as olm_csv
+from .._olm.custom_resources import owned_kinds
 from . import cluster as removal_cluster, ends as removal_ends, needs, queues
 from .cluster import GPU, KUEUE, NETWORK, NFD, PACKAGES, STACKS, TITLES, Cluster, GoingPool
 from .ends import BY_DRAIN, BY_STACK, Loss
@@ -202,7 +203,7 @@ def _customs(api: Api, part: str, namespace: str, csvs: t.Iterable[KubeObject]) 
         (api_version, kind): Kind(api_version, kind, plural)
         for csv in csvs
         if csv["metadata"]["namespace"] == namespace and not olm_csv.is_copied(csv)
-        for api_version, kind, plural in olm_csv.owned_kinds(csv)
+        for api_version, kind, plural in owned_kinds(csv)
         if kind not in known_ones
     }
     found = [one for kind in known_ones.values() for one in api.list_if_served(kind)]

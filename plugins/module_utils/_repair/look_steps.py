@@ -13,7 +13,7 @@ from .._core.objects import KubeObject, name
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._machines.steps import nodes as node_steps
-from .._nodes import devices, dra
+from .._nodes import claims as gpu_claims, devices, dra
 from .._nodes.drain import on
 from .._stack.operands import pod_is_ready
 from . import findings, reboot
@@ -69,7 +69,7 @@ def _offering(api: Api, node: KubeObject) -> tuple[KubeObject, list[str], bool]:
         for device in one["spec"].get("devices") or []
         if (found := dra.attribute(device, "uuid"))
     ]
-    return (dra.offering(node, slices), uuids, True) if slices else (node, [], False)
+    return (gpu_claims.offering(node, slices), uuids, True) if slices else (node, [], False)
 
 
 def _host(api: Api, machine: KubeObject | None, namespace: str) -> KubeObject | None:

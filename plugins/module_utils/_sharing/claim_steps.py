@@ -14,8 +14,9 @@ from .._impact import impact
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._kube.session import Change
-from .._nodes import dra
+from .._nodes import claims as gpu_claims
 from .._nodes.dra_steps import refuse_old_cluster
+from .._nodes.evictions import evict
 from . import claims, options
 from .claims import Claim, title_of
 from .options import GpuSharingParams
@@ -138,7 +139,7 @@ def _remove(api: Api, params: GpuSharingParams, doomed: t.Sequence[KubeObject]) 
         # The claim goes first: no new pod gets one that is being deleted.
         api.delete(CLAIM, name(claim), claim["metadata"]["namespace"], wait=False)
     if doomed and not api.check_mode:
-        for text in filter(None, map(api.evict, users)):
+        for text in filter(None, (evict(api, pod) for pod in users)):
             api.warn(text)
         api.wait_wanted = True
         _wait(api, doomed, _gone, "removal of shared claims")
@@ -149,10 +150,10 @@ def _impacts(doomed: t.Iterable[KubeObject], users: t.Sequence[KubeObject]) -> l
     """Return what the removal of these claims ends; nothing if no pod uses them."""
     if not users:
         return []
-    used = sorted(title_of(one) for one in doomed if dra.users(one))
+    used = sorted(title_of(one) for one in doomed if gpu_claims.users(one))
     cause = f"{number_of(len(used), 'shared claim')} must go ({', '.join(used)})"
     nodes = tuple(sorted({pod["spec"].get("nodeName") or "" for pod in users} - {""}))
-    endings = tuple(impact.together(users))
+    endings = tuple(map(impact.ending, users))
     return [impact.Impact(cause, "this task", nodes, endings, True, "all together")]
 
 
@@ -160,7 +161,7 @@ def _users(api: Api, doomed: t.Iterable[KubeObject]) -> list[KubeObject]:
     """Return the pods that use these claims."""
     names: dict[str, set[str]] = {}
     for one in doomed:
-        if users := dra.users(one):
+        if users := gpu_claims.users(one):
             names.setdefault(one["metadata"]["namespace"], set()).update(users)
     return [
         pod
@@ -171,7 +172,7 @@ def _users(api: Api, doomed: t.Iterable[KubeObject]) -> list[KubeObject]:
 
 
 def _unused(one: KubeObject) -> bool:
-    return not dra.users(one)
+    return not gpu_claims.users(one)
 
 
 def _gone(_one: KubeObject) -> bool:
@@ -191,7 +192,7 @@ def _wait(
         left = [one for one in snapshot["claims"] if one["metadata"]["uid"] in uids and not is_done(one)]
         if not left:
             return ready("Free", "no pod uses the claims that must go")
-        who = ", ".join(f"{title_of(one)}: {', '.join(dra.users(one)) or 'no pod'}" for one in left)
+        who = ", ".join(f"{title_of(one)}: {', '.join(gpu_claims.users(one)) or 'no pod'}" for one in left)
         return pending(
             "InUse", f"pods use shared claims that must go: {who}", code=BUSY, remedy=impact.REMEDY
         )

@@ -19,7 +19,7 @@ from .._core import namespaces
 from .._core.input import Field, Problems
 from .._core.objects import KubeObject, name_fault
 from .._core.ownership import pool_label
-from .._nodes import dra
+from .._nodes import claims as gpu_claims, dra
 from .partitions import Node
 
 CLAIMS: t.Final = "claims"
@@ -73,7 +73,7 @@ class Devices:
     @property
     def spec(self) -> KubeObject:
         """Return the spec of a ResourceClaim."""
-        return dra.claim_spec(self.count, self.device_class, self._selectors())
+        return gpu_claims.claim_spec(self.count, self.device_class, self._selectors())
 
     def as_result(self) -> dict[str, t.Any]:
         """Return the devices as an entry of C(claims) has them."""
@@ -113,7 +113,7 @@ class Claim:
         """Return the ResourceClaim."""
         metadata = {"name": self.name, "namespace": self.namespace, "labels": pool_label(self.pool)}
         return {
-            "apiVersion": dra.API_VERSION,
+            "apiVersion": gpu_claims.API_VERSION,
             "kind": "ResourceClaim",
             "metadata": metadata,
             "spec": self.devices.spec,
@@ -288,5 +288,5 @@ def as_result(claim: Claim, live: KubeObject | None) -> dict[str, t.Any]:
         "name": claim.name,
         **claim.devices.as_result(),
         "is_allocated": bool(status.get("allocation")),
-        "users": dra.users(live or {}),
+        "users": gpu_claims.users(live or {}),
     }

@@ -117,11 +117,8 @@ def choose(params: SpecialResourceParams) -> tuple[Backend, StackParams]:
     for option in sorted(set[str]().union(*OWN.values()) - OWN[title]):
         if params.get(option) is not None:
             owners = " or ".join(one for one in OWN if option in OWN[one])
-            raise InputError(
-                "INPUT-OPTION",
-                f"{option} belongs to backend {owners}, and backend is {title}.",
-                f"Remove {option}, or set backend to {owners}.",
-            )
+            message = f"{option} belongs to backend {owners}, and backend is {title}."
+            raise InputError("INPUT-OPTION", message, f"Remove {option}, or set backend to {owners}.")
     found, complete = backend(title), t.cast(StackParams, params)
     complete["name"] = params["name"] or found.NAME
     given = params["grace"]

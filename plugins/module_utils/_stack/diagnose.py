@@ -91,8 +91,7 @@ def _rank(pod: KubeObject, names: t.Sequence[str]) -> int:
 
 def _containers(pod: KubeObject) -> list[str]:
     """Return the container in trouble, else a running init container, else those that are not Ready."""
-    found = trouble(pod)
-    if found is not None:
+    if found := trouble(pod):
         return [found.container] if found.container else []
     status = pod.get("status", {})
     init = status.get("initContainerStatuses") or []
@@ -105,7 +104,6 @@ def _containers(pod: KubeObject) -> list[str]:
 
 
 def add_unreadable(error: AcceleratorError, source: Source, why: AcceleratorError) -> None:
-    """Add to the error that a log could not be read."""
     said = f"its log could not be read: {why.code}: {why.message}"
     error.evidence.append(f"{source.pod}/{source.container}: {said}")
 

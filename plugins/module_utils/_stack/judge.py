@@ -8,6 +8,7 @@ import typing as t
 from dataclasses import replace
 from itertools import compress
 
+from .._core.daemon_sets import is_made_by
 from .._core.objects import KubeObject, Snapshot, name
 from .._core.readiness import FAILED, Grace, Readiness, pending, ready, worst
 from .._nodes.node import short
@@ -29,6 +30,17 @@ SLOW: t.Final = (
     "NIC-DRV-CRASH",
     "NIC-IMAGE",
     "NIC-OPERAND-CRASH",
+)
+# Codes that every healthy start of the GPU operator's operands shows for a moment.
+OF_OPERANDS: t.Final = (
+    "GPU-DRV-CRASH",
+    "GPU-IMAGE",
+    "GPU-MODE",
+    "GPU-NFD-EMPTY",
+    "GPU-OPERAND-CRASH",
+    "GPU-OPERAND-LACKING",
+    "GPU-OPTED-OUT",
+    "GPU-PAUSED",
 )
 # Reason of a finding that the operator has not brought its custom resource to its DaemonSets yet.
 ROLLOUT: t.Final = "Rollout"
@@ -152,11 +164,7 @@ def judge_pools(snapshot: Snapshot, pools: t.Sequence[StackPool], judge_node: No
 def judge_gone(snapshot: Snapshot) -> Readiness:
     """Return ready once no operand of the GPU operator is left; only then can the operator be removed."""
     daemonsets = [one for one in snapshot["daemonsets"] if operands.is_operand(one)]
-    pods = [
-        pod
-        for pod in snapshot["pods"]
-        if any(owner["kind"] == "DaemonSet" for owner in pod["metadata"].get("ownerReferences") or [])
-    ]
+    pods = [pod for pod in snapshot["pods"] if is_made_by(pod, "DaemonSet")]
     if not daemonsets and not pods:
         return ready("Gone", "No operand is left.")
     names = [*(f"daemonset/{name(one)}" for one in daemonsets), *(f"pod/{name(pod)}" for pod in pods)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
+from .._catalogue.well_known import MIG_STATE
 from .._core import conditions
 from .._core.objects import KubeObject, Snapshot, name
 from .._core.readiness import PENDING, READY
@@ -23,11 +24,9 @@ from .stages import CRD, Finding, on_node, on_object
 
 # The managers of driver and MIG write this into labels that select other operands.
 PAUSED: t.Final = "paused-"
-MIG_STATE: t.Final = "nvidia.com/mig.config.state"
 
 
 def judge_alive(node: KubeObject) -> Finding | None:
-    """Return a finding if the node is not Ready."""
     if is_ready(node):
         return None
     what, remedy = "the node is not Ready", f"Run `oc describe node {name(node)}`."
@@ -59,7 +58,6 @@ def judge_paused(node: KubeObject, snapshot: Snapshot, upgrade: Finding | None) 
 
 
 def judge_opt_out(node: KubeObject, components: t.Iterable[str]) -> Finding | None:
-    """Return a finding if a label keeps one of the components away from the node."""
     off = [one for one in components if labels(node).get(operands.DEPLOY + one) == "false"]
     if not off:
         return None
@@ -115,7 +113,6 @@ def _outside_phrases(late: Late) -> str:
 
 
 def outside_as_result(late: Late) -> list[dict[str, t.Any]]:
-    """Return the nodes for the module's result."""
     return [
         {"name": node, "operands": [{"name": one, "note": note} for one, note in notes.items()]}
         for node, notes in sorted(late.items())

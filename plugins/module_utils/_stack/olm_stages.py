@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
+from .._core.objects import name
 from .._core.readiness import FAILED, PENDING, READY, Readiness
 from .._olm import csv as olm_csv, plans
 from .._olm.plans import USABLE
@@ -24,39 +25,26 @@ def subscription(subscriptions: t.Sequence[Data], package: str) -> Data | None:
 def judge(found: t.Mapping[str, t.Sequence[Data]], package: str) -> list[Stage]:
     """Return the three stages. found: lists of subscriptions, plans, csvs and catalogs; unread: the error."""
     if unread := found.get("unread"):
-        return [
-            Stage(name, evidence=(f"not known: {unread[0]['message']}",))
-            for name in (stages.CATALOGUE, stages.PLAN, stages.CSV)
-        ]
+        return [Stage(one, evidence=(f"not known: {unread[0]['message']}",)) for one in stages.OF_OLM]
     live = subscription(found["subscriptions"], package)
     csvs = [one for one in found["csvs"] if not olm_csv.is_copied(one)]
     if live is None:
-        csv = next((one for one in csvs if package in str(one["metadata"]["name"])), None)
-        said = f"no Subscription for {package} in the operator's namespace"
+        csv = next((one for one in csvs if package in name(one)), None)
+        said = (f"no Subscription for {package} in the operator's namespace",)
         if csv is None:
-            return [
-                Stage(stages.CATALOGUE, PENDING, evidence=(said,)),
-                Stage(stages.PLAN, stages.WAITING),
-                Stage(stages.CSV, stages.WAITING),
-            ]
-        return [
-            Stage(stages.CATALOGUE, evidence=(said,)),
-            Stage(stages.PLAN, evidence=(said,)),
-            _csv(csv, str(csv["metadata"]["name"])),
-        ]
+            waiting = [Stage(one, stages.WAITING) for one in stages.OF_OLM[1:]]
+            return [Stage(stages.CATALOGUE, PENDING, evidence=said), *waiting]
+        fine = [Stage(one, evidence=said) for one in stages.OF_OLM[:2]]
+        return [*fine, _csv(csv, name(csv))]
     seen = {"subscription": [live], "plans": found["plans"], "csvs": csvs}
-    name = plans.status(seen, "currentCSV") or plans.status(seen, "installedCSV")
-    csv = olm_csv.named(csvs, plans.status(seen, "installedCSV") or name)
+    installed = plans.status(seen, "installedCSV")
+    title = plans.status(seen, "currentCSV") or installed
+    csv = olm_csv.named(csvs, installed or title)
+    of_csv = Stage(stages.CSV, stages.WAITING, evidence=("OLM has not chosen a CSV yet",))
     return [
         _catalogue(live, next(iter(found["catalogs"]), None)),
-        _plan(
-            live,
-            plans.current_plan(seen),
-            is_installed=bool(plans.status(seen, "installedCSV")),
-        ),
-        _csv(csv, name)
-        if name
-        else Stage(stages.CSV, stages.WAITING, evidence=("OLM has not chosen a CSV yet",)),
+        _plan(live, plans.current_plan(seen), is_installed=bool(installed)),
+        _csv(csv, title) if title else of_csv,
     ]
 
 
@@ -64,24 +52,19 @@ def _catalogue(live: Data, catalog: Data | None) -> Stage:
     where = f"Subscription {live['metadata']['name']}"
     for kind, verdict in (("ResolutionFailed", FAILED), ("CatalogSourcesUnhealthy", PENDING)):
         if bad := plans.condition(live, kind):
-            return Stage(
-                stages.CATALOGUE,
-                verdict,
-                str(bad.get("lastTransitionTime") or ""),
-                (f"{where}: {kind}: {bad.get('message') or bad.get('reason')}",),
-            )
+            return _bad(stages.CATALOGUE, verdict, bad, f"{where}: ")
     spec = live.get("spec") or {}
-    name = f"CatalogSource {spec.get('source')} in namespace {spec.get('sourceNamespace')}"
+    title = f"CatalogSource {spec.get('source')} in namespace {spec.get('sourceNamespace')}"
     if catalog is None:
-        return Stage(stages.CATALOGUE, PENDING, evidence=(f"{name} is not there",))
+        return Stage(stages.CATALOGUE, PENDING, evidence=(f"{title} is not there",))
     state = (catalog.get("status") or {}).get("connectionState") or {}
-    told = str(state.get("lastObservedState") or "not connected")
-    return Stage(
-        stages.CATALOGUE,
-        READY if told in USABLE else PENDING,
-        str(state.get("lastConnect") or ""),
-        (f"{name} is {told}",),
-    )
+    told, since = str(state.get("lastObservedState") or "not connected"), str(state.get("lastConnect") or "")
+    return Stage(stages.CATALOGUE, READY if told in USABLE else PENDING, since, (f"{title} is {told}",))
+
+
+def _bad(stage: str, verdict: str, bad: Data, where: str = "") -> Stage:
+    said = f"{where}{bad['type']}: {bad.get('message') or bad.get('reason')}"
+    return Stage(stage, verdict, str(bad.get("lastTransitionTime") or ""), (said,))
 
 
 def _plan(live: Data, plan: Data | None, is_installed: bool) -> Stage:
@@ -89,32 +72,21 @@ def _plan(live: Data, plan: Data | None, is_installed: bool) -> Stage:
     kinds = ("InstallPlanFailed",) if plan or is_installed else ("BundleUnpackFailed", "InstallPlanFailed")
     for kind in kinds:
         if bad := plans.condition(live, kind):
-            return Stage(
-                stages.PLAN,
-                FAILED,
-                str(bad.get("lastTransitionTime") or ""),
-                (f"{kind}: {bad.get('message') or bad.get('reason')}",),
-            )
+            return _bad(stages.PLAN, FAILED, bad)
     if plan is None:
-        return Stage(
-            stages.PLAN, READY if is_installed else stages.WAITING, evidence=("there is no InstallPlan",)
-        )
-    since, name = str(plan["metadata"].get("creationTimestamp") or ""), plan["metadata"]["name"]
+        verdict = READY if is_installed else stages.WAITING
+        return Stage(stages.PLAN, verdict, evidence=("there is no InstallPlan",))
+    since, title = str(plan["metadata"].get("creationTimestamp") or ""), f"InstallPlan {name(plan)}"
     if plans.awaits_approval(plan):
-        if is_installed:
-            return Stage(
-                stages.PLAN,
-                READY,
-                since,
-                (f"InstallPlan {name} would upgrade the operator and waits for an approval",),
-            )
-        return Stage(stages.PLAN, PENDING, since, (f"InstallPlan {name} waits for an approval",))
+        doing = "would upgrade the operator and waits" if is_installed else "waits"
+        verdict = READY if is_installed else PENDING
+        return Stage(stages.PLAN, verdict, since, (f"{title} {doing} for an approval",))
     return _read(stages.PLAN, plans.judge(plan), since)
 
 
-def _csv(csv: Data | None, name: str) -> Stage:
+def _csv(csv: Data | None, title: str) -> Stage:
     since = str(((csv or {}).get("status") or {}).get("lastTransitionTime") or "")
-    found = _read(stages.CSV, olm_csv.judge(csv, name), since)
+    found = _read(stages.CSV, olm_csv.judge(csv, title), since)
     # Without a CSV the stage waits for the InstallPlan that brings it.
     return found if csv is not None else found._replace(verdict=stages.WAITING)
 

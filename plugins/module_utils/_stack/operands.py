@@ -8,6 +8,7 @@ import typing as t
 from dataclasses import dataclass
 
 from .._core import conditions
+from .._core.daemon_sets import is_made_by, of_owner
 from .._core.objects import KubeObject, Snapshot, name
 from .._nodes.labels import labels
 from .._nodes.taints import matches
@@ -79,10 +80,8 @@ def stage_of(component: str) -> str:
 
 def is_operand(daemonset: KubeObject) -> bool:
     """Return whether the GPU operator made the DaemonSet."""
-    owners = daemonset["metadata"].get("ownerReferences") or []
-    return any(owner["kind"] in _OWNERS for owner in owners) or any(
-        key.startswith(DEPLOY) for key in selector(daemonset)
-    )
+    is_made = any(is_made_by(daemonset, kind) for kind in _OWNERS)
+    return is_made or any(key.startswith(DEPLOY) for key in selector(daemonset))
 
 
 def selector(daemonset: KubeObject) -> dict[str, str]:
@@ -170,11 +169,7 @@ def of_daemonset(
 ) -> Operand:
     """Return the operand of a DaemonSet on one node. pods: of that node."""
     uid, meta, status = daemonset["metadata"]["uid"], daemonset["metadata"], daemonset.get("status", {})
-    ours = [
-        pod
-        for pod in pods
-        if any(owner["uid"] == uid for owner in pod["metadata"].get("ownerReferences") or [])
-    ]
+    ours = of_owner(pods, uid)
     rolling = status.get("observedGeneration", 0) < meta.get("generation", 0)
     if not ours:
         unwanted = not rolling and status.get("desiredNumberScheduled") == 0

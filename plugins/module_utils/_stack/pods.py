@@ -11,7 +11,7 @@ from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, name
 from .._core.readiness import PENDING
 from .operands import NAMESPACE, OUTDATED, UNWANTED, Operand
-from .signatures import recognise
+from .signatures import recognise, remedy_for
 from .stages import Finding, on_node
 from .upgrade import judge_outdated
 
@@ -139,25 +139,15 @@ def _waiting(
     waiting: t.Sequence[tuple[Operand, KubeObject | None]],
     lacking: t.Sequence[str],
 ) -> Finding:
-    """Return one finding for all operands that only wait; the others wait for the first."""
     first, pod = waiting[0]
     others = [operand.component for operand, _pod in waiting[1:]]
     number = len([one for one in [*others, *lacking] if one not in INDEPENDENT])
     what = f"{first.component} {first.note}{_unscheduled(pod)}"
     if first.component in AWAITED and number:
         what += f", {number} operand{'s wait' if number > 1 else ' waits'} for it"
-    return Finding(
-        PENDING,
-        f"Operands:{name(node)}",
-        f"Node {name(node)}: {what}.",
-        "GPU-OPERAND",
-        f"Run `{how_to_describe(pod, first.daemonset, NAMESPACE)}`.",
-        (f"{name(node)}: {what}",),
-        first.stage,
-        node=name(node),
-        since=first.since,
-        waits=True,
-    )
+    remedy = f"Run `{how_to_describe(pod, first.daemonset, NAMESPACE)}`."
+    more: dict[str, t.Any] = {"stage": first.stage, "since": first.since, "waits": True}
+    return on_node(PENDING, node, "Operands", what, "GPU-OPERAND", remedy, ".", **more)
 
 
 def _broken(node: KubeObject, operand: Operand, pod: KubeObject, found: Trouble) -> Finding:
@@ -174,7 +164,7 @@ def _broken(node: KubeObject, operand: Operand, pod: KubeObject, found: Trouble)
         f"Operand:{name(node)}:{operand.component}",
         f"Node {name(node)}: {what}.",
         code,
-        known.remedy if known else how_to_look(pod, found),
+        remedy_for(found.message, how_to_look(pod, found)),
         (f"{name(node)}: {operand.component} is in {found.reason} (pod {operand.pod})",),
         operand.stage,
         node=name(node),
@@ -230,5 +220,4 @@ def add_log_end(error: AcceleratorError, pod: str, container: str, log: str) -> 
 
 
 def add(error: AcceleratorError, sentence: str) -> None:
-    """Add a sentence to the message of the error."""
     error.message = f"{error.message.removesuffix('.')}. {sentence}"

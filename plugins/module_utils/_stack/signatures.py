@@ -186,6 +186,12 @@ def recognise(text: str) -> Signature | None:
     return next((entry for entry in SIGNATURES if re.search(entry.pattern, text)), None)
 
 
+def remedy_for(text: str, otherwise: str) -> str:
+    """Return the remedy for a known text, else the other one."""
+    found = recognise(text)
+    return found.remedy if found else otherwise
+
+
 RESET, REBOOT, REPLACE, WATCH = "reset", "reboot", "replace", "watch"
 _REPORT: t.Final = re.compile(r"XidCriticalError: Xid=(\d+)(?: on Device=([^\s;,]+))?")
 

@@ -27,6 +27,7 @@ RECONCILE_FAILED: t.Final = "ReconcileFailed"
 ORDER: t.Final = (FAILED, PENDING, WAITING, READY)
 
 CATALOGUE, PLAN, CSV, CRD = "catalogue", "install plan", "csv", "crd"
+OF_OLM: t.Final = (CATALOGUE, PLAN, CSV)
 LABELS, DRIVER, TOOLKIT, PLUGIN = "nfd labels", "driver", "toolkit", "device plugin"
 VALIDATOR, METRICS, ALLOCATABLE = "validator", "metrics", "allocatable"
 # This stage replaces the device plugin under dynamic resource allocation.
@@ -111,17 +112,12 @@ def across(name: str, places: t.Sequence[Place]) -> dict[str, t.Any]:
 
 
 def as_result(stage: Stage) -> dict[str, t.Any]:
-    """Return the stage for the module's result."""
     return {"name": stage.name, **_facts(stage)}
 
 
 def _facts(stage: Stage) -> dict[str, t.Any]:
-    return {
-        "verdict": stage.verdict,
-        "since": stage.since,
-        "evidence": list(stage.evidence),
-        "consequence_of": stage.consequence_of,
-    }
+    _name, *facts = stage._fields
+    return {key: getattr(stage, key) for key in facts} | {"evidence": list(stage.evidence)}
 
 
 def lines(stages: t.Sequence[dict[str, t.Any]]) -> list[str]:
@@ -185,32 +181,32 @@ def on_object(
     return Finding(verdict, reason, message, code, remedy, **{"stage": CRD, **more})
 
 
+def not_yet(title: str, reason: str, code: str, namespace: str) -> Finding:
+    """Return the finding that the custom resource does not exist yet."""
+    message, remedy = f"{title} is not there yet.", f"Run `oc get events -n {namespace}`."
+    return on_object(PENDING, reason, message, code, remedy, waits=True)
+
+
 def on_node(
-    verdict: str, node: KubeObject, reason: str, what: str, code: str, remedy: str, **more: t.Any
+    verdict: str,
+    node: KubeObject,
+    reason: str,
+    what: str,
+    code: str,
+    remedy: str,
+    end: str = "",
+    **more: t.Any,
 ) -> Finding:
-    """Return a finding about one node, with its line for the user. more: other fields."""
+    """Return a finding about one node, with its line for the user. end: of the message. more: fields."""
     line = f"{name(node)}: {what}"
-    return Finding(
-        verdict, f"{reason}:{name(node)}", f"Node {line}", code, remedy, (line,), node=name(node), **more
-    )
+    told = (f"{reason}:{name(node)}", f"Node {line}{end}", code, remedy, (line,))
+    return Finding(verdict, *told, node=name(node), **more)
 
 
 def as_finding(
     found: Readiness, stage: str, pool: str = "", node: str = "", *, waits: bool = False
 ) -> Finding:
-    """Return a judgement as a finding of this stage, pool and node."""
-    return Finding(
-        found.verdict,
-        found.reason,
-        found.message,
-        found.code,
-        found.remedy,
-        found.details,
-        stage,
-        pool,
-        node,
-        waits=waits,
-    )
+    return Finding(**{**vars(found), "stage": stage, "pool": pool, "node": node, "waits": waits})
 
 
 def placed(found: Readiness, pool: str, node: str = "") -> Finding:

@@ -37,28 +37,6 @@ def summarize(
     live: the custom resource; empty while it does not exist. besides: stage of nodes -> a part of it that
     belongs to no node.
     """
-    found = _stages_of(chain, snapshot, live, pools, findings, seen, besides or {})
-    return {"pools": pools_of(snapshot, pools, findings), "stages": found, "lines": stages.lines(found)}
-
-
-def before_object(chain: Chain, node: KubeObject, is_labelled: bool, lacking: str) -> dict[str, Stage]:
-    """Return the stages of a node while the custom resource does not exist: only its labels are known."""
-    stage = Stage(stages.LABELS)
-    if not is_labelled:
-        stage = Stage(stages.LABELS, PENDING, "", (f"{name(node)}: {lacking}",))
-    return stages.waiting(chain) | {stages.LABELS: stage}
-
-
-def _stages_of(
-    chain: Chain,
-    snapshot: Snapshot,
-    live: KubeObject,
-    pools: t.Sequence[StackPool],
-    findings: t.Sequence[Finding],
-    seen: Seen,
-    besides: t.Mapping[str, Stage],
-) -> list[dict[str, t.Any]]:
-    """Return the stages; catalogue, install plan and CSV are judged only if the snapshot has them."""
     own = {one: of_findings(one, _at(findings, one)) for one in chain.needs if one not in chain.of_nodes}
     shared = stages.with_causes(
         {**own, **_operator(chain, snapshot), stages.CRD: _custom_resource(live, findings)}, chain
@@ -68,10 +46,20 @@ def _stages_of(
         complete = stages.with_causes({**shared, **found}, chain)
         for one in chain.of_nodes:
             places[one].append(Place(pool, node, complete[one]))
-    for one, stage in besides.items() if pools else ():
+    for one, stage in (besides or {}).items() if pools else ():
         places[one].append(Place("", "", stage))
+    # The stages of catalogue, install plan and CSV are judged only if the snapshot has them.
     result = [stages.as_result(stage) for stage in shared.values()]
-    return result + [stages.across(one, found) for one, found in places.items() if found]
+    result += [stages.across(one, found) for one, found in places.items() if found]
+    return {"pools": pools_of(snapshot, pools, findings), "stages": result, "lines": stages.lines(result)}
+
+
+def before_object(chain: Chain, node: KubeObject, is_labelled: bool, lacking: str) -> dict[str, Stage]:
+    """Return the stages of a node while the custom resource does not exist: only its labels are known."""
+    stage = Stage(stages.LABELS)
+    if not is_labelled:
+        stage = Stage(stages.LABELS, PENDING, "", (f"{name(node)}: {lacking}",))
+    return stages.waiting(chain) | {stages.LABELS: stage}
 
 
 def pools_of(
@@ -120,7 +108,7 @@ def _operator(chain: Chain, snapshot: Snapshot) -> dict[str, Stage]:
     if not chain.package:
         return {}
     if "subscriptions" not in snapshot:
-        return {one: Stage(one, evidence=(NOT_READ,)) for one in (stages.CATALOGUE, stages.PLAN, stages.CSV)}
+        return {one: Stage(one, evidence=(NOT_READ,)) for one in stages.OF_OLM}
     from . import olm_stages
 
     return {stage.name: stage for stage in olm_stages.judge(snapshot, chain.package)}

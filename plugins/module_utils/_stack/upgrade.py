@@ -12,7 +12,7 @@ import typing as t
 from dataclasses import replace
 
 from .._catalogue.well_known import DRIVER_UPGRADE, NIC_DRIVER_UPGRADE
-from .._core.objects import KubeObject, Snapshot, name
+from .._core.objects import KubeObject, Snapshot, at, name
 from .._core.readiness import FAILED, PENDING
 from .._nodes.labels import labels
 from . import operands, stages
@@ -119,9 +119,8 @@ def judge_outdated(node: KubeObject, operand: Operand, *, is_automatic: bool) ->
 
 def is_automatic(policy: KubeObject) -> bool:
     """Return whether the operator upgrades the drivers of this policy by itself."""
-    spec = policy.get("spec") or {}
-    rules = (spec.get("driver") or {}).get("upgradePolicy") or {}
-    return bool(rules.get("autoUpgrade")) and not (spec.get("sandboxWorkloads") or {}).get("enabled")
+    is_asked = bool(at(policy, "spec.driver.upgradePolicy.autoUpgrade"))
+    return is_asked and not at(policy, "spec.sandboxWorkloads.enabled")
 
 
 def blocked(snapshot: Snapshot) -> set[str]:
@@ -175,7 +174,6 @@ class Budget:
 
 
 def _is_rolling(node: KubeObject) -> bool:
-    """Return whether the GPU driver or the NIC driver of the node is being replaced."""
     return is_running(node) or labels(node).get(NIC_DRIVER_UPGRADE, "") not in (*_DONE, _FAILED)
 
 

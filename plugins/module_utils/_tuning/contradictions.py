@@ -13,7 +13,7 @@ from .._core.objects import KubeObject, name, named
 from .._core.ownership import owned
 from .._core.quantity import parse
 from .._nodes.labels import labels
-from .._nodes.node import unpause_command
+from .._nodes.shown import unpause_command
 from .._nodes.taints import matches
 from . import machine_config
 from .options import Tuning

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from .._core import conditions
 from .._core.objects import KubeObject, Snapshot, name, named, number_of
 from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
-from .._nodes import node as node_facts
-from .._nodes.node import CURRENT, DESIRED, STATE, unpause_command, update
+from .._nodes import node as node_facts, shown as node_shown
+from .._nodes.node import CURRENT, DESIRED, STATE, update
 from . import machine_config
 from .late import by_pool
 
@@ -61,7 +61,7 @@ def judge_pool(pool: KubeObject | None, title: str, nodes: t.Sequence[KubeObject
             "Paused",
             f"MachineConfigPool {title} is paused, so its nodes do not get their configuration.",
             code=PAUSED,
-            remedy=f"Run `{unpause_command(title)}`.",
+            remedy=f"Run `{node_shown.unpause_command(title)}`.",
         )
     lacking = [*_lacks(pool, len(nodes)), *(one for one in map(_line(pool), nodes) if one)]
     if not lacking:
@@ -101,14 +101,14 @@ def _line(pool: KubeObject) -> t.Callable[[KubeObject], str]:
     def line(node: KubeObject) -> str:
         title = name(node)
         if is_at(node, config):
-            doing = "" if node_facts.is_ready(node) else node_facts.why_not_ready(node)
+            doing = "" if node_facts.is_ready(node) else node_shown.why_not_ready(node)
             doing = doing or ("cordoned" if node_facts.is_cordoned(node) else "")
             return f"{title}: {doing}" if doing else ""
         if annotation(node, DESIRED) != config:
             is_kept = node_facts.is_cordoned(node)
             return f"{title}: waits for its turn" + (" until it is uncordoned" if is_kept else "")
         if not node_facts.is_ready(node):
-            return f"{title}: reboots ({node_facts.why_not_ready(node)})"
+            return f"{title}: reboots ({node_shown.why_not_ready(node)})"
         return (
             f"{title}: {'drains' if node_facts.is_cordoned(node) else 'begins'} ({annotation(node, STATE)})"
         )

@@ -12,6 +12,7 @@ from .._core.errors import KindNotServedError
 from .._core.input import Problems
 from .._core.objects import KubeObject, name
 from .._core.ownership import owned, pool_of, selector
+from .._frame.dry_run import dry_run_apply
 from .._impact import consent
 from .._kube.client import Api
 from .._kube.kinds import known
@@ -227,7 +228,7 @@ def _change(api: Api, cluster: Cluster, tuning: Tuning) -> Change:
 
 
 def _differs(api: Api, wanted: KubeObject, live: KubeObject | None) -> bool:
-    if live is None or not diff.same(api.dry_run_apply(wanted, live), live):
+    if live is None or not diff.same(dry_run_apply(api, wanted, live), live):
         return True
     api.kept.append(diff.title(live))
     return False

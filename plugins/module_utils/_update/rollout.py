@@ -11,7 +11,8 @@ from .._core import conditions
 from .._core.objects import KubeObject
 from .._nodes import drain
 from .._nodes.labels import labels
-from .._nodes.node import is_cordoned, unpause_command, update
+from .._nodes.node import is_cordoned, update
+from .._nodes.shown import unpause_command
 from .check import BLOCKING, OK, WARNING, Check
 
 # Says which pools a run paused for an update, and for which release; a run unpauses no other pool.

@@ -13,6 +13,7 @@ from .._impact import impact
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._nodes import drain
+from .._nodes.evictions import evict
 from . import plan as upgrade_plan, wave_steps
 from .jobs import gangs
 from .jobs.gangs import Gang
@@ -91,7 +92,7 @@ def _evict(api: Api, gang: Gang) -> None:
 
     while left := gang.left(snapshot["pods"]):
         for pod in due(left):
-            refused[gangs.uid(pod)] = (api.evict(pod), api.clock())
+            refused[gangs.uid(pod)] = (evict(api, pod), api.clock())
         if not api.wait_wanted:
             return
         snapshot = api.wait(queries, judge, f"end of {gang.title}", on_timeout_code=KEPT)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from .._core.errors import InputError, NotReadyError
 from .._core.objects import KubeObject, name, number_of
 from .._impact import driver
-from .._impact.impact import Impact, endings, together
+from .._impact.impact import Impact, ending, endings
 from .._nodes.pool_nodes import least, nodes_of
 from . import options
 from .jobs.gangs import Gang
@@ -170,7 +170,7 @@ def impact(
 
     gangs: those that end whole, with their pods on other nodes.
     """
-    more = together(pod for gang in gangs for pod in gang.pods)
+    more = [ending(pod) for gang in gangs for pod in gang.pods]
     found = tuple(dict.fromkeys([*endings(pods, nodes), *more]))
     if not found:
         return None

@@ -9,7 +9,7 @@ import typing as t
 
 from .._core.errors import AcceleratorError, NotReadyError
 from .._impact import driver
-from .._impact.impact import DRAIN, Impact, endings, refusal, together
+from .._impact.impact import DRAIN, Impact, ending, endings, refusal
 from .._kube.client import Api
 from . import empty_steps, state as states, wave_steps
 from .jobs import gangs
@@ -96,7 +96,7 @@ def _with_new_driver(state: State, seen: Seen) -> list[str]:
 def refuse_busy(params: GpuDriverUpgradeParams, state: State, seen: Seen) -> None:
     """Raise UPGRADE-BUSY if pods with GPUs came back to a node with the new driver, and may not end."""
     new = _with_new_driver(state, seen)
-    more = together(pod for gang in gangs.touched(seen.gangs, new) for pod in gang.pods)
+    more = [ending(pod) for gang in gangs.touched(seen.gangs, new) for pod in gang.pods]
     ends = tuple(dict.fromkeys([*endings(seen.pods, new), *more]))
     if ends and params["on_busy"] != DRAIN:
         cause = f"the rollback of {', '.join(new)} replaces the driver"

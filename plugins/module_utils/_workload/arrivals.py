@@ -11,7 +11,7 @@ from .._core.objects import KubeObject, Snapshot, number_of
 from .._core.ownership import pool_of
 from .._core.readiness import Readiness, pending, ready
 from .._machines import machine as machine_facts, trouble
-from .._nodes import dra
+from .._nodes import claims as gpu_claims
 from .._nodes.labels import has_nvidia_pci, labels
 from .._nodes.node import is_ready
 from . import obstacles, pods
@@ -115,7 +115,7 @@ def _step(turn: Turn, snapshot: Snapshot, machines: Machines) -> str:
         return f"labels of {number_of(len(bare), 'node')}"
     offers = nodes
     if turn.params["claims"]:
-        offers = [dra.offering(one, snapshot["slices"]) for one in nodes]
+        offers = [gpu_claims.offering(one, snapshot["slices"]) for one in nodes]
     if lacking := [one for one in offers if obstacles.problem([one], {**turn.params, "min_nodes": 0})]:
         return f"driver and devices of {number_of(len(lacking), 'node')}"
     return ""

@@ -9,7 +9,7 @@ import typing as t
 from .._core.errors import NotReadyError
 from .._core.objects import KubeObject, name
 from .._core.ownership import MANAGED_BY
-from .._nodes import dra
+from .._nodes import claims as gpu_claims, dra
 from .._nodes.node import is_ready
 from .._sharing.claims import Devices
 from . import pods as workload_pods, sharing_proof
@@ -48,7 +48,7 @@ def offer(node: KubeObject, slices: t.Sequence[KubeObject]) -> Offer:
     first: KubeObject = found.devices[0] if found.devices else {}
     offered = dra.resources(found.devices) if found.complete else {}
     model, driver = (dra.attribute(first, key) for key in ("productName", "driverVersion"))
-    return Offer(dra.offering(node, slices), offered, model, driver)
+    return Offer(gpu_claims.offering(node, slices), offered, model, driver)
 
 
 def key(wanted: t.Iterable[Devices], place: Offer) -> str:
@@ -76,7 +76,7 @@ def claim(given: GpuWorkloadParams, wanted: Devices, mark: Mark) -> KubeObject:
     marks = {**MANAGED_BY, workload_pods.RUN_LABEL: mark.name}
     metadata = {"name": title(mark.name), "namespace": given["namespace"], "labels": marks}
     return {
-        "apiVersion": dra.API_VERSION,
+        "apiVersion": gpu_claims.API_VERSION,
         "kind": "ResourceClaim",
         "metadata": metadata,
         "spec": wanted.spec,
@@ -90,7 +90,9 @@ def pods(given: GpuWorkloadParams, place: Offer, mark: Mark) -> list[KubeObject]
         workload_pods.pod(given, {}, f"shared-claim-{mark.name}-{index}", mark, host) for index in range(PODS)
     ]
     for one in made:
-        one["spec"]["resourceClaims"] = [{"name": dra.CLAIM_NAME, "resourceClaimName": title(mark.name)}]
+        one["spec"]["resourceClaims"] = [
+            {"name": gpu_claims.CLAIM_NAME, "resourceClaimName": title(mark.name)}
+        ]
     return made
 
 

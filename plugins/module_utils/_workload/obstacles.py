@@ -11,7 +11,7 @@ from .._core import refusals
 from .._core.errors import ApiError, InputError, NotReadyError
 from .._core.objects import KubeObject, number_of
 from .._core.ownership import owned
-from .._nodes import devices, dra
+from .._nodes import claims as gpu_claims, devices, dra
 from .._nodes.placeholders import is_placeholder
 from . import runs
 from .benchmarks.registry import BENCHMARKS
@@ -230,9 +230,9 @@ def held_by_pods(
     for one in claims:
         for result in _allocated(one):
             place = devices.get((result.get("pool"), result.get("device")))
-            if place and result.get("driver") == dra.GPU_DRIVER and dra.users(one):
+            if place and result.get("driver") == dra.GPU_DRIVER and gpu_claims.users(one):
                 counts = found.setdefault(place[0], {}).setdefault(place[1], {})
-                who = f"{one['metadata']['namespace']}/{dra.users(one)[0]}"
+                who = f"{one['metadata']['namespace']}/{gpu_claims.users(one)[0]}"
                 counts[who] = counts.get(who, 0) + 1
     return found
 

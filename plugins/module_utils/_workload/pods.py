@@ -11,7 +11,7 @@ import typing as t
 from .._core.objects import KubeObject
 from .._core.ownership import MANAGED_BY
 from .._frame.argspec import StateParams
-from .._nodes import devices as node_devices, dra
+from .._nodes import claims as gpu_claims, devices as node_devices
 from .._nodes.labels import labels
 from .._nodes.taints import GPU_TOLERATION, matches, merge_tolerations
 from . import runs
@@ -188,9 +188,9 @@ def _container(params: GpuWorkloadParams, devices: t.Mapping[str, int], copies: 
 def _claiming(made: KubeObject, run: str) -> KubeObject:
     """Return the pod with a claim of its own."""
     (container,) = made["spec"]["containers"]
-    container["resources"]["claims"] = [{"name": dra.CLAIM_NAME}]
+    container["resources"]["claims"] = [{"name": gpu_claims.CLAIM_NAME}]
     made["spec"]["resourceClaims"] = [
-        {"name": dra.CLAIM_NAME, "resourceClaimTemplateName": template_name(run)}
+        {"name": gpu_claims.CLAIM_NAME, "resourceClaimTemplateName": template_name(run)}
     ]
     return made
 
@@ -219,7 +219,7 @@ def probes(params: GpuWorkloadParams, nodes: t.Iterable[KubeObject], mark: Mark)
     one = pod(params, total, name, mark, "any", number)
     if not params["claims"]:
         return [one]
-    return [one, dra.claim(f"{template_name(mark.name)}-", params["namespace"], number)]
+    return [one, gpu_claims.claim(f"{template_name(mark.name)}-", params["namespace"], number)]
 
 
 def claim_template(name: str, namespace: str, labels: t.Mapping[str, str]) -> KubeObject:
@@ -230,8 +230,8 @@ def claim_template(name: str, namespace: str, labels: t.Mapping[str, str]) -> Ku
     """
     metadata = {"name": name, "namespace": namespace, "labels": dict(labels)}
     return {
-        "apiVersion": dra.API_VERSION,
+        "apiVersion": gpu_claims.API_VERSION,
         "kind": "ResourceClaimTemplate",
         "metadata": metadata,
-        "spec": {"metadata": {"labels": dict(labels)}, "spec": dra.claim_spec(1)},
+        "spec": {"metadata": {"labels": dict(labels)}, "spec": gpu_claims.claim_spec(1)},
     }

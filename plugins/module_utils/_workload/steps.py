@@ -14,7 +14,7 @@ from .._core.ownership import selector
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._kube.session import Change
-from .._nodes import dra
+from .._nodes import claims as gpu_claims
 from . import arrival_steps, fingerprints, judge, namespace, obstacles, pods as workload_pods, turns
 from .pods import GpuWorkloadParams
 from .run_steps import SLICE, clean, look, memory, run
@@ -163,7 +163,7 @@ def nodes(api: Api, params: GpuWorkloadParams) -> list[KubeObject]:
     if not params["claims"] or (api.check_mode and not api.served(SLICE)):
         return found
     slices = api.list(SLICE)
-    return [dra.offering(node, slices) for node in found]
+    return [gpu_claims.offering(node, slices) for node in found]
 
 
 def predict(api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]) -> None:

@@ -22,6 +22,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube impor
     credentials,
     credentials_package,
 )
+from ansible_collections.accelerators.openshift.plugins.plugin_utils import _preload
 
 Fields = dict[str, t.Any]
 DEFAULT_KUBECONFIG = "kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION"
@@ -178,7 +179,7 @@ def test_every_task_reads_its_files_anew(path: Path) -> None:
 
 def test_the_task_reports_broken_credentials_and_not_who_loads_the_package(path: Path) -> None:
     write(path, cluster={"server": "https://127.0.0.1:1", "certificate-authority-data": "bm9uZQ=="})
-    assert credentials.preload() == ""
+    assert _preload.preload() == ""
     with pytest.raises(CredentialsError, match="cannot be used"):
         credentials.connect({})
 
@@ -188,7 +189,7 @@ def test_an_unchecked_certificate_is_no_matter_of_other_plugins(path: Path) -> N
     write(path, cluster={"server": "https://127.0.0.1:1", "insecure-skip-tls-verify": True})
     with warnings.catch_warnings():
         before = list(warnings.filters)
-        credentials.preload()
+        _preload.preload()
         assert list(warnings.filters) == before
         assert not credentials.connect({}).verified
         assert list(warnings.filters) != before
@@ -197,7 +198,7 @@ def test_an_unchecked_certificate_is_no_matter_of_other_plugins(path: Path) -> N
 @pytest.mark.parametrize(("act", "imported"), [("one.preload()", True), ("''", False)])
 def test_the_package_is_imported_ahead_and_not_by_an_import_of_ours(act: str, imported: bool) -> None:
     script = (
-        f"import sys; import {credentials.__name__} as one; "
+        f"import sys; import {credentials.__name__}, {_preload.__name__} as one; "
         f"print(repr({act}), 'kubernetes' in sys.modules, 'ssl' in sys.modules)"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -1,4 +1,4 @@
-"""Deletes and evictions: of exactly the object that was looked at, and until it is gone."""
+"""Deletes: of exactly the object that was looked at, and until it is gone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from unit.fake_server import Answer, FakeServer, status
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ApiError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.removals import judge_gone
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.removals import (
+    judge_gone,
+    wait_gone,
+)
 
 OWNER = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
 
@@ -106,31 +109,6 @@ def test_a_conflict_that_stays_is_an_error() -> None:
     assert api.changes == []
 
 
-@pytest.mark.parametrize(
-    "gone",
-    [
-        status(404, "NotFound", 'pods "p" not found', "p"),
-        status(409, "Conflict", "Precondition failed: UID in precondition"),
-    ],
-)
-@pytest.mark.parametrize("lost", [True, False])
-def test_an_eviction_whose_answer_was_lost_is_a_change(gone: Answer, lost: bool) -> None:
-    server = FakeServer()
-    server.faults = [
-        *([ConnectionResetError(104, "Connection reset by peer")] if lost else []),
-        gone.copy(),
-    ]
-    api = api_on(server)
-    pod = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "p", "namespace": "x", "uid": "1"},
-        "spec": {"nodeName": "n"},
-    }
-    assert api.evict(pod) == ""
-    assert bool(api.changes) is lost
-
-
 def test_a_deleted_object_of_the_same_name_but_another_uid_counts_as_gone() -> None:
     server = FakeServer()
     first = server.put(
@@ -138,7 +116,7 @@ def test_a_deleted_object_of_the_same_name_but_another_uid_counts_as_gone() -> N
     )
     api = api_on(server)
     old = {**first, "metadata": {**first["metadata"], "uid": "0"}}
-    api.wait_gone(CONFIG_MAP, old)
+    wait_gone(api, CONFIG_MAP, old)
     assert len(server.objects) == 1
 
 
@@ -150,25 +128,3 @@ def test_deletion_that_hangs_names_the_finalizers() -> None:
     verdict = judge_gone(stuck)({"gone": [stuck]})
     assert verdict.code == "WAIT-DELETE"
     assert "example.com/hold" in verdict.message
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'admission webhook "virt-launcher-eviction-interceptor.kubevirt.io" denied the request: Eviction '
-        'triggered evacuation of VMI "x/vm"',
-        "Too many requests, please try again later.",
-    ],
-)
-def test_a_refused_eviction_is_asked_once_and_returned_in_its_own_words(text: str) -> None:
-    server, clock = FakeServer(), FakeClock()
-    server.faults = [status(429, "TooManyRequests", text)]
-    pod = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "p", "namespace": "x", "uid": "1"},
-        "spec": {"nodeName": "n"},
-    }
-    api = api_on(server, clock)
-    assert api.evict(pod) == text
-    assert (clock.slept, api.changes) == ([], [])

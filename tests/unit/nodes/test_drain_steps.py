@@ -33,6 +33,12 @@ EVACUATION: t.Final = (
 )
 
 
+@pytest.fixture(autouse=True)
+def _evictions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the node of the test answer evictions."""
+    monkeypatch.setattr(drain_steps, "evict", lambda api, pod: api.evict(pod))
+
+
 class Node:
     """The part of an Api that a drain uses: one node with one pod, whose budget yields after some seconds.
 

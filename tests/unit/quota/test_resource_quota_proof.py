@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from unit.quota.builders import CLAIMED, GPU, quota
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import refusals
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import new_namespace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota import resource_quota
 
@@ -44,7 +44,7 @@ def test_the_proof_asks_for_one_too_many(hard: str, used: str, asked: str) -> No
 )
 def test_what_a_refusal_says(text: str, name: str | None, transient: bool) -> None:
     assert resource_quota.refusing_quota(text) == name
-    assert refusals.is_transient(text) is transient
+    assert new_namespace.is_transient(text) is transient
 
 
 def test_the_proof_claims_one_device_too_many() -> None:

@@ -25,6 +25,7 @@ WITH_THEIR_PACKAGE = {
     "_nodes/node",
     "_nodes/taints",
     "_olm/csv",
+    "_olm/custom_resources",
     "_olm/group",
     "_olm/observed",
     "_olm/settings",
@@ -60,10 +61,14 @@ WITH_ANOTHER_PACKAGE = {
     "_catalogue/kueue": "queue",
     "_catalogue/well_known": "quota",
     "_core/input": "platforms",
+    "_core/new_namespace": "quota",
     "_core/objects": "stack/clusterpolicy",
     "_core/secrets": "kube",
+    "_frame/dry_run": "tuning",
+    "_nodes/claims": "workload",
     "_nodes/devices": "stack/clusterpolicy",
     "_nodes/labels": "stack/clusterpolicy",
+    "_nodes/shown": "repair",
     "_nodes/system": "stack/clusterpolicy",
 }
 # No unit test runs them.
@@ -72,10 +77,6 @@ WITHOUT = {
     "_frame/adopt_or_apply": "it works on an Api: the twelve steps of every module run it on a cluster",
     "_frame/argspec": "options that all modules share: rules/test_params.py reads them",
     "_stack/dra/manifest": "tests/integration/stack/test_enable_gpus_dra.py applies what it builds",
-    "_stack/kmm/options": "options of a module, made by one helper: rules/test_params.py reads them",
-    "_stack/nicclusterpolicy/options": (
-        "options of a module, made by two helpers: rules/test_params.py reads them"
-    ),
 }
 
 

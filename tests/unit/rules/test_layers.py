@@ -77,6 +77,7 @@ STEPS = {
     "_nfd/steps",
     "_nodes/dra_steps",
     "_nodes/drain_steps",
+    "_nodes/evictions",
     "_olm/busy",
     "_olm/driver_change",
     "_olm/elsewhere",

@@ -8,7 +8,7 @@ import typing as t
 from unit.workload.builders import SLICES, node, params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import dra
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims as gpu_claims
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import fingerprints
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.fingerprints import Memory
 
@@ -48,7 +48,7 @@ def test_the_memory_forgets_nodes_that_are_gone_and_keeps_other_pools() -> None:
 
 
 def test_with_claims_the_driver_is_that_of_the_slices_whatever_labels_the_node_has_now() -> None:
-    offered = dra.offering(node(), SLICES)
+    offered = gpu_claims.offering(node(), SLICES)
     memory = stored(fingerprints.build(params(claims=True), EMPTY, [offered], [node()]))
     assert fingerprints.changed([offered], "vectoradd", memory, False) == []
 
@@ -67,7 +67,7 @@ def test_the_fingerprints_of_thousands_of_nodes_are_in_several_config_maps() -> 
 
 
 def test_where_pods_claim_devices_the_slices_say_what_a_node_offers() -> None:
-    first = dra.offering(node(gpu="7"), SLICES)
+    first = gpu_claims.offering(node(gpu="7"), SLICES)
     assert first["status"]["allocatable"] == {"cpu": "4", "nvidia.com/gpu": "2"}
     assert (
         fingerprints.fingerprint(first, "vectoradd")
@@ -76,4 +76,4 @@ def test_where_pods_claim_devices_the_slices_say_what_a_node_offers() -> None:
     late = [
         {"spec": {**SLICES[0]["spec"], "pool": {"name": "gpu-0", "generation": 2, "resourceSliceCount": 2}}}
     ]
-    assert dra.offering(node(gpu="7"), late)["status"]["allocatable"] == {"cpu": "4"}
+    assert gpu_claims.offering(node(gpu="7"), late)["status"]["allocatable"] == {"cpu": "4"}

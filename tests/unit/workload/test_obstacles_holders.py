@@ -9,7 +9,7 @@ from unit.workload.builders import SLICES, node, params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import dra
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims as gpu_claims
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import obstacles, runs
 
 
@@ -86,7 +86,7 @@ def test_who_claims_the_devices_is_named() -> None:
     ]
     held = obstacles.held_by_pods(found, SLICES)
     assert held == {"gpu-0": {"nvidia.com/gpu": {"team-a/trainer": 1}}}
-    assert obstacles.busy([dra.offering(node(), SLICES)], held, params(claims=True)) == {
+    assert obstacles.busy([gpu_claims.offering(node(), SLICES)], held, params(claims=True)) == {
         "gpu-0": "1 of 2 nvidia.com/gpu free, 2 needed; held by team-a/trainer (1)"
     }
 

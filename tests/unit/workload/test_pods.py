@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from unit.workload.builders import MARK, SLICES, node, params
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import dra
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims as gpu_claims
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota import resource_quota
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import pods as workload_pods
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
@@ -63,7 +63,7 @@ def test_a_pod_is_what_an_ordinary_user_may_run() -> None:
 @pytest.mark.parametrize("benchmark", sorted(BENCHMARKS))
 @pytest.mark.parametrize("claims", [False, True])
 def test_no_variable_of_a_pod_overrides_the_devices_that_it_was_given(benchmark: str, claims: bool) -> None:
-    found = [dra.offering(node(), SLICES)] if claims else [node()]
+    found = [gpu_claims.offering(node(), SLICES)] if claims else [node()]
     asked = params(benchmark=benchmark, claims=claims)
     for pod in [*workload_pods.pods(asked, found, MARK), workload_pods.probes(asked, found, MARK)[0]]:
         for container in pod["spec"]["containers"]:
@@ -88,7 +88,7 @@ def test_the_probe_asks_for_everything_at_once() -> None:
 
 def test_a_pod_that_claims_requests_no_device() -> None:
     asked = params(claims=True)
-    (pod, _other) = workload_pods.pods(asked, [dra.offering(node(), SLICES)], MARK)
+    (pod, _other) = workload_pods.pods(asked, [gpu_claims.offering(node(), SLICES)], MARK)
     (container,) = pod["spec"]["containers"]
     assert (
         container["resources"]["limits"]
@@ -105,7 +105,7 @@ def test_a_pod_that_claims_requests_no_device() -> None:
         key: value for key, value in pod["metadata"]["labels"].items() if "benchmark" not in key
     }
     whole, everything = workload_pods.probes(
-        asked, [dra.offering(node(name), SLICES) for name in ("gpu-0", "gpu-1")], MARK
+        asked, [gpu_claims.offering(node(name), SLICES) for name in ("gpu-0", "gpu-1")], MARK
     )
     assert whole["spec"]["containers"][0]["resources"]["limits"] == {"cpu": "600m", "memory": "3072Mi"}
     assert resource_quota.asked(everything) == {"gpu.nvidia.com": 6}

@@ -14,6 +14,7 @@ import typing as t
 from ..._core import fields
 from ..._core.errors import ConflictError
 from ..._core.objects import KubeObject
+from ..._frame.dry_run import dry_run_apply
 from ..._kube.client import Api
 from ..._kube.kinds import known
 from ..._platforms.registry import CHOSEN, IMAGES
@@ -78,7 +79,7 @@ def foresee(
             check_answer(api.dry_run_create(manifest), manifest, _patch(plan, name))
             continue
         try:
-            api.dry_run_apply(_without_replicas(manifest) if name in pinned else manifest, live)
+            dry_run_apply(api, _without_replicas(manifest) if name in pinned else manifest, live)
         except ConflictError as exc:
             if not _is_overcome(exc.evidence) and adopt != "take":
                 raise _explained(exc, manifest, live) from exc

@@ -69,11 +69,8 @@ DEFAULT: t.Final[dict[str, t.Any]] = {
 
 def example(versions: t.Iterable[dict[str, t.Any]]) -> dict[str, t.Any]:
     """Return the ClusterPolicy spec in annotation alm-examples of an installed CSV, else DEFAULT."""
-    for version in versions:
-        for entry in _examples(version):
-            if entry.get("kind") == "ClusterPolicy" and entry.get("spec"):
-                return {**{key: {} for key in REQUIRED}, **entry["spec"]}
-    return DEFAULT
+    spec = example_of("ClusterPolicy", versions)
+    return {**{key: {} for key in REQUIRED}, **spec} if spec else DEFAULT
 
 
 def example_driver(versions: t.Iterable[dict[str, t.Any]]) -> dict[str, t.Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
+from ..._core.daemon_sets import is_made_by
 from ..._core.objects import KubeObject, Snapshot, name, named
 from ..._core.readiness import PENDING, Grace, Readiness, ready, worst
 from ..._nodes.node import short
@@ -17,25 +18,26 @@ from ..._nodes.pool_nodes import nodes_of
 from ..._nodes.system import system
 from .. import operands, stages
 from ..drivers import kernel
-from ..judge import ROLLOUT, StackJudge, harden_some, judge_pools, one_line_each, patience
+from ..judge import OF_OPERANDS, ROLLOUT, StackJudge, harden_some, judge_pools, one_line_each, patience
 from ..node import late_outside, ready_but_outside
 from ..params import LookParams, StackPool
-from ..stages import Finding, on_object
+from ..stages import Finding, not_yet, on_object
 from ..upgrade import RUNNING, with_progress
 from .manifest import effective_tolerations
 from .node import WITHHELD, judge_node
 from .status import explains, judge_policy, judge_status
 
 # NFD writes the labels, so they do not depend on the GPU operator.
+_NEEDED: t.Final = (stages.DRIVER, stages.CRD, stages.LABELS)
 CHAIN: t.Final = stages.chain(
     {
         stages.LABELS: (),
         stages.DRIVER: (stages.CRD, stages.LABELS),
-        stages.TOOLKIT: (stages.DRIVER, stages.CRD, stages.LABELS),
-        stages.PLUGIN: (stages.TOOLKIT, stages.DRIVER, stages.CRD, stages.LABELS),
-        stages.VALIDATOR: (stages.TOOLKIT, stages.PLUGIN, stages.DRIVER, stages.CRD, stages.LABELS),
-        stages.METRICS: (stages.TOOLKIT, stages.DRIVER, stages.CRD, stages.LABELS),
-        stages.ALLOCATABLE: (stages.PLUGIN, stages.TOOLKIT, stages.DRIVER, stages.CRD, stages.LABELS),
+        stages.TOOLKIT: _NEEDED,
+        stages.PLUGIN: (stages.TOOLKIT, *_NEEDED),
+        stages.VALIDATOR: (stages.TOOLKIT, stages.PLUGIN, *_NEEDED),
+        stages.METRICS: (stages.TOOLKIT, *_NEEDED),
+        stages.ALLOCATABLE: (stages.PLUGIN, stages.TOOLKIT, *_NEEDED),
     },
     "gpu-operator",
 )
@@ -51,20 +53,7 @@ PODS: t.Final = {
     stages.ALLOCATABLE: ("nvidia-mig-manager-", "nvidia-device-plugin-", "nvidia-vgpu-device-manager-"),
 }
 # Every healthy start shows these codes for a moment; one that lasts fails the task.
-PASSING: t.Final = (
-    "GPU-NFD-EMPTY",
-    "GPU-CP-RECONCILE",
-    "GPU-DRV-CRASH",
-    "GPU-OPERAND-CRASH",
-    "GPU-OPERAND-LACKING",
-    "GPU-IMAGE",
-    "GPU-OPTED-OUT",
-    "GPU-MODE",
-    "GPU-NVD-LEFT",
-    "GPU-PAUSED",
-    "GPU-WORKLOAD",
-    *kernel.PASSING,
-)
+PASSING: t.Final = ("GPU-CP-RECONCILE", "GPU-NVD-LEFT", "GPU-WORKLOAD", *OF_OPERANDS, *kernel.PASSING)
 # A driver may take minutes to build. But once the device plugin runs, or the operator says ready, the devices
 # come within seconds or never.
 DOUBTFUL: t.Final = ("GPU-ALLOC",)
@@ -110,11 +99,7 @@ def judge(snapshot: Snapshot, title: str, pools: t.Sequence[StackPool]) -> list[
     """Return the findings, causes before consequences; the last is the status of the policy."""
     policy = named(snapshot["policies"], title)
     if not policy:
-        message, remedy = (
-            f"ClusterPolicy {title} is not there yet.",
-            f"Run `oc get events -n {operands.NAMESPACE}`.",
-        )
-        return [on_object(PENDING, "NoPolicy", message, "GPU-CP-ABSENT", remedy, waits=True)]
+        return [not_yet(f"ClusterPolicy {title}", "NoPolicy", "GPU-CP-ABSENT", operands.NAMESPACE)]
     findings = [
         judge_policy(policy, snapshot),
         *judge_pools(snapshot, pools, lambda node, pool, view: judge_node(node, pool, policy, view)),
@@ -139,8 +124,7 @@ def judge_rollout(policy: KubeObject, daemonsets: t.Iterable[KubeObject]) -> lis
     tolerated = {_plain(one) for one in effective_tolerations(policy)}
     late = []
     for one in daemonsets:
-        owners = one["metadata"].get("ownerReferences") or []
-        if not any(owner["kind"] == "ClusterPolicy" and owner["name"] == name(policy) for owner in owners):
+        if not is_made_by(one, "ClusterPolicy", name(policy)):
             continue
         component = operands.component(one)
         if not tolerated <= {_plain(entry) for entry in operands.tolerations(one)}:

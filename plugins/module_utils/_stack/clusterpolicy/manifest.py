@@ -11,7 +11,7 @@ from ..._catalogue import driver_modules
 from ..._core import fields
 from ..._core.conditions import find
 from ..._core.errors import InputError, NotReadyError
-from ..._core.objects import KubeObject, merge, name, oldest
+from ..._core.objects import KubeObject, at, merge, name, oldest
 from ..._nodes.taints import GPU_TOLERATION, merge_tolerations, operand_tolerations
 from ..params import StackParams, StackPool, Values
 from . import options
@@ -57,15 +57,14 @@ def refuse_second(policies: t.Iterable[KubeObject], title: str) -> None:
 
 def goes_back(params: StackParams) -> bool:
     """Return whether the user wants the policy's own driver again, by the driver's option or by `spec`."""
-    of_spec = (params.get("spec") or {}).get("driver") or {}
-    asked = ((params.get("driver") or {}).get("use_nvidia_driver_crd"), of_spec.get("useNvidiaDriverCRD"))
-    return any(one is False for one in asked)
+    paths = ("driver.use_nvidia_driver_crd", "spec.driver.useNvidiaDriverCRD")
+    return any(at(params, path) is False for path in paths)
 
 
 def refuse_switch(params: StackParams, live: KubeObject | None, wanted: KubeObject) -> None:
     """Raise NotReadyError if this would end the use of NVIDIADriver objects and no option asks for that."""
-    before, after = (((policy or {}).get("spec") or {}).get("driver") or {} for policy in (live, wanted))
-    if before.get("useNvidiaDriverCRD") and not after.get("useNvidiaDriverCRD") and not goes_back(params):
+    before, after = (at(one, "spec.driver.useNvidiaDriverCRD") for one in (live, wanted))
+    if before and not after and not goes_back(params):
         message = (
             f"ClusterPolicy {params['name']} leaves drivers to NVIDIADriver objects; with backend "
             "clusterpolicy it would bring one driver to all nodes again."
@@ -90,10 +89,10 @@ def check(params: StackParams) -> None:
     driver, pools = params.get("driver") or {}, params.get("pools") or []
     check_driver(driver, "driver")
     check_modules(driver.get("kernel_module_type"), pools, "driver")
-    without_own = [pool for pool in pools if not (pool.get("driver") or {}).get("version")]
+    without_own = [pool for pool in pools if not at(pool, "driver.version")]
     check_branch(driver.get("version"), without_own, "driver")
     check_storage(params.get("gds") or {}, driver.get("kernel_module_type"), pools)
-    strategy = ((params.get("spec") or {}).get("mig") or {}).get("strategy")
+    strategy = at(params, "spec.mig.strategy")
     if strategy is not None and strategy not in ("none", "single", "mixed"):
         message = f"spec.mig.strategy is {strategy!r}."
         raise InputError("INPUT-VALUE", message, "Allowed are none, single and mixed.")
@@ -112,7 +111,7 @@ def check_image(values: Values, path: str, code: str = "INPUT-IMAGE") -> None:
 
 def check_driver(driver: Values, path: str) -> None:
     """Raise InputError for an upgrade policy or a version of a driver that cannot work."""
-    most = (driver.get("upgrade_policy") or {}).get("max_unavailable")
+    most = at(driver, "upgrade_policy.max_unavailable")
     if most is not None and not re.fullmatch(r"\d+|\d{1,2}%|100%", most):
         message = f"{path}.upgrade_policy.max_unavailable is {most!r}."
         raise InputError("INPUT-VALUE", message, "Write a number of nodes, or a percentage such as 25%.")
@@ -221,8 +220,7 @@ def wished(params: StackParams, live: KubeObject) -> dict[str, t.Any]:
 
 def wanted_tolerations(params: StackParams, live: KubeObject | None) -> list[KubeObject]:
     """Return all tolerations, with the operator's default: the operator would drop that for this list."""
-    theirs = (((live or {}).get("spec") or {}).get("daemonsets") or {}).get("tolerations")
-    raw = ((params.get("spec") or {}).get("daemonsets") or {}).get("tolerations")
+    theirs, raw = (at(one, "spec.daemonsets.tolerations") for one in (live, params))
     taints = [taint for pool in params.get("pools") or [] for taint in pool.get("taints") or []]
     of_pools = operand_tolerations(taints)
     return merge_tolerations(theirs, [GPU_TOLERATION], params.get("tolerations"), of_pools, raw)
@@ -230,13 +228,12 @@ def wanted_tolerations(params: StackParams, live: KubeObject | None) -> list[Kub
 
 def effective_tolerations(policy: KubeObject) -> list[KubeObject]:
     """Return the tolerations of this policy's operands."""
-    given = ((policy.get("spec") or {}).get("daemonsets") or {}).get("tolerations")
-    return list(given or [GPU_TOLERATION])
+    return list(at(policy, "spec.daemonsets.tolerations") or [GPU_TOLERATION])
 
 
 def state(policy: KubeObject) -> str:
     """Return status.state: ready, notReady, ignored, disabled, or an empty string."""
-    return str((policy.get("status") or {}).get("state") or "")
+    return str(at(policy, "status.state") or "")
 
 
 def reason(policy: KubeObject) -> str:

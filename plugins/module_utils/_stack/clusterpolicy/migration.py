@@ -16,7 +16,7 @@ from ..._catalogue.well_known import DRIVER_UPGRADE
 from ..._core.adoption import keeper
 from ..._core.daemon_sets import is_owned_by, of_owner
 from ..._core.errors import NotReadyError
-from ..._core.objects import Snapshot, name
+from ..._core.objects import Snapshot, at, name
 from ..._core.ownership import MANAGED_BY, MANAGER, owned, selector
 from ..._core.readiness import Readiness, pending, ready
 from ..._kube.client import Api, Query
@@ -64,23 +64,14 @@ def refuse_unreplaced(spec: Data, daemonsets: t.Iterable[Data]) -> None:
 
     Its upgrade replaces only pods with the label of the Driver Toolkit.
     """
-    driver = spec.get("driver") or {}
-    plain = [
-        one["metadata"]["name"]
-        for one in daemonsets
-        if labels(one["spec"]["template"]).get(_TOOLKIT) != "true"
-    ]
+    plain = [name(one) for one in daemonsets if labels(one["spec"]["template"]).get(_TOOLKIT) != "true"]
+    is_manual = not at(spec, "driver.upgradePolicy.autoUpgrade")
+    of_others = f"DaemonSet {', '.join(plain)} has a precompiled driver, or one without the Driver Toolkit"
     causes = [
-        (driver.get("enabled") is False, "driver.enabled is false"),
-        (
-            not (driver.get("upgradePolicy") or {}).get("autoUpgrade"),
-            "driver.upgrade_policy.auto_upgrade is not true",
-        ),
-        (bool((spec.get("sandboxWorkloads") or {}).get("enabled")), "sandbox_workloads.enabled is true"),
-        (
-            bool(plain),
-            f"DaemonSet {', '.join(plain)} has a precompiled driver, or one without the Driver Toolkit",
-        ),
+        (at(spec, "driver.enabled") is False, "driver.enabled is false"),
+        (is_manual, "driver.upgrade_policy.auto_upgrade is not true"),
+        (bool(at(spec, "sandboxWorkloads.enabled")), "sandbox_workloads.enabled is true"),
+        (bool(plain), of_others),
     ]
     if found := [what for is_so, what in causes if is_so]:
         message = f"The operator would not replace the pods of NVIDIADriver objects: {' and '.join(found)}."
@@ -98,12 +89,8 @@ def judge_disabled(snapshot: Snapshot) -> Readiness:
     late = [name(one) for one in snapshot["drivers"] if owned(one) and state(one) != "disabled"]
     if not late:
         return ready("Disabled", "Every NVIDIADriver of this collection is disabled.")
-    return pending(
-        "Driving",
-        f"NVIDIADriver {', '.join(late)} is not disabled yet.",
-        code="GPU-NVD-NOTREADY",
-        remedy=OPERATOR_LOG,
-    )
+    message = f"NVIDIADriver {', '.join(late)} is not disabled yet."
+    return pending("Driving", message, code="GPU-NVD-NOTREADY", remedy=OPERATOR_LOG)
 
 
 def left_over(pods: t.Iterable[Data]) -> list[Data]:
@@ -137,13 +124,8 @@ def judge_replaced(snapshot: Snapshot) -> Readiness:
         f"Run `oc get nodes -L {DRIVER_UPGRADE}`, then `oc get pods -A --field-selector "
         f"spec.nodeName={nodes[0]}` to find pods that hold its GPUs."
     )
-    return pending(
-        "Replacing",
-        message,
-        code="GPU-UPG-RUNNING",
-        remedy=remedy,
-        details=tuple(f"{node}: driver pod is still the old one" for node in nodes),
-    )
+    lines = tuple(f"{node}: driver pod is still the old one" for node in nodes)
+    return pending("Replacing", message, code="GPU-UPG-RUNNING", remedy=remedy, details=lines)
 
 
 DRIVER: t.Final = known("NVIDIADriver")
@@ -157,11 +139,8 @@ def begin(api: Api, namespace: str, spec: Data) -> DriverReturn | None:
 
     spec: the future spec of the policy.
     """
-    drivers = (
-        []
-        if (spec.get("driver") or {}).get("useNvidiaDriverCRD") or not api.served(DRIVER)
-        else api.list(DRIVER)
-    )
+    is_kept = at(spec, "driver.useNvidiaDriverCRD") or not api.served(DRIVER)
+    drivers = [] if is_kept else api.list(DRIVER)
     found = DriverReturn(api, namespace, [one for one in drivers if owned(one)])
     sets = api.list(DAEMONSET, namespace, labels=COMPONENT) if drivers else []
     for remark in refuse_foreign(drivers, sets):
@@ -203,10 +182,7 @@ class DriverReturn:
         api = self._api
         if not api.wait_wanted:
             return
-        api.wait(
-            {"pods": Query(POD, self._namespace, labels=COMPONENT)},
-            judge_replaced,
-            "replacement of driver pods",
-        )
+        queries = {"pods": Query(POD, self._namespace, labels=COMPONENT)}
+        api.wait(queries, judge_replaced, "replacement of driver pods")
         for one in self.drivers:
             api.delete(DRIVER, name(one))

@@ -7,15 +7,15 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
-from ..._catalogue.well_known import GPU_PRESENT, PLUGIN_CONFIG
-from ..._core.objects import KubeObject, Snapshot, name
+from ..._catalogue.well_known import GPU_PRESENT, MIG_CONFIG, MIG_STATE, PLUGIN_CONFIG
+from ..._core.objects import KubeObject, Snapshot, at, name
 from ..._core.readiness import FAILED, PENDING, Readiness
 from ..._nodes import devices
 from ..._nodes.labels import has_nvidia_pci, labels
 from ..._nodes.taints import matches, untolerated
 from .. import operands, stages
 from ..drivers import kernel
-from ..node import MIG_STATE, judge_alive, judge_opt_out, judge_paused
+from ..node import judge_alive, judge_opt_out, judge_paused
 from ..params import StackPool
 from ..pods import how_to_list, judge_pods
 from ..stages import Finding, on_node
@@ -27,7 +27,6 @@ BLIND: t.Final = ("NoGPUNodes", "NFDLabelsMissing")
 WORKLOAD: t.Final = "nvidia.com/gpu.workload.config"
 # Kind of workload of a node that offers GPUs to containers.
 CONTAINER: t.Final = "container"
-MIG_CONFIG: t.Final = "nvidia.com/mig.config"
 # Reason of missing devices on a node whose device plugin runs: they come within seconds or never.
 WITHHELD: t.Final = "Withheld"
 
@@ -35,7 +34,7 @@ WITHHELD: t.Final = "Withheld"
 def judge_node(
     node: KubeObject, pool: StackPool, policy: KubeObject, snapshot: Snapshot
 ) -> list[Readiness | None]:
-    """Return one entry per check, causes first; None for a check that found nothing.
+    """Return one entry per check, causes first; None if it found nothing.
 
     While the driver is upgraded, operands that only wait come after the upgrade, which makes them wait.
     """
@@ -105,11 +104,11 @@ def _judge_workload(node: KubeObject, pool: StackPool, policy: KubeObject) -> Fi
 
     The label counts only while the policy serves virtual machines; it then wins over the policy's default.
     """
-    machines = (policy.get("spec") or {}).get("sandboxWorkloads") or {}
+    machines = at(policy, "spec.sandboxWorkloads") or {}
     label = labels(node).get(WORKLOAD)
     kind = label or machines.get("defaultWorkload") or CONTAINER
     wanted = devices.expected(node, pool.get("expected") or {})
-    is_met = bool(wanted) and all(devices.offered(node, one) == number for one, number in wanted.items())
+    is_met = bool(wanted) and not devices.short(node, wanted)
     if not machines.get("enabled") or kind == CONTAINER or is_met:
         return None
     cause = f"label {WORKLOAD}={kind}" if label else f"sandboxWorkloads.defaultWorkload {kind} of the policy"
@@ -119,7 +118,6 @@ def _judge_workload(node: KubeObject, pool: StackPool, policy: KubeObject) -> Fi
 
 
 def _judge_marks(node: KubeObject) -> Finding | None:
-    """Return the first label that keeps operands away from the node."""
     marks = labels(node)
     if marks.get(operands.DEPLOY + "operands") == "false":
         remedy = f"oc label node {name(node)} {operands.DEPLOY}operands-"
@@ -130,17 +128,15 @@ def _judge_marks(node: KubeObject) -> Finding | None:
         remedy = f"oc label node {name(node)} {operands.MODE}-"
         return on_node(PENDING, node, "Mode", what, "GPU-MODE", remedy, stage=stages.LABELS)
     if has_nvidia_pci(marks) and marks.get(GPU_PRESENT) != "true":
-        what = (
-            f"the operator has not labelled it {GPU_PRESENT}=true (it is {marks.get(GPU_PRESENT, 'absent')})"
-        )
+        now, log = marks.get(GPU_PRESENT, "absent"), operands.OPERATOR_LOG
+        what = f"the operator has not labelled it {GPU_PRESENT}=true (it is {now})"
         more: dict[str, t.Any] = {"stage": stages.LABELS, "waits": True}
-        return on_node(PENDING, node, "NotPresent", what, "GPU-CP-NOTREADY", operands.OPERATOR_LOG, **more)
+        return on_node(PENDING, node, "NotPresent", what, "GPU-CP-NOTREADY", log, **more)
     return judge_opt_out(node, ("container-toolkit", "device-plugin", "operator-validator"))
 
 
 def _judge_left(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> Finding | None:
-    """Return a finding if the DaemonSet of a disabled NVIDIADriver keeps the policy's driver away."""
-    if ((policy.get("spec") or {}).get("driver") or {}).get("useNvidiaDriverCRD"):
+    if at(policy, "spec.driver.useNvidiaDriverCRD"):
         return None
     names = [
         owner["name"]
@@ -180,10 +176,8 @@ def _judge_operands(node: KubeObject, policy: KubeObject, snapshot: Snapshot) ->
 def _judge_devices(
     node: KubeObject, pool: StackPool, snapshot: Snapshot, is_upgrading: bool
 ) -> Finding | None:
-    """Return a finding if the node offers fewer devices than its pool expects, or is being partitioned."""
     wanted = devices.expected(node, pool.get("expected") or {})
-    offers = {one: devices.offered(node, one) for one in wanted}
-    short = [f"{one} {offers[one]} of {number}" for one, number in wanted.items() if offers[one] != number]
+    short = devices.short(node, wanted)
     if partitioning := _judge_mig(node, short, snapshot):
         return partitioning
     if wanted and not short:
@@ -214,12 +208,10 @@ def _remedy(node: KubeObject, log: str) -> str:
 
 
 def _log_of(component: str, node: KubeObject, snapshot: Snapshot) -> str:
-    """Return the command that shows the log of an operand; without a pod it lists those of the node."""
     here = operands.on_node(node, snapshot, {})
-    found = next((one for one in here if one.component == component and one.pod), None)
-    if found:
-        return f"oc logs -n {operands.NAMESPACE} {found.pod} --all-containers"
-    return how_to_list(name(node), operands.NAMESPACE)
+    pod = next((one.pod for one in here if one.component == component and one.pod), "")
+    logs = f"oc logs -n {operands.NAMESPACE} {pod} --all-containers"
+    return logs if pod else how_to_list(name(node), operands.NAMESPACE)
 
 
 def _withdrawn(node: KubeObject) -> str:

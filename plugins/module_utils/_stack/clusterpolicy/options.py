@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import typing as t
 
 from .option_table import COMPONENTS, DRIVER, POLICY_DRIVER
@@ -25,7 +26,6 @@ _MORE: t.Final = {
     "sidecar": _SIDECAR,
     "image": f"{IMAGE}env maps",
     "env": "env maps",
-    "": "",
 }
 _TYPES: t.Final[dict[str, Data]] = {
     "bool": {"type": "bool"},
@@ -36,27 +36,35 @@ _TYPES: t.Final[dict[str, Data]] = {
     "strs": {"type": "list", "elements": "str"},
 }
 # Words whose camel case is irregular, and a key that is not in camel case.
-_WORDS: t.Final = {"crd": "CRD", "pci": "PCI", "pid": "PID", "uid": "UID", "fs": "FS"}
+_WORDS: t.Final = {"crd": "CRD", "pci": "PCI", "pid": "PID", "uid": "UID", "fs": "FS", "tls": "TLS"}
 _KEPT: t.Final = ("use_ocp_driver_toolkit",)
 
 
-def read(tree: str) -> dict[str, Data]:
-    """Return the options of a tree as an argument spec. Two spaces stand before an option of an option."""
+def read(tree: str, groups: t.Mapping[str, str] = _MORE) -> dict[str, Data]:
+    """Return the options of a tree as an argument spec. Two spaces stand before an option of an option.
+
+    A line has a name, a type, and perhaps `required` or a default such as `=63` (JSON). dict: has the options
+    below it, as without a type; list: a list of such. groups: type -> the tree of its options.
+    """
     options: dict[str, Data] = {}
     places = [options]
     for line in filter(None, tree.splitlines()):
-        name, _space, kind = line.strip().partition(" ")
+        name, kind, mark = [*line.split(), "", ""][:3]
         depth = (len(line) - len(line.lstrip())) // 2
-        one = places[depth][name] = _option(name, kind)
+        one = places[depth][name] = _option(name, kind, groups)
+        if mark:
+            one |= {"required": True} if mark == "required" else {"default": json.loads(mark[1:])}
         places[depth + 1 :] = [one.get("options", {})]
     return options
 
 
-def _option(name: str, kind: str) -> Data:
+def _option(name: str, kind: str, groups: t.Mapping[str, str]) -> Data:
     if "|" in kind:
         return {"type": "str", "choices": kind.split("|")}
-    if kind in _MORE:
-        return {"type": "dict", "options": read(_MORE[kind])}
+    if kind == "list":
+        return {"type": "list", "elements": "dict", "options": {}}
+    if kind in ("", "dict") or kind in groups:
+        return {"type": "dict", "options": read(groups.get(kind, ""), groups)}
     # The name of a Secret is not secret.
     return {**_TYPES[kind], **({"no_log": False} if "secret" in name else {})}
 

@@ -8,7 +8,7 @@ import typing as t
 
 from ..._catalogue.well_known import MIG_CONFIG_MAP, PLUGIN_CONFIG_MAP
 from ..._core.errors import ForbiddenError, NotReadyError
-from ..._core.objects import name
+from ..._core.objects import at, name
 from ..._kube.client import Api
 from ..._kube.kinds import known
 from ..params import StackParams
@@ -59,7 +59,6 @@ def refuse_other_stack(api: Api, title: str) -> None:
 
 
 def gpu_cluster(api: Api) -> str:
-    """Return the name of the GPUCluster, or an empty string without one."""
     return next((name(one) for one in api.list_if_served(known("GPUCluster"))), "")
 
 
@@ -89,14 +88,8 @@ def check_references(api: Api, params: StackParams) -> None:
 
 def references(params: t.Mapping[str, t.Any]) -> list[Reference]:
     """Return the Secrets and ConfigMaps that the options name, except those that the operator makes."""
-    places = [(path, kind, _at(params, path)) for path, kind in _POLICY.items()]
+    places = [(path, kind, at(params, path)) for path, kind in _POLICY.items()]
     for index, entry in enumerate(params.get("nvidia_drivers") or []):
         here = f"nvidia_drivers[{index}]"
-        places += [(f"{here}.{path}", kind, _at(entry, path)) for path, kind in _DRIVER.items()]
+        places += [(f"{here}.{path}", kind, at(entry, path)) for path, kind in _DRIVER.items()]
     return [Reference(path, kind, str(one)) for path, kind, one in places if one and one not in _OPERATORS]
-
-
-def _at(values: t.Any, path: str) -> t.Any:
-    for key in path.split("."):
-        values = values.get(key) if isinstance(values, t.Mapping) else None
-    return values

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ..._core.objects import KubeObject, Snapshot, named
+from ..._core.objects import KubeObject, Snapshot, at, name, named
 from ..._core.readiness import FAILED, READY
 from ..._nodes import devices
 from ..._nodes.labels import has_nvidia_pci, labels
@@ -84,7 +84,7 @@ def _node(
     node: KubeObject, pool: StackPool, found: t.Sequence[operands.Operand], match: kernel.Match
 ) -> dict[str, t.Any]:
     return {
-        "name": node["metadata"]["name"],
+        "name": name(node),
         "pool": pool["name"],
         "expected": devices.expected(node, pool.get("expected") or {}),
         "allocatable": devices.resources(node),
@@ -97,8 +97,8 @@ def _node(
 
 def judge_metrics(snapshot: Snapshot, policy: KubeObject) -> Stage:
     """Return whether the GPUs' metrics can reach the cluster's monitoring, judged by the setup alone."""
-    exporter = (policy.get("spec") or {}).get("dcgmExporter") or {}
-    if exporter.get("enabled") is False or (exporter.get("serviceMonitor") or {}).get("enabled") is False:
+    exporter = "spec.dcgmExporter"
+    if any(at(policy, f"{exporter}{one}.enabled") is False for one in ("", ".serviceMonitor")):
         return Stage(stages.METRICS, evidence=("switched off in the ClusterPolicy",))
     empty: KubeObject = {"metadata": {}}
     namespace = next(iter(snapshot["namespaces"]), empty)["metadata"]
@@ -112,5 +112,4 @@ def judge_metrics(snapshot: Snapshot, policy: KubeObject) -> Stage:
 
 
 def _scrapes(monitor: KubeObject) -> bool:
-    wanted = ((monitor.get("spec") or {}).get("selector") or {}).get("matchLabels") or {}
-    return monitor["metadata"]["name"] == _EXPORTER or wanted.get("app") == _EXPORTER
+    return _EXPORTER in (name(monitor), at(monitor, "spec.selector.matchLabels.app"))

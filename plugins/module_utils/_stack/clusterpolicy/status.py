@@ -98,8 +98,8 @@ def judge_status(policy: KubeObject, has_nodes: bool) -> Finding:
             f"ClusterPolicy {title} is ready with reason {why}, although the pools have nodes: "
             "the operator sees no NVIDIA PCI label."
         )
-        more: dict[str, t.Any] = {"stage": stages.LABELS, "since": when}
-        return on_object(PENDING, why, message, "GPU-NFD-EMPTY", NFD_WORKERS, **more)
+        code = "GPU-NFD-EMPTY"
+        return on_object(PENDING, why, message, code, NFD_WORKERS, stage=stages.LABELS, since=when)
     said = find(policy, "Error").get("message", "")
     message = f"ClusterPolicy {title} is {now or 'without a state'}{': ' + said if said else ''}."
     if now == "ready":

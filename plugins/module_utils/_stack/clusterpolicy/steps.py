@@ -66,13 +66,11 @@ class Also(t.NamedTuple):
 
 
 def check(params: StackParams) -> None:
-    """Raise InputError for options that cannot work."""
     manifest.check(params)
     check_pools(params["pools"])
 
 
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
-    """Apply the ClusterPolicy, wait until its stack works, and return the module's result."""
     live = look(api, params)
     params = mirrored(api, params, lambda: installed_csvs(api, params["namespace"]))
     returning = _returning(api, params, live)
@@ -232,14 +230,11 @@ def _monitoring(api: Api, params: LookParams) -> dict[str, list[KubeObject]]:
 
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
-    """Delete the policy if this collection made it, and wait until no operand is left. Return the result."""
-    questions = removal(api, params)
-    ends = consent.ask(api, questions, params["on_busy"], BUSY)
+    ends = consent.ask(api, removal(api, params), params["on_busy"], BUSY)
     return remove(api, params, ends)
 
 
 def removal(api: Api, params: StackParams) -> list[Question]:
-    """Return what to find out before the policy of this collection is deleted; nothing without one."""
     try:
         live = api.get(POLICY, params["name"])
     except KindNotServedError:
@@ -252,7 +247,7 @@ def removal(api: Api, params: StackParams) -> list[Question]:
 
 
 def remove(api: Api, params: StackParams, ends: list[dict[str, t.Any]]) -> dict[str, t.Any]:
-    """Delete the policy if this collection made it, and wait until no operand is left. Return the result."""
+    """Delete the policy of this collection, and wait until no operand is left. Return the result."""
     if api.delete(POLICY, params["name"]):
         wait_gone(api, params, "GPU stack leaves")
     remove_labels(api, params)

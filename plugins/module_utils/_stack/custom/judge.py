@@ -10,7 +10,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
-from ..._core.objects import KubeObject, Snapshot
+from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.readiness import FAILED, Grace, Readiness, first_own, pending, ready, worst
 from ..._nodes import pool_nodes
 from .. import stages, table
@@ -21,23 +21,25 @@ from .manifest import Expressions, expressions, pools
 
 def judge(live: KubeObject, asked: Expressions) -> Readiness:
     """Return what the object says of itself, unless its status is about an older generation."""
-    title, status = f"{live['kind']} {live['metadata']['name']}", live.get("status") or {}
+    title, status = f"{live['kind']} {name(live)}", live.get("status") or {}
     said = asked.says.ask(live) if asked.says else None
     text = f": {said}" if said else ""
     seen, now = status.get("observedGeneration"), live["metadata"].get("generation", 0)
     where = f" -n {live['metadata']['namespace']}" if live["metadata"].get("namespace") else ""
-    command = f"oc describe {live['kind'].lower()} {live['metadata']['name']}{where}"
+    command = f"oc describe {live['kind'].lower()} {name(live)}{where}"
     remedy = f"Run `{command}`; its events and conditions give the cause."
+    code = "GPU-CR-NOTREADY"
     if isinstance(seen, int) and seen < now:
-        line, code = f"its operator has seen generation {seen} of {now}", "GPU-CR-NOTREADY"
-        return pending("Unobserved", f"{title}: {line}.", code=code, remedy=remedy, details=(line,))
-    if asked.failed and asked.failed.holds(live):
-        line, message, code = f"failed{text}", f"{title} says that it failed{text}.", "GPU-CR-FAILED"
-        return pending("Failed", message, code=code, remedy=remedy, details=(line,))
-    if not asked.ready.holds(live):
-        line, message, code = f"not ready{text}", f"{title} is not ready{text}.", "GPU-CR-NOTREADY"
-        return pending("NotReady", message, code=code, remedy=remedy, details=(line,))
-    return ready("Ready", str(said or ""))
+        line = f"its operator has seen generation {seen} of {now}"
+        why, message = "Unobserved", f"{title}: {line}."
+    elif asked.failed and asked.failed.holds(live):
+        line, why, code = f"failed{text}", "Failed", "GPU-CR-FAILED"
+        message = f"{title} says that it failed{text}."
+    elif not asked.ready.holds(live):
+        line, why, message = f"not ready{text}", "NotReady", f"{title} is not ready{text}."
+    else:
+        return ready("Ready", str(said or ""))
+    return pending(why, message, code=code, remedy=remedy, details=(line,))
 
 
 class Judge:
@@ -57,7 +59,6 @@ class Judge:
         return first_own(self._grace, [own], others)
 
     def _findings(self, snapshot: Snapshot) -> tuple[Readiness, list[Readiness]]:
-        """Return what is found of the object, then what is found of the nodes."""
         objects, nodes = snapshot.get("objects"), snapshot.get("nodes", ())
         if not objects:
             message, remedy = f"{self._params['name']} does not exist.", stages.DELETED
@@ -97,16 +98,9 @@ def summarize(
     for pool in pools:
         findings.append(_finding(pool_nodes.judge_size(nodes, pool), NODES, pool["name"]))
         for node in pool_nodes.nodes_of(nodes, pool):
-            found = pool_nodes.judge_devices([node], pool)
-            findings += [
-                _finding(
-                    one,
-                    stages.ALLOCATABLE if one.code == "GPU-ALLOC" else NODES,
-                    pool["name"],
-                    str(node["metadata"]["name"]),
-                )
-                for one in found
-            ]
+            for one in pool_nodes.judge_devices([node], pool):
+                stage = stages.ALLOCATABLE if one.code == "GPU-ALLOC" else NODES
+                findings.append(_finding(one, stage, pool["name"], name(node)))
     findings = [replace(one, verdict=FAILED) if failed and one.code == failed else one for one in findings]
     return table.summarize(CHAIN, {"nodes": nodes}, live or {}, pools, findings)
 

@@ -8,7 +8,7 @@ import typing as t
 
 from ..._core.errors import InputError
 from ..._core.expression import Expression
-from ..._core.objects import KubeObject, merge
+from ..._core.objects import KubeObject, at, merge
 from ..params import StackParams, StackPool
 
 _AVAILABLE: t.Final = "status.conditions[?type=='Available'].status | [0] == 'True'"
@@ -47,12 +47,8 @@ def check(params: StackParams) -> None:
 
 
 def _check_definition(definition: KubeObject) -> None:
-    metadata = definition.get("metadata") if isinstance(definition.get("metadata"), dict) else {}
-    for path, value in (
-        ("apiVersion", definition.get("apiVersion")),
-        ("kind", definition.get("kind")),
-        ("metadata.name", (metadata or {}).get("name")),
-    ):
+    for path in ("apiVersion", "kind", "metadata.name"):
+        value = at(definition, path)
         if not value or not isinstance(value, str):
             message = f"custom.definition.{path} is missing."
             remedy = "Write the object as `oc get -o yaml` shows it, without its status."

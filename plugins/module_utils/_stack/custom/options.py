@@ -6,15 +6,13 @@ from __future__ import annotations
 
 import typing as t
 
-OPTIONS: t.Final[dict[str, t.Any]] = {
-    "custom": {
-        "type": "dict",
-        "options": {
-            "definition": {"type": "dict", "required": True},
-            "ready": {"type": "str"},
-            "failed": {"type": "str"},
-            "says": {"type": "str"},
-            "expected": {"type": "dict"},
-        },
-    },
-}
+from ..clusterpolicy.options import read
+
+OPTIONS: t.Final = read("""
+custom
+  definition map required
+  ready str
+  failed str
+  says str
+  expected map
+""")

@@ -21,13 +21,11 @@ NAMESPACE: t.Final = ""
 
 
 def check(params: StackParams) -> None:
-    """Raise InputError for options that cannot work."""
     custom_manifest.check(params)
     check_pools(params["pools"])
 
 
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
-    """Apply the object, wait until it is ready and the nodes offer its devices, and return the result."""
     judge, definition = custom_judge.Judge(params, api.clock), (params["custom"] or {})["definition"]
     try:
         kind = api.resolve(definition["apiVersion"], definition["kind"])
@@ -53,7 +51,6 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
-    """Delete the object, and wait until its DaemonSets and their pods are gone."""
     definition = (params["custom"] or {})["definition"]
     with contextlib.suppress(KindNotServedError):
         kind = api.resolve(definition["apiVersion"], definition["kind"])

@@ -18,11 +18,11 @@ from ..._nodes.pool_nodes import nodes_of
 from .. import operands, stages, table
 from ..clusterpolicy.manifest import reason, state
 from ..drivers import kernel
-from ..judge import StackJudge, judge_pools, patience
+from ..judge import OF_OPERANDS, StackJudge, judge_pools, patience
 from ..node import late_outside, outside_as_result, with_status
 from ..nvidiadriver import judge as driver_judge
 from ..params import StackParams, StackPool
-from ..stages import Finding, Stage, on_object
+from ..stages import Finding, Stage, not_yet, on_object
 from .manifest import NAME
 from .node import PLUGIN, judge_node, lacking
 
@@ -50,19 +50,7 @@ PODS: t.Final = {
     stages.ALLOCATABLE: (PLUGIN,),
 }
 # Every healthy start shows these codes for a moment; one that lasts fails the task.
-PASSING: t.Final = (
-    "GPU-NFD-EMPTY",
-    "GPU-DRV-CRASH",
-    "GPU-OPERAND-CRASH",
-    "GPU-OPERAND-LACKING",
-    "GPU-OPTED-OUT",
-    "GPU-PAUSED",
-    "GPU-IMAGE",
-    "GPU-MODE",
-    "GPU-DRA-SLICES",
-    *driver_judge.PASSING,
-    *kernel.PASSING,
-)
+PASSING: t.Final = ("GPU-DRA-SLICES", *OF_OPERANDS, *driver_judge.PASSING, *kernel.PASSING)
 
 
 def judging(params: StackParams, wanted: t.Sequence[KubeObject], clock: t.Callable[[], float]) -> StackJudge:
@@ -79,11 +67,7 @@ def judge(snapshot: Snapshot, pools: t.Sequence[StackPool], wanted: t.Sequence[K
     """
     cluster = named(snapshot["clusters"], NAME)
     if not cluster:
-        message, remedy = (
-            f"GPUCluster {NAME} is not there yet.",
-            f"Run `oc get events -n {operands.NAMESPACE}`.",
-        )
-        return [on_object(PENDING, "NoCluster", message, "GPU-DRA-NOTREADY", remedy, waits=True)]
+        return [not_yet(f"GPUCluster {NAME}", "NoCluster", "GPU-DRA-NOTREADY", operands.NAMESPACE)]
     error = find(cluster, "Error")
     if error.get("status") == "True" and error.get("reason") == "PrerequisiteNotMet":
         message = f"GPUCluster {NAME}: {error.get('message', '')}"

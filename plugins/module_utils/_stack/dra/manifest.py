@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from ..._core.errors import InputError, NotReadyError
-from ..._core.objects import KubeObject, merge
+from ..._core.objects import KubeObject, at, merge
 from ..clusterpolicy import manifest as clusterpolicy_manifest
 from ..clusterpolicy.options import spec as fields
 from ..params import StackParams
@@ -22,18 +22,14 @@ NAME: t.Final = "gpu-cluster"
 def check(params: StackParams) -> None:
     """Raise InputError for a wrong name or an incomplete image."""
     if params["name"] != NAME:
-        raise InputError(
-            "INPUT-VALUE",
-            f"name is {params['name']!r}: a GPUCluster has to be named {NAME}.",
-            f"Leave name out, or set {NAME}.",
-        )
+        message = f"name is {params['name']!r}: a GPUCluster has to be named {NAME}."
+        raise InputError("INPUT-VALUE", message, f"Leave name out, or set {NAME}.")
     if "://" in (params.get("registry") or ""):
         remedy = "Write a host and a path without a scheme, such as mirror.example.com:5000/gpu."
         raise InputError("INPUT-VALUE", f"registry is {params.get('registry')!r}.", remedy)
     for part in ("dra_driver", "dcgm", "dcgm_exporter"):
-        clusterpolicy_manifest.check_image(
-            (params.get("gpu_cluster") or {}).get(part) or {}, f"gpu_cluster.{part}", "INPUT-DRIVER-IMAGE"
-        )
+        path = f"gpu_cluster.{part}"
+        clusterpolicy_manifest.check_image(at(params, path) or {}, path, "INPUT-DRIVER-IMAGE")
 
 
 def refuse_policy(policies: t.Iterable[Data]) -> None:

@@ -37,16 +37,11 @@ def judge_node(
     """
     upgrade = judge_upgrade(node, snapshot)
     daemonsets = operands.selecting(node, snapshot["daemonsets"])
+    remedy = "Add the taint to gpu_tolerations (module option tolerations)."
     return [
         judge_alive(node),
         _judge_labels(node),
-        judge_taints(
-            node,
-            daemonsets,
-            "GPU-TAINT",
-            "Add the taint to gpu_tolerations (module option tolerations).",
-            stages.DRIVER,
-        ),
+        judge_taints(node, daemonsets, "GPU-TAINT", remedy, stages.DRIVER),
         kernel.judge(node, _BY_OBJECTS, snapshot),
         *_judge_operands(node, snapshot, is_driven),
         upgrade if upgrade and upgrade.is_failed else None,
@@ -106,14 +101,10 @@ def _judge_operands(node: KubeObject, snapshot: Snapshot, is_driven: bool) -> li
 
 
 def _judge_devices(node: KubeObject, pool: StackPool, snapshot: Snapshot) -> Finding | None:
-    """Return a finding if the node's ResourceSlices do not offer the devices that its pool expects."""
     offer = dra.offer(name(node), snapshot["slices"])
     offered, wanted = dra.resources(offer.devices), devices.expected(node, pool.get("expected") or {})
-    wrong = [
-        f"{offered.get(one, 0)} of {number} {one}"
-        for one, number in wanted.items()
-        if offered.get(one, 0) != number
-    ]
+    there = [(offered.get(one, 0), number, one) for one, number in wanted.items()]
+    wrong = [f"{now} of {number} {one}" for now, number, one in there if now != number]
     if offer.complete and offered and not wrong:
         return None
     what = f"its ResourceSlices offer {', '.join(wrong) or 'no device'}"

@@ -31,14 +31,12 @@ SLICE: t.Final = known("ResourceSlice")
 
 
 def check(params: StackParams) -> None:
-    """Raise InputError for options that cannot work."""
     manifest.check(params)
     driver_manifest.check(params)
     check_pools(params["pools"])
 
 
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
-    """Apply drivers and GPUCluster, wait until the ResourceSlices are complete, and return the result."""
     refuse_old_cluster(api)
     policy = policy_steps.POLICY
     manifest.refuse_policy(api.list(policy) if api.served(policy) else [])
@@ -64,8 +62,9 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 
 
 def _drivers(api: Api, params: StackParams) -> list[KubeObject]:
-    """Return the NVIDIADriver objects; none in check mode if the kind is not served: an earlier task of the
-    playbook may install it. Raise KindNotServedError otherwise.
+    """Return the NVIDIADriver objects; none in check mode if an earlier task may install their kind.
+
+    Raise KindNotServedError otherwise.
     """
     if api.check_mode and not api.served(driver_steps.DRIVER):
         return []

@@ -12,6 +12,7 @@ import re
 import typing as t
 
 from ..._core.errors import NotReadyError
+from ..._core.objects import at, name
 from ..._nodes.labels import has_nvidia_pci, labels
 from ..._nodes.system import KERNEL, image_suffixes
 from ..._nodes.taints import matches
@@ -72,7 +73,7 @@ def precompiled(driver: Data, nodes: t.Iterable[Data]) -> list[Need]:
             f"{repository}/{image}:{version}-{kernel}-{suffix}" for suffix in image_suffixes(marks)
         )
         if has_nvidia_pci(marks) and kernel and images:
-            found.append(Need(str(node["metadata"]["name"]), kernel, images))
+            found.append(Need(name(node), kernel, images))
     return sorted(found)
 
 
@@ -84,25 +85,13 @@ def judge(needs: t.Sequence[Need], known: t.Mapping[str, Answer], ours: t.Collec
     missing = [(need, one) for need, one in told if one.verdict == MISSING]
     refused = [(need, one) for need, one in missing if need.node in ours]
     if refused:
-        need = refused[0][0]
-        image = " or ".join(need.images)
-        others = (
-            "; also missing for "
-            f"{', '.join(other.node for other, _one in refused[1:4])}{', …' if refused[4:] else ''}"
-            if refused[1:]
-            else ""
-        )
-        message = (
-            f"Node {need.node}: there is no precompiled driver for kernel {need.kernel}: {image} is "
-            f"not in the registry{others}."
-        )
-        evidence = [f"{need.node}: kernel {need.kernel}, {one.image}: {one.words}" for need, one in refused]
-        raise NotReadyError(
-            "GPU-DRV-PRECOMPILED",
-            message,
-            f"Build and push {need.images[0]}, or set driver.use_precompiled to false.",
-            evidence,
-        )
+        need, others = refused[0][0], ", ".join(other.node for other, _one in refused[1:4])
+        more = f"; also missing for {others}{', …' if refused[4:] else ''}" if others else ""
+        message = f"Node {need.node}: there is no precompiled driver for kernel {need.kernel}: "
+        message += f"{' or '.join(need.images)} is not in the registry{more}."
+        remedy = f"Build and push {need.images[0]}, or set driver.use_precompiled to false."
+        evidence = [f"{one.node}: kernel {one.kernel}, {got.image}: {got.words}" for one, got in refused]
+        raise NotReadyError("GPU-DRV-PRECOMPILED", message, remedy, evidence)
     warnings = [
         f"Node {need.node} is in none of the pools, and has no precompiled driver for its kernel "
         f"{need.kernel}: {one.image}"
@@ -123,13 +112,8 @@ LOOKUP_KIND: t.Final = "ImageStreamImport"
 # No image stream needs this name, and the request creates none.
 LOOKUP_NAME: t.Final = "accelerators-image-lookup"
 # What is known of an image. REFUSED: the registry or the cluster denies access, so the image may exist.
-THERE, MISSING, REFUSED, UNREACHABLE, NOT_ASKED = (
-    "there",
-    "missing",
-    "not allowed",
-    "unreachable",
-    "not asked",
-)
+THERE, MISSING, REFUSED = "there", "missing", "not allowed"
+UNREACHABLE, NOT_ASKED = "unreachable", "not asked"
 _LEAD: t.Final = "Internal error occurred: "
 # With mirrors the message has one text for each registry; the image is missing only if all of them say so.
 _NOT_FOUND: t.Final = re.compile(
@@ -166,7 +150,7 @@ def lookup_question(images: t.Sequence[str], namespace: str) -> Data:
 
 def lookup_answers(images: t.Sequence[str], told: Data) -> dict[str, Answer]:
     """Return image -> answer. told: the server's reply, which lists images in the order of the question."""
-    entries = (told.get("status") or {}).get("images") or []
+    entries = at(told, "status.images") or []
     return {
         image: _lookup_answer(image, entries[at] if at < len(entries) else {})
         for at, image in enumerate(images)
@@ -192,9 +176,7 @@ def _lookup_answer(image: str, entry: Data) -> Answer:
     if not status.get("status"):
         return Answer(image, NOT_ASKED, words="the server said nothing about it")
     if status["status"] == "Success":
-        return Answer(
-            image, THERE, digest=str((((entry.get("image") or {}).get("metadata")) or {}).get("name") or "")
-        )
+        return Answer(image, THERE, digest=str(at(entry, "image.metadata.name") or ""))
     reason, words = str(status.get("reason") or ""), str(status.get("message") or status.get("reason") or "")
     words = words.removeprefix(_LEAD)
     return Answer(image, _BY_REASON.get(reason) or _by_words(words), words=words)

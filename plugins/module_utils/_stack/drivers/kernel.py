@@ -7,13 +7,13 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
-from ..._core.objects import Snapshot
+from ..._core.objects import Snapshot, name, named
 from ..._core.readiness import Readiness, at_node
 from ..._nodes import node as node_facts
 from ..._nodes.labels import has_nvidia_pci, labels
-from ..._nodes.system import OSTREE, System, as_label, contradictions, system
+from ..._nodes.system import KERNEL, OSTREE, System, as_label, contradictions, system
 from .. import operands
-from ..pods import trouble
+from ..pods import IMAGE_REASONS, trouble
 from . import toolkit
 
 Data = dict[str, t.Any]
@@ -35,7 +35,6 @@ _REPAIR_STREAM: t.Final = (
     "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and repair its tags; "
     "entitlements are not needed."
 )
-_PULLING: t.Final = ("ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull")
 
 
 class Misfit(t.NamedTuple):
@@ -69,25 +68,13 @@ class Match:
         return {
             "running": found.kernel,
             "labelled": found.labelled,
-            "os": {
-                "image": found.image,
-                "ostree": found.ostree,
-                "rhel": found.rhel,
-                "openshift": found.openshift,
-            },
+            "os": {key: getattr(found, key) for key in ("image", "ostree", "rhel", "openshift")},
             "toolkit": self.toolkit,
-            "daemonset": self.daemonset["metadata"]["name"] if self.daemonset else "",
+            "daemonset": name(self.daemonset) if self.daemonset else "",
             "image": toolkit.driver_image(self.daemonset) if self.daemonset else "",
             "source": self.source,
             "fits": wrong is None,
-            "misfit": {
-                "fact": wrong.link,
-                "code": wrong.code,
-                "message": wrong.message,
-                "remedy": wrong.remedy,
-            }
-            if wrong
-            else {},
+            "misfit": dict(zip(("fact", *Misfit._fields[1:]), wrong, strict=True)) if wrong else {},
             "waits_at": self.link,
         }
 
@@ -96,13 +83,10 @@ def match(node: Data, policy: Data, snapshot: Snapshot) -> Match:
     """Return the facts of the node, and the first that does not fit."""
     here = operands.on_node(node, snapshot, {})
     driver = next((one for one in here if one.component == "driver"), None)
-    daemonset = next(
-        (one for one in snapshot["daemonsets"] if driver and one["metadata"]["name"] == driver.daemonset),
-        None,
-    )
+    daemonset = (named(snapshot["daemonsets"], driver.daemonset) if driver else None) or None
     source, found = toolkit.source(policy.get("spec") or {}, daemonset), system(node)
     images = toolkit.images(snapshot.get("streams", ()))
-    pod = next((one for one in snapshot["pods"] if driver and one["metadata"]["name"] == driver.pod), None)
+    pod = (named(snapshot["pods"], driver.pod) if driver else None) or None
     looks: tuple[t.Callable[[], Misfit | None], ...] = (
         lambda: _kernel(node, found),
         lambda: _release(found) if source == toolkit.BY_TOOLKIT else None,
@@ -114,15 +98,9 @@ def match(node: Data, policy: Data, snapshot: Snapshot) -> Match:
     misfit = None if source == toolkit.BY_HOST else next((wrong for look in looks if (wrong := look())), None)
     is_ready = source == toolkit.BY_HOST or bool(driver and driver.ready)
     plugin = next((one for one in here if one.component == "device-plugin"), None)
-    link = (
-        ""
-        if is_ready and (plugin is None or plugin.ready)
-        else "device plugin"
-        if is_ready
-        else misfit.link
-        if misfit
-        else "driver"
-    )
+    link = misfit.link if misfit else "driver"
+    if is_ready:
+        link = "device plugin" if plugin and not plugin.ready else ""
     if node_facts.update(node).under_way or not node_facts.is_ready(node):
         link = "node"
     return Match(node, found, source, images.get(found.ostree, ""), daemonset, misfit, link, is_ready)
@@ -133,23 +111,19 @@ def judge(node: Data, policy: Data, snapshot: Snapshot) -> Readiness | None:
     found = match(node, policy, snapshot)
     if found.misfit is None or found.driver_ready:
         return None
-    name, wrong = str(node["metadata"]["name"]), found.misfit
-    return at_node(name, "Kernel", wrong.message, wrong.code, wrong.remedy)
+    wrong = found.misfit
+    return at_node(name(node), "Kernel", wrong.message, wrong.code, wrong.remedy)
 
 
 def _worker(node: Data) -> str:
-    name = node["metadata"]["name"]
-    return f"Run `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector spec.nodeName={name}`."
+    where = f"--field-selector spec.nodeName={name(node)}"
+    return f"Run `oc delete pod -n openshift-nfd -l app=nfd-worker {where}`."
 
 
 def _kernel(node: Data, found: System) -> Misfit | None:
     if not found.labelled and has_nvidia_pci(labels(node)):
-        return Misfit(
-            "labels",
-            "GPU-NFD-KERNEL",
-            "no label feature.node.kubernetes.io/kernel-version.full",
-            _worker(node),
-        )
+        what = f"no label {KERNEL}"
+        return Misfit("labels", "GPU-NFD-KERNEL", what, _worker(node))
     if found.labelled and found.kernel and found.labelled != as_label(found.kernel):
         what = (
             f"label kernel-version.full={found.labelled} is of another kernel than the running {found.kernel}"
@@ -166,12 +140,8 @@ def _release(found: System) -> Misfit | None:
     if found.ostree or not found.coreos:
         return None
     what = "no label system-os_release.OSTREE_VERSION, by which the operator finds the Driver Toolkit"
-    return Misfit(
-        "labels",
-        "GPU-NFD-OSTREE",
-        what,
-        "Use Red Hat's operator nfd: upstream's node feature discovery does not write that label.",
-    )
+    remedy = "Use Red Hat's operator nfd: upstream's node feature discovery does not write that label."
+    return Misfit("labels", "GPU-NFD-OSTREE", what, remedy)
 
 
 def _tag(found: System, images: t.Mapping[str, str]) -> Misfit | None:
@@ -195,14 +165,13 @@ def _no_daemonset(node: Data, found: System, source: str, every: t.Sequence[Data
     wanted = (
         f"kernel {found.kernel}" if source == toolkit.BY_IMAGE else f"RHCOS {found.ostree or found.image}"
     )
-    names = ", ".join(sorted(one["metadata"]["name"] for one in others))
+    names = ", ".join(sorted(map(name, others)))
     what = f"the operator has no driver DaemonSet for {wanted}, only {names}"
     return Misfit("daemonset", "GPU-DTK-DAEMONSET", what, operands.OPERATOR_LOG)
 
 
 def _daemonset(found: System, live: Data, images: t.Mapping[str, str]) -> Misfit | None:
-    """Return a misfit if the DaemonSet does not build in the Driver Toolkit of the node's RHCOS."""
-    title, marks = live["metadata"]["name"], live["metadata"].get("labels") or {}
+    title, marks = name(live), labels(live)
     if not found.ostree:
         return None
     if marks.get(toolkit.USED) != "true":
@@ -228,19 +197,11 @@ def _image(found: System, daemonset: Data, pod: Data | None) -> Misfit | None:
         f"docker://{image}` has to find it."
     )
     if found.kernel and as_label(found.kernel) not in image:
-        return Misfit(
-            "image",
-            "GPU-DRV-PRECOMPILED",
-            f"driver image {image} was not made for the running kernel {found.kernel}",
-            remedy,
-        )
+        what = f"driver image {image} was not made for the running kernel {found.kernel}"
+        return Misfit("image", "GPU-DRV-PRECOMPILED", what, remedy)
     wrong = trouble(pod) if pod else None
-    if wrong and wrong.reason in _PULLING:
+    if wrong and wrong.reason in IMAGE_REASONS:
         said = f": {wrong.message}" if wrong.message else ""
-        return Misfit(
-            "image",
-            "GPU-DRV-PRECOMPILED",
-            f"no precompiled driver for kernel {found.kernel}: {image} is in {wrong.reason}{said}",
-            remedy,
-        )
+        what = f"no precompiled driver for kernel {found.kernel}: {image} is in {wrong.reason}{said}"
+        return Misfit("image", "GPU-DRV-PRECOMPILED", what, remedy)
     return None

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import typing as t
 
+from ..._core.objects import at
+
 Data = dict[str, t.Any]
 
 
@@ -75,17 +77,13 @@ def images(csvs: t.Iterable[Data]) -> dict[str, str]:
     found: dict[str, str] = {}
     for spec in (csv.get("spec") or {} for csv in csvs):
         found |= {one.get("name", ""): one.get("image", "") for one in spec.get("relatedImages") or []}
-        deployments = ((spec.get("install") or {}).get("spec") or {}).get("deployments") or []
-        for container in (
-            one
-            for deployment in deployments
-            for one in deployment["spec"]["template"]["spec"].get("containers") or []
-        ):
-            found |= {
-                one["name"]: one["value"]
-                for one in container.get("env") or []
-                if one["name"].endswith("_IMAGE") and one.get("value")
-            }
+        found |= {
+            one["name"]: one["value"]
+            for deployment in at(spec, "install.spec.deployments") or []
+            for container in deployment["spec"]["template"]["spec"].get("containers") or []
+            for one in container.get("env") or []
+            if one["name"].endswith("_IMAGE") and one.get("value")
+        }
     return found
 
 
@@ -100,12 +98,8 @@ def sources(mirror_sets: t.Iterable[Data]) -> dict[str, Source]:
         for entry in one["spec"].get(key) or []:
             source = entry["source"]
             if any(mirror != source for mirror in entry.get("mirrors") or []):
-                known = found.get(source, Source())
-                found[source] = (
-                    Source(known.digests, known.tags or by)
-                    if key == _TAGS
-                    else Source(known.digests or by, known.tags)
-                )
+                known, field = found.get(source, Source()), "tags" if key == _TAGS else "digests"
+                found[source] = known._replace(**{field: getattr(known, field) or by})
     return found
 
 
@@ -177,7 +171,6 @@ def _of_cluster(values: Data, move: _Move) -> Data:
 
 
 def _of_driver(entry: Data, option: str, move: _Move, *, is_pool: bool) -> Data:
-    """Return a pool, or an entry of nvidia_drivers, with the images of its driver moved."""
     values = (entry.get("driver") or {}) if is_pool else entry
     new = move(values, (), option) if values.get("version") else values
     for part in _BESIDE:
@@ -192,12 +185,8 @@ def split(image: str) -> Data:
     """Return repository, image and version of an image reference; empty if one of the three is missing."""
     path, mark, version = image.partition("@") if "@" in image else image.rpartition(":")
     repository, _slash, name = path.rpartition("/")
-    name = name.partition(":")[0]
-    return (
-        {"repository": repository, "image": name, "version": version}
-        if mark and repository and name and version
-        else {}
-    )
+    found = {"repository": repository, "image": name.partition(":")[0], "version": version}
+    return found if mark and all(found.values()) else {}
 
 
 def moved_to(repository: str, registry: str) -> str:
@@ -207,9 +196,9 @@ def moved_to(repository: str, registry: str) -> str:
         return repository
     host, slash, path = repository.partition("/")
     has_host = "." in host or ":" in host or host == "localhost"
-    return (
-        f"{registry}/{path}" if has_host and slash else registry if has_host else f"{registry}/{repository}"
-    )
+    if not has_host:
+        return f"{registry}/{repository}"
+    return f"{registry}/{path}" if slash else registry
 
 
 def _covered(triple: Data, elsewhere: t.Mapping[str, Source]) -> str:

@@ -6,6 +6,9 @@ from __future__ import annotations
 
 import typing as t
 
+from ..._core.objects import at
+from ..._nodes.labels import labels
+
 Data = dict[str, t.Any]
 STREAM: t.Final = "driver-toolkit"
 NAMESPACE: t.Final = "openshift"
@@ -26,13 +29,11 @@ def images(streams: t.Iterable[Data]) -> dict[str, str]:
     for stream in streams:
         if stream["metadata"]["name"] != STREAM:
             continue
-        for tag in (stream.get("spec") or {}).get("tags") or []:
-            found[str(tag.get("name"))] = str((tag.get("from") or {}).get("name") or "")
-        for tag in (stream.get("status") or {}).get("tags") or []:
-            found.setdefault(
-                str(tag.get("tag")),
-                next((str(item.get("dockerImageReference")) for item in tag.get("items") or []), ""),
-            )
+        for tag in at(stream, "spec.tags") or []:
+            found[str(tag.get("name"))] = str(at(tag, "from.name") or "")
+        for tag in at(stream, "status.tags") or []:
+            items = (str(item.get("dockerImageReference")) for item in tag.get("items") or [])
+            found.setdefault(str(tag.get("tag")), next(items, ""))
     return {tag: image for tag, image in found.items() if tag != "latest"}
 
 
@@ -48,11 +49,11 @@ def source(spec: t.Mapping[str, t.Any], daemonset: Data | None = None) -> str:
         return _shown(daemonset) if daemonset else ""
     if driver.get("usePrecompiled"):
         return BY_IMAGE
-    return BY_PACKAGES if (spec.get("operator") or {}).get("use_ocp_driver_toolkit") is False else BY_TOOLKIT
+    return BY_PACKAGES if at(spec, "operator.use_ocp_driver_toolkit") is False else BY_TOOLKIT
 
 
 def _shown(daemonset: Data) -> str:
-    marks = daemonset["metadata"].get("labels") or {}
+    marks = labels(daemonset)
     if marks.get(PRECOMPILED) == "true":
         return BY_IMAGE
     return BY_TOOLKIT if marks.get(USED) == "true" else BY_PACKAGES

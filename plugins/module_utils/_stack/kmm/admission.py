@@ -20,12 +20,9 @@ def check(module: KubeObject) -> None:
     """Raise InputError for a Module that KMM refuses, whatever the cluster has."""
     length = len(module["metadata"]["namespace"]) + len(name(module))
     if length > LONGEST:
-        raise InputError(
-            "INPUT-VALUE",
-            f"namespace and name have {length} characters, and KMM takes at most {LONGEST}: they become part "
-            "of labels of nodes.",
-            "Shorten the name.",
-        )
+        message = f"namespace and name have {length} characters, and KMM takes at most {LONGEST}"
+        message += ": they become part of labels of nodes."
+        raise InputError("INPUT-VALUE", message, "Shorten the name.")
     _check_volumes((module["spec"].get("devicePlugin") or {}).get("volumes") or [])
     if module["spec"].get("moduleLoader"):
         container = kernels.container(module)
@@ -40,30 +37,22 @@ def _check_volumes(volumes: t.Iterable[KubeObject]) -> None:
             continue
         clean = posixpath.normpath(path)
         if not any(clean == one or clean.startswith(f"{one}/") for one in _HOST_PATHS):
-            raise InputError(
-                "INPUT-VALUE",
-                f"kmm.device_plugin.volumes[{index}] has hostPath {path}, and KMM allows only paths below "
-                f"{', '.join(_HOST_PATHS)}.",
-                "Mount a path below one of these.",
-            )
+            message = f"kmm.device_plugin.volumes[{index}] has hostPath {path}, and KMM allows only paths"
+            message += f" below {', '.join(_HOST_PATHS)}."
+            raise InputError("INPUT-VALUE", message, "Mount a path below one of these.")
 
 
 def _check_mappings(container: KubeObject) -> None:
     if not container.get("kernelMappings"):
-        raise InputError(
-            "INPUT-REQUIRED",
-            "spec.moduleLoader.container.kernelMappings is empty, and KMM needs at least one.",
-            "Give at least one mapping from a kernel to an image in kmm.kernel_mappings.",
-        )
+        message = "spec.moduleLoader.container.kernelMappings is empty, and KMM needs at least one."
+        remedy = "Give at least one mapping from a kernel to an image in kmm.kernel_mappings."
+        raise InputError("INPUT-REQUIRED", message, remedy)
     for index, one in enumerate([container, *container["kernelMappings"]]):
         image = one.get("containerImage")
         if image and ":" not in image and "@" not in image:
             path = f"kmm.kernel_mappings[{index - 1}]" if index else "spec.moduleLoader.container"
-            raise InputError(
-                "INPUT-VALUE",
-                f"The image of {path} is {image}, without a tag or a digest, which KMM requires.",
-                f"Write a tag, such as {image}:1.",
-            )
+            message = f"The image of {path} is {image}, without a tag or a digest, which KMM requires."
+            raise InputError("INPUT-VALUE", message, f"Write a tag, such as {image}:1.")
 
 
 def _check_modprobe(modprobe: KubeObject) -> None:
@@ -71,11 +60,8 @@ def _check_modprobe(modprobe: KubeObject) -> None:
         for action, given in (modprobe.get(key) or {}).items():
             if given == []:
                 path = f"spec.moduleLoader.container.modprobe.{key}.{action}"
-                raise InputError(
-                    "INPUT-VALUE",
-                    f"{path} is empty, and KMM needs at least one.",
-                    f"Leave {action} out, or give an argument.",
-                )
+                message = f"{path} is empty, and KMM needs at least one."
+                raise InputError("INPUT-VALUE", message, f"Leave {action} out, or give an argument.")
     module, order = modprobe.get("moduleName"), modprobe.get("modulesLoadingOrder")
     raw = modprobe.get("rawArgs") or {}
     if module and raw:

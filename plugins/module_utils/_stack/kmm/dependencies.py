@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from ..._core.objects import KubeObject
-from .manifest import PART_OF
+from .manifest import PART_OF, places
 
 # The value of option kmm, or of one of its suboptions.
 Options = dict[str, t.Any]
@@ -34,34 +34,18 @@ def accounts(kmm: Options) -> dict[str, str]:
 
 def needs(kmm: Options) -> list[Need]:
     """Return the objects that the options name and that must exist before the Module."""
-    found = (
-        [Need("Secret", kmm["image_repo_secret"], "kmm.image_repo_secret")]
-        if kmm.get("image_repo_secret")
-        else []
-    )
-    for path, place in _places(kmm):
+    secret = kmm.get("image_repo_secret")
+    found = [Need("Secret", secret, "kmm.image_repo_secret")] if secret else []
+    for path, place in places(kmm):
         build, sign = place.get("build") or {}, place.get("sign") or {}
-        found += [Need("Secret", name, f"{path}build.secrets") for name in build.get("secrets") or []]
-        found += (
-            [Need("ConfigMap", build["dockerfile_config_map"], f"{path}build.dockerfile_config_map")]
-            if build.get("dockerfile_config_map")
-            else []
-        )
-        found += [
-            Need("Secret", sign[key], f"{path}sign.{key}")
-            for key in ("key_secret", "cert_secret")
-            if sign.get(key)
-        ]
+        found += [Need("Secret", name, f"{path}.build.secrets") for name in build.get("secrets") or []]
+        if text := build.get("dockerfile_config_map"):
+            found.append(Need("ConfigMap", text, f"{path}.build.dockerfile_config_map"))
+        names = [(key, sign.get(key)) for key in ("key_secret", "cert_secret")]
+        found += [Need("Secret", name, f"{path}.sign.{key}") for key, name in names if name]
     if not kmm.get("create_service_accounts"):
         found += [Need("ServiceAccount", name, path) for name, path in accounts(kmm).items()]
     return found
-
-
-def _places(kmm: Options) -> list[tuple[str, Options]]:
-    return [
-        ("kmm.", kmm),
-        *((f"kmm.kernel_mappings[{at}].", one) for at, one in enumerate(kmm.get("kernel_mappings") or [])),
-    ]
 
 
 def own(kmm: Options, name: str, namespace: str) -> list[KubeObject]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from ..._core.errors import InputError
-from ..._core.objects import KubeObject
+from ..._core.objects import KubeObject, at, name as name_of
 from ..._core.readiness import Readiness, at_node
 from ..._nodes import devices as node_devices, dra, pool_nodes
 from ..params import StackParams, StackPool
@@ -17,8 +17,7 @@ Expected = t.Mapping[str, t.Any]
 
 def driver(params: StackParams) -> str:
     """Return the name of the DRA driver; empty with a device plugin."""
-    asked = (params["kmm"] or {}).get("dra") or {}
-    return str(asked.get("driver_name") or (params["spec"].get("dra") or {}).get("driverName") or "")
+    return str(at(params, "kmm.dra.driver_name") or at(params, "spec.dra.driverName") or "")
 
 
 def check(params: StackParams) -> None:
@@ -54,7 +53,7 @@ def judge(
     plain, wanted = split(pool)
     parts = pool_nodes.judge_devices(nodes, plain)
     for node in pool_nodes.nodes_of(nodes, pool):
-        where = node["metadata"]["name"]
+        where = name_of(node)
         what = lacking(where, name, wanted, slices)
         if what:
             command = f"oc get resourceslices --field-selector spec.nodeName={where} -o yaml"
@@ -88,9 +87,7 @@ def summarize(
         for one in pool_nodes.summarize_nodes(nodes, [split(pool)[0]]):
             devices = dra.offer(one["name"], slices, name).devices
             shown = [{"name": device["name"], "attributes": _plain(device)} for device in devices]
-            expected = {
-                key: node_devices.count(number) for key, number in (pool.get("expected") or {}).items()
-            }
+            expected = {key: node_devices.count(one) for key, one in (pool.get("expected") or {}).items()}
             found.append({**one, "expected": expected, "offered": {name: len(devices)}, "devices": shown})
     return found
 
@@ -115,12 +112,6 @@ def claims_on(
     here = [
         claim
         for claim in claims
-        if any(one.get("pool") in pools for one in _results(claim) if one.get("driver") == name)
+        if any(one.get("pool") in pools for one in dra.results(claim) if one.get("driver") == name)
     ]
     return dra.claims_in_use(here, name)
-
-
-def _results(claim: KubeObject) -> list[dict[str, str]]:
-    allocation = (claim.get("status") or {}).get("allocation") or {}
-    found: list[dict[str, str]] = (allocation.get("devices") or {}).get("results") or []
-    return found

@@ -7,13 +7,13 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ..._core.objects import KubeObject, Snapshot
-from ..._core.readiness import Readiness, at_node
+from ..._core.objects import KubeObject, Snapshot, name
+from ..._nodes.labels import labels
 from ..pods import trouble
-from ..signatures import recognise
+from ..signatures import remedy_for
 from . import kernels
+from .kernels import PREFIX
 
-PREFIX: t.Final = "kmm.node.kubernetes.io"
 OWNER: t.Final = f"{PREFIX}/image-owner"
 POD_OF_BUILD: t.Final = "openshift.io/build.pod-name"
 # The label on OpenShift, then the one elsewhere.
@@ -42,13 +42,13 @@ def label_of(kernel: str) -> str:
 
 def step_of(one: KubeObject) -> tuple[str, str] | None:
     """Return the step of a Build or of a pod that builds, and the step's code; None for any other pod."""
-    marks = one["metadata"].get("labels") or {}
+    marks = labels(one)
     return next((STEPS[marks[key]] for key in _TYPES if marks.get(key) in STEPS), None)
 
 
 def is_for(one: KubeObject, kernel: str) -> bool:
     """Return whether a Build or a pod makes the image for this kernel."""
-    return (one["metadata"].get("labels") or {}).get(_KERNEL) in (kernel, label_of(kernel))
+    return labels(one).get(_KERNEL) in (kernel, label_of(kernel))
 
 
 def troubles(kernel: str, module: KubeObject, snapshot: Snapshot) -> list[Trouble]:
@@ -67,11 +67,10 @@ def troubles(kernel: str, module: KubeObject, snapshot: Snapshot) -> list[Troubl
 
 def _pull(pod: KubeObject) -> Trouble | None:
     found = trouble(pod)
-    if found is None or (pod["metadata"].get("labels") or {}).get(_PULL) == _ONCE:
+    if found is None or labels(pod).get(_PULL) == _ONCE:
         return None
-    metadata = pod["metadata"]
-    remedy = _remedy(found.message, f"oc describe pod -n {metadata['namespace']} {metadata['name']}")
-    what = f"image: pod {metadata['name']} is in {found.reason}: {found.message}"
+    remedy = remedy_for(found.message, f"oc describe pod -n {pod['metadata']['namespace']} {name(pod)}")
+    what = f"image: pod {name(pod)} is in {found.reason}: {found.message}"
     return Trouble("image", "GPU-IMAGE", what, remedy)
 
 
@@ -83,62 +82,48 @@ def _build(build: KubeObject) -> Trouble | None:
     said = str(status.get("message") or status.get("reason") or "").rstrip(".")
     what = f"{step[0]}: Build {metadata['name']} is {status['phase']}: {said}"
     command = f"oc logs -n {metadata['namespace']} build/{metadata['name']}"
-    return Trouble(*step, what, _remedy(status.get("logSnippet") or "", command))
+    return Trouble(*step, what, remedy_for(status.get("logSnippet") or "", command))
 
 
 def _pod(pod: KubeObject) -> Trouble | None:
     found, step = trouble(pod), step_of(pod)
     if found is None or step is None:
         return None
-    name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
-    what = f"{step[0]}: pod {name} is in {found.reason}: {found.message}"
-    return Trouble(*step, what, _remedy(found.message, f"oc logs -n {namespace} {name}"))
-
-
-def _remedy(said: str, otherwise: str) -> str:
-    known = recognise(said)
-    return known.remedy if known else otherwise
+    what = f"{step[0]}: pod {name(pod)} is in {found.reason}: {found.message}"
+    command = f"oc logs -n {pod['metadata']['namespace']} {name(pod)}"
+    return Trouble(*step, what, remedy_for(found.message, command))
 
 
 def progress(kernel: str, snapshot: Snapshot) -> str:
     """Return, in brackets, what KMM does now to make the image; empty if it makes none."""
-    mine = _making(kernel, snapshot)
     steps = [
-        f"{step[0]} {one['metadata']['name']} is {(one.get('status') or {}).get('phase', 'New')}"
-        for one in mine
-        if (step := step_of(one))
+        f"{step} {name(one)} is {(one.get('status') or {}).get('phase', 'New')}"
+        for step, one in _making(kernel, snapshot)
     ]
     return f" ({steps[-1]})" if steps else ""
 
 
-def _making(kernel: str, snapshot: Snapshot) -> list[KubeObject]:
+def _making(kernel: str, snapshot: Snapshot) -> list[tuple[str, KubeObject]]:
+    """Return the Builds and pods that make the image, each with its step."""
     return [
-        one
+        (step[0], one)
         for one in (*snapshot.get("builds", ()), *snapshot["pods"])
-        if step_of(one) and is_for(one, kernel)
+        if (step := step_of(one)) and is_for(one, kernel)
     ]
 
 
 def current(kernel: str, snapshot: Snapshot) -> str:
     """Return the step under way, build or signing; empty while KMM only looks for the image."""
-    found = [step[0] for one in _making(kernel, snapshot) if (step := step_of(one))]
-    return found[-1] if found else ""
+    found = _making(kernel, snapshot)
+    return found[-1][0] if found else ""
 
 
 def steps(module: KubeObject, kernel: str) -> list[str]:
     """Return the steps (build, signing) that make the image for this kernel if it is missing."""
     container = kernels.container(module)
     mapping = next((one for one in kernels.mappings(module) if kernels.fits(one, kernel)), {})
-    return [
-        title
-        for key, title in (("build", "build"), ("sign", "signing"))
-        if mapping.get(key) or container.get(key)
-    ]
-
-
-def on_node(node: str, found: Trouble) -> Readiness:
-    """Return the trouble as a judgement of one node."""
-    return at_node(node, f"Pod:{found.step}", found.what, found.code, found.remedy)
+    titles = (("build", "build"), ("sign", "signing"))
+    return [title for key, title in titles if mapping.get(key) or container.get(key)]
 
 
 def pods_of_builds(builds: t.Iterable[KubeObject]) -> list[tuple[str, str]]:

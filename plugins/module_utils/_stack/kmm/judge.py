@@ -11,9 +11,10 @@ import typing as t
 from dataclasses import replace
 
 from ..._core import conditions
-from ..._core.objects import KubeObject, Snapshot
+from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.readiness import FAILED, Readiness, first_own, pending, ready, worst
 from ..._nodes import pool_nodes
+from ..._nodes.labels import labels
 from .. import stages, table
 from ..judge import patience
 from ..params import StackParams
@@ -51,13 +52,11 @@ class Judge:
         return first_own(self._grace, first, last)
 
     def _findings(self, snapshot: Snapshot) -> tuple[list[Readiness], list[Readiness]]:
-        """Return what is found of the Module and its nodes, then what is found of the devices."""
         if not snapshot.get("modules"):
             message = f"Module {self._params['name']} does not exist."
-            remedy = stages.DELETED
-            return [pending("Missing", message, code="GPU-KMM-PENDING", remedy=remedy)], []
+            return [pending("Missing", message, code="GPU-KMM-PENDING", remedy=stages.DELETED)], []
         module, pools = snapshot["modules"][0], self._params["pools"]
-        nodes = [node for node in snapshot["nodes"] if self._only in ("", node["metadata"]["name"])]
+        nodes = [node for node in snapshot["nodes"] if self._only in ("", name(node))]
         first = [] if self._only else [pool_nodes.judge_size(nodes, pool) for pool in pools]
         wanted = [node for pool in pools for node in pool_nodes.nodes_of(nodes, pool)]
         if self._only and not pools:
@@ -69,14 +68,13 @@ class Judge:
         return first, [one for pool in pools for one in devices.judge(nodes, pool, self._driver, slices)]
 
     def summarize(self, snapshot: Snapshot) -> dict[str, t.Any]:
-        """Return the result: state, reason, nodes, and the Module's numbers of nodes."""
         first, last = self._findings(snapshot)
         verdict = worst([*first, *last])
         module: KubeObject = next(iter(snapshot.get("modules") or []), {})
         status, live = module.get("status") or {}, snapshot.get("nodes", ())
         nodes = devices.summarize(live, self._params["pools"], self._driver, snapshot.get("slices", ()))
         if module:
-            by_name = {node["metadata"]["name"]: node for node in live}
+            by_name = {name(node): node for node in live}
             nodes = [{**one, **kmm_node.summarize(by_name[one["name"]], module, snapshot)} for one in nodes]
         return {
             "name": self._params["name"],
@@ -101,7 +99,7 @@ def judge_numbers(module: KubeObject) -> Readiness:
         matching = numbers.get("nodesMatchingSelectorNumber", 0)
         if key not in status or (matching and (available != desired or not desired)):
             line = f"{key}: {available} of {desired} available, matching nodes: {matching}"
-            message, remedy = f"Module {module['metadata']['name']}: {line}.", kernels.OPERATOR_LOG
+            message, remedy = f"Module {name(module)}: {line}.", kernels.OPERATOR_LOG
             return pending("Numbers", message, code="GPU-KMM-PENDING", remedy=remedy, details=(line,))
     return ready("Loaded", "The kernel module is loaded.")
 
@@ -131,13 +129,8 @@ def chain(params: StackParams) -> Chain:
 
     A node's stage waits for every earlier one; a DRA driver replaces the device plugin.
     """
-    order = (
-        SELECTOR,
-        *_MAKING,
-        stages.DRIVER,
-        stages.DRA if devices.driver(params) else stages.PLUGIN,
-        stages.ALLOCATABLE,
-    )
+    plugin = stages.DRA if devices.driver(params) else stages.PLUGIN
+    order = (SELECTOR, *_MAKING, stages.DRIVER, plugin, stages.ALLOCATABLE)
     return stages.chain({one: (*reversed(order[:at]), stages.CRD) for at, one in enumerate(order)}, PACKAGE)
 
 
@@ -154,21 +147,21 @@ def summarize_stages(params: StackParams, snapshot: Snapshot, failed: str = "") 
 
 def judge_stages(params: StackParams, live: KubeObject, snapshot: Snapshot) -> list[Finding]:
     """Return what is found of the Module, placed in its stages. live: the Module."""
-    findings, name = [], devices.driver(params)
+    findings, driver = [], devices.driver(params)
     for pool in params["pools"]:
         findings.append(_finding(pool_nodes.judge_size(snapshot["nodes"], pool), SELECTOR, pool["name"]))
         for node in pool_nodes.nodes_of(snapshot["nodes"], pool):
-            at, where = pool["name"], str(node["metadata"]["name"])
+            at, where = pool["name"], name(node)
             now = _current(node, live, snapshot)
             own = kmm_node.judge_node(node, live, snapshot)
             causes = [one for one in own if one.code != "GPU-KMM-PENDING"] or own
             findings += [_finding(one, _OF_CODE.get(one.code, now), at, where) for one in causes]
             findings += [
                 _finding(one, _OF_CODE[one.code], at, where)
-                for one in devices.judge([node], pool, name, snapshot.get("slices", ()))
+                for one in devices.judge([node], pool, driver, snapshot.get("slices", ()))
             ]
     findings.append(_finding(judge_numbers(live), stages.CRD))
-    plugin = stages.DRA if name else stages.PLUGIN
+    plugin = stages.DRA if driver else stages.PLUGIN
     return [
         one if one.stage != stages.PLUGIN else _finding(one, plugin, one.pool, one.node) for one in findings
     ]
@@ -184,7 +177,6 @@ def _finding(one: Readiness, stage: str, pool: str = "", node: str = "") -> Find
 
 
 def _current(node: KubeObject, live: KubeObject, snapshot: Snapshot) -> str:
-    """Return the stage at which a node's kernel module is."""
     if not kmm_node.behind(node, live, snapshot):
         return stages.DRIVER
     return images.current(kernels.kernel_of(node), snapshot) or IMAGE
@@ -197,11 +189,8 @@ def seen_stages(node: KubeObject, live: KubeObject, snapshot: Snapshot, of: Chai
     made = images.steps(live, kernels.kernel_of(node))
     not_wanted = [one for one in (BUILD, SIGNING) if one not in made]
     spec = live.get("spec") or {}
-    not_wanted += [
-        one
-        for one in (stages.PLUGIN, stages.DRA)
-        if one in of.needs and not (spec.get("devicePlugin") or spec.get("dra"))
-    ]
+    if not (spec.get("devicePlugin") or spec.get("dra")):
+        not_wanted += [one for one in (stages.PLUGIN, stages.DRA) if one in of.needs]
     found = {one: Stage(one, evidence=(table.NOT_WANTED,)) for one in not_wanted}
     now = _current(node, live, snapshot)
     is_loaded = now == stages.DRIVER and not any(
@@ -214,11 +203,5 @@ def seen_stages(node: KubeObject, live: KubeObject, snapshot: Snapshot, of: Chai
 
 
 def _runs(node: KubeObject, snapshot: Snapshot) -> bool:
-    """Return whether the plugin's pod on the node is Ready."""
-    here = [
-        pod
-        for pod in snapshot["pods"]
-        if pod["spec"].get("nodeName") == node["metadata"]["name"]
-        and kmm_node.ROLE in (pod["metadata"].get("labels") or {})
-    ]
-    return any(conditions.is_true(pod, "Ready") for pod in here)
+    here = [pod for pod in snapshot["pods"] if pod["spec"].get("nodeName") == name(node)]
+    return any(conditions.is_true(pod, "Ready") for pod in here if kmm_node.ROLE in labels(pod))

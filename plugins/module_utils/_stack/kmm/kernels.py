@@ -8,8 +8,9 @@ import re
 import typing as t
 
 from ..._core.errors import InputError
-from ..._core.objects import KubeObject
+from ..._core.objects import KubeObject, at, name as name_of
 
+PREFIX: t.Final = "kmm.node.kubernetes.io"
 # A kernel mapping, as the options or the API have it.
 Mapping = t.Mapping[str, t.Any]
 # The log of KMM, which is the only witness of many of its decisions.
@@ -28,7 +29,7 @@ class Fit(t.NamedTuple):
 
 def kernel_of(node: KubeObject) -> str:
     """Return the node's kernel without the trailing plus, as KMM compares it."""
-    return str((node.get("status", {}).get("nodeInfo") or {}).get("kernelVersion") or "").removesuffix("+")
+    return str(at(node, "status.nodeInfo.kernelVersion") or "").removesuffix("+")
 
 
 def check(mappings: t.Sequence[Mapping], path: str) -> None:
@@ -36,25 +37,17 @@ def check(mappings: t.Sequence[Mapping], path: str) -> None:
     for index, mapping in enumerate(mappings):
         here = f"{path}[{index}]"
         if bool(mapping.get("literal")) == bool(mapping.get("regexp")):
-            raise InputError(
-                "INPUT-VALUE",
-                f"{here} needs either literal or regexp.",
-                "literal is one kernel, regexp fits many: '^5\\.14\\.0-.*\\.el9_6\\.x86_64$'.",
-            )
+            remedy = "literal is one kernel, regexp fits many: '^5\\.14\\.0-.*\\.el9_6\\.x86_64$'."
+            raise InputError("INPUT-VALUE", f"{here} needs either literal or regexp.", remedy)
         if pattern := mapping.get("regexp"):
             try:
                 re.compile(pattern)
             except re.error as exc:
-                raise InputError(
-                    "INPUT-VALUE",
-                    f"{here}.regexp {pattern!r} is no regular expression: {exc}.",
-                    "Correct it; KMM reads Go's syntax.",
-                ) from exc
+                message = f"{here}.regexp {pattern!r} is no regular expression: {exc}."
+                raise InputError("INPUT-VALUE", message, "Correct it; KMM reads Go's syntax.") from exc
             if found := _NOT_GO.search(pattern):
-                message = (
-                    f"{here}.regexp {pattern!r} has {found.group(0)!r}, "
-                    "which Go's regular expressions do not know."
-                )
+                message = f"{here}.regexp {pattern!r} has {found[0]!r}"
+                message += ", which Go's regular expressions do not know."
                 raise InputError("INPUT-VALUE", message, "Write it without look-around and back-references.")
 
 
@@ -66,7 +59,7 @@ def fits(mapping: Mapping, kernel: str) -> bool:
 
 def survey(nodes: t.Iterable[KubeObject], mappings: t.Sequence[Mapping]) -> list[Fit]:
     """Return the mappings that fit each node, sorted by the name of the node."""
-    kernels = [(str(node["metadata"]["name"]), kernel_of(node)) for node in nodes]
+    kernels = [(name_of(node), kernel_of(node)) for node in nodes]
     return [
         Fit(name, kernel, tuple(at for at, one in enumerate(mappings) if fits(one, kernel)))
         for name, kernel in sorted(kernels)
@@ -75,8 +68,7 @@ def survey(nodes: t.Iterable[KubeObject], mappings: t.Sequence[Mapping]) -> list
 
 def container(module: KubeObject) -> dict[str, t.Any]:
     """Return the Module's container with the kernel module, or an empty dict."""
-    loader = (module.get("spec") or {}).get("moduleLoader") or {}
-    return loader.get("container") or {}
+    return at(module, "spec.moduleLoader.container") or {}
 
 
 def mappings(module: KubeObject) -> list[dict[str, t.Any]]:

@@ -7,18 +7,18 @@ from __future__ import annotations
 import typing as t
 
 from ..._core.errors import InputError
-from ..._core.objects import KubeObject, merge
-from ..._nodes.taints import merge_tolerations
+from ..._core.objects import KubeObject, at, merge
+from ..._nodes.taints import merge_tolerations, tolerating
 from ..clusterpolicy.options import camel
 from ..params import StackParams
 from . import admission, devices, kernels
+from .kernels import PREFIX
 
 # The value of option kmm, or of one of its suboptions.
 Options = dict[str, t.Any]
 API_VERSION: t.Final = "kmm.sigs.x-k8s.io/v1beta1"
 # Label of the objects that we create for a Module, so that we can delete them with it.
 PART_OF: t.Final = "accelerators.openshift/module"
-PREFIX: t.Final = "kmm.node.kubernetes.io"
 
 
 def version_label(namespace: str, name: str) -> str:
@@ -34,102 +34,77 @@ def ready_label(namespace: str, name: str) -> str:
 def is_preflight_only(params: StackParams) -> bool:
     """Return whether the task only verifies Modules for a kernel, and applies none."""
     kmm = params["kmm"] or {}
-    return bool(kmm.get("preflight")) and not (
-        kmm.get("module_name") or kmm.get("kernel_mappings") or params["spec"]
-    )
+    is_loaded = kmm.get("module_name") or kmm.get("kernel_mappings") or params["spec"]
+    return bool(kmm.get("preflight")) and not is_loaded
 
 
 def check(params: StackParams) -> None:
     """Raise InputError for options that cannot work, before the first request."""
     kmm = params["kmm"] or {}
-    if kmm.get("preflight") and is_preflight_only(params):
+    if is_preflight_only(params):
         return
     if not params["name"]:
-        raise InputError(
-            "INPUT-REQUIRED", "name is missing: a Module of KMM has no usual name.", "Give the Module a name."
-        )
+        message = "name is missing: a Module of KMM has no usual name."
+        raise InputError("INPUT-REQUIRED", message, "Give the Module a name.")
     if params["state"] == "absent":
         return
-    loader = ((params["spec"].get("moduleLoader") or {}).get("container")) or {}
-    _check_images(kmm, loader)
-    if (kmm.get("device_plugin") or params["spec"].get("devicePlugin")) and (
-        kmm.get("dra") or params["spec"].get("dra")
-    ):
-        raise InputError(
-            "INPUT-OPTION", "kmm.device_plugin and kmm.dra exclude each other.", "Keep one of the two."
-        )
+    _check_images(kmm, at(params, "spec.moduleLoader.container") or {})
+    has_plugin = kmm.get("device_plugin") or params["spec"].get("devicePlugin")
+    if has_plugin and (kmm.get("dra") or params["spec"].get("dra")):
+        message = "kmm.device_plugin and kmm.dra exclude each other."
+        raise InputError("INPUT-OPTION", message, "Keep one of the two.")
     devices.check(params)
     if not selector(params):
-        message = (
-            "kmm.selector is missing, and the pools have no node_selector in common."
-            if params["pools"]
-            else "kmm.selector is missing."
-        )
+        why = ", and the pools have no node_selector in common" if params["pools"] else ""
+        message = f"kmm.selector is missing{why}."
         raise InputError("INPUT-REQUIRED", message, "Give labels that all nodes of the pools have.")
     admission.check(build(params))
 
 
 def _check_images(kmm: Options, loader: Options) -> None:
     if not kmm.get("kernel_mappings") and not loader.get("kernelMappings"):
-        raise InputError(
-            "INPUT-REQUIRED",
-            "kmm.kernel_mappings is missing.",
-            "Give at least one mapping from a kernel to an image.",
-        )
+        remedy = "Give at least one mapping from a kernel to an image."
+        raise InputError("INPUT-REQUIRED", "kmm.kernel_mappings is missing.", remedy)
     if not kmm.get("module_name") and not loader.get("modprobe"):
         raise InputError("INPUT-REQUIRED", "kmm.module_name is missing.", "Give the name that modprobe gets.")
     kernels.check(kmm.get("kernel_mappings") or [], "kmm.kernel_mappings")
-    for index, mapping in enumerate(kmm.get("kernel_mappings") or []):
+    for path, mapping in places(kmm)[1:]:
         if not mapping.get("container_image") and not kmm.get("container_image"):
-            message = f"kmm.kernel_mappings[{index}].container_image is missing, and kmm.container_image too."
+            message = f"{path}.container_image is missing, and kmm.container_image too."
             raise InputError("INPUT-REQUIRED", message, "Give the image here, or once for all mappings.")
     _check_signing(kmm)
     for path, build in _each(kmm, "build"):
         if bool(build.get("dockerfile")) == bool(build.get("dockerfile_config_map")):
-            raise InputError(
-                "INPUT-VALUE",
-                f"{path} needs either dockerfile or dockerfile_config_map.",
-                "dockerfile is the text, the other a ConfigMap that exists.",
-            )
+            message = f"{path} needs either dockerfile or dockerfile_config_map."
+            remedy = "dockerfile is the text, the other a ConfigMap that exists."
+            raise InputError("INPUT-VALUE", message, remedy)
 
 
 def _check_signing(kmm: Options) -> None:
-    """Raise InputError if nothing says which files to sign, or which image has them."""
     root = str(kmm.get("dir_name") or "/opt").rstrip("/")
     for path, sign in _each(kmm, "sign"):
         if not sign.get("files_to_sign"):
-            raise InputError(
-                "INPUT-REQUIRED",
-                f"{path}.files_to_sign is missing.",
-                f"Give the modules' paths in the image, such as {root}/lib/modules/*/*.ko.",
-            )
+            remedy = f"Give the modules' paths in the image, such as {root}/lib/modules/*/*.ko."
+            raise InputError("INPUT-REQUIRED", f"{path}.files_to_sign is missing.", remedy)
         if strange := [file for file in sign["files_to_sign"] if not file.startswith(f"{root}/")]:
-            raise InputError(
-                "INPUT-VALUE",
-                f"{path}.files_to_sign has {strange[0]}, which is not below {root}.",
-                "Set kmm.dir_name, or correct the path.",
-            )
-    for index, mapping in enumerate(kmm.get("kernel_mappings") or []):
+            message = f"{path}.files_to_sign has {strange[0]}, which is not below {root}."
+            raise InputError("INPUT-VALUE", message, "Set kmm.dir_name, or correct the path.")
+    for path, mapping in places(kmm)[1:]:
         sign = {**(kmm.get("sign") or {}), **(mapping.get("sign") or {})}
         if sign and not (mapping.get("build") or kmm.get("build") or sign.get("unsigned_image")):
-            message = f"kmm.kernel_mappings[{index}] has sign, and neither build nor sign.unsigned_image."
-            raise InputError(
-                "INPUT-REQUIRED",
-                message,
-                "Give the image whose modules are signed; container_image names the signed one.",
-            )
+            message = f"{path} has sign, and neither build nor sign.unsigned_image."
+            remedy = "Give the image whose modules are signed; container_image names the signed one."
+            raise InputError("INPUT-REQUIRED", message, remedy)
+
+
+def places(kmm: Options) -> list[tuple[str, Options]]:
+    """Return the options for all mappings, then those of each single one, with their paths."""
+    mappings = enumerate(kmm.get("kernel_mappings") or [])
+    return [("kmm", kmm), *((f"kmm.kernel_mappings[{at}]", one) for at, one in mappings)]
 
 
 def _each(kmm: Options, key: str) -> list[tuple[str, Options]]:
-    """Return an option of all mappings, and of each single one, with its path."""
-    found = [
-        (f"kmm.{key}", kmm.get(key)),
-        *(
-            (f"kmm.kernel_mappings[{at}].{key}", one.get(key))
-            for at, one in enumerate(kmm.get("kernel_mappings") or [])
-        ),
-    ]
-    return [(path, one) for path, one in found if one]
+    return [(f"{path}.{key}", one[key]) for path, one in places(kmm) if one.get(key)]
 
 
 def selector(params: StackParams) -> dict[str, str]:
@@ -146,33 +121,15 @@ def selector(params: StackParams) -> dict[str, str]:
 def tolerations(params: StackParams) -> list[dict[str, t.Any]]:
     """Return the user's tolerations, and one for each taint of the pools."""
     taints = [taint for pool in params["pools"] for taint in pool.get("taints") or []]
-    own = [
-        {
-            "key": one["key"],
-            "operator": "Equal" if one.get("value") else "Exists",
-            "value": one.get("value"),
-            "effect": one["effect"],
-        }
-        for one in taints
-    ]
-    return merge_tolerations(params["tolerations"], own)
+    return merge_tolerations(params["tolerations"], map(tolerating, taints))
 
 
 def build(params: StackParams) -> KubeObject:
     """Return the Module to apply: the options, with the raw spec merged over them."""
     kmm, name, namespace = params["kmm"] or {}, params["name"], params["namespace"]
-    modprobe = {
-        "moduleName": kmm.get("module_name"),
-        "dirName": kmm.get("dir_name"),
-        "firmwarePath": kmm.get("firmware_path"),
-    }
-    modprobe |= {camel(key): kmm.get(key) for key in ("parameters", "modules_loading_order")}
     container = {
-        camel(key): kmm.get(key) for key in ("version", "image_pull_policy", "in_tree_modules_to_remove")
-    }
-    container |= {
-        "modprobe": _given(modprobe),
-        "registryTLS": _tls(kmm.get("registry_tls")),
+        **_picked(kmm, "version image_pull_policy in_tree_modules_to_remove registry_tls"),
+        "modprobe": _picked(kmm, "module_name dir_name firmware_path parameters modules_loading_order"),
         "build": _build(kmm.get("build"), f"{name}-dockerfile"),
         "sign": _sign(kmm.get("sign")),
         "kernelMappings": [
@@ -180,13 +137,12 @@ def build(params: StackParams) -> KubeObject:
             for at, one in enumerate(kmm.get("kernel_mappings") or [])
         ],
     }
+    loader = {"serviceAccountName": kmm.get("service_account"), "container": _given(container)}
     spec: dict[str, t.Any] = {
         "selector": selector(params),
         "tolerations": tolerations(params),
         "imageRepoSecret": {"name": kmm["image_repo_secret"]} if kmm.get("image_repo_secret") else None,
-        "moduleLoader": _given(
-            {"serviceAccountName": kmm.get("service_account"), "container": _given(container)}
-        ),
+        "moduleLoader": _given(loader),
         "devicePlugin": _plugin(kmm.get("device_plugin")),
         "dra": _plugin(kmm.get("dra")),
     }
@@ -199,15 +155,16 @@ def build(params: StackParams) -> KubeObject:
 
 
 def _given(values: Options) -> dict[str, t.Any]:
-    """Return the values without those that are empty."""
     return {key: value for key, value in values.items() if value not in (None, {}, [])}
 
 
-def _tls(values: Options | None) -> dict[str, t.Any]:
+def _picked(values: Options | None, names: str) -> dict[str, t.Any]:
+    """Return the options of these names that are not empty, under the API's names."""
+    found = {name: (values or {}).get(name) for name in names.split()}
     return _given(
         {
-            "insecure": (values or {}).get("insecure"),
-            "insecureSkipTLSVerify": (values or {}).get("insecure_skip_tls_verify"),
+            camel(name): _picked(one, "insecure insecure_skip_tls_verify") if name.endswith("_tls") else one
+            for name, one in found.items()
         }
     )
 
@@ -218,46 +175,35 @@ def _build(values: Options | None, own: str) -> dict[str, t.Any]:
     arguments = [
         {"name": key, "value": str(value)} for key, value in (values.get("build_args") or {}).items()
     ]
-    secrets = [{"name": one} for one in values.get("secrets") or []]
     found = {
         "dockerfileConfigMap": {"name": values.get("dockerfile_config_map") or own},
         "buildArgs": arguments,
-        "secrets": secrets,
+        "secrets": [{"name": one} for one in values.get("secrets") or []],
     }
-    return _given({**found, "baseImageRegistryTLS": _tls(values.get("base_image_registry_tls"))})
+    return _given({**found, **_picked(values, "base_image_registry_tls")})
 
 
 def _sign(values: Options | None) -> dict[str, t.Any]:
     if not values:
         return {}
     names = {"keySecret": {"name": values["key_secret"]}, "certSecret": {"name": values["cert_secret"]}}
-    more = {"filesToSign": values.get("files_to_sign"), "unsignedImage": values.get("unsigned_image")}
-    return _given(
-        {**names, **more, "unsignedImageRegistryTLS": _tls(values.get("unsigned_image_registry_tls"))}
-    )
+    return names | _picked(values, "files_to_sign unsigned_image unsigned_image_registry_tls")
 
 
 def _mapping(values: Options, image: str | None, own: str) -> dict[str, t.Any]:
-    plain = {camel(key): values.get(key) for key in ("literal", "regexp", "in_tree_modules_to_remove")}
-    plain |= {
+    found = _picked(values, "literal regexp in_tree_modules_to_remove registry_tls") | {
         "containerImage": values.get("container_image") or image,
-        "registryTLS": _tls(values.get("registry_tls")),
+        "build": _build(values.get("build"), own),
+        "sign": _sign(values.get("sign")),
     }
-    return _given({**plain, "build": _build(values.get("build"), own), "sign": _sign(values.get("sign"))})
+    return _given(found)
 
 
 def _plugin(values: Options | None) -> dict[str, t.Any]:
     if not values:
         return {}
-    container = _given(
-        {camel(key): values.get(key) for key in ("image", "args", "command", "env", "volume_mounts")}
-    )
-    more = {"serviceAccountName": values.get("service_account"), "volumes": values.get("volumes")}
-    return _given(
-        {
-            **more,
-            "container": container,
-            "driverName": values.get("driver_name"),
-            "deviceClasses": values.get("device_classes"),
-        }
-    )
+    found = _picked(values, "volumes driver_name device_classes") | {
+        "container": _picked(values, "image args command env volume_mounts"),
+        "serviceAccountName": values.get("service_account"),
+    }
+    return _given(found)

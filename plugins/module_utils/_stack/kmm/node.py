@@ -7,25 +7,24 @@ from __future__ import annotations
 import typing as t
 
 from ..._core import diff
-from ..._core.objects import KubeObject, Snapshot
+from ..._core.objects import KubeObject, Snapshot, at, name, named
 from ..._core.readiness import FAILED, Readiness, at_node
 from ..._nodes.labels import labels
 from ..._nodes.taints import untolerated
 from ..pods import how_to_list, trouble
-from ..signatures import recognise
+from ..signatures import remedy_for
 from . import images, kernels, manifest as kmm_manifest
 
-ACTION: t.Final = f"{kmm_manifest.PREFIX}/worker-action"
-ROLE: t.Final = f"{kmm_manifest.PREFIX}/role"
+ACTION: t.Final = f"{kernels.PREFIX}/worker-action"
+ROLE: t.Final = f"{kernels.PREFIX}/role"
 _ROLES: t.Final = {"dra": "DRA driver"}
 
 
 def entry(node: KubeObject, section: str, module: KubeObject, snapshot: Snapshot) -> KubeObject | None:
     """Return the Module's entry in the node's NodeModulesConfig, or None. section: spec or status."""
-    name, metadata = node["metadata"]["name"], module["metadata"]
-    config = next((one for one in snapshot["configs"] if one["metadata"]["name"] == name), {})
+    config = named(snapshot["configs"], name(node))
     entries: list[KubeObject] = (config.get(section) or {}).get("modules") or []
-    place = (metadata["namespace"], metadata["name"])
+    place = (module["metadata"]["namespace"], name(module))
     return next((one for one in entries if (one["namespace"], one["name"]) == place), None)
 
 
@@ -34,7 +33,7 @@ def summarize(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> dict[
     loaded = entry(node, "status", module, snapshot) or {}
     return {
         "kernel": kernels.kernel_of(node),
-        "image": (loaded.get("config") or {}).get("containerImage", ""),
+        "image": at(loaded, "config.containerImage") or "",
         "version": loaded.get("version", ""),
     }
 
@@ -47,40 +46,40 @@ def judge_node(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> list
 
 
 def _judge_reach(node: KubeObject, module: KubeObject) -> Readiness | None:
-    name, marks, kernel = node["metadata"]["name"], labels(node), kernels.kernel_of(node)
+    title, marks, kernel = name(node), labels(node), kernels.kernel_of(node)
     lacking = [
         f"{key}={value}" for key, value in module["spec"]["selector"].items() if marks.get(key) != value
     ]
     if lacking:
         what = f"lacks label {', '.join(lacking)}, which the Module selects"
-        remedy = f"Set kmm.selector, or run `oc label node {name} {' '.join(lacking)}`."
-        return at_node(name, "Selector", what, "GPU-KMM-SELECTOR", remedy)
+        remedy = f"Set kmm.selector, or run `oc label node {title} {' '.join(lacking)}`."
+        return at_node(title, "Selector", what, "GPU-KMM-SELECTOR", remedy)
     if taints := untolerated(node, module["spec"].get("tolerations") or []):
         what = (
             f"taint {', '.join(taints)} is not tolerated by the Module, "
             "and KMM leaves such nodes out of its numbers"
         )
-        remedy = f"Add it to tolerations of special_resource, or remove it from node {name}."
-        return at_node(name, "Taint", what, "GPU-TAINT", remedy, FAILED)
+        remedy = f"Add it to tolerations of special_resource, or remove it from node {title}."
+        return at_node(title, "Taint", what, "GPU-TAINT", remedy, FAILED)
     mappings = kernels.mappings(module)
     if not mappings or any(kernels.fits(one, kernel) for one in mappings):
         return None
     what = f"no kernel mapping fits its kernel {kernel}"
     remedy = "Add a mapping for that kernel to kmm.kernel_mappings."
-    return at_node(name, "Kernel", what, "GPU-KMM-KERNEL", remedy, FAILED)
+    return at_node(title, "Kernel", what, "GPU-KMM-KERNEL", remedy, FAILED)
 
 
 def _judge_version(node: KubeObject, module: KubeObject) -> Readiness | None:
-    version, metadata = kernels.container(module).get("version"), module["metadata"]
-    label = kmm_manifest.version_label(metadata["namespace"], metadata["name"])
+    version = kernels.container(module).get("version")
+    label = kmm_manifest.version_label(module["metadata"]["namespace"], name(module))
     there = labels(node).get(label)
     if not version or there == version:
         return None
     what = f"has no label {label}, without which KMM loads nothing there"
     if there:
         what = f"has version {there} in its label, and the Module has version {version}"
-    remedy = f"oc label node {node['metadata']['name']} {label}={version} --overwrite"
-    return at_node(node["metadata"]["name"], "Version", what, "GPU-KMM-VERSION", remedy)
+    remedy = f"oc label node {name(node)} {label}={version} --overwrite"
+    return at_node(name(node), "Version", what, "GPU-KMM-VERSION", remedy)
 
 
 def _judge_image(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> list[Readiness]:
@@ -88,8 +87,8 @@ def _judge_image(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> li
     kernel, wanted = kernels.kernel_of(node), entry(node, "spec", module, snapshot)
     if wanted is not None and wanted["config"]["containerImage"] == kernels.image_for(module, kernel):
         return []
-    name = node["metadata"]["name"]
-    return [images.on_node(name, one) for one in images.troubles(kernel, module, snapshot)]
+    found = images.troubles(kernel, module, snapshot)
+    return [at_node(name(node), f"Pod:{one.step}", one.what, one.code, one.remedy) for one in found]
 
 
 def _judge_pods(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> t.Iterator[Readiness]:
@@ -100,7 +99,7 @@ def _judge_pods(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> t.I
     is_late = bool(behind(node, module, snapshot))
     for pod in snapshot["pods"]:
         found, marks = trouble(pod), labels(pod)
-        if found is None or pod["spec"].get("nodeName") != node["metadata"]["name"] or images.step_of(pod):
+        if found is None or pod["spec"].get("nodeName") != name(node) or images.step_of(pod):
             continue
         if is_late and marks.get(ACTION) == "Load":
             continue
@@ -109,11 +108,9 @@ def _judge_pods(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> t.I
             step, code = "loading", "GPU-KMM-LOAD"
         if "Image" in found.reason:
             step, code = "image", "GPU-IMAGE"
-        name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
-        known = recognise(found.message)
-        remedy = known.remedy if known else f"oc logs -n {namespace} {name}"
-        what = f"{step}: pod {name} is in {found.reason}: {found.message}"
-        yield at_node(node["metadata"]["name"], f"Pod:{step}", what, code, remedy)
+        remedy = remedy_for(found.message, f"oc logs -n {pod['metadata']['namespace']} {name(pod)}")
+        what = f"{step}: pod {name(pod)} is in {found.reason}: {found.message}"
+        yield at_node(name(node), f"Pod:{step}", what, code, remedy)
 
 
 def behind(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> str:
@@ -138,10 +135,10 @@ def behind(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> str:
 
 
 def _judge_loaded(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> Readiness | None:
-    boot = (node.get("status", {}).get("nodeInfo") or {}).get("bootID", "")
+    boot = at(node, "status.nodeInfo.bootID") or ""
     wanted, there = entry(node, "spec", module, snapshot), entry(node, "status", module, snapshot)
-    metadata = module["metadata"]
-    ready_label = kmm_manifest.ready_label(metadata["namespace"], metadata["name"])
+    namespace = module["metadata"]["namespace"]
+    ready_label = kmm_manifest.ready_label(namespace, name(module))
     what = behind(node, module, snapshot)
     if what or wanted is None:
         pass
@@ -153,6 +150,6 @@ def _judge_loaded(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> R
         what = "KMM has not labelled it ready"
     if not what:
         return None
-    pods = how_to_list(str(node["metadata"]["name"]), metadata["namespace"])
+    pods = how_to_list(name(node), namespace)
     remedy = f"Run `{pods}` to check the pods of the Module. {kernels.OPERATOR_LOG}"
-    return at_node(node["metadata"]["name"], "Loading", what, "GPU-KMM-PENDING", remedy)
+    return at_node(name(node), "Loading", what, "GPU-KMM-PENDING", remedy)

@@ -7,8 +7,9 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ..._core.objects import KubeObject, Snapshot
+from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.readiness import Readiness, failed, pending, ready
+from ..clusterpolicy.options import camel
 from .kernels import OPERATOR_LOG
 
 # The value of kmm.preflight.
@@ -30,12 +31,8 @@ def name_of(asked: Options) -> str:
 
 def build(asked: Options, api_version: str) -> KubeObject:
     """Return the PreflightValidation to apply. asked: kmm.preflight."""
-    spec = {
-        "kernelVersion": asked["kernel_version"],
-        "dtkImage": asked.get("dtk_image"),
-        "pushBuiltImage": asked.get("push_built_image"),
-    }
-    spec = {key: value for key, value in spec.items() if value is not None}
+    names = ("kernel_version", "dtk_image", "push_built_image")
+    spec = {camel(key): asked[key] for key in names if asked.get(key) is not None}
     return {
         "apiVersion": api_version,
         "kind": kind_of(asked),
@@ -79,10 +76,9 @@ def _status(one: dict[str, t.Any]) -> str:
     """
     said = str(one.get("verificationStatus", ""))
     if said == "False":
-        given_up = one.get("verificationStage") == _REQUEUED and not str(
-            one.get("statusReason", "")
-        ).startswith(_WAITING)
-        return "Failure" if given_up else "InProgress"
+        is_waiting = str(one.get("statusReason", "")).startswith(_WAITING)
+        is_over = one.get("verificationStage") == _REQUEUED and not is_waiting
+        return "Failure" if is_over else "InProgress"
     return "Success" if said == "True" else said
 
 
@@ -100,8 +96,8 @@ def summarize(asked: Options, snapshot: Snapshot) -> dict[str, t.Any]:
 class Judge:
     """Judge whether every Module is verified, or only the one with this name. seen: the last snapshot."""
 
-    def __init__(self, name: str, namespace: str) -> None:
-        self._only = (namespace, name) if name else None
+    def __init__(self, title: str, namespace: str) -> None:
+        self._only = (namespace, title) if title else None
         self.seen: Snapshot = {}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
@@ -120,21 +116,17 @@ class Judge:
     def _entries(self, live: KubeObject, wanted: t.Iterable[KubeObject]) -> dict[str, dict[str, str] | None]:
         """Return what KMM says of each Module, by namespace/name; None if it says nothing yet."""
         said = {(one["namespace"], one["name"]): one for one in modules(live)}
-        places = [(one["metadata"]["namespace"], one["metadata"]["name"]) for one in wanted]
-        return {
-            f"{place[0]}/{place[1]}": said.get(place) or said.get(("", place[1]))
-            for place in places
-            if self._only in (None, place)
-        }
+        places = [(one["metadata"]["namespace"], name(one)) for one in wanted]
+        asked = [place for place in places if self._only in (None, place)]
+        return {"/".join(place): said.get(place) or said.get(("", place[1])) for place in asked}
 
 
 def _verdict(entries: t.Mapping[str, dict[str, str] | None], kernel: str) -> Readiness:
-    bad = [
-        f"{place}: {one['reason']}" for place, one in entries.items() if one and one["status"] == "Failure"
-    ]
+    told = [(place, one or {}) for place, one in entries.items()]
+    bad = [f"{place}: {one['reason']}" for place, one in told if one.get("status") == "Failure"]
     open_ones = [
-        f"{place}: {(one or {}).get('reason') or 'not verified yet'}"
-        for place, one in entries.items()
+        f"{place}: {one.get('reason') or 'not verified yet'}"
+        for place, one in told
         if not one or one["status"] == "InProgress"
     ]
     if open_ones:

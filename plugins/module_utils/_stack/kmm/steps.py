@@ -9,7 +9,7 @@ import typing as t
 
 from ..._core.adoption import Foreign
 from ..._core.errors import AcceleratorError, KindNotServedError, NotReadyError, WaitTimeoutError
-from ..._core.objects import KubeObject, Snapshot
+from ..._core.objects import KubeObject, Snapshot, at, name
 from ..._core.ownership import owned, selector
 from ..._frame.adopt_or_apply import adopt_or_apply, as_result, live_object, remove
 from ..._kube.client import Api, Query
@@ -51,17 +51,15 @@ _CAUSES: t.Final = {
 
 
 def check(params: StackParams) -> None:
-    """Raise InputError for options that cannot work."""
     check_pools(params["pools"])
     kmm_manifest.check(params)
 
 
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
-    """Load the kernel module on all nodes of the pools, verify a future kernel, and return both results."""
     done: dict[str, t.Any] = {"name": params["name"], "state": "ready", "reason": "", "nodes": []}
     if not kmm_manifest.is_preflight_only(params):
         done = _load(api, params)
-    if (params["kmm"] or {}).get("preflight"):
+    if at(params, "kmm.preflight"):
         done["preflight"] = _verify(api, params)
     return done
 
@@ -117,20 +115,15 @@ def _settled(
 
 
 def _survey(api: Api, params: StackParams, wanted: KubeObject, nodes: list[KubeObject]) -> None:
-    """Raise NotReadyError, before the first write, if no mapping fits the kernel of a node of the pools."""
     pooled = [node for pool in params["pools"] for node in nodes_of(nodes, pool)]
     pooled = pooled if params["pools"] else nodes
-    ours = {node["metadata"]["name"] for node in pooled}
+    ours = set(map(name, pooled))
     fits = kernels.survey(nodes, kernels.mappings(wanted))
     lacking = [f"{one.node} (kernel {one.kernel})" for one in fits if not one.mappings and one.node in ours]
     if lacking:
         message = f"No kernel mapping fits {len(lacking)} of {len(ours)} nodes: {', '.join(lacking[:5])}."
-        raise NotReadyError(
-            "GPU-KMM-KERNEL",
-            message,
-            "Add a mapping for that kernel to kmm.kernel_mappings.",
-            evidence=lacking,
-        )
+        remedy = "Add a mapping for that kernel to kmm.kernel_mappings."
+        raise NotReadyError("GPU-KMM-KERNEL", message, remedy, evidence=lacking)
     for one in fits:
         if not one.mappings:
             api.warn(
@@ -165,16 +158,17 @@ def _wait(
     settle: float = 0.0,
 ) -> dict[str, list[KubeObject]]:
     """Wait until the judge says ready, and return the last snapshot; a failed wait carries the result."""
-    name, namespace = params["name"], params["namespace"]
+    title, namespace = params["name"], params["namespace"]
+    of_module = f"{kernels.PREFIX}/module.name={title}"
     queries = {
-        "modules": Query(MODULE, namespace, name),
+        "modules": Query(MODULE, namespace, title),
         "nodes": Query(known("Node"), labels=selector(wanted["spec"]["selector"])),
         "configs": Query(known("NodeModulesConfig")),
-        "pods": Query(known("Pod"), namespace, labels=f"{kmm_manifest.PREFIX}/module.name={name}"),
-        "pulls": Query(known("Pod"), namespace, labels=f"{images.OWNER}={name}"),
+        "pods": Query(known("Pod"), namespace, labels=of_module),
+        "pulls": Query(known("Pod"), namespace, labels=f"{images.OWNER}={title}"),
     }
     if images.are_made(wanted) and api.served(BUILD):
-        queries["builds"] = Query(BUILD, namespace, labels=f"{kmm_manifest.PREFIX}/module.name={name}")
+        queries["builds"] = Query(BUILD, namespace, labels=of_module)
     if devices.driver(params):
         queries["slices"] = Query(known("ResourceSlice"))
     try:
@@ -236,7 +230,7 @@ def _verify(api: Api, params: StackParams) -> dict[str, t.Any]:
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the Module, which unloads the kernel module everywhere, then what we created for it."""
-    asked = (params["kmm"] or {}).get("preflight")
+    asked = at(params, "kmm.preflight")
     gone = {"name": params["name"], "state": "absent", "reason": "", "nodes": []}
     with contextlib.suppress(KindNotServedError):
         if asked:
@@ -249,9 +243,8 @@ def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
         ):
             return gone
         Versions(api, params, []).forget()
-        for kind in ("ConfigMap", "RoleBinding", "ServiceAccount"):
-            for one in api.list(
-                known(kind), params["namespace"], labels=f"{kmm_manifest.PART_OF}={params['name']}"
-            ):
-                api.delete(known(kind), one["metadata"]["name"], params["namespace"])
+        ours = f"{kmm_manifest.PART_OF}={params['name']}"
+        for kind in map(known, ("ConfigMap", "RoleBinding", "ServiceAccount")):
+            for one in api.list(kind, params["namespace"], labels=ours):
+                api.delete(kind, name(one), params["namespace"])
     return gone

@@ -7,10 +7,11 @@ from __future__ import annotations
 import typing as t
 
 from ..._core.errors import NotReadyError
-from ..._core.objects import KubeObject
+from ..._core.objects import KubeObject, at, name as name_of
 from ..._kube.client import Api
 from ..._kube.kinds import known
-from ..._nodes import dra
+from ..._nodes import dra, drain
+from ..._nodes.labels import labels
 from ..params import StackParams
 from . import devices, manifest as kmm_manifest
 
@@ -23,8 +24,8 @@ class Versions:
     def __init__(self, api: Api, params: StackParams, nodes: t.Sequence[KubeObject]) -> None:
         self._api, self._params = api, params
         self._label = kmm_manifest.version_label(params["namespace"], params["name"])
-        self._version = (params["kmm"] or {}).get("version")
-        self._nodes = sorted(nodes, key=lambda node: str(node["metadata"]["name"]))
+        self._version = at(params, "kmm.version")
+        self._nodes = sorted(nodes, key=name_of)
 
     def begin(self) -> None:
         """Label the nodes without a version before the Module gets its new one."""
@@ -41,7 +42,7 @@ class Versions:
         for node in self._nodes if self._version else ():
             if self._of(node) in (None, self._version):
                 continue
-            name = str(node["metadata"]["name"])
+            name = name_of(node)
             self._refuse_busy(name)
             self._api.progress(f"node {name}: {self._of(node)} -> {self._version}")
             self._set(node, self._version)
@@ -56,26 +57,20 @@ class Versions:
             self._set(node, None)
 
     def _of(self, node: KubeObject) -> str | None:
-        return (node["metadata"].get("labels") or {}).get(self._label)
+        return labels(node).get(self._label)
 
     def _set(self, node: KubeObject, version: str | None) -> None:
         changes = {"metadata": {"labels": {self._label: version}}}
-        self._api.merge_patch(NODE, node["metadata"]["name"], None, changes)
+        self._api.merge_patch(NODE, name_of(node), None, changes)
 
     def _refuse_busy(self, node: str) -> None:
         """Raise NotReadyError if pods or claims use the node's devices: KMM cannot unload the module then."""
         resources = {name for pool in self._params["pools"] for name in pool.get("expected") or {}}
-        pods = self._api.list(known("Pod"), fields=f"spec.nodeName={node}") if resources else []
-        busy = [
-            f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
-            for pod in pods
-            if _holds(pod, resources)
-        ]
+        pods = self._api.list(known("Pod"), fields=drain.on(node)) if resources else []
+        busy = [drain.name(pod) for pod in pods if _holds(pod, resources)]
         if name := devices.driver(self._params):
-            slices, claims = (
-                self._api.list(known("ResourceSlice"), fields=f"spec.nodeName={node}"),
-                self._api.list(known("ResourceClaim")),
-            )
+            slices = self._api.list(known("ResourceSlice"), fields=f"spec.nodeName={node}")
+            claims = self._api.list(known("ResourceClaim"))
             busy += [f"claim {one}" for one in devices.claims_on(node, name, slices, claims)]
         if busy:
             message = (
@@ -91,7 +86,7 @@ class Versions:
 
 def refuse_claimed(api: Api, module: KubeObject) -> None:
     """Raise NotReadyError if pods hold claims of the Module's DRA driver: without it they could not end."""
-    driver = (module["spec"].get("dra") or {}).get("driverName")
+    driver = at(module, "spec.dra.driverName")
     if not driver or not api.served(known("ResourceClaim")):
         return
     used = dra.claims_in_use(api.list(known("ResourceClaim")), driver)
@@ -105,10 +100,5 @@ def refuse_claimed(api: Api, module: KubeObject) -> None:
 
 
 def _holds(pod: KubeObject, resources: t.Collection[str]) -> bool:
-    if (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
-        return False
-    return any(
-        name in resources
-        for one in pod["spec"]["containers"]
-        for name in ((one.get("resources") or {}).get("requests") or {})
-    )
+    asked = (at(one, "resources.requests") or {} for one in pod["spec"]["containers"])
+    return not drain.is_ended(pod) and any(name in resources for one in asked for name in one)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import typing as t
 
 from ..._core.conditions import since
-from ..._core.daemon_sets import of_owner
+from ..._core.daemon_sets import is_made_by, of_owner
 from ..._core.objects import KubeObject, Snapshot, name, named
 from ..._core.readiness import PENDING, Readiness, pending, ready
 from ..._nodes import devices
@@ -20,7 +20,7 @@ from .. import operands, stages, table
 from ..judge import StackJudge, judge_pools, patience
 from ..node import late_outside, outside_as_result, with_status
 from ..params import LookParams, StackPool
-from ..stages import Finding, Stage, on_object
+from ..stages import Finding, Stage, not_yet, on_object
 from . import manifest
 from .manifest import NAME
 from .node import DRIVER, PLUGINS, PRESENT, SECONDARY, WAITS, here, judge_node, key_of, stage_of
@@ -71,11 +71,7 @@ def judge(snapshot: Snapshot, pools: t.Sequence[StackPool], offered: t.Sequence[
     """
     policy = named(snapshot["policies"], NAME)
     if not policy:
-        message, remedy = (
-            f"NicClusterPolicy {NAME} is not there yet.",
-            f"Run `oc get events -n {manifest.NAMESPACE}`.",
-        )
-        return [on_object(PENDING, "NoPolicy", message, "NIC-STATE", remedy, waits=True)]
+        return [not_yet(f"NicClusterPolicy {NAME}", "NoPolicy", "NIC-STATE", manifest.NAMESPACE)]
 
     def of_node(node: KubeObject, pool: StackPool, view: Snapshot) -> t.Iterable[Readiness | None]:
         expected = {one: number for one, number in (pool.get("expected") or {}).items() if one in offered}
@@ -106,7 +102,6 @@ def _judge_rollout(policy: KubeObject, snapshot: Snapshot) -> list[Finding]:
 
 
 def _judge_status(policy: KubeObject) -> Finding:
-    """Return the status of the policy as a finding, a consequence of its components unless it failed."""
     found = manifest.judge(policy)
     more: dict[str, t.Any] = {
         "since": since(policy, "Ready"),
@@ -117,11 +112,7 @@ def _judge_status(policy: KubeObject) -> Finding:
 
 def judge_gone(snapshot: Snapshot) -> Readiness:
     """Return ready once the garbage collector has deleted the DaemonSets of the policy."""
-    left = [
-        name(one)
-        for one in snapshot["daemonsets"]
-        if any(owner["kind"] == "NicClusterPolicy" for owner in one["metadata"].get("ownerReferences") or [])
-    ]
+    left = [name(one) for one in snapshot["daemonsets"] if is_made_by(one, "NicClusterPolicy")]
     if not left:
         return ready("Gone")
     message = f"DaemonSets are still there: {', '.join(left)}."
@@ -141,7 +132,7 @@ def outlived(
     newest = {
         pod["spec"].get("nodeName"): pod["metadata"]["creationTimestamp"]
         for pod in pods
-        if DRIVER in (pod["metadata"].get("labels") or {})
+        if DRIVER in labels(pod)
     }
     old = {
         pod["spec"].get("nodeName")
@@ -157,10 +148,7 @@ def summarize(
     offered: t.Sequence[str],
     findings: t.Sequence[Finding] | None = None,
 ) -> dict[str, t.Any]:
-    """Return the module's result. findings: from the judge of a wait; without them this judges the snapshot.
-
-    offered: names of the resources that the plugins offer.
-    """
+    """Return the result. findings: from the judge of a wait; without them this judges the snapshot."""
     if findings is None:
         findings = judge(snapshot, pools, offered)
     policy, view = named(snapshot["policies"], NAME), operands.view_of(snapshot)

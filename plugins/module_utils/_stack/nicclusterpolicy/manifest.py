@@ -9,7 +9,7 @@ import re
 import typing as t
 
 from ..._core.errors import InputError
-from ..._core.objects import KubeObject, merge
+from ..._core.objects import KubeObject, at, merge
 from ..._core.ownership import owned
 from ..._core.readiness import Readiness, failed, pending, ready
 from ..._nodes.taints import merge_tolerations
@@ -40,41 +40,23 @@ _OWN_KEYS: t.Final = ("resources", "cert_config", "repo_config")
 def check(params: StackParams) -> None:
     """Raise InputError for options that cannot work, before the first request."""
     if params["name"] != NAME:
-        raise InputError(
-            "INPUT-VALUE",
-            f"name is {params['name']!r}: the operator ignores every NicClusterPolicy but {NAME}.",
-            f"Leave name out, or set {NAME}.",
-        )
+        message = f"name is {params['name']!r}: the operator ignores every NicClusterPolicy but {NAME}."
+        raise InputError("INPUT-VALUE", message, f"Leave name out, or set {NAME}.")
     asked = params.get("nic_cluster_policy") or {}
-    if (
-        params["state"] == "present"
-        and not any(asked.get(option) is not None for option in COMPONENTS)
-        and not params["spec"]
-    ):
-        names = ", ".join(COMPONENTS)
-        raise InputError(
-            "INPUT-REQUIRED", "nic_cluster_policy has no component.", f"Give one of {names}, or a raw spec."
-        )
+    is_empty = not params["spec"] and not any(asked.get(option) is not None for option in COMPONENTS)
+    if params["state"] == "present" and is_empty:
+        remedy = f"Give one of {', '.join(COMPONENTS)}, or a raw spec."
+        raise InputError("INPUT-REQUIRED", "nic_cluster_policy has no component.", remedy)
     for option in PREFIXES:
-        part = asked.get(option)
-        if (
-            part is not None
-            and not part.get("resources")
-            and not ((params["spec"].get(COMPONENTS[option][0]) or {}).get("config"))
-        ):
-            raise InputError(
-                "INPUT-REQUIRED",
-                f"nic_cluster_policy.{option}.resources is empty: the plugin would offer nothing.",
-                "Name at least one resource.",
-            )
-        for index, entry in enumerate((part or {}).get("resources") or []):
+        path, part = f"nic_cluster_policy.{option}.resources", asked.get(option)
+        entries = (part or {}).get("resources") or []
+        if part is not None and not entries and not at(params, f"spec.{COMPONENTS[option][0]}.config"):
+            message = f"{path} is empty: the plugin would offer nothing."
+            raise InputError("INPUT-REQUIRED", message, "Name at least one resource.")
+        for index, entry in enumerate(entries):
             if not _NAME.fullmatch(entry["name"]):
-                path = f"nic_cluster_policy.{option}.resources[{index}].name"
-                raise InputError(
-                    "INPUT-VALUE",
-                    f"{path} is {entry['name']!r}.",
-                    "Allowed are letters, digits, underscores and dots.",
-                )
+                message = f"{path}[{index}].name is {entry['name']!r}."
+                raise InputError("INPUT-VALUE", message, "Allowed are letters, digits, underscores and dots.")
 
 
 def offered(params: StackParams) -> list[str]:
@@ -147,9 +129,8 @@ def _image(option: str, part: Data, name: str, images: t.Mapping[str, Data], the
     if missing := [key for key, value in found.items() if not value]:
         paths = " and ".join(f"nic_cluster_policy.{option}.{key}" for key in missing)
         message = f"{paths} must be given: the installed operator does not say where its image {name} is."
-        raise InputError(
-            "INPUT-DRIVER-IMAGE", message, f"Set {paths}, as the release notes of the operator have it."
-        )
+        remedy = f"Set {paths}, as the release notes of the operator have it."
+        raise InputError("INPUT-DRIVER-IMAGE", message, remedy)
     return found
 
 
@@ -167,49 +148,40 @@ def _config(option: str, part: Data) -> Data:
     entries = part.get("resources")
     if not entries:
         return {}
-    if option == "rdma_shared_device_plugin":
-        listed = [
-            _entry(one, {"rdmaHcaMax": one.get("hca_max", 63)}, ("drivers", "if_names", "link_types"))
-            for one in entries
-        ]
-        return {"config": json.dumps({"configList": listed}, sort_keys=True)}
-    listed = [_entry(one, {}, ("drivers", "pf_names", "is_rdma")) for one in entries]
-    return {"config": json.dumps({"resourceList": listed}, sort_keys=True)}
+    is_shared = option == "rdma_shared_device_plugin"
+    listed = [_entry(one, {"rdmaHcaMax": one.get("hca_max", 63)} if is_shared else {}) for one in entries]
+    return {"config": json.dumps({"configList" if is_shared else "resourceList": listed}, sort_keys=True)}
 
 
-def _entry(one: Data, more: Data, keys: t.Sequence[str]) -> Data:
-    selectors = {"vendors": one.get("vendors") or [VENDOR]} | (
-        {"deviceIDs": one["device_ids"]} if one.get("device_ids") else {}
-    )
+def _entry(one: Data, more: Data) -> Data:
+    selectors = {"vendors": one.get("vendors") or [VENDOR]}
+    if one.get("device_ids"):
+        selectors["deviceIDs"] = one["device_ids"]
+    keys = ("drivers", "if_names", "link_types", "pf_names", "is_rdma")
     selectors |= {camel(key): one[key] for key in keys if one.get(key)}
     prefix = {"resourcePrefix": one["prefix"]} if one.get("prefix") else {}
     return {"resourceName": one["name"], **prefix, **more, "selectors": selectors}
 
 
 def state(policy: Data) -> str:
-    return str((policy.get("status") or {}).get("state") or "")
+    return str(at(policy, "status.state") or "")
 
 
 def components(policy: Data) -> list[Data]:
     """Return name, state and message of each deployed component; every release has appliedStates."""
-    applied = (policy.get("status") or {}).get("appliedStates") or []
     return [
         {"name": one["name"].removeprefix("state-"), "state": one["state"], "message": one.get("message", "")}
-        for one in applied
+        for one in at(policy, "status.appliedStates") or []
         if one["state"] != "ignore"
     ]
 
 
 def judge(policy: Data) -> Readiness:
-    """Return the verdict of the policy's status."""
     status, found = policy.get("status") or {}, state(policy)
     if found == "ignore":
-        return failed(
-            "Ignored",
-            f"NicClusterPolicy {NAME} is ignored: {status.get('reason')}",
-            code="NIC-IGNORED",
-            remedy="Run `oc get nicclusterpolicy`, and delete the other one.",
-        )
+        message = f"NicClusterPolicy {NAME} is ignored: {status.get('reason')}"
+        remedy = "Run `oc get nicclusterpolicy`, and delete the other one."
+        return failed("Ignored", message, code="NIC-IGNORED", remedy=remedy)
     own = next((one for one in status.get("conditions") or [] if one["type"] == "Ready"), Data())
     seen, now = own.get("observedGeneration") or 0, policy["metadata"].get("generation") or 0
     if found == "ready" and 0 < seen < now:
@@ -217,12 +189,7 @@ def judge(policy: Data) -> Readiness:
             f"NicClusterPolicy {NAME} is {found}, but its status is older than its last change "
             f"(generation {seen} of {now})."
         )
-        return pending(
-            "StatusOfBefore",
-            message,
-            code="NIC-STATE",
-            remedy=OPERATOR_LOG,
-        )
+        return pending("StatusOfBefore", message, code="NIC-STATE", remedy=OPERATOR_LOG)
     if found == "ready" and own.get("status", "True") == "True":
         return ready("AllComponentsReady")
     late = [one for one in components(policy) if one["state"] != "ready"]
@@ -232,9 +199,5 @@ def judge(policy: Data) -> Readiness:
     said = said or str(status.get("reason") or "it gives no reason")
     make = failed if any(one["state"] == "error" for one in late) else pending
     remedy = f"Run `oc describe nicclusterpolicy`. {OPERATOR_LOG}"
-    return make(
-        "ComponentsNotReady",
-        f"NicClusterPolicy {NAME} is {found or 'without a state'}: {said}.",
-        code="NIC-STATE",
-        remedy=remedy,
-    )
+    message = f"NicClusterPolicy {NAME} is {found or 'without a state'}: {said}."
+    return make("ComponentsNotReady", message, code="NIC-STATE", remedy=remedy)

@@ -8,7 +8,7 @@ import typing as t
 
 from ..._catalogue.well_known import NIC_DRIVER_UPGRADE, NIC_DRIVER_WAITS
 from ..._core.daemon_sets import of_owner
-from ..._core.objects import KubeObject, Snapshot, name
+from ..._core.objects import KubeObject, Snapshot, at, name
 from ..._core.readiness import FAILED, PENDING, Readiness
 from ..._nodes import devices
 from ..._nodes.labels import labels
@@ -16,7 +16,7 @@ from ..._nodes.taints import matches
 from .. import operands, stages
 from ..node import judge_alive, judge_taints
 from ..pods import IMAGE_REASONS, as_words, how_to_describe, how_to_list, how_to_look, trouble
-from ..signatures import recognise
+from ..signatures import remedy_for
 from ..stages import Finding, on_node
 from .manifest import NAMESPACE, OPERATOR_LOG, VENDOR
 
@@ -33,7 +33,7 @@ PLUGINS: t.Final = {
 
 
 def is_driver(daemonset: KubeObject) -> bool:
-    return DRIVER in (daemonset["metadata"].get("labels") or {})
+    return DRIVER in labels(daemonset)
 
 
 def key_of(daemonset: KubeObject) -> str:
@@ -60,6 +60,11 @@ class Here(t.NamedTuple):
     pods: list[KubeObject]
     lacking: list[str]
 
+    @property
+    def drivers(self) -> list[operands.Operand]:
+        pairs = zip(self.daemonsets, self.found, strict=True)
+        return [found for one, found in pairs if is_driver(one)]
+
 
 def here(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> Here:
     """Return the DaemonSets and pods of the operator for the node."""
@@ -82,8 +87,8 @@ def judge_node(
     """
     of_node = here(node, policy, snapshot)
     upgrade = _judge_upgrade(node, of_node)
-    rules = ((policy.get("spec") or {}).get("ofedDriver") or {}).get("upgradePolicy") or {}
-    late = _judge_operands(node, of_node, is_automatic=bool(rules.get("autoUpgrade")))
+    is_automatic = bool(at(policy, "spec.ofedDriver.upgradePolicy.autoUpgrade"))
+    late = _judge_operands(node, of_node, is_automatic=is_automatic)
     if upgrade:
         late = [one for one in late if one.code not in ("NIC-DRV-OUTDATED", "NIC-UPG")]
     remedy = "Add the taint to gpu_tolerations (module option tolerations)."
@@ -92,19 +97,14 @@ def judge_node(
     found: list[Finding | None] = [judge_alive(node), _judge_label(node), upgrade, tainted, *late]
     is_explained = any(one and one.stage == stages.DRIVER for one in found)
     if labels(node).get(WAITS) == "true" and not is_explained:
-        what, remedy = (
-            "its NIC driver is not loaded yet",
-            f"Run `{_driver_log(node, of_node)}`.",
-        )
+        what, remedy = "its NIC driver is not loaded yet", f"Run `{_driver_log(node, of_node)}`."
         found.append(on_node(PENDING, node, "Driver", what, "NIC-DRV", remedy, stage=stages.DRIVER))
     found += [_judge_devices(node, resource, number) for resource, number in wanted.items()]
     return list(found)
 
 
 def _driver_log(node: KubeObject, of_node: Here) -> str:
-    """Return the command that shows the log of the node's NIC driver; without a pod it lists the pods."""
-    pairs = zip(of_node.daemonsets, of_node.found, strict=True)
-    pod = next((found.pod for one, found in pairs if is_driver(one) and found.pod), "")
+    pod = next((found.pod for found in of_node.drivers if found.pod), "")
     return f"oc logs -n {NAMESPACE} {pod}" if pod else how_to_list(name(node), NAMESPACE)
 
 
@@ -120,26 +120,18 @@ def _judge_label(node: KubeObject) -> Finding | None:
     return on_node(PENDING, node, "Label", what, "NIC-LABEL", remedy, stage=stages.LABELS)
 
 
-def _upgrade_state(node: KubeObject) -> str:
-    """Return the state of the upgrade of the NIC driver; empty unless it has begun."""
-    state = labels(node).get(UPGRADE, "")
-    return "" if state == "upgrade-done" else state
-
-
 def _judge_upgrade(node: KubeObject, of_node: Here) -> Finding | None:
-    state = _upgrade_state(node)
-    if not state:
+    state = labels(node).get(UPGRADE, "")
+    if state in ("", "upgrade-done"):
         return None
     if state == "upgrade-failed":
         what = "the upgrade of its NIC driver failed, the node stays cordoned"
         label = f"oc label node {name(node)} {UPGRADE}=upgrade-required --overwrite"
-        pairs = zip(of_node.daemonsets, of_node.found, strict=True)
-        if any(is_driver(one) and found.note == operands.OUTDATED for one, found in pairs):
+        first = f"Run `{how_to_list(name(node), NAMESPACE)}` to find and repair the mofed pod of the node"
+        if any(found.note == operands.OUTDATED for found in of_node.drivers):
             what += ", and its old driver was not replaced: the node could not be drained"
-            remedy = f"End the pods that a disruption budget keeps (`oc get pdb -A`), then run `{label}`."
-            return on_node(FAILED, node, "Upgrade", what, "NIC-UPG", remedy, stage=stages.DRIVER)
-        pods = how_to_list(name(node), NAMESPACE)
-        remedy = f"Run `{pods}` to find and repair the mofed pod of the node, then run `{label}`."
+            first = "End the pods that a disruption budget keeps (`oc get pdb -A`)"
+        remedy = f"{first}, then run `{label}`."
         return on_node(FAILED, node, "Upgrade", what, "NIC-UPG", remedy, stage=stages.DRIVER)
     what = f"the upgrade of its NIC driver is at {state}"
     remedy = f"Run `oc adm drain {name(node)} --dry-run=client` to find the pods that block it."
@@ -201,8 +193,7 @@ def _judge_operand(
     code = "NIC-DRV-CRASH" if driver else "NIC-OPERAND-CRASH"
     if wrong.reason in IMAGE_REASONS:
         code = "NIC-IMAGE"
-    known = recognise(wrong.message)
-    remedy = known.remedy if known else how_to_look(pod, wrong)
+    remedy = remedy_for(wrong.message, how_to_look(pod, wrong))
     return on_node(PENDING, node, reason, f"{title}: {as_words(wrong, found.pod)}", code, remedy, **more)
 
 

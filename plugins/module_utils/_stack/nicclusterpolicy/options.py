@@ -6,53 +6,45 @@ from __future__ import annotations
 
 import typing as t
 
-_TEXT: t.Final = {"type": "str"}
-_BOOL: t.Final = {"type": "bool"}
-_MAP: t.Final = {"type": "dict"}
-_TEXTS: t.Final = {"type": "list", "elements": "str"}
+from ..clusterpolicy.options import read
 
-
-def _component(**more: t.Any) -> dict[str, t.Any]:
-    return {"type": "dict", "options": {"image": _TEXT, "repository": _TEXT, "version": _TEXT, **more}}
-
-
-def _resources(**more: t.Any) -> dict[str, t.Any]:
-    common = {
-        "name": {"type": "str", "required": True},
-        "prefix": _TEXT,
-        "vendors": _TEXTS,
-        "device_ids": _TEXTS,
-        "drivers": _TEXTS,
-    }
-    return {"type": "list", "elements": "dict", "options": {**common, **more}}
-
-
-OPTIONS: t.Final[dict[str, t.Any]] = {
-    "nic_cluster_policy": {
-        "type": "dict",
-        "options": {
-            "ofed_driver": _component(
-                env={"type": "list", "elements": "dict"},
-                force_precompiled=_BOOL,
-                cert_config=_TEXT,
-                repo_config=_TEXT,
-                upgrade_policy=_MAP,
-                startup_probe=_MAP,
-                liveness_probe=_MAP,
-                readiness_probe=_MAP,
-            ),
-            "rdma_shared_device_plugin": _component(
-                use_cdi=_BOOL,
-                resources=_resources(
-                    hca_max={"type": "int", "default": 63}, if_names=_TEXTS, link_types=_TEXTS
-                ),
-            ),
-            "sriov_device_plugin": _component(
-                use_cdi=_BOOL, resources=_resources(pf_names=_TEXTS, is_rdma=_BOOL)
-            ),
-            "nv_ipam": _component(enable_webhook=_BOOL),
-            "nic_feature_discovery": _component(),
-            "node_affinity": _MAP,
-        },
-    }
-}
+OPTIONS: t.Final = read(
+    """
+nic_cluster_policy
+  ofed_driver component
+    env maps
+    force_precompiled bool
+    cert_config str
+    repo_config str
+    upgrade_policy map
+    startup_probe map
+    liveness_probe map
+    readiness_probe map
+  rdma_shared_device_plugin component
+    use_cdi bool
+    resources list
+      name str required
+      prefix str
+      vendors strs
+      device_ids strs
+      drivers strs
+      hca_max int =63
+      if_names strs
+      link_types strs
+  sriov_device_plugin component
+    use_cdi bool
+    resources list
+      name str required
+      prefix str
+      vendors strs
+      device_ids strs
+      drivers strs
+      pf_names strs
+      is_rdma bool
+  nv_ipam component
+    enable_webhook bool
+  nic_feature_discovery component
+  node_affinity map
+""",
+    {"component": "image str\nrepository str\nversion str"},
+)

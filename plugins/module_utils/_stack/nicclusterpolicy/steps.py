@@ -12,7 +12,7 @@ import typing as t
 
 from ..._core import fields
 from ..._core.errors import KindNotServedError
-from ..._core.objects import KubeObject, Snapshot, name
+from ..._core.objects import KubeObject, Snapshot, at, name
 from ..._core.ownership import owned
 from ..._frame.adopt_or_apply import (
     adopt_or_apply,
@@ -44,13 +44,11 @@ CAUSES: t.Final = {
 
 
 def check(params: StackParams) -> None:
-    """Raise InputError for options that cannot work."""
     manifest.check(params)
     check_pools(params["pools"])
 
 
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
-    """Apply the NicClusterPolicy, wait until its stack works, and return the module's result."""
     try:
         live = live_object(api, POLICY, {"metadata": {"name": NAME}})
     except KindNotServedError as exc:
@@ -79,7 +77,6 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 def _ends(
     api: Api, params: StackParams, live: KubeObject | None, wanted: KubeObject
 ) -> list[dict[str, t.Any]]:
-    """Return what the write ends; ask only if it changes the NIC driver's pods."""
     if live is None or not (owned(live) or params["adopt"] == "take"):
         return []
     if owned(live):
@@ -109,11 +106,10 @@ def _nodes_to_rebuild(api: Api, params: StackParams, snapshot: Snapshot) -> list
 
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
-    """Delete the policy if this collection made it, and wait until its DaemonSets are gone."""
     ends: list[dict[str, t.Any]] = []
     with contextlib.suppress(KindNotServedError):
         live = api.get(POLICY, NAME)
-        if owned(live) and ((live or {}).get("spec") or {}).get("ofedDriver"):
+        if owned(live) and at(live, "spec.ofedDriver"):
             cause = f"NicClusterPolicy {NAME} is deleted, and with it the NIC driver"
             order = "all nodes at once"
             asked = Question(cause, "the garbage collector", driver.NIC_NODES, is_certain=False, order=order)

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from ..._catalogue.well_known import DRIVER_UPGRADE, GPU_PRESENT
 from ..._core.conditions import find
+from ..._core.daemon_sets import is_made_by
 from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.readiness import FAILED, PENDING
 from ..._nodes.labels import labels
@@ -61,11 +62,9 @@ def _is_for(driver: KubeObject, node: KubeObject) -> bool:
     spec, marks = driver.get("spec") or {}, labels(node)
     if marks.get(GPU_PRESENT) != "true":
         return False
-    return (
-        marks.get(OWNER) == name(driver)
-        if spec.get("default")
-        else matches(spec.get("nodeSelector") or {}, marks)
-    )
+    if spec.get("default"):
+        return marks.get(OWNER) == name(driver)
+    return matches(spec.get("nodeSelector") or {}, marks)
 
 
 def _judge_status(driver: KubeObject) -> Finding | None:
@@ -87,7 +86,6 @@ def _judge_status(driver: KubeObject) -> Finding | None:
 
 
 def _judge_node(node: KubeObject, driver: KubeObject, daemonsets: t.Iterable[KubeObject]) -> Finding | None:
-    """Return the first finding that keeps the driver from the node, or None."""
     marks, title, spec = labels(node), name(driver), driver.get("spec") or {}
     owner = marks.get(OWNER)
     if owner != title:
@@ -98,7 +96,8 @@ def _judge_node(node: KubeObject, driver: KubeObject, daemonsets: t.Iterable[Kub
             f"Run `oc get nvidiadriver -o yaml` to find another one that selects the node (label {OWNER})."
         )
         return _on_driver(node, "Owner", what, "GPU-NVD-OWNER", remedy)
-    ours = [one for one in daemonsets if _is_owned(one, driver) and matches(operands.selector(one), marks)]
+    made = [one for one in daemonsets if is_made_by(one, "NVIDIADriver", title)]
+    ours = [one for one in made if matches(operands.selector(one), marks)]
     if not ours and MAJOR not in marks:
         what = f"NVIDIADriver {title} has no DaemonSet for it, since its label {MAJOR} is missing"
         if state(driver) == "ready":
@@ -121,14 +120,8 @@ def _judge_node(node: KubeObject, driver: KubeObject, daemonsets: t.Iterable[Kub
     return None
 
 
-def _is_owned(daemonset: KubeObject, driver: KubeObject) -> bool:
-    owners = daemonset["metadata"].get("ownerReferences") or []
-    return any(owner["kind"] == "NVIDIADriver" and owner["name"] == name(driver) for owner in owners)
-
-
 def _on_driver(node: KubeObject, reason: str, what: str, code: str, remedy: str) -> Finding:
-    found = on_node(PENDING, node, reason, what, code, remedy, stage=stages.DRIVER)
-    return replace(found, message=f"Node {name(node)}: {what}.")
+    return on_node(PENDING, node, reason, what, code, remedy, ".", stage=stages.DRIVER)
 
 
 def summarize(snapshot: Snapshot, wanted: t.Sequence[KubeObject]) -> list[dict[str, t.Any]]:

@@ -9,7 +9,7 @@ import typing as t
 from ..._catalogue import driver_modules
 from ..._core.errors import InputError, NotReadyError
 from ..._core.fields import replaced, with_defaults
-from ..._core.objects import KubeObject, merge, name
+from ..._core.objects import KubeObject, at, merge, name
 from ..._core.ownership import owned
 from ..._nodes.labels import labels
 from ..._nodes.taints import matches
@@ -64,7 +64,7 @@ def _check_entry(entry: Values, path: str, entries: t.Sequence[Values], pools: t
         )
         remedy = f"Give {path}.node_selector, or default: true for all nodes that no other driver selects."
         raise InputError("INPUT-REQUIRED", message, remedy)
-    storage = [(entry.get(key) or {}).get("enabled") for key in ("gds", "gdrcopy")]
+    storage = [at(entry, f"{key}.enabled") for key in ("gds", "gdrcopy")]
     if entry.get("use_precompiled") and any(storage):
         message = f"{path} has use_precompiled with gds or gdrcopy: the operator refuses that."
         raise InputError("INPUT-VALUE", message, "Keep one of the two.")
@@ -130,7 +130,7 @@ def _manifest(
 def from_policy(driver: dict[str, t.Any]) -> dict[str, t.Any]:
     """Return the ClusterPolicy's driver section with the keys of an NVIDIADriver, without empty values."""
     kept = _filled({key: value for key, value in driver.items() if key not in _POLICY_ONLY})
-    found = {new: (driver.get(key) or {}).get(old) for key, (old, new) in _RENAMED.items()}
+    found = {new: at(driver, f"{key}.{old}") for key, (old, new) in _RENAMED.items()}
     return {**kept, **{new: {"name": title} for new, title in found.items() if title}}
 
 
@@ -220,9 +220,8 @@ def _shared(one: KubeObject, other: KubeObject, nodes: t.Sequence[KubeObject]) -
     if one["spec"].get("default") or other["spec"].get("default"):
         return None
     mine, theirs = (_selector_of(driver) for driver in (one, other))
-    both = sorted(
-        name(node) for node in nodes if matches(mine, labels(node)) and matches(theirs, labels(node))
-    )
+    marks = [(name(node), labels(node)) for node in nodes]
+    both = sorted(title for title, one in marks if matches(mine, one) and matches(theirs, one))
     return both if both or mine.items() <= theirs.items() or theirs.items() <= mine.items() else None
 
 

@@ -9,7 +9,7 @@ import typing as t
 from ..._core import fields
 from ..._core.adoption import Foreign, taking
 from ..._core.errors import NotReadyError
-from ..._core.objects import KubeObject, Snapshot, name
+from ..._core.objects import KubeObject, Snapshot, at, name
 from ..._core.ownership import owned
 from ..._core.readiness import Grace
 from ..._frame.adopt_or_apply import as_result, naming_differences, refuse_conflicts
@@ -33,7 +33,6 @@ DRIVER: t.Final = known("NVIDIADriver")
 
 
 def check(params: StackParams) -> None:
-    """Raise InputError for options that cannot work."""
     policy_steps.check(params)
     manifest.check(params)
 
@@ -83,7 +82,7 @@ def _switched_on(params: StackParams) -> StackParams:
 
 def _first(wanted: list[KubeObject], policy: KubeObject | None) -> list[KubeObject]:
     """Return the drivers for the first wait; if the policy still brings drivers, with the policy's driver."""
-    driver = ((policy or {}).get("spec") or {}).get("driver") or {}
+    driver = at(policy, "spec.driver") or {}
     if policy is None or driver.get("useNvidiaDriverCRD") or driver.get("enabled") is False:
         return wanted
     return [manifest.as_before(one, driver) for one in wanted]
@@ -111,8 +110,7 @@ def _refuse_disabled(params: StackParams, policy: KubeObject | None) -> Foreign 
     if policy is None or owned(policy):
         return None
     other = policy_steps.compare(params, policy)
-    is_switched = (policy["spec"].get("driver") or {}).get("useNvidiaDriverCRD")
-    if not is_switched and params["adopt"] == "report":
+    if not at(policy, "spec.driver.useNvidiaDriverCRD") and params["adopt"] == "report":
         message = (
             f"ClusterPolicy {params['name']} was made by {other.manager}, and its "
             "driver.useNvidiaDriverCRD is off, which disables NVIDIADriver objects."
@@ -247,7 +245,7 @@ def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
 
 
 def remove_drivers(api: Api, staying: t.Callable[[Api], str]) -> None:
-    """Delete the drivers that this collection made; raise NotReadyError if a GPUCluster needs them.
+    """Delete the drivers that this collection made, unless a GPUCluster needs them.
 
     staying: returns the name of a GPUCluster that stays; called only if there are such drivers.
     """

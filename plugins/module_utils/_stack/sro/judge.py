@@ -7,6 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from ..._core import conditions
+from ..._core.daemon_sets import is_made_by
 from ..._core.objects import KubeObject, Snapshot
 from ..._core.readiness import Grace, Readiness, first_own, pending, ready
 from ..._nodes.pool_nodes import judge_devices, judge_size, summarize_nodes
@@ -36,11 +37,8 @@ def judge(live: KubeObject) -> Readiness:
     if conditions.is_true(live, "Ready"):
         return ready("Ready", "The Special Resource Operator says so.")
     line, code = f"state {status.get('state') or 'unknown'}", "GPU-SRO-NOTREADY"
-    message, remedy = (
-        f"SpecialResource {name}: {line}.",
-        f"Run `oc describe specialresource {name}`, and check that its operator runs.",
-    )
-    return pending("NotReady", message, code=code, remedy=remedy, details=(line,))
+    remedy = f"Run `oc describe specialresource {name}`, and check that its operator runs."
+    return pending("NotReady", f"SpecialResource {name}: {line}.", code=code, remedy=remedy, details=(line,))
 
 
 class Judge:
@@ -84,8 +82,7 @@ def summarize(
 
 def owned_by(name: str, daemonsets: t.Iterable[KubeObject]) -> list[KubeObject]:
     """Return the SpecialResource's DaemonSets, by their owner's kind and name: it may be gone already."""
-    owners = [(one, owner) for one in daemonsets for owner in one["metadata"].get("ownerReferences") or []]
-    return [one for one, owner in owners if owner["kind"] == "SpecialResource" and owner["name"] == name]
+    return [one for one in daemonsets if is_made_by(one, "SpecialResource", name)]
 
 
 def runs(live: KubeObject | None, name: str, daemonsets: t.Iterable[KubeObject]) -> dict[str, t.Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from ..._core.errors import InputError
-from ..._core.objects import KubeObject, merge
+from ..._core.objects import KubeObject, at, merge
 from ..params import StackParams
 
 API_VERSION: t.Final = "sro.openshift.io/v1beta1"
@@ -19,13 +19,12 @@ HISTORY: t.Final = (
 
 
 def old_name(params: StackParams) -> str:
-    """Return the name of the SpecialResource, or an empty text."""
-    return str((params["sro"] or {}).get("special_resource") or params["name"] or "")
+    return str(at(params, "sro.special_resource") or params["name"] or "")
 
 
 def target(params: StackParams) -> str:
     """Return the backend that replaces the SpecialResource; empty without a migration."""
-    return str((params["sro"] or {}).get("migrate_to") or "")
+    return str(at(params, "sro.migrate_to") or "")
 
 
 def check(params: StackParams) -> None:

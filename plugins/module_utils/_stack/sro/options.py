@@ -6,27 +6,20 @@ from __future__ import annotations
 
 import typing as t
 
-_CHART: t.Final[dict[str, t.Any]] = {
-    "name": {"type": "str", "required": True},
-    "version": {"type": "str", "required": True},
-    "repository": {
-        "type": "dict",
-        "required": True,
-        "options": {"name": {"type": "str", "required": True}, "url": {"type": "str", "required": True}},
-    },
-}
+from ..clusterpolicy.options import read
 
-OPTIONS: t.Final[dict[str, t.Any]] = {
-    "sro": {
-        "type": "dict",
-        "options": {
-            "special_resource": {"type": "str"},
-            "chart": {"type": "dict", "options": _CHART},
-            "set": {"type": "dict"},
-            "node_selector": {"type": "dict"},
-            "management_state": {"type": "str", "choices": ["Managed", "Unmanaged", "Force", "Removed"]},
-            "migrate_to": {"type": "str", "choices": ["kmm", "clusterpolicy"]},
-            "remove": {"type": "bool", "default": False},
-        },
-    },
-}
+OPTIONS: t.Final = read("""
+sro
+  special_resource str
+  chart
+    name str required
+    version str required
+    repository dict required
+      name str required
+      url str required
+  set map
+  node_selector map
+  management_state Managed|Unmanaged|Force|Removed
+  migrate_to kmm|clusterpolicy
+  remove bool =false
+""")

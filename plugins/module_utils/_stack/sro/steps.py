@@ -8,7 +8,7 @@ import typing as t
 
 from ..._core import daemon_sets
 from ..._core.errors import InputError, KindNotServedError, NotReadyError, WaitTimeoutError
-from ..._core.objects import Snapshot
+from ..._core.objects import Snapshot, at
 from ..._frame.adopt_or_apply import adopt_or_apply, as_result, live_object, remove
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
@@ -59,7 +59,7 @@ def _handed_on(params: StackParams) -> dict[str, t.Any]:
     Without a name of its own the new object has its usual name; a Module has the SpecialResource's.
     """
     successor = _successor(params)
-    name = params["name"] if (params["sro"] or {}).get("special_resource") else ""
+    name = params["name"] if at(params, "sro.special_resource") else ""
     return {
         **params,
         "name": name or successor.NAME or sro_manifest.old_name(params),
@@ -73,7 +73,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
         return _migrate(api, params)
     _must_be_served(api)
     foreign = None
-    if (params["sro"] or {}).get("chart"):
+    if at(params, "sro.chart"):
         wanted = sro_manifest.build(params)
         foreign = adopt_or_apply(api, SPECIAL, wanted, params["adopt"], live_object(api, SPECIAL, wanted))
     judge, name = sro_judge.Judge(params, api.clock), sro_manifest.old_name(params)
@@ -119,7 +119,7 @@ def _migrate(api: Api, params: StackParams) -> dict[str, t.Any]:
         facts = {"special_resource": {"runs": runs, "steps": steps}}
         raise NotReadyError("GPU-SRO-NEEDS", message, "Install that operator first.", facts=facts)
     report = {"runs": runs, "needs": needs, "steps": steps}
-    if live is not None and not (params["sro"] or {}).get("remove"):
+    if live is not None and not at(params, "sro.remove"):
         api.warn(
             f"SpecialResource {name} stays, and {target} does not start beside it. "
             "Set sro.remove to true, so that the module removes it."
@@ -146,5 +146,5 @@ def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the SpecialResource: ours, or with sro.remove anybody's."""
     name = sro_manifest.old_name(params)
     if api.served(SPECIAL):
-        remove(api, SPECIAL, name, None, owned_only=not (params["sro"] or {}).get("remove"))
+        remove(api, SPECIAL, name, None, owned_only=not at(params, "sro.remove"))
     return {"name": name, "state": "absent", "reason": "", "nodes": []}

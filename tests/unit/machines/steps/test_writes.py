@@ -90,6 +90,12 @@ class Api:
         return {**live, **manifest}
 
 
+@pytest.fixture(autouse=True)
+def _dry_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the API server of the test answer dry runs."""
+    monkeypatch.setattr(writes, "dry_run_apply", lambda api, *asked: api.dry_run_apply(*asked))
+
+
 def smaller(api: Api, replicas: int = 1) -> None:
     """Foresee the writes of a pool with one set of two Machines that gets so many replicas."""
     planned = plan(replicas=replicas)

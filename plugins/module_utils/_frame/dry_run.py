@@ -1,0 +1,23 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The dry run of an apply, before other writes that it must not fail after."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core import diff
+from .._core.objects import KubeObject
+from .._core.ownership import MANAGED_BY, owned
+from .._kube import writes
+from .._kube.client import Api
+
+
+def dry_run_apply(api: Api, manifest: t.Mapping[str, t.Any], live: KubeObject) -> KubeObject:
+    """Return what the server would make of an apply over live, if a field differs; it stores nothing."""
+    wanted: KubeObject = diff.plain(manifest)
+    if owned(live):
+        wanted["metadata"]["labels"] = {**wanted["metadata"].get("labels", {}), **MANAGED_BY}
+    if diff.covers(live, wanted) and not diff.has_stale_fields(diff.managed_fields(live), wanted):
+        return live
+    return writes.send_apply(api, writes.kind_of(api, wanted), wanted, force=False, dry_run=True)
