@@ -26,7 +26,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_plan": (118, 576),
     "gpu_preemption": (49, 237),
     "gpu_pull_secret": (61, 294),
-    "gpu_queue": (86, 417),
+    "gpu_queue": (87, 418),
     "gpu_quota": (60, 304),
     "gpu_removal": (72, 351),
     "gpu_repartition": (80, 404),
