@@ -27,6 +27,7 @@ description:
     collection created them. Jobs that wait in them stay suspended. With O(instance) it deletes Kueue too.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
+  - accelerators.openshift._kueue_instance
   - accelerators.openshift._lock
   - accelerators.openshift._state
   - accelerators.openshift._wait
@@ -112,47 +113,6 @@ options:
             type: str
             choices: [Never, LowerPriority]
             default: Never
-  instance:
-    description:
-      - The object Kueue C(cluster), with which Red Hat's operator (package C(kueue-operator)) brings Kueue to
-        the cluster. The module creates it and waits until it is available, before it writes the queues.
-      - The operator needs cert-manager. Without that, or beside another Kueue, the module refuses before its
-        first write.
-      - In check mode the operator may be missing. The module then returns what it would create.
-      - An object that this collection did not create keeps its frameworks. With O(adopt=take) it gets
-        the missing ones of O(instance.frameworks).
-      - With O(state=absent) the module deletes the object, if this collection created it. It stays while
-        there are other ClusterQueues, or Workloads that have not ended. Only Kueue can let go of these.
-    type: dict
-    suboptions:
-      frameworks:
-        description: Kinds of jobs that Kueue manages. JobSet and LeaderWorkerSet need operators of their own.
-        type: list
-        elements: str
-        choices:
-          - BatchJob
-          - RayJob
-          - RayCluster
-          - RayService
-          - JobSet
-          - MPIJob
-          - PaddleJob
-          - PyTorchJob
-          - TFJob
-          - TrainJob
-          - XGBoostJob
-          - JaxJob
-          - AppWrapper
-          - Pod
-          - Deployment
-          - StatefulSet
-          - LeaderWorkerSet
-          - SparkApplication
-        default: [BatchJob]
-      namespace:
-        description: Namespace of the operator.
-        type: str
-        default: openshift-kueue-operator
   tolerate:
     description:
       - Whether Kueue gives the pods of admitted Jobs the tolerations for the taints of the pool. With
@@ -302,52 +262,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.modu
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._queue import removal_steps, steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._queue.options import GpuQueueParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._queue.spec import INSTANCE, QUEUE
 
-_POLICIES: t.Final = {
-    "within_queue": ["Never", "LowerPriority", "LowerOrNewerEqualPriority"],
-    "reclaim": ["Never", "LowerPriority", "Any"],
-    "borrowing": ["Never", "LowerPriority"],
-}
-_SHARE: t.Final[dict[str, t.Any]] = {
-    "name": {"type": "str", "required": True},
-    "gpus": {"type": "int"},
-    "resources": {"type": "dict"},
-    "borrow": {"type": "int"},
-    "lend": {"type": "int"},
-}
-_QUEUE: t.Final[dict[str, t.Any]] = {
-    "name": {"type": "str", "required": True},
-    "cohort": {"type": "str"},
-    "pools": {"type": "list", "elements": "dict", "required": True, "options": _SHARE},
-    "namespaces": {"type": "list", "elements": "str", "required": True},
-    "local_queue": {"type": "str"},
-    "strategy": {
-        "type": "str",
-        "choices": ["BestEffortFIFO", "StrictFIFO"],
-        "default": "BestEffortFIFO",
-    },
-    "preemption": {
-        "type": "dict",
-        "options": {
-            key: {"type": "str", "choices": choices, "default": "Never"} for key, choices in _POLICIES.items()
-        },
-    },
-}
-# The values of the kind Kueue (kueueoperator/v1/types.go of github.com/openshift/kueue-operator, 2026-08-22).
-_FRAMEWORKS: t.Final = [
-    *("BatchJob", "RayJob", "RayCluster", "RayService", "JobSet", "MPIJob", "PaddleJob", "PyTorchJob"),
-    *("TFJob", "TrainJob", "XGBoostJob", "JaxJob", "AppWrapper", "Pod", "Deployment", "StatefulSet"),
-    *("LeaderWorkerSet", "SparkApplication"),
-]
-_INSTANCE: t.Final[dict[str, t.Any]] = {
-    "frameworks": {"type": "list", "elements": "str", "choices": _FRAMEWORKS, "default": ["BatchJob"]},
-    "namespace": {"type": "str", "default": "openshift-kueue-operator"},
-}
 SPEC = ArgumentSpec(
     options={
         "pools": {"type": "list", "elements": "dict", "required": True},
-        "queues": {"type": "list", "elements": "dict", "default": [], "options": _QUEUE},
-        "instance": {"type": "dict", "options": _INSTANCE},
+        "queues": {"type": "list", "elements": "dict", "default": [], "options": QUEUE},
+        "instance": {"type": "dict", "options": INSTANCE},
         "tolerate": {"type": "bool", "default": True},
         "topology": {"type": "list", "elements": "str", "default": []},
         "claims": {"type": "bool", "default": False},

@@ -26,7 +26,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_plan": (121, 590),
     "gpu_preemption": (49, 231),
     "gpu_pull_secret": (61, 286),
-    "gpu_queue": (88, 411),
+    "gpu_queue": (89, 413),
     "gpu_quota": (62, 298),
     "gpu_removal": (75, 347),
     "gpu_repartition": (87, 431),
