@@ -14,6 +14,7 @@ from ..._core.ownership import owned, selector
 from ..._frame.adopt_or_apply import adopt_or_apply, as_result, live_object, remove
 from ..._kube.client import Api, Query
 from ..._kube.kinds import by_name, known
+from ..._nodes.dra_steps import refuse_old_cluster
 from ..._nodes.pool_nodes import check_pools, nodes_of
 from .. import diagnose
 from ..params import StackParams
@@ -67,8 +68,6 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 def _load(api: Api, params: StackParams) -> dict[str, t.Any]:
     wanted, options = kmm_manifest.build(params), params["kmm"] or {}
     if devices.driver(params):
-        from ..._nodes.dra_steps import refuse_old_cluster
-
         refuse_old_cluster(api, "use kmm.device_plugin")
     nodes = api.list(known("Node"), labels=selector(wanted["spec"]["selector"]))
     _survey(api, params, wanted, nodes)
