@@ -27,7 +27,7 @@ description:
     collection created them. Jobs that wait in them stay suspended. With O(instance) it deletes Kueue too.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
-  - accelerators.openshift._kueue_instance
+  - accelerators.openshift._quota.kueue
   - accelerators.openshift._lock
   - accelerators.openshift._state
   - accelerators.openshift._wait

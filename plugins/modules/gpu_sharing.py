@@ -26,11 +26,10 @@ description:
   - For MIG it writes one configuration for each geometry of a pool into the ConfigMap of the MIG manager, and
     gives nodes without a driver stack the label C(nvidia.com/mig.config). Nodes that offer GPUs keep their
     geometry, because a change needs them empty (M(accelerators.openshift.gpu_repartition)).
-  - With O(claims) it makes a ResourceClaim for each shared claim of a pool. All pods that name the claim run
-    on the same devices. The spec of a claim cannot change, so the module replaces a claim that has to be
-    another one. It asks first if pods use a claim that has to go (O(on_busy)).
-  - Waits until each node offers its GPUs times the replicas, under the right name, and is labelled so. Nodes
-    whose device plugin does not read the ConfigMap yet are left out.
+  - With O(claims) it makes a ResourceClaim for each shared claim of a pool. The spec of a claim cannot
+    change, so the module replaces it. It asks first if pods use a claim that has to go (O(on_busy)).
+  - Waits until each node offers its GPUs times the replicas, under the right name and labels. It leaves out
+    nodes whose device plugin does not read the ConfigMap yet.
   - O(state=absent) takes labels and profiles away, and with O(claims) the shared claims. The ConfigMap goes
     with its last profile, unless a ClusterPolicy names it.
 extends_documentation_fragment:
@@ -91,9 +90,8 @@ options:
         type: dict
   claims:
     description:
-      - Whether pods claim devices (backend C(dra)). The module then looks after shared claims instead of
-        profiles. With O(state=absent) it removes both.
-      - A namespace of a claim has to exist.
+      - Whether pods claim devices (backend C(dra)). The module then looks after shared claims, whose
+        namespaces have to exist, instead of profiles. With O(state=absent) it removes both.
     type: bool
     default: false
   config_map:
@@ -132,8 +130,7 @@ options:
       - What to do if the way of sharing changes from or to MPS on nodes where pods use GPUs, or if pods use a
         shared claim that has to go.
       - V(fail) changes nothing and fails with the nodes and the pods. V(drain) goes on, and these pods lose
-        the GPU; those of a claim are evicted. V(wait) waits until they have ended by themselves or
-        O(wait_timeout) is over.
+        the GPU; those of a claim are evicted. V(wait) waits for their end, up to O(wait_timeout).
     type: str
     choices: [fail, drain, wait]
     default: fail

@@ -164,8 +164,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import sharing_proof_steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.sharing_proof import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs import (
+    sharing_proof_steps,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs.sharing_proof import (
     GpuSharingProofParams,
 )
 

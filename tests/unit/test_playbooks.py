@@ -166,8 +166,9 @@ def options(module: str) -> Data:
     found: Data = dict(doc["options"])
     for fragment in doc["extends_documentation_fragment"]:
         if fragment.startswith("accelerators.openshift."):
-            shared = importlib.import_module(f"{PLUGINS}.doc_fragments.{fragment.rpartition('.')[2]}")
-            found |= yaml.safe_load(shared.ModuleDocFragment.DOCUMENTATION).get("options", {})
+            file, _dot, part = fragment.removeprefix("accelerators.openshift.").partition(".")
+            shared = importlib.import_module(f"{PLUGINS}.doc_fragments.{file}").ModuleDocFragment
+            found |= yaml.safe_load(getattr(shared, part.upper() or "DOCUMENTATION")).get("options", {})
     return found
 
 

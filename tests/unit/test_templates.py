@@ -161,7 +161,8 @@ def test_a_removal_with_tags_foresees_only_what_they_remove(
     (play,) = read("playbooks/remove_gpus.yml")
     (task,) = [one for one in play["pre_tasks"] if "accelerators.openshift.gpu_removal" in one]
     facts = {"ansible_run_tags": tags, "ansible_skip_tags": skipped, "ansible_playbook_python": "python3"}
-    variables = {**play["vars"], **facts, "nvidia_network_operator_nic_cluster_policy": {}}
+    off = {"nvidia_network_operator_nic_cluster_policy": {}, "gpu_policy_queue_operator": False}
+    variables = {**play["vars"], **facts, **off}
     options = task["accelerators.openshift.gpu_removal"]
     assert sorted(templated(options["parts"], variables)) == parts
     assert templated(options["machines"], variables) is machines

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core import new_namespace
 from .._core.errors import AcceleratorError, KindNotServedError
 from .._core.objects import KubeObject
 from .._core.ownership import MANAGER
+from .._frame import new_namespace
 from .._kube.client import Api
 from .._kube.kinds import Kind, known
 from . import admission, rules

@@ -46,10 +46,32 @@ class QueueParams(t.TypedDict):
     preemption: PreemptionParams | None
 
 
+Framework = t.Literal[
+    "BatchJob",
+    "RayJob",
+    "RayCluster",
+    "RayService",
+    "JobSet",
+    "MPIJob",
+    "PaddleJob",
+    "PyTorchJob",
+    "TFJob",
+    "TrainJob",
+    "XGBoostJob",
+    "JaxJob",
+    "AppWrapper",
+    "Pod",
+    "Deployment",
+    "StatefulSet",
+    "LeaderWorkerSet",
+    "SparkApplication",
+]
+
+
 class InstanceParams(t.TypedDict):
     """The object Kueue of Red Hat's operator. frameworks: kinds of jobs. namespace: of the operator."""
 
-    frameworks: list[str]
+    frameworks: list[Framework]
     namespace: str
 
 

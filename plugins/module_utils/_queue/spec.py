@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import typing as t
 
+from .options import Framework
+
 _POLICIES: t.Final = {
     "within_queue": ["Never", "LowerPriority", "LowerOrNewerEqualPriority"],
     "reclaim": ["Never", "LowerPriority", "Any"],
@@ -37,11 +39,7 @@ QUEUE: t.Final[dict[str, t.Any]] = {
     },
 }
 # The values of the kind Kueue (kueueoperator/v1/types.go of github.com/openshift/kueue-operator, 2026-08-22).
-_FRAMEWORKS: t.Final = [
-    *("BatchJob", "RayJob", "RayCluster", "RayService", "JobSet", "MPIJob", "PaddleJob", "PyTorchJob"),
-    *("TFJob", "TrainJob", "XGBoostJob", "JaxJob", "AppWrapper", "Pod", "Deployment", "StatefulSet"),
-    *("LeaderWorkerSet", "SparkApplication"),
-]
+_FRAMEWORKS: t.Final = list(t.get_args(Framework))
 INSTANCE: t.Final[dict[str, t.Any]] = {
     "frameworks": {"type": "list", "elements": "str", "choices": _FRAMEWORKS, "default": ["BatchJob"]},
     "namespace": {"type": "str", "default": "openshift-kueue-operator"},

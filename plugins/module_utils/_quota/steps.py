@@ -7,10 +7,10 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from .._core import new_namespace
 from .._core.errors import AcceleratorError, ApiError, ForbiddenError
 from .._core.objects import KubeObject
 from .._core.ownership import PURPOSE, TEAM, owned
+from .._frame import new_namespace
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from . import (

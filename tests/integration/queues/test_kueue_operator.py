@@ -18,7 +18,7 @@ from openshift_sandbox.catalogue import crds
 SCENARIO: t.Final = "queue-operator"
 pytestmark = [
     pytest.mark.story("Kueue comes with its operator, serves a queue, and goes"),
-    pytest.mark.long("few clusters get Kueue from here; unit/queue/test_instance_steps.py holds each step"),
+    pytest.mark.long("few clusters get Kueue from here; the unit tests of _queue hold each step"),
 ]
 VERSION: t.Final = "kueue.x-k8s.io/v1beta2"
 OPERATOR: t.Final = "openshift-kueue-operator"

@@ -99,7 +99,7 @@ def test_absent_takes_everything_of_the_playbook_away_and_nothing_of_others() ->
     world = World()
     world.run(playbooks=["resize_pool", "remove_pool"])
     world.run(state="absent")
-    assert len(world.has(*ALL)) == 12
+    assert len(world.has(*ALL)) == 13
     assert [one for one in world.has(*ALL) if "remove-pool" not in one] == []
     assert "Namespace /home" in world.has("Namespace")
     world.run(state="absent")
@@ -140,7 +140,13 @@ def test_a_subject_that_is_gone_loses_its_rights() -> None:
 def test_namespaces_of_operators_and_teams_are_made_without_our_label() -> None:
     world = World()
     world.run(playbooks=["enable_gpus"], namespaces={"quota": ["team-a"]})
-    made = {"home", "openshift-nfd", "nvidia-gpu-operator", "nvidia-network-operator"}
+    operators = {
+        "openshift-nfd",
+        "nvidia-gpu-operator",
+        "nvidia-network-operator",
+        "openshift-kueue-operator",
+    }
+    made = {"home", *operators}
     made |= {"gpu-spare", "gpu-validation", "team-a"}
     found = {one["metadata"]["name"]: one for one in world.objects("Namespace")}
     assert set(found) == {*HERE, *made}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from unit.quota.builders import CLAIMED, GPU, quota
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import new_namespace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import new_namespace
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota import resource_quota
 
 

@@ -39,7 +39,7 @@ def workload(name: str, of: str = "", **status: t.Any) -> Data:
     return {**made("Workload", VERSION, name, "team-a", labels={}), "status": {**admission, **status}}
 
 
-FINISHED: t.Final = {"conditions": [{"type": "Finished", "status": "True"}]}
+FINISHED: t.Final = [{"type": "Finished", "status": "True"}]
 
 
 def with_kueue(*objects: Data) -> FakeServer:
@@ -52,7 +52,7 @@ def with_kueue(*objects: Data) -> FakeServer:
 
 
 def test_kueue_goes_with_the_queues_of_the_pools() -> None:
-    on = with_kueue(queue("research", "training"), workload("done", **FINISHED))
+    on = with_kueue(queue("research", "training"), workload("done", conditions=FINISHED))
     found = check(on, parts=PARTS)
     assert found["stays"] == []
     assert "the Red Hat build of Kueue (Kueue cluster)" in found["removes"]

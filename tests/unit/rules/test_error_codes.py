@@ -34,7 +34,17 @@ PREFIX = "ansible_collections.accelerators.openshift.plugins"
 PACKAGE = f"{PREFIX}.module_utils._core.codes"
 ERRORS = Path(errors.__file__).resolve()
 CODE = re.compile(rf"(?:{'|'.join(sorted(LAYERS))})-[A-Z0-9-]*[A-Z0-9]|INTERNAL")
-PROGRAMS = {"ansible-doc", "ansible-playbook", "helm", "oc", "openstack", "pip", "podman", "virtctl"}
+PROGRAMS = {
+    "ansible",
+    "ansible-doc",
+    "ansible-playbook",
+    "helm",
+    "oc",
+    "openstack",
+    "pip",
+    "podman",
+    "virtctl",
+}
 # Fields of API objects, and names of environment variables.
 ELSEWHERE = re.compile(r"(spec|metadata)\.[\w.]+|[A-Z0-9_]+")
 NAMED = re.compile(r"`([^`]+)`")

@@ -61,7 +61,7 @@ WITH_ANOTHER_PACKAGE = {
     "_catalogue/kueue": "queue",
     "_catalogue/well_known": "quota",
     "_core/input": "platforms",
-    "_core/new_namespace": "quota",
+    "_frame/new_namespace": "quota",
     "_core/objects": "stack/clusterpolicy",
     "_core/secrets": "kube",
     "_frame/dry_run": "tuning",

@@ -54,6 +54,7 @@ ORDER = (
     "_queue",
     "_workload/benchmarks",
     "_workload",
+    "_workload/proofs",
     "_upgrade/jobs",
     "_upgrade",
     "_repair",
@@ -139,11 +140,11 @@ STEPS = {
     "_upgrade/wave_steps",
     "_upgrade/window_steps",
     "_workload/arrival_steps",
-    "_workload/claim_proof_steps",
-    "_workload/proof_steps",
+    "_workload/proofs/claim_proof_steps",
+    "_workload/proofs/proof_steps",
     "_workload/removal_steps",
     "_workload/run_steps",
-    "_workload/sharing_proof_steps",
+    "_workload/proofs/sharing_proof_steps",
     "_workload/steps",
 }
 CLIENTS = {"kubernetes", "openshift"}

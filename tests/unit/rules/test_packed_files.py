@@ -31,7 +31,7 @@ PACKED: dict[str, tuple[int, int]] = {
     "gpu_removal": (75, 347),
     "gpu_repartition": (87, 431),
     "gpu_sharing": (71, 351),
-    "gpu_sharing_proof": (83, 408),
+    "gpu_sharing_proof": (84, 408),
     "gpu_use": (52, 265),
     "gpu_workload": (81, 385),
     "manifests": (41, 217),

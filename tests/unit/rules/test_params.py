@@ -72,7 +72,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade.op
     GpuDriverUpgradeParams,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import GpuWorkloadParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.sharing_proof import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs.sharing_proof import (
     GpuSharingProofParams,
 )
 

@@ -26,7 +26,6 @@ TESTED_IN_A_SANDBOX = {
     "admission.server": ("programs import admission", "its client is the API server"),
     "api_server.outage": ("api_outage", "it stops a process"),
     "device_plugins.fpga_operator": ("FpgaStack", "the tests of the custom backend watch it"),
-    "gpu_operator.dra_node": ("ResourceSlice", "the scheduler allocates its devices"),
     "gpu_operator.gpu_cluster": ("GPUCluster", "the tests of the DRA backend watch it"),
     "monitoring.server": ("exporter_without_data", "its clients are Prometheus and gpu_use"),
     "nfd.master": ("nfd-master", "it runs a real program"),

@@ -7,15 +7,15 @@ from __future__ import annotations
 import collections
 import typing as t
 
-from .._core.errors import NotReadyError
-from .._core.objects import KubeObject, Snapshot, name, number_of
-from .._core.readiness import Grace, Readiness, pending, ready
-from .._frame.argspec import WaitParams
-from .._nodes import devices
-from .._nodes.node import is_ready
-from . import judge, pods as workload_pods
-from .benchmarks.devices import uuids
-from .pods import GpuWorkloadParams, has_ended, phase
+from ..._core.errors import NotReadyError
+from ..._core.objects import KubeObject, Snapshot, name, number_of
+from ..._core.readiness import Grace, Readiness, pending, ready
+from ..._frame.argspec import WaitParams
+from ..._nodes import devices
+from ..._nodes.node import is_ready
+from .. import judge, pods as workload_pods
+from ..benchmarks.devices import uuids
+from ..pods import GpuWorkloadParams, has_ended, phase
 
 APART, DEVICE, MORE = "WORK-SHARE-APART", "WORK-SHARE-DEVICE", "WORK-SHARE-MORE"
 _REMEDIES: t.Final = {

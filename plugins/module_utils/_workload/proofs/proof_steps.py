@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.objects import KubeObject, name
-from .._kube.client import Api, Query
-from .._kube.kinds import known
-from . import judge, namespace, pods as workload_pods, sharing_proof as proof
-from .pods import Mark
-from .run_steps import POD
+from ..._core.objects import KubeObject, name
+from ..._kube.client import Api, Query
+from ..._kube.kinds import known
+from .. import judge, namespace, pods as workload_pods
+from ..pods import Mark
+from ..run_steps import POD
+from . import sharing_proof as proof
 from .sharing_proof import GpuSharingProofParams, ProofPoolParams, Refused, Stop, Together
 
 NAMESPACE: t.Final = known("Namespace")

@@ -8,9 +8,9 @@ from __future__ import annotations
 import pytest
 from unit.engine import api_on
 from unit.fake_server import FakeServer
-from unit.workload.test_sharing_proof import POOL
+from unit.workload.proofs.test_sharing_proof import POOL
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import proof_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs import proof_steps
 
 
 @pytest.mark.parametrize(("check_mode", "proven", "warnings"), [(False, False, 1), (True, None, 0)])

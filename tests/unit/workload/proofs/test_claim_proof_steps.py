@@ -11,13 +11,13 @@ import pytest
 from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer
 from unit.workload.builders import node
-from unit.workload.test_claim_proof import device, log, slices
-from unit.workload.test_sharing_proof import PARAMS, POOL, refused
+from unit.workload.proofs.test_claim_proof import device, log, slices
+from unit.workload.proofs.test_sharing_proof import PARAMS, POOL, refused
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.sharing_proof_steps import (
-    ensure,
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs import (
+    sharing_proof_steps as steps,
 )
 
 Object = dict[str, t.Any]
@@ -64,7 +64,9 @@ class World:
         self.server.requests.clear()
         api = api_on(self.server, FakeClock(), run=Run("root", "bastion", "", 1, "1"), check_mode=check_mode)
         pools = [{**POOL, "claims": [{"count": 1}], **pool}]
-        (found,) = ensure(api, t.cast(t.Any, {**PARAMS, "hold": 0.0, "grace": 0.0, "pools": pools}))["pools"]
+        (found,) = steps.ensure(api, t.cast(t.Any, {**PARAMS, "hold": 0.0, "grace": 0.0, "pools": pools}))[
+            "pools"
+        ]
         return t.cast(Object, found)
 
     def is_clean(self) -> bool:

@@ -9,12 +9,16 @@ import typing as t
 
 import pytest
 from unit.workload.builders import MARK, node
-from unit.workload.test_sharing_proof import PARAMS, POOL, ready_node
+from unit.workload.proofs.test_sharing_proof import PARAMS, POOL, ready_node
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._sharing.claims import Devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import claim_proof as proof
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.sharing_proof import Stop
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs import (
+    claim_proof as proof,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs.sharing_proof import (
+    Stop,
+)
 
 PART: t.Final = Devices(device_class="mig.nvidia.com", profile="1g.5gb")
 

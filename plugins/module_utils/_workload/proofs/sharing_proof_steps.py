@@ -7,17 +7,18 @@ from __future__ import annotations
 import secrets
 import typing as t
 
-from .._core.errors import ApiError, NotReadyError, WaitTimeoutError
-from .._core.objects import KubeObject, name, number_of
-from .._core.ownership import selector
-from .._kube.client import Api
-from .._kube.kinds import known
-from .._kube.session import Change
-from .._nodes.placeholders import is_placeholder
-from . import claim_proof_steps, fingerprints, obstacles, pods as workload_pods, sharing_proof as proof
-from .pods import GpuWorkloadParams, Mark
+from ..._core.errors import ApiError, NotReadyError, WaitTimeoutError
+from ..._core.objects import KubeObject, name, number_of
+from ..._core.ownership import selector
+from ..._kube.client import Api
+from ..._kube.kinds import known
+from ..._kube.session import Change
+from ..._nodes.placeholders import is_placeholder
+from .. import fingerprints, obstacles, pods as workload_pods
+from ..pods import GpuWorkloadParams, Mark
+from ..run_steps import MAP, POD, clean, look
+from . import claim_proof_steps, sharing_proof as proof
 from .proof_steps import Result, Watch, make_namespace, not_proven, result
-from .run_steps import MAP, POD, clean, look
 from .sharing_proof import GpuSharingProofParams, Place, ProofPoolParams, Refused, Shares, Stop
 
 NODE: t.Final = known("Node")

@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.errors import NotReadyError
-from .._core.objects import KubeObject, name
-from .._core.ownership import MANAGED_BY
-from .._nodes import claims as gpu_claims, dra
-from .._nodes.node import is_ready
-from .._sharing.claims import Devices
-from . import pods as workload_pods, sharing_proof
-from .benchmarks.devices import uuids
-from .pods import GpuWorkloadParams, Mark
+from ..._core.errors import NotReadyError
+from ..._core.objects import KubeObject, name
+from ..._core.ownership import MANAGED_BY
+from ..._nodes import claims as gpu_claims, dra
+from ..._nodes.node import is_ready
+from ..._sharing.claims import Devices
+from .. import pods as workload_pods
+from ..benchmarks.devices import uuids
+from ..pods import GpuWorkloadParams, Mark
+from . import sharing_proof
 from .sharing_proof import GpuSharingProofParams, ProofPoolParams, Stop
 
 DEVICE: t.Final = "WORK-CLAIM-DEVICE"

@@ -12,14 +12,14 @@ import pytest
 from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer
 from unit.workload.builders import node
-from unit.workload.test_sharing_proof import GPU, PARAMS, POOL, refused
+from unit.workload.proofs.test_sharing_proof import GPU, PARAMS, POOL, refused
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import placeholders
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.sharing_proof_steps import (
-    ensure,
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs import (
+    sharing_proof_steps as steps,
 )
 
 Object = dict[str, t.Any]
@@ -82,7 +82,7 @@ class World:
     def prove_by(self, api: Api, **more: t.Any) -> Object:
         """Return the result of the only pool. The clock in memory stands still, so nothing may wait."""
         given = {**PARAMS, "hold": 0.0, "grace": 0.0, **more}
-        (found,) = ensure(api, t.cast(t.Any, given))["pools"]
+        (found,) = steps.ensure(api, t.cast(t.Any, given))["pools"]
         return t.cast(Object, found)
 
 
@@ -179,7 +179,7 @@ def test_pods_without_a_device_in_their_output_prove_nothing() -> None:
 def test_pods_of_a_killed_run_go() -> None:
     world = World()
     api = world.api()
-    ensure(api, t.cast(t.Any, {**PARAMS, "hold": 0.0, "grace": 0.0}))
+    steps.ensure(api, t.cast(t.Any, {**PARAMS, "hold": 0.0, "grace": 0.0}))
     pod = {
         "metadata": {
             "name": "left",

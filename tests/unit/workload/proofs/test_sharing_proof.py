@@ -12,11 +12,11 @@ from unit.engine import FakeClock
 from unit.workload.builders import MARK, node
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import (
-    pods as workload_pods,
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import pods as workload_pods
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs import (
     sharing_proof as proof,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.sharing_proof import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs.sharing_proof import (
     GpuSharingProofParams,
     Place,
     ProofPoolParams,

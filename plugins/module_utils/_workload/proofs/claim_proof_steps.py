@@ -7,18 +7,19 @@ from __future__ import annotations
 import secrets
 import typing as t
 
-from .._core.errors import ApiError
-from .._core.objects import KubeObject, name
-from .._core.ownership import selector
-from .._kube.client import Api
-from .._kube.kinds import known
-from .._kube.session import Change
-from .._sharing.claims import Devices, devices_of
-from . import claim_proof as proof, pods as workload_pods
+from ..._core.errors import ApiError
+from ..._core.objects import KubeObject, name
+from ..._core.ownership import selector
+from ..._kube.client import Api
+from ..._kube.kinds import known
+from ..._kube.session import Change
+from ..._sharing.claims import Devices, devices_of
+from .. import pods as workload_pods
+from ..pods import GpuWorkloadParams, Mark
+from ..run_steps import CLAIM, SLICE, clean, look
+from . import claim_proof as proof
 from .claim_proof import Offer
-from .pods import GpuWorkloadParams, Mark
 from .proof_steps import Result, Watch, make_namespace, not_proven, result
-from .run_steps import CLAIM, SLICE, clean, look
 from .sharing_proof import GpuSharingProofParams, ProofPoolParams, Stop
 
 NODE: t.Final = known("Node")
