@@ -128,7 +128,6 @@ def _absent(api: Api, params: GpuSharingParams, asked: t.Sequence[Shared]) -> Re
 
 
 def _with_claims(params: GpuSharingParams, done: claim_steps.Done) -> Result:
-    """Return the result of a task for pools whose devices pods claim: no device plugin shares them."""
     title = params["config_map"] or config_map.NAME
     return _with(done, _result(params, _Found(title, None), {}, {}, [], [], []))
 
@@ -139,10 +138,7 @@ def _with(done: claim_steps.Done, result: Result) -> Result:
 
 
 def _look(api: Api, params: GpuSharingParams, pools: t.Iterable[Shared]) -> _Found:
-    """Return the ConfigMaps that the option or the ClusterPolicy names, else those of this collection.
-
-    A cluster where nothing is shared, and nothing has to be, costs one request.
-    """
+    """Return the ConfigMaps that the option or the ClusterPolicy names, else ours: none costs one request."""
     asked, namespace = list(pools), params["namespace"]
     is_shared, is_cut = any(one.is_shared for one in asked), any(one.is_cut for one in asked)
     here = {name(one): one for one in api.list(CONFIG_MAP, namespace, keep=_used)}
@@ -271,8 +267,10 @@ def _result(
     ends: list[Result],
 ) -> Result:
     """Return the result. config, mig, mig_manager: for a ClusterPolicy; empty if it needs none of them."""
-    default = found.default if config_map.others(found.live) else profile.WHOLE
-    config = {"name": found.title, **({"default": default} if default else {})} if profiles else {}
+    others = config_map.others(found.live)
+    default = {"default": found.default if others else profile.WHOLE}
+    is_read = profiles or (found.is_named and others)
+    config = {"name": found.title, **(default if default["default"] else {})} if is_read else {}
     mig = found.mig if configs else None
     strategy = mig_steps.strategy(pools) or (mig.strategy if mig else "")
     return {

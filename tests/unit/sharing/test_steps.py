@@ -110,7 +110,8 @@ def test_the_last_profile_beside_those_of_others_goes(act: t.Callable[..., t.Any
     server = Server(policy(name="theirs"), foreign(any="version: v1"), node("n"))
     present(api_on(server), params(("inference", FOUR)))
     state = "absent" if act is absent else "present"
-    act(api_on(server), params(("inference", {}), state=state))
+    found = act(api_on(server), params(("inference", {}), state=state))
+    assert found["config"] == {"name": "theirs"}, "their nodes read it"
     assert (server.data("theirs"), server.label("n")) == ({"any": "version: v1"}, None)
     server.requests.clear()
     act(api_on(server), params(("inference", {}), state=state))
