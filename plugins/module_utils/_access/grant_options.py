@@ -8,7 +8,7 @@ import difflib
 import typing as t
 
 from .._core.errors import InputError
-from .._core.objects import name_fault
+from .._core.syntax import name_fault
 from . import needs
 from .grant import Subject, Wanted
 

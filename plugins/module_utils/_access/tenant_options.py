@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.errors import InputError
-from .._core.objects import name_fault
+from .._core.syntax import name_fault
 from . import grant_options
 from .grant import Subject
 from .tenants import Tenant

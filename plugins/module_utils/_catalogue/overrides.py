@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from .._core.input import Field, Problems, read
-from .._core.objects import value_fault
+from .._core.syntax import value_fault
 from .gpus import GPUS, Gpu
 from .instance_types import BUILT_IN, CLOUDS, FABRICS, Catalogue, InstanceType
 

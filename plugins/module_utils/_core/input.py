@@ -9,7 +9,7 @@ import typing as t
 from dataclasses import dataclass, field
 
 from .errors import InputError
-from .objects import key_fault, value_fault
+from .syntax import key_fault, value_fault
 
 _TRUE: t.Final = ("true", "yes", "on", "1")
 _FALSE: t.Final = ("false", "no", "off", "0")

@@ -8,7 +8,7 @@ import typing as t
 
 from .._core import adoption
 from .._core.errors import InputError
-from .._core.objects import name_fault
+from .._core.syntax import name_fault
 from .._frame.argspec import ArgumentSpec, LockParams, StateParams
 from .._platforms.registry import BY_KEY
 from .._pools.draft import Draft, single

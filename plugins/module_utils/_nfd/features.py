@@ -8,7 +8,8 @@ import typing as t
 
 from .._catalogue.well_known import FEATURE
 from .._core.errors import InputError
-from .._core.objects import KubeObject, key_fault, name_fault, value_fault
+from .._core.objects import KubeObject
+from .._core.syntax import key_fault, name_fault, value_fault
 from .._nodes.labels import labels, text
 from .params import FeatureEntry
 from .rules import Given, full

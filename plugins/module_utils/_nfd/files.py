@@ -10,7 +10,7 @@ import re
 import typing as t
 
 from .._core.errors import InputError
-from .._core.objects import key_fault, value_fault
+from .._core.syntax import key_fault, value_fault
 from .._nodes.labels import text
 
 FOLDER: t.Final = "/etc/kubernetes/node-feature-discovery/features.d"

@@ -67,11 +67,12 @@ def is_shared(node: dict[str, t.Any]) -> bool:
     )
 
 
-def how_to_read_again(node: dict[str, t.Any]) -> str:
-    """Return the command after which the node offers and describes its devices as its profile says now."""
+def reading_again(node: dict[str, t.Any]) -> str:
+    """Return the remedy after which the node offers its devices as its profile says now."""
     apps = "nvidia-device-plugin-daemonset,gpu-feature-discovery"
-    where = f"--field-selector spec.nodeName={node['metadata']['name']}"
-    return f"oc delete pod -n nvidia-gpu-operator -l 'app in ({apps})' {where}"
+    where = f"-l 'app in ({apps})' --field-selector spec.nodeName={node['metadata']['name']}"
+    command = f"oc delete pod -n nvidia-gpu-operator {where}"
+    return f"Run `{command}`: the device plugin reads its profile when it starts."
 
 
 def expected(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> dict[str, int]:

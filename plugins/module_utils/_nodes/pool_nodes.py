@@ -15,7 +15,6 @@ from .labels import labels
 from .node import is_ready
 from .taints import matches
 
-_PLUGIN: t.Final = "nvidia-device-plugin-daemonset"
 # A pool: its name, its node_selector, and the devices that it expects of its nodes.
 Pool = t.Mapping[str, t.Any]
 
@@ -74,13 +73,10 @@ def judge_devices(nodes: t.Iterable[KubeObject], pool: Pool) -> list[Readiness]:
 
 
 def _remedy(node: KubeObject) -> str:
-    where = f"--field-selector spec.nodeName={name(node)}`"
     if labels(node).get(PLUGIN_CONFIG):
-        return (
-            f"Run `oc delete pod -n nvidia-gpu-operator -l app={_PLUGIN} {where}: the device plugin reads "
-            "its profile when it starts, and may have kept an old one. If that does not help, read its log."
-        )
-    return f"Run `oc get pods -A {where}, and read the log of the device plugin."
+        return f"{devices.reading_again(node)} If that does not help, read its log."
+    where = f"--field-selector spec.nodeName={name(node)}"
+    return f"Run `oc get pods -A {where}`, and read the log of the device plugin."
 
 
 def summarize_nodes(nodes: t.Sequence[KubeObject], pools: t.Iterable[Pool]) -> list[dict[str, t.Any]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.input import Field, Problems
-from .._core.objects import key_fault, value_fault
+from .._core.syntax import key_fault, value_fault
 from .platform import Paths, Reports, Wanted, known_fields, refuse_disk, refuse_markets, refuse_zones
 
 KEY: t.Final = "baremetal"

@@ -8,8 +8,8 @@ import typing as t
 
 from .._core.errors import InputError
 from .._core.input import Problems
-from .._core.objects import value_fault
 from .._core.ownership import pool_label
+from .._core.syntax import value_fault
 from .._frame.argspec import LockParams, StateParams
 from .._nodes import taints as node_taints
 

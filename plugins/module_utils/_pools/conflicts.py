@@ -10,7 +10,7 @@ from .._catalogue.well_known import GPU, GPU_PRESENT, INSTANCE_TYPE, NVIDIA, NVI
 from .._core import namespaces
 from .._core.input import Problems
 from .._core.ownership import pool_label
-from .._core.priority_class import RESERVED
+from .._policy.priority_class import RESERVED
 from .._sharing.partitions import strategy
 from .._sharing.pool_rules import refuse_backend
 from .._sharing.schema import CLAIMS

@@ -9,8 +9,9 @@ import re
 import typing as t
 
 from .._core.input import Field, Problems, read_map
-from .._core.objects import KubeObject, name_fault
+from .._core.objects import KubeObject
 from .._core.ownership import MANAGER, owned, pool_label
+from .._core.syntax import name_fault
 from .markets import read_markets
 from .model import KEYS
 

@@ -8,7 +8,7 @@ import typing as t
 
 from .._catalogue.overrides import ENTRY, FACTS
 from .._core.input import Field
-from .._core.objects import key_fault, name_fault, value_fault
+from .._core.syntax import key_fault, name_fault, value_fault
 from .._platforms.registry import BY_KEY
 from .._sharing import schema as sharing
 

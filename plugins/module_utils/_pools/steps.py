@@ -7,7 +7,6 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.overrides import extended
-from .._core import priority_class
 from .._core.errors import AcceleratorError, ForbiddenError, KindNotServedError
 from .._core.objects import KubeObject
 from .._core.ownership import MANAGED_BY, TENANT, selector
@@ -15,6 +14,7 @@ from .._frame.argspec import WaitParams
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._platforms import infrastructure
+from .._policy import priority_class
 from . import account, autoscale, leftovers, machine_pools, plan as pool_plan, tuning
 from .draft import Draft, Place
 from .model import JsonObject

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from .._catalogue.well_known import VENDORS
 from .._core import namespaces
 from .._core.errors import InputError
-from .._core.objects import key_fault, name_fault
+from .._core.syntax import key_fault, name_fault
 from .._frame.argspec import BusyParams, LockParams, StateParams
 from .._pools.model import Pool
 from . import amounts

@@ -8,8 +8,9 @@ import typing as t
 
 from .._core import quantity
 from .._core.errors import AcceleratorError, InputError
-from .._core.objects import KubeObject, name, name_fault, value_fault
+from .._core.objects import KubeObject, name
 from .._core.readiness import Readiness, pending, ready
+from .._core.syntax import name_fault, value_fault
 from . import keys
 from .findings import COUNTS_NOTHING, Finding
 from .resource_quota import COUNT_REMEDY

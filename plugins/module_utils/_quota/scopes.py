@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.errors import InputError
-from .._core.objects import name_fault
+from .._core.syntax import name_fault
 from . import keys
 
 PRIORITY: t.Final = "PriorityClass"

@@ -17,8 +17,9 @@ from .._catalogue.gpus import MEDIA
 from .._catalogue.well_known import GPU, GPU_CLASS, MIG_CLASS, PARTITION
 from .._core import namespaces
 from .._core.input import Field, Problems
-from .._core.objects import KubeObject, name_fault
+from .._core.objects import KubeObject
 from .._core.ownership import pool_label
+from .._core.syntax import name_fault
 from .._nodes import claims as gpu_claims, dra
 from .partitions import Node
 

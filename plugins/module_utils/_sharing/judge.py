@@ -105,7 +105,7 @@ def of_all(verdicts: t.Sequence[Readiness], reason: str, what: str) -> Readiness
 def judge_node(node: KubeObject, pool: Shared) -> Readiness:
     """Return ready if the node offers as many shares as its pool wants, under the right name."""
     where, marks, wanted = f"node {name(node)}", labels(node), shares(node, pool)
-    remedy = f"Run `{devices.how_to_read_again(node)}`: the device plugin reads its profile when it starts."
+    remedy = devices.reading_again(node)
     short = [
         f"{resource} {devices.offered(node, resource)} of {number}"
         for resource, number in wanted.items()

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 
 from .._catalogue.well_known import GPU, INSTANCE_TYPE
 from .._core.input import Problems, read_map
-from .._core.objects import KubeObject, value_fault
+from .._core.objects import KubeObject
 from .._core.ownership import pool_label
+from .._core.syntax import value_fault
 from .._frame.argspec import BusyParams, LockParams, StateParams
 from .._nodes.labels import labels
 from . import claims, mig_name, partitions, profile

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.input import Field, Problems, read_map
-from .._core.objects import name_fault
+from .._core.syntax import name_fault
 from .options import NEVER, PLANNED
 
 # The option as JSON: only keys that the user set, in one form each.

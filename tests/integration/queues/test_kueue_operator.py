@@ -32,7 +32,7 @@ POOL: t.Final = {
         "expected": {"nvidia.com/gpu": 8},
     },
 }
-QUEUE: t.Final = {"name": "research", "pools": [{"name": "training"}], "namespaces": ["it-team"]}
+QUEUE: t.Final = {"name": "research", "pools": [{"name": "training", "gpus": 8}], "namespaces": ["it-team"]}
 FOREIGN: t.Final = {
     "apiVersion": VERSION,
     "kind": "ClusterQueue",
@@ -78,6 +78,14 @@ def test_without_cert_manager_nothing_is_written(cluster: Cluster, playbook: Pla
     audit.flush()
     assert audit.written(since) == []
     crds.load(cluster.client, crds.cert_manager_crds())
+
+
+def test_a_queue_that_cannot_work_is_refused_before_the_operator(playbook: Playbook, audit: Audit) -> None:
+    since = audit.position()
+    run = policy(playbook, "present", gpu_policy_queues=[QUEUE | {"pools": [{"name": "training"}]}])
+    assert run.failure["code"] == "QUEUE-QUOTA"
+    audit.flush()
+    assert audit.written(since) == []
 
 
 def test_check_mode_foresees_kueue_and_its_queue(playbook: Playbook, audit: Audit) -> None:

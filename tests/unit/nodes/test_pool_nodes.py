@@ -16,9 +16,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool
         ({}, "Run `oc get pods -A --field-selector spec.nodeName=a`, and read the log of the device plugin."),
         (
             {"nvidia.com/device-plugin.config": "gpu-infer"},
-            "Run `oc delete pod -n nvidia-gpu-operator -l app=nvidia-device-plugin-daemonset "
-            "--field-selector spec.nodeName=a`: the device plugin reads its profile when it starts, and "
-            "may have kept an old one. If that does not help, read its log.",
+            "Run `oc delete pod -n nvidia-gpu-operator -l 'app in "
+            "(nvidia-device-plugin-daemonset,gpu-feature-discovery)' --field-selector spec.nodeName=a`: the "
+            "device plugin reads its profile when it starts. If that does not help, read its log.",
         ),
     ],
 )

@@ -196,15 +196,10 @@ def _judge_devices(
 
 
 def _remedy(node: KubeObject, log: str) -> str:
-    """Return what helps against another number of devices. log: the command that shows the plugin's log."""
-    logged = (
-        f"Run `{log}` (an Xid error takes a GPU out of service), and check the sharing and MIG settings of "
-        "the pool."
-    )
-    if PLUGIN_CONFIG not in labels(node) and not devices.is_shared(node):
-        return logged
-    again = devices.how_to_read_again(node)
-    return f"Run `{again}`: the device plugin reads its profile when it starts. If the number stays: {logged}"
+    is_read = PLUGIN_CONFIG in labels(node) or devices.is_shared(node)
+    again = f"{devices.reading_again(node)} If the number stays: " if is_read else ""
+    why = "an Xid error takes a GPU out of service"
+    return f"{again}Run `{log}` ({why}), and check the sharing and MIG settings of the pool."
 
 
 def _log_of(component: str, node: KubeObject, snapshot: Snapshot) -> str:

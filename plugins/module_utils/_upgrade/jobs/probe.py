@@ -9,9 +9,10 @@ import hashlib
 import typing as t
 
 from ..._core import conditions
-from ..._core.objects import LONGEST, KubeObject, Snapshot, name
+from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.ownership import MANAGED_BY
 from ..._core.readiness import Readiness, failed, pending, ready
+from ..._core.syntax import LONGEST
 from ..._nodes.taints import merge_tolerations
 from ..._workload.chosen import tolerations_of
 from ..._workload.pods import HOSTNAME, host_of

@@ -6,9 +6,9 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import priority_class
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._policy import priority_class
 
 LIVE: t.Final[list[KubeObject]] = [
     {"metadata": {"name": "high"}, "value": 100, "preemptionPolicy": "PreemptLowerPriority"},

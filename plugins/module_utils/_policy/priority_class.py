@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import typing as t
 
-from . import fields
-from .errors import AcceleratorError
-from .objects import KubeObject
+from .._core import fields
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject
 
 # Names that begin so belong to Kubernetes; the API server refuses others of that kind.
 RESERVED: t.Final = "system-"
