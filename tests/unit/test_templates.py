@@ -43,9 +43,8 @@ def test_a_priority_class_keeps_the_type_of_its_value(value: int | str) -> None:
     tasks = read("roles/gpu_policy/tasks/present.yml")
     (task,) = [task for task in tasks if task["name"] == "present | Create the priority classes"]
     priority = {"name": "gpu-high", "value": value, "description": "it's {urgent}: [1]"}
-    options = templated(
-        task["accelerators.openshift.manifests"], {**task["vars"], "__gpu_policy_priority": priority}
-    )
+    variables = {**read("roles/gpu_policy/vars/main.yml"), "__gpu_policy_priority": priority}
+    options = templated(task["accelerators.openshift.manifests"], variables)
     expected = {
         "apiVersion": "scheduling.k8s.io/v1",
         "kind": "PriorityClass",
