@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import typing as t
 
 import pytest
@@ -26,6 +27,7 @@ RESOURCE: t.Final = "resource.k8s.io/v1"
 EXAMPLE: t.Final[Data] = yaml.safe_load((ROOT / "examples/dra-shared.yml").read_text())
 TEAM: t.Final = "team-a"
 # Annotation of the sandbox: how somebody partitioned the GPUs of a node.
+LAYOUT: t.Final = "sandbox.openshift/mig-layout"
 
 
 def given(**sharing: t.Any) -> Data:
@@ -110,6 +112,38 @@ def test_a_claim_in_use_is_asked_for(playbook: Playbook, audit: Audit, cluster: 
     play(playbook, "enable_gpus", fewer, gpu_on_busy="drain")
     assert sorted(claims(cluster)) == ["second-gpu"]
     assert cluster.client.list("v1", "pods", TEAM) == []
+
+
+def test_the_driver_publishes_partitions_and_a_claim_gets_one(
+    cluster: Cluster, playbook: Playbook, enabled: Run
+) -> None:
+    """Somebody partitions a GPU; the sandbox does not look at its model."""
+    (node, *_more) = cluster.client.list("v1", "nodes", labels="accelerators.openshift/pool=inference")
+    name = node["metadata"]["name"]
+    layout = {"metadata": {"annotations": {LAYOUT: json.dumps([{"1g.5gb": 2}])}}}
+    cluster.client.patch("v1", "nodes", name, None, layout)
+
+    def kinds() -> set[str]:
+        slices = cluster.client.list(RESOURCE, "resourceslices")
+        return {
+            device["attributes"]["type"]["string"]
+            for one in slices
+            if one["spec"].get("nodeName") == name
+            for device in one["spec"].get("devices") or []
+        }
+
+    until(lambda: kinds() == {"mig"}, "the slices have the partitions")
+    part = {"name": "part", "namespace": TEAM, "device_class": "mig.nvidia.com", "profile": "1g.5gb"}
+    pools = [{"name": "parts", "sharing": {"claims": [part]}}]
+    made = playbook.module("gpu_sharing", claims=True, pools=pools)
+    assert made.failed is False
+    cluster.client.create(worker("three", "part"))
+    until(lambda: users(cluster, "part") == ["three"], "the pod has a partition")
+    cluster.client.delete("v1", "pods", "three", TEAM)
+    until(lambda: users(cluster, "part") == [], "the claim is free")
+    playbook.module("gpu_sharing", claims=True, pools=[{"name": "parts"}], state="absent")
+    cluster.client.patch("v1", "nodes", name, None, {"metadata": {"annotations": {LAYOUT: None}}})
+    until(lambda: kinds() == {"gpu"}, "the GPU is whole again")
 
 
 def test_a_removal_leaves_no_claim(cluster: Cluster, playbook: Playbook, enabled: Run) -> None:
