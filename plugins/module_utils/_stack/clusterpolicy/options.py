@@ -40,7 +40,7 @@ _WORDS: t.Final = {"crd": "CRD", "pci": "PCI", "pid": "PID", "uid": "UID", "fs":
 _KEPT: t.Final = ("use_ocp_driver_toolkit",)
 
 
-def read(tree: str, groups: t.Mapping[str, str] = _MORE) -> dict[str, Data]:
+def read(tree: str, groups: t.Mapping[str, str] | None = None) -> dict[str, Data]:
     """Return the options of a tree as an argument spec. Two spaces stand before an option of an option.
 
     A line has a name, a type, and perhaps `required` or a default such as `=63` (JSON). dict: has the options
@@ -51,7 +51,7 @@ def read(tree: str, groups: t.Mapping[str, str] = _MORE) -> dict[str, Data]:
     for line in filter(None, tree.splitlines()):
         name, kind, mark = [*line.split(), "", ""][:3]
         depth = (len(line) - len(line.lstrip())) // 2
-        one = places[depth][name] = _option(name, kind, groups)
+        one = places[depth][name] = _option(name, kind, groups or _MORE)
         if mark:
             one |= {"required": True} if mark == "required" else {"default": json.loads(mark[1:])}
         places[depth + 1 :] = [one.get("options", {})]
