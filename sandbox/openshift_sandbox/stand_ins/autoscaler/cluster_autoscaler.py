@@ -132,17 +132,17 @@ class ClusterAutoscaler(Reconciler):
             datetime.now(UTC),
             seconds((spec.get("scaleUp") or {}).get("newPodScaleUpDelay"), 0.0),
         )
-        waiting = autoscaler_plan.unschedulable(
-            cluster.objects("Pod"), spec.get("podPriorityThreshold", autoscaler_plan.CUTOFF)
+        everything, nodes = cluster.objects("Pod"), cluster.objects("Node")
+        refused = autoscaler_plan.unschedulable(
+            everything, spec.get("podPriorityThreshold", autoscaler_plan.CUTOFF)
         )
+        waiting = autoscaler_plan.homeless(refused, nodes, everything, spec.get("startupTaints") or [])
         pods = [
             pod
             for pod in waiting
             if not patience or age(pod["metadata"]["creationTimestamp"], wall) >= patience
         ]
-        plan = autoscaler_plan.scale_up(
-            pods, groups, cluster.objects("Node"), spec.get("resourceLimits") or {}, self._backoff
-        )
+        plan = autoscaler_plan.scale_up(pods, groups, nodes, spec.get("resourceLimits") or {}, self._backoff)
         for pod, text in plan.refused:
             events.record(cluster, pod, COMPONENT, "NotTriggerScaleUp", text)
             told = cluster.find("ConfigMap", status.NAME, MACHINE_NAMESPACE)

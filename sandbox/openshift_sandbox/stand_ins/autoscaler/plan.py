@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from openshift_sandbox.stand_ins.autoscaler import limits
 from openshift_sandbox.stand_ins.autoscaler.groups import DELETED, Group, ready
 from openshift_sandbox.stand_ins.core.pod_fit import Room, rejections
+from openshift_sandbox.stand_ins.core.quantities import amounts
 
 Object = dict[str, t.Any]
 
@@ -49,6 +50,20 @@ class Plan:
 def unschedulable(pods: t.Sequence[Object], cutoff: int = CUTOFF) -> list[Object]:
     """Return the pods that the scheduler could not place, except those of a low priority."""
     return [pod for pod in pods if _waits(pod) and (pod["spec"].get("priority") or 0) >= cutoff]
+
+
+def homeless(
+    waiting: t.Sequence[Object],
+    nodes: t.Sequence[Object],
+    pods: t.Sequence[Object],
+    startup: t.Collection[str],
+) -> list[Object]:
+    """Return the waiting pods that no ready node has room for.
+
+    The scheduler has not looked yet at the others, for which the real autoscaler grows no group either.
+    """
+    bins = [_rest(node, pods) for node in nodes if ready(node, startup)]
+    return [pod for pod in waiting if not _placed(pod, bins)]
 
 
 def scale_up(
@@ -95,11 +110,7 @@ def unneeded(group: Group, pods: t.Sequence[Object]) -> list[Object]:
 
     Nodes with pods that could move elsewhere stay.
     """
-    busy = {
-        pod["spec"].get("nodeName")
-        for pod in pods
-        if not _belongs_to_node(pod) and pod.get("status", {}).get("phase") not in GONE
-    }
+    busy = {pod["spec"].get("nodeName") for pod in pods if not _belongs_to_node(pod) and _lives(pod)}
     idle = [node for node in group.ready if node["metadata"]["name"] not in busy and not _kept(node)]
     return idle[: max(0, group.target - group.minimum)]
 
@@ -128,6 +139,22 @@ def _beyond_upcoming(pods: t.Sequence[Object], groups: t.Sequence[Group]) -> lis
     """Return the pods for which no node has been ordered yet."""
     bins = [group.template for group in groups if group.template for _node in range(group.upcoming)]
     return [pod for pod in pods if not _placed(pod, bins)]
+
+
+def _rest(node: Object, pods: t.Sequence[Object]) -> Room:
+    room = Room(
+        node["metadata"].get("labels") or {},
+        node["spec"].get("taints") or [],
+        amounts(node["status"].get("allocatable")),
+    )
+    for pod in pods:
+        if pod["spec"].get("nodeName") == node["metadata"]["name"] and _lives(pod):
+            room = room.without(pod)
+    return room
+
+
+def _lives(pod: Object) -> bool:
+    return pod.get("status", {}).get("phase") not in GONE
 
 
 def _placed(pod: Object, bins: list[Room]) -> bool:

@@ -59,6 +59,31 @@ class TestGrowing:
         world.settle(30)
         assert replicas(world) == 1
 
+    def test_no_second_node_while_the_scheduler_has_not_seen_the_first(self) -> None:
+        first = node("gpu-1", gpus=1, labels=ACCELERATOR)
+        world = make(
+            machine_set(replicas=1),
+            machine_autoscaler(),
+            machine("gpu-1", nodeRef={"name": "gpu-1"}),
+            first,
+            pending(),
+        )
+        world.settle(30)
+        assert replicas(world) == 1
+
+    def test_a_second_node_when_a_pod_has_the_first(self) -> None:
+        busy = pending("train-0", nodeName="gpu-1")
+        world = make(
+            machine_set(replicas=1),
+            machine_autoscaler(),
+            machine("gpu-1", nodeRef={"name": "gpu-1"}),
+            node("gpu-1", gpus=1, labels=ACCELERATOR),
+            busy,
+            pending("train-1"),
+        )
+        world.settle(30)
+        assert replicas(world) == 2
+
     def test_without_the_label_node_after_node_is_ordered(self) -> None:
         bare = machine_set(labels={}, replicas=1)
         world = make(
