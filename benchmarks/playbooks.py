@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import collections
 import os
+import statistics
 import sys
 import typing as t
 from dataclasses import replace
@@ -21,6 +23,9 @@ Tasks = list[Data]
 
 HERE: t.Final = Path(__file__).resolve().parent
 CHECKOUT: t.Final = HERE.parent
+EMPTY: t.Final = "empty playbook"
+OURS: t.Final = "enable_gpus.yml, nothing to do"
+FEW_ROUNDS: t.Final = 3
 BIN: t.Final = Path(sys.executable).parent
 KUBECTL: t.Final = CHECKOUT / ".build/bin/control-plane/kubectl"
 
@@ -101,6 +106,38 @@ class Surroundings:
         sample = measure.run(argv, environment, self.directory / "output.log")
         sent = self.cluster.requests(mark) if self.cluster else []
         return replace(sample, requests=len(sent), writes=sum(one.writes for one in sent))
+
+
+class Reruns(t.NamedTuple):
+    """Runs of a playbook that has nothing to do, each beside an empty playbook, and what one of them asks."""
+
+    empty: list[Sample]
+    ours: list[Sample]
+    asked: str
+
+    @property
+    def above(self) -> str:
+        """What the runs take above an empty playbook."""
+        above, base = measure.above(self.ours, self.empty), statistics.median(measure.seconds(self.empty))
+        return (
+            f"{above['processor s']} s of processor and {above['MiB']} MiB above an empty playbook, which "
+            f"takes {base:.1f} s"
+        )
+
+
+def reruns(where: Surroundings, cluster: BenchCluster, rounds: int, *arguments: str) -> Reruns:
+    """Run enable_gpus.yml again, on a cluster that needs no change."""
+    playbook, empty = CHECKOUT / "playbooks/enable_gpus.yml", where.write("empty", [])
+    contenders: dict[str, measure.Contender] = {
+        EMPTY: lambda _turn: where.play(empty),
+        OURS: lambda _turn: where.play(playbook, *arguments),
+    }
+    samples = measure.interleave(contenders, min(rounds, FEW_ROUNDS))
+    mark = cluster.mark()
+    where.play(playbook, *arguments)
+    verbs = collections.Counter(f"{one.verb} {one.resource}" for one in cluster.requests(mark))
+    asked = ", ".join(f"{count} x {what}" for what, count in verbs.most_common())
+    return Reruns(samples[EMPTY], samples[OURS], asked)
 
 
 class _Plain(yaml.SafeDumper):

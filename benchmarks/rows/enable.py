@@ -12,9 +12,9 @@ import typing as t
 import measure
 from measure import Report, Row, Sample, Target
 
-from playbooks import CHECKOUT, Surroundings
+from playbooks import CHECKOUT, EMPTY, Surroundings
 
-BASE: t.Final = "empty playbook"
+BASE: t.Final = EMPTY
 OURS: t.Final = "enable_gpus.yml, nothing to do"
 LIMIT: t.Final = 8.0
 

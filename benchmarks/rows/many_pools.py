@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import collections
 import contextlib
-import statistics
 import typing as t
 from pathlib import Path
 
@@ -17,13 +15,10 @@ import yaml
 from bench_cluster import BenchCluster
 from measure import Report, Row, Sample
 
-from playbooks import CHECKOUT, Surroundings
+from playbooks import CHECKOUT, Reruns, Surroundings, reruns
 
-BASE: t.Final = "empty playbook"
-OURS: t.Final = "enable_gpus.yml, nothing to do"
 POOLS: t.Final = 40
 SMALL: t.Final = 4
-ROUNDS: t.Final = 3
 # A quota is read and proven by one dry run; what the steps ask once for all pools may be this many more.
 OTHERS: t.Final = 60
 LABEL: t.Final = "accelerators.openshift/pool"
@@ -75,35 +70,19 @@ def rows(where: Surroundings, report: Report, rounds: int) -> None:
     file.write_text(yaml.safe_dump({"gpu_pools": pools(count)}))
     arguments = ("-e", f"@{file}")
     first = where.play(playbook, *arguments)
-    empty = where.write("empty", [])
-    contenders: dict[str, measure.Contender] = {
-        BASE: lambda _turn: where.play(empty),
-        OURS: lambda _turn: where.play(playbook, *arguments),
-    }
-    samples = measure.interleave(contenders, min(rounds, ROUNDS))
-    mark = running.mark()
-    where.play(playbook, *arguments)
-    verbs = collections.Counter(f"{one.verb} {one.resource}" for one in running.requests(mark))
-    report.rows += judged(count, first, samples[BASE], samples[OURS], verbs)
+    report.rows += judged(count, first, reruns(where, running, rounds, *arguments))
 
 
-def judged(
-    count: int, first: Sample, base: list[Sample], ours: list[Sample], verbs: collections.Counter[str]
-) -> list[Row]:
+def judged(count: int, first: Sample, found: Reruns) -> list[Row]:
     """Return the rows; only the seconds depend on what else the machine does. first: the run before."""
     text, limit = f"{count} pools and {count} quotas, re-run of enable_gpus.yml", 2 * count + OTHERS
+    ours = found.ours
     writes, requests = ([float(one.writes) for one in ours], [float(one.requests) for one in ours])
     changed = [one for one in ours if "changed=0 " not in one.output]
-    asked = ", ".join(f"{number} x {what}" for what, number in verbs.most_common())
-    above = measure.above(ours, base)
-    note = (
-        f"the first run took {first.seconds:.0f} s; {above['processor s']} s of processor and "
-        f"{above['MiB']} MiB above an empty playbook, which takes "
-        f"{statistics.median(measure.seconds(base)):.1f} s"
-    )
+    note = f"the first run took {first.seconds:.0f} s; {found.above}"
     return [
         _row(f"{text}: writes", "requests", writes, "0, and changed=0", not any(writes) and not changed),
-        _row(f"{text}: requests", "requests", requests, f"<= {limit}", max(requests) <= limit, asked),
+        _row(f"{text}: requests", "requests", requests, f"<= {limit}", max(requests) <= limit, found.asked),
         _row(f"{text}: whole", "s", measure.seconds(ours), "", None, note),
     ]
 

@@ -15,7 +15,7 @@ import objects
 from measure import FASTER, Report, Row, Sample, Samples, Target
 
 from openshift_sandbox.client import Client, Object, resource_path
-from playbooks import Surroundings, ours, peer, peer_list
+from playbooks import EMPTY, Surroundings, ours, peer, peer_list
 
 OURS: t.Final = "ours, 12 tasks"
 OURS_LIST: t.Final = "ours, 1 task"
@@ -23,7 +23,7 @@ PEER: t.Final = "kubernetes.core, 12 tasks"
 PEER_LIST: t.Final = "kubernetes.core, 1 task with a list"
 KUBECTL: t.Final = "kubectl apply --server-side"
 HTTP: t.Final = "bare HTTP, keep-alive"
-BASE: t.Final = "empty playbook"
+BASE: t.Final = EMPTY
 SLUGS: t.Final = {
     BASE: "base",
     OURS: "ours",

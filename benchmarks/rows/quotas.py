@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import collections
 import contextlib
-import statistics
 import threading
 import typing as t
 from pathlib import Path
@@ -19,16 +17,13 @@ import yaml
 from bench_cluster import BenchCluster
 from measure import Report, Row, Sample
 
-from playbooks import CHECKOUT, Surroundings
+from playbooks import CHECKOUT, Reruns, Surroundings, reruns
 
-BASE: t.Final = "empty playbook"
-OURS: t.Final = "enable_gpus.yml, nothing to do"
 NODES: t.Final = 5000
 # The installer has nodes of lower numbers.
 FIRST: t.Final = 500
 SMALL: t.Final = 200
 QUOTAS: t.Final = 40
-ROUNDS: t.Final = 3
 # A quota is read and proven by one dry run; all quotas together may need this many requests more.
 OTHERS: t.Final = 10
 COUNTED_EVERY: t.Final = 0.2
@@ -44,37 +39,18 @@ def rows(where: Surroundings, report: Report, rounds: int) -> None:
     arguments = ("-e", f"@{pools}", "--tags", "gpu_policy")
     with counted(cluster):
         where.play(playbook, *arguments)
-    empty = where.write("empty", [])
-    contenders: dict[str, measure.Contender] = {
-        BASE: lambda _turn: where.play(empty),
-        OURS: lambda _turn: where.play(playbook, *arguments),
-    }
-    samples = measure.interleave(contenders, min(rounds, ROUNDS))
-    mark = cluster.mark()
-    where.play(playbook, *arguments)
-    verbs = collections.Counter(f"{one.verb} {one.resource}" for one in cluster.requests(mark))
-    text = f"{QUOTAS} quotas on {nodes:,} nodes, re-run"
-    report.rows += judged(text, samples[BASE], samples[OURS], verbs)
+    found = reruns(where, cluster, rounds, *arguments)
+    report.rows += judged(f"{QUOTAS} quotas on {nodes:,} nodes, re-run", found)
 
 
-def judged(text: str, base: list[Sample], ours: list[Sample], verbs: collections.Counter[str]) -> list[Row]:
+def judged(text: str, found: Reruns) -> list[Row]:
     """Return the rows; requests and lines do not depend on what else the machine does."""
-    limit = 2 * QUOTAS + OTHERS
+    limit, ours = 2 * QUOTAS + OTHERS, found.ours
     requests, lines = ([float(one.requests) for one in ours], [float(_lines(one)) for one in ours])
-    above = measure.above(ours, base)
-    asked = ", ".join(f"{count} x {what}" for what, count in verbs.most_common())
     return [
-        _row(f"{text}: requests", "requests", requests, f"<= {limit}", max(requests) <= limit, asked),
+        _row(f"{text}: requests", "requests", requests, f"<= {limit}", max(requests) <= limit, found.asked),
         _row(f"{text}: lines printed", "lines", lines, f"<= {limit}", max(lines) <= limit),
-        _row(
-            f"{text}: whole",
-            "s",
-            measure.seconds(ours),
-            "",
-            None,
-            f"{above['MiB']} MiB and {above['processor s']} s of processor above an empty playbook, which "
-            f"takes {statistics.median(measure.seconds(base)):.1f} s",
-        ),
+        _row(f"{text}: whole", "s", measure.seconds(ours), "", None, found.above),
     ]
 
 

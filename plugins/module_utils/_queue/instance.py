@@ -9,7 +9,7 @@ import typing as t
 from .._catalogue import kueue
 from .._core import conditions
 from .._core.errors import AcceleratorError, InputError
-from .._core.objects import KubeObject, Snapshot
+from .._core.objects import KubeObject, Snapshot, at
 from .._core.readiness import Grace, Readiness, pending, ready, worst
 from . import refusals
 from .options import GpuQueueParams
@@ -54,10 +54,8 @@ def read(params: GpuQueueParams) -> Instance | None:
 
 def build(wanted: Instance, theirs: KubeObject | None = None) -> KubeObject:
     """Return the object to apply. theirs: that of others, whose frameworks stay."""
-    held = ((((theirs or {}).get("spec") or {}).get("config") or {}).get("integrations") or {}).get(
-        "frameworks"
-    )
-    frameworks = list(dict.fromkeys((*(held or ()), *wanted.frameworks)))
+    held = at(theirs or {}, "spec.config.integrations.frameworks") or ()
+    frameworks = list(dict.fromkeys((*held, *wanted.frameworks)))
     return {
         "apiVersion": kueue.RED_HATS,
         "kind": kueue.INSTANCE,

@@ -8,7 +8,6 @@ import typing as t
 
 from .._catalogue import kueue
 from .._core.adoption import keeper
-from .._core.errors import KindNotServedError
 from .._core.objects import KubeObject
 from .._core.ownership import owned
 from .._frame.adopt_or_apply import adopt_or_apply
@@ -16,6 +15,7 @@ from .._kube.client import Api, Query
 from .._kube.kinds import Kind, by_name, known
 from . import instance, refusals
 from .instance import Instance
+from .served import optional
 
 # Seconds for which the operator may say that cert-manager is missing, which is served already.
 GRACE: t.Final = 30.0
@@ -31,10 +31,11 @@ class Found(t.NamedTuple):
 
 def look(api: Api, wanted: Instance) -> Found:
     """Return what is there. Raises AcceleratorError before the first write for what is in the way."""
-    kind = _kind(api)
+    kind = optional(api, kueue.RED_HATS, kueue.INSTANCE)
     live = api.get(kind, kueue.CLUSTER) if kind else None
-    if not instance.judge(live, wanted).is_ready:
-        _need_certificates(api)
+    is_ready = instance.judge(live, wanted).is_ready
+    if not is_ready and optional(api, *instance.CERTIFICATES) is None:
+        raise instance.no_cert_manager()
     if live is None:
         others = api.list(known("Deployment"), fields=by_name(instance.CONTROLLER), metadata_only=True)
         places = {str(one["metadata"]["namespace"]) for one in others} - {wanted.namespace}
@@ -43,20 +44,6 @@ def look(api: Api, wanted: Instance) -> Found:
     if kind is None and not api.check_mode:
         raise refusals.no_kueue()
     return Found(wanted, kind, live)
-
-
-def _kind(api: Api) -> Kind | None:
-    try:
-        return api.resolve(kueue.RED_HATS, kueue.INSTANCE)
-    except KindNotServedError:
-        return None
-
-
-def _need_certificates(api: Api) -> None:
-    try:
-        api.resolve(*instance.CERTIFICATES)
-    except KindNotServedError:
-        raise instance.no_cert_manager() from None
 
 
 def keep(api: Api, found: Found, adopt: str) -> dict[str, t.Any]:
@@ -88,7 +75,7 @@ def remove(api: Api, needed_by: t.Callable[[], list[str]]) -> list[str]:
 
     needed_by: returns who needs Kueue. It is asked only if there is something of ours to delete.
     """
-    kind = _kind(api)
+    kind = optional(api, kueue.RED_HATS, kueue.INSTANCE)
     live = api.get(kind, kueue.CLUSTER) if kind else None
     if kind is None or live is None:
         return []
