@@ -21,6 +21,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import kopf
+from kopf._cogs.clients.errors import APIError
+from kopf._cogs.clients.watching import WatchingError
 
 from openshift_sandbox.client import ApiError, Client
 from openshift_sandbox.sandbox import Sandbox
@@ -149,16 +151,25 @@ def serve(directory: Path, reconcilers: Sequence[Reconciler]) -> None:
     worker = threading.Thread(target=scheduler.run, name="reconcile")
     worker.start()
     try:
-        asyncio.run(
-            kopf.operator(
-                registry=_registry(kinds, scheduler), settings=_settings(), clusterwide=True, standalone=True
-            )
-        )
+        asyncio.run(watch(kinds, scheduler))
     except asyncio.CancelledError:
         pass
     finally:
         scheduler.stop()
         worker.join()
+
+
+async def watch(kinds: Sequence[str], scheduler: Scheduler) -> None:
+    """Watch until SIGTERM. kopf ends when somebody deletes the CRD of a watched kind: then begin again."""
+    while True:
+        try:
+            await kopf.operator(
+                registry=_registry(kinds, scheduler), settings=_settings(), clusterwide=True, standalone=True
+            )
+        except (APIError, WatchingError) as error:
+            LOG.warning("the watches begin again: %s", error)
+        else:
+            return
 
 
 def _registry(kinds: Sequence[str], scheduler: Scheduler) -> kopf.OperatorRegistry:

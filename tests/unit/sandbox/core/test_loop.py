@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import typing as t
 
+import kopf
 import pytest
+from kopf._cogs.clients.errors import APIError, APINotFoundError
+from kopf._cogs.clients.watching import WatchingError
 from unit.sandbox.fake_api import World
 
 from openshift_sandbox.stand_ins.core.cluster import Cluster
 from openshift_sandbox.stand_ins.core.conditions import condition, merged
 from openshift_sandbox.stand_ins.core.index import Index
 from openshift_sandbox.stand_ins.core.kinds import TABLE, key_of
-from openshift_sandbox.stand_ins.core.loop import Reconciler, Scheduler
+from openshift_sandbox.stand_ins.core.loop import Reconciler, Scheduler, watch
 from openshift_sandbox.stand_ins.registry import reconcilers
 
 
@@ -134,3 +138,24 @@ def test_every_watched_kind_is_in_the_table() -> None:
     assert {
         key_of(api_version, kind.partition(".")[0]) for kind, (api_version, _plural) in TABLE.items()
     } == set(TABLE)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        WatchingError("unable to decode"),
+        APINotFoundError("not found", status=404, headers={}),
+        APIError("no storage", status=500, headers={}),
+    ],
+)
+def test_the_watches_begin_again_when_a_kind_goes(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    ends: list[Exception | None] = [error, error, None]
+
+    async def operator(**_arguments: t.Any) -> None:
+        if (end := ends.pop(0)) is not None:
+            raise end
+
+    monkeypatch.setattr(kopf, "operator", operator)
+    world = World(Counting())
+    asyncio.run(watch(["Node"], Scheduler(world.cluster, ())))
+    assert ends == []
