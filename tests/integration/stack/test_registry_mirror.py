@@ -113,7 +113,10 @@ def test_packages_come_from_the_mirrored_catalogues(
     )
     assert (off["code"], audit.writes(off)) == ("OLM-CATALOG", [])
     assert "spec.disableAllDefaultSources is true" in off["msg"]
-    assert off["remedy"] == "Set source: cs-redhat-operators, which has package kueue-operator."
+    assert off["remedy"] == (
+        "Set gpu_policy_queue_operator_source: cs-redhat-operators (module option source), which has package "
+        "kueue-operator."
+    )
     none = playbook.module("olm_operator", name="no-such-operator", namespace="it-none")
     assert (none["code"], audit.writes(none)) == ("OLM-NO-PACKAGE", [])
     assert "mirrored catalogue" in none["remedy"]

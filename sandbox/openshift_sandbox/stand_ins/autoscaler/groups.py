@@ -104,9 +104,13 @@ def group(machine_set: Object, view: View) -> Group | None:
         or (target == 0 and not {"cpu", "memory"} <= capacity.keys())
     ):
         return None
-    ids = {one["spec"].get("providerID") for one in own} - {None}
-    registered = [node for node in view.nodes if node["spec"].get("providerID") in ids]
-    up = [node for node in registered if ready(node, view.startup)]
+    by_id = {one["spec"]["providerID"]: one for one in own if one["spec"].get("providerID")}
+    registered = [node for node in view.nodes if node["spec"].get("providerID") in by_id]
+    up = [
+        node
+        for node in registered
+        if ready(node, view.startup) and _has_labels_of(by_id[node["spec"]["providerID"]], node)
+    ]
     model, uid = (
         next((node for node in up if not node["spec"].get("unschedulable") and view.stable(node)), None),
         machine_set["metadata"]["uid"],
@@ -128,6 +132,12 @@ def ready(node: Object, startup: t.Collection[str]) -> bool:
         and not awaited
         and not any(is_startup(one, startup) for one in node["spec"].get("taints") or [])
     )
+
+
+def _has_labels_of(machine: Object, node: Object) -> bool:
+    """Return whether the labels of the Machine have come: a real node has them before it is Ready."""
+    wanted = (machine["spec"].get("metadata") or {}).get("labels") or {}
+    return wanted.items() <= (node["metadata"].get("labels") or {}).items()
 
 
 def gpus(node: Object) -> float:

@@ -59,6 +59,13 @@ class TestGrowing:
         world.settle(30)
         assert replicas(world) == 1
 
+    def test_no_second_node_before_the_labels_of_the_machine_have_come(self) -> None:
+        labelled = machine("gpu-1", nodeRef={"name": "gpu-1"})
+        labelled["spec"]["metadata"] = {"labels": ACCELERATOR}
+        world = make(machine_set(replicas=1), machine_autoscaler(), labelled, node("gpu-1"), pending())
+        world.settle(5)
+        assert replicas(world) == 1
+
     def test_no_second_node_while_the_scheduler_has_not_seen_the_first(self) -> None:
         first = node("gpu-1", gpus=1, labels=ACCELERATOR)
         world = make(
