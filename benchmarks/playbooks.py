@@ -132,7 +132,7 @@ def reruns(where: Surroundings, cluster: BenchCluster, rounds: int, *arguments: 
         EMPTY: lambda _turn: where.play(empty),
         OURS: lambda _turn: where.play(playbook, *arguments),
     }
-    samples = measure.interleave(contenders, min(rounds, FEW_ROUNDS))
+    samples = measure.interleave(contenders, rounds)
     mark = cluster.mark()
     where.play(playbook, *arguments)
     verbs = collections.Counter(f"{one.verb} {one.resource}" for one in cluster.requests(mark))

@@ -15,7 +15,7 @@ import yaml
 from bench_cluster import BenchCluster
 from measure import Report, Row, Sample
 
-from playbooks import CHECKOUT, Reruns, Surroundings, reruns
+from playbooks import CHECKOUT, FEW_ROUNDS, Reruns, Surroundings, reruns
 
 POOLS: t.Final = 40
 SMALL: t.Final = 4
@@ -70,7 +70,7 @@ def rows(where: Surroundings, report: Report, rounds: int) -> None:
     file.write_text(yaml.safe_dump({"gpu_pools": pools(count)}))
     arguments = ("-e", f"@{file}")
     first = where.play(playbook, *arguments)
-    report.rows += judged(count, first, reruns(where, running, rounds, *arguments))
+    report.rows += judged(count, first, reruns(where, running, min(rounds, FEW_ROUNDS), *arguments))
 
 
 def judged(count: int, first: Sample, found: Reruns) -> list[Row]:

@@ -34,9 +34,9 @@ from pathlib import Path
 PACKET: t.Final = 1 << 17
 # Ansible and Python read these when they start. The fact cache differs in each run and is read later.
 EARLY: t.Final = ("ANSIBLE_", "HOME", "LANG", "LC_", "PATH", "PYTHON")
+LATE: t.Final = {"ANSIBLE_CACHE_PLUGIN_CONNECTION"}
 COLLECTION: t.Final = "ansible_collections.accelerators.openshift"
 PLUGINS: t.Final = ("action", "callback", "filter", "lookup", "modules")
-LATE: t.Final = {"ANSIBLE_CACHE_PLUGIN_CONNECTION"}
 PROGRAM: t.Final = """#!{python} -SE
 import os, socket, sys
 with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:

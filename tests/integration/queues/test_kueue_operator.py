@@ -13,6 +13,8 @@ from integration.patience import until
 from integration.playbook import Playbook, Run
 from integration.wire import Audit
 
+from openshift_sandbox.catalogue import crds
+
 SCENARIO: t.Final = "queue-operator"
 pytestmark = [
     pytest.mark.story("Kueue comes with its operator, serves a queue, and goes"),
@@ -138,11 +140,9 @@ def test_a_removal_leaves_nothing(cluster: Cluster, playbook: Playbook, audit: A
 
 
 def test_the_stand_ins_go_on_after_a_kind_that_they_watch_has_gone(cluster: Cluster) -> None:
-    definition = must_get(cluster.client, *CRD)
-    kept = {key: definition[key] for key in ("apiVersion", "kind", "spec")}
     assert cluster.client.delete(*CRD)
     until(lambda: cluster.client.get(*CRD) is None, "cert-manager is gone")
-    cluster.client.create({**kept, "metadata": {"name": CRD[2]}})
+    crds.load(cluster.client, crds.cert_manager_crds())
     machine_set = cluster.client.list(MACHINES, "machinesets", NAMESPACE)[0]
     wanted = machine_set["spec"]["replicas"] + 1
     cluster.client.patch(
