@@ -258,6 +258,9 @@ def connection(kubeconfig: Path) -> tuple[str, ssl.SSLContext, str | None]:
             pair.write(certificate + b"\n" + key)
             pair.flush()
             tls.load_cert_chain(pair.name)
+    tls.set_alpn_protocols(["http/1.1"])
+    # urllib3 would set them for each connection, while another thread's connection reads them.
+    vars(tls)["set_alpn_protocols"] = list
     return cluster["server"].rstrip("/"), tls, user.get("token")
 
 

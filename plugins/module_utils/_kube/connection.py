@@ -139,15 +139,17 @@ def tls_context(configuration: t.Any) -> ssl.SSLContext | None:
     if not str(configuration.host).startswith("https"):
         return None
     context = ssl.create_default_context(cafile=configuration.ssl_ca_cert or None)
-    if hasattr(ssl, "VERIFY_X509_STRICT"):
-        # CAs of older installers lack extensions that a strict check (the default from Python 3.13) needs.
-        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    # CAs of older installers lack extensions that a strict check (the default from Python 3.13) needs.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if not configuration.verify_ssl:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     if configuration.cert_file:
         # A key with a password is an error: there is nobody to type it.
         context.load_cert_chain(configuration.cert_file, configuration.key_file or None, password="")
+    context.set_alpn_protocols(["http/1.1"])
+    # urllib3 would set them for each connection, while another thread's connection reads them.
+    vars(context)["set_alpn_protocols"] = list
     return context
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import pytest
 import urllib3
+from unit.client_hello import check_protocols_stay
 from unit.engine import CONFIG_MAP, FakeClock, api_on
 from unit.fake_server import FakeServer, status
 
@@ -94,3 +95,9 @@ def test_an_expired_certificate_is_the_reason_of_a_401() -> None:
 def test_an_expired_certificate_is_the_reason_of_a_refused_handshake() -> None:
     alert = urllib3.exceptions.SSLError("[SSL: SSLV3_ALERT_CERTIFICATE_EXPIRED] alert certificate expired")
     assert "expired at 2020" in failure([alert], ends=("The client certificate", END)).message
+
+
+def test_no_thread_sets_protocols_that_another_connection_reads() -> None:
+    """Python's ssl module makes a connection without its lock: its hello got parts of freed memory."""
+    found = credentials.connect({"host": "https://api.example:6443", "api_key": "token-of-test"}, {})
+    check_protocols_stay(found.pool.connection_pool_kw["ssl_context"])
