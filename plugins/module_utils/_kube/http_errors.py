@@ -239,7 +239,7 @@ def _conflict(body: t.Any, resource: str, where: str, facts: dict[str, t.Any]) -
     return ConflictError(
         "API-CONFLICT",
         f"{resource} {where}: {', '.join(causes)}",
-        f"Leave these fields to {' and '.join(managers) or 'the other manager'}: remove them from the task; "
-        "or set force_conflicts: true, which the module manifests has.",
+        f"Remove these fields from what {' and '.join(managers) or 'the other manager'} applies, or from the "
+        "task. The module manifests also has force_conflicts.",
         **{**facts, "evidence": causes},
     )

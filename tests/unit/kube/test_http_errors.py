@@ -226,6 +226,6 @@ def test_a_conflict_says_what_to_set_or_to_remove() -> None:
     with pytest.raises(ConflictError) as caught:
         api_on(server).apply(config_map(x="2"))
     assert caught.value.remedy == (
-        "Leave these fields to kubectl: remove them from the task; or set force_conflicts: true, "
-        "which the module manifests has."
+        "Remove these fields from what kubectl applies, or from the task. "
+        "The module manifests also has force_conflicts."
     )
