@@ -16,6 +16,7 @@ from openshift_sandbox.sandbox import Sandbox, SandboxError
 from openshift_sandbox.scenario import Scenario
 
 Data = dict[str, t.Any]
+Connection = tuple[str, str]  # OLM's word for its state, and the time of its last change
 
 FAMILY: t.Final = "olm"
 NAMESPACE: t.Final = "openshift-operator-lifecycle-manager"
@@ -50,42 +51,57 @@ def start(sandbox: Sandbox) -> None:
     package_manifests.publish(client, _packages(sandbox), sandbox.scenario)
 
 
-def wait_ready(sandbox: Sandbox, seconds: float = READY_SECONDS, steady: float = 0.0) -> None:
+def wait_ready(
+    sandbox: Sandbox, seconds: float = READY_SECONDS, left: t.Mapping[str, Connection] | None = None
+) -> None:
     """Wait until OLM has reached every catalogue that a trouble does not stop.
 
-    `steady`: for how many seconds it must stay so, since OLM notices a restarted catalogue late. Raises
-    SandboxError.
+    `left`: connections that must have ended since, by CatalogSource. Raises SandboxError.
     """
     client = sandbox.client("sandbox-olm")
-    now = since = time.monotonic()
-    deadline = now + seconds
+    deadline = time.monotonic() + seconds
+    left = dict(left or {})
     names = [
         name for name, origin in packages.sources(sandbox.scenario).items() if origin in _served(sandbox)
     ]
-    while (unreached := [name for name in names if not _reached(client, name)]) or now - since < steady:
+    while True:
+        now = {name: _connection(client, name) for name in names}
+        left = {name: old for name, old in left.items() if now.get(name) == old}
+        unreached = [name for name, (state, _time) in now.items() if state != "READY" or name in left]
+        if not unreached:
+            return
         sandbox.processes.check()
-        if unreached and now > deadline:
+        if time.monotonic() > deadline:
             raise SandboxError(
                 f"OLM did not reach {', '.join(unreached)} within {seconds:.0f} s: "
                 f"see {sandbox.logs / 'olm-catalog.log'}"
             )
         time.sleep(0.1)
-        now = time.monotonic()
-        since = now if unreached else since
 
 
 def refresh(sandbox: Sandbox) -> None:
-    """Serve the catalogues of the scenario as it is now, after its troubles changed."""
+    """Serve the catalogues of the scenario as it is now, after its troubles changed.
+
+    Returns when OLM has connected to them again: until then it resolves from its cache. Raises SandboxError.
+    """
+    client = sandbox.client("sandbox-olm")
     before = _content(sandbox)
     found = _packages(sandbox)
     bundles.lay_out(sandbox.run, found, sandbox.scenario)
     folders = file_based.write(_folder(sandbox), found, sandbox.scenario)
     after = _content(sandbox)
+    ended = [name for name in folders if before.get(name) != after[name] or name not in _served(sandbox)]
+    left = {
+        name: _connection(client, name)
+        for name, origin in packages.sources(sandbox.scenario).items()
+        if origin in ended
+    }
     for name, folder in folders.items():
-        if before.get(name) != after[name] or name not in _served(sandbox):
+        if name in ended:
             sandbox.processes.stop(_server(name))
         _serve(sandbox, name, folder)
-    package_manifests.publish(sandbox.client("sandbox-olm"), found, sandbox.scenario)
+    package_manifests.publish(client, found, sandbox.scenario)
+    wait_ready(sandbox, left=left)
 
 
 def _start_operators(sandbox: Sandbox) -> None:
@@ -154,10 +170,10 @@ def _objects(sandbox: Sandbox) -> t.Iterator[Data]:
         }
 
 
-def _reached(client: Client, name: str) -> bool:
+def _connection(client: Client, name: str) -> Connection:
     source = client.get(f"{GROUP}/v1alpha1", "catalogsources", name, packages.NAMESPACE) or {}
-    state = source.get("status", {}).get("connectionState", {}).get("lastObservedState")
-    return bool(state == "READY")
+    state = source.get("status", {}).get("connectionState", {})
+    return state.get("lastObservedState", ""), state.get("lastConnect", "")
 
 
 def _served(sandbox: Sandbox) -> list[str]:

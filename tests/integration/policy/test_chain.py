@@ -12,7 +12,7 @@ import yaml
 from cluster import Cluster, own
 from integration.patience import until
 from integration.playbook import ROOT, Playbook, Run
-from integration.troubles.demo import QUICK
+from integration.troubles.demo import PATIENT
 from integration.wire import Audit
 
 pytestmark = [
@@ -35,7 +35,7 @@ def cluster() -> t.Iterator[Cluster]:
 
 
 def play(playbook: Playbook, name: str) -> Run:
-    run = playbook.playbook(name, **{**EXAMPLE, "gpu_pools": POOLS, **QUICK})
+    run = playbook.playbook(name, **{**EXAMPLE, "gpu_pools": POOLS, **PATIENT})
     assert run.rc == 0, run.output[-4000:]
     return run
 

@@ -9,6 +9,7 @@ import typing as t
 
 import pytest
 from cluster import Cluster
+from integration.patience import until
 from integration.playbook import Playbook
 from integration.wire import Audit
 
@@ -168,7 +169,8 @@ def test_only_pods_that_ask_for_the_device_get_the_toleration(playbook: Playbook
     # The taint of a team is for the team to tolerate.
     mig = send(api, "Pod", spec(**{"nvidia.com/mig-1g.5gb": "1"}))
     assert added(mig) == []
-    assert said(send(api, "Deployment", spec(**ONE))) == ""
+    # The API server takes over each of the two policies in its own time.
+    until(lambda: said(send(api, "Deployment", spec(**ONE))) == "", "the new rule for templates")
 
 
 def test_another_file_of_pools_keeps_its_rules(playbook: Playbook, api: Api, cluster: Cluster) -> None:

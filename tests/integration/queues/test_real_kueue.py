@@ -13,7 +13,7 @@ import yaml
 from cluster import Cluster, must_get
 from integration.patience import until
 from integration.playbook import ROOT, Playbook, Run
-from integration.troubles.demo import QUICK
+from integration.troubles.demo import PATIENT
 from integration.wire import Audit
 
 from openshift_sandbox import build, scenario
@@ -39,7 +39,7 @@ Object = dict[str, t.Any]
 
 
 def play(playbook: Playbook, name: str, **more: t.Any) -> Run:
-    return playbook.playbook(name, **{**EXAMPLE, **QUICK, **more})
+    return playbook.playbook(name, **{**EXAMPLE, **PATIENT, **more})
 
 
 def submit(cluster: Cluster, queue: str, name: str, pods: int, gpus: int = 1) -> None:

@@ -9,7 +9,7 @@ import typing as t
 
 from cluster import Cluster, must_get
 from integration.playbook import Playbook, Run
-from integration.troubles.demo import QUICK
+from integration.troubles.demo import PATIENT
 
 Data = dict[str, t.Any]
 POOL: t.Final = "accelerators.openshift/pool"
@@ -24,7 +24,7 @@ def pool(name: str, label: str, gpus: int, sharing: Data | None = None) -> Data:
 
 
 def play(playbook: Playbook, name: str, given: list[Data], **more: t.Any) -> Run:
-    return playbook.playbook(name, gpu_pools=given, **QUICK | more)
+    return playbook.playbook(name, gpu_pools=given, **PATIENT | more)
 
 
 def node(cluster: Cluster, name: str) -> Data:

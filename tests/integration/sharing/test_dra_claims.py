@@ -13,7 +13,7 @@ import yaml
 from cluster import Cluster, must_get
 from integration.patience import until
 from integration.playbook import ROOT, Playbook, Run
-from integration.troubles.demo import QUICK
+from integration.troubles.demo import PATIENT
 from integration.wire import Audit
 
 pytestmark = [
@@ -33,7 +33,7 @@ LAYOUT: t.Final = "sandbox.openshift/mig-layout"
 def given(**sharing: t.Any) -> Data:
     """Return the variables of the example, with another sharing if there is one."""
     pools = [one | ({"sharing": sharing} if sharing else {}) for one in EXAMPLE["gpu_pools"]]
-    return {"gpu_backend": "dra", "gpu_pools": pools, **QUICK}
+    return {"gpu_backend": "dra", "gpu_pools": pools, **PATIENT}
 
 
 def play(playbook: Playbook, name: str, variables: Data, **more: t.Any) -> Run:

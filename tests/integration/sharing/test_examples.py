@@ -14,7 +14,7 @@ from cluster import Cluster, must_get
 from integration.killed import kill
 from integration.patience import until
 from integration.playbook import ROOT, Playbook, Run
-from integration.troubles.demo import QUICK
+from integration.troubles.demo import PATIENT
 from integration.wire import Audit
 
 pytestmark = [
@@ -43,7 +43,7 @@ def pools(example: str, **more: t.Any) -> list[Data]:
 
 
 def play(playbook: Playbook, name: str, given: list[Data], **more: t.Any) -> Run:
-    run = playbook.playbook(name, gpu_pools=given, **QUICK, **more)
+    run = playbook.playbook(name, gpu_pools=given, **PATIENT, **more)
     assert run.rc == 0, run.output[-4000:]
     return run
 

@@ -15,7 +15,6 @@ from integration.playbook import ROOT, Playbook, Run
 
 from openshift_sandbox import faults, scenario
 from openshift_sandbox.client import ApiError
-from openshift_sandbox.programs import olm
 
 Data = dict[str, t.Any]
 POOLS: t.Final[list[Data]] = yaml.safe_load((ROOT / "examples/demo.yml").read_text())["gpu_pools"]
@@ -23,7 +22,6 @@ ENABLE, REMOVE = "enable_gpus", "remove_gpus"
 POOL: t.Final = "accelerators.openshift/pool=demo"
 OPERATORS: t.Final = "operators.coreos.com/v1alpha1"
 # Troubles that restart a catalogue.
-CATALOGUE: t.Final = {"package_missing", "csv_failed", "foreign_csv", "resolution_failed"}
 MACHINE_SETS: t.Final = ("machine.openshift.io/v1beta1", "machinesets", "openshift-machine-api", POOL)
 MACHINES: t.Final = ("machine.openshift.io/v1beta1", "machines", "openshift-machine-api", POOL)
 GPU: t.Final = "nvidia-gpu-operator"
@@ -37,6 +35,8 @@ QUICK: t.Final = {
         for role in ("gpu_node_pool", "node_feature_discovery", "gpu_operator", "gpu_validation")
     },
 }
+# For chains that have to succeed: on a busy machine a healthy start shows a trouble for longer than 3 s.
+PATIENT: t.Final = QUICK | {"gpu_operator_grace": 20}
 COLOUR: t.Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -77,13 +77,11 @@ def trouble(cluster: Cluster, name: str) -> t.Iterator[None]:
     assert scripted, f"scenario {name} has no trouble"
     for one in scripted:
         faults.add(sandbox, one["type"], {key: value for key, value in one.items() if key != "type"})
-    olm.wait_ready(sandbox, steady=2.0 if CATALOGUE & {one["type"] for one in scripted} else 0.0)
     try:
         yield
     finally:
         for one in scripted:
             faults.clear(sandbox, one["type"], {key: value for key, value in one.items() if key != "type"})
-        olm.wait_ready(sandbox)
 
 
 def verdict(run: Run, code: str, layer: str) -> Data:

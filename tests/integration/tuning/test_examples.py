@@ -11,7 +11,7 @@ import pytest
 from cluster import Cluster
 from integration.patience import until
 from integration.playbook import ROOT, Playbook, Run
-from integration.troubles.demo import QUICK
+from integration.troubles.demo import PATIENT
 from integration.wire import Audit
 
 from openshift_sandbox.client import ApiError
@@ -71,7 +71,7 @@ def before(cluster: Cluster) -> dict[str, dict[str, Data]]:
 
 
 def play(playbook: Playbook, name: str, example: str, **more: t.Any) -> Run:
-    run = playbook.playbook(name, f"-e @{ROOT}/examples/{example}.yml", **QUICK, **more)
+    run = playbook.playbook(name, f"-e @{ROOT}/examples/{example}.yml", **PATIENT, **more)
     assert run.rc == 0, run.output[-4000:]
     return run
 
