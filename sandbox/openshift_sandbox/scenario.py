@@ -93,13 +93,14 @@ class LiveScenario:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+        self._file = os.fspath(directory / FILE)
         self._stamp: tuple[int, int] | None = None
         self._scenario = Scenario("")
 
     @property
     def now(self) -> Scenario:
         """The scenario as its file is now."""
-        status = (self._directory / FILE).stat()
+        status = os.stat(self._file)
         stamp = (status.st_mtime_ns, status.st_ino)
         if stamp != self._stamp:
             self._scenario, self._stamp = read(self._directory), stamp

@@ -36,6 +36,9 @@ PACKET: t.Final = 1 << 17
 EARLY: t.Final = ("ANSIBLE_", "HOME", "LANG", "LC_", "PATH", "PYTHON")
 LATE: t.Final = {"ANSIBLE_CACHE_PLUGIN_CONNECTION"}
 COLLECTION: t.Final = "ansible_collections.accelerators.openshift"
+# Ansible asks a thousand times a second whether a task has ended, which took a tenth of the processor time.
+POLL_SECONDS: t.Final = 0.01
+CALLBACKS: t.Final = ("default", "junit", "minimal", "oneline", "tree")
 PLUGINS: t.Final = ("action", "callback", "filter", "lookup", "modules")
 PROGRAM: t.Final = """#!{python} -SE
 import os, socket, sys
@@ -121,9 +124,13 @@ def keep(server: socket.socket, first: Run) -> None:
     import ansible.cli.playbook
     import ansible.executor.playbook_executor
     import ansible.plugins.strategy.linear  # noqa: F401
+    from ansible import constants
 
+    constants.DEFAULT_INTERNAL_POLL_INTERVAL = POLL_SECONDS
     _load_plugins()
     gc.freeze()
+    # A collection would copy the pages that a task's process shares with its play.
+    gc.disable()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         packet, files, _flags, _sender = socket.recv_fds(server, PACKET, 4)
@@ -142,9 +149,11 @@ def _load_plugins() -> None:
     loader.init_plugin_loader()
     # Each run calls that too.
     warnings.filterwarnings("ignore", "AnsibleCollectionFinder has already been configured")
-    # No callbacks: that of ansible-runner reads on import where this run's events go.
     for one in (loader.inventory_loader, loader.vars_loader):
         list(one.all(class_only=True))
+    # Not all of them: that of ansible-runner reads on import where this run's events go.
+    for name in CALLBACKS:
+        loader.callback_loader.get(f"ansible.builtin.{name}", class_only=True)
     with contextlib.suppress(ModuleNotFoundError):
         plugins = importlib.import_module(f"{COLLECTION}.plugins")
         for kind in PLUGINS:

@@ -8,6 +8,7 @@ The real one looks at /sys, and finds many more features.
 
 from __future__ import annotations
 
+import functools
 import typing as t
 from dataclasses import dataclass
 
@@ -182,7 +183,7 @@ def pci_labels(devices: list[Device], config: str) -> dict[str, str]:
 
     A configured value replaces the default.
     """
-    pci = (((yaml.safe_load(config) or {}).get("sources") or {}).get("pci") or {}) if config else {}
+    pci = _pci_source(config)
     classes = [str(one).lower() for one in pci.get("deviceClassWhitelist") or DEFAULT_CLASSES]
     fields = [
         field for field in KNOWN_FIELDS if field in (pci.get("deviceLabelFields") or DEFAULT_FIELDS)
@@ -193,6 +194,11 @@ def pci_labels(devices: list[Device], config: str) -> dict[str, str]:
     return {
         f"pci-{'_'.join(device.attributes[field] for field in fields)}.present": "true" for device in chosen
     }
+
+
+@functools.cache
+def _pci_source(config: str) -> Object:
+    return ((yaml.safe_load(config) or {}).get("sources") or {}).get("pci") or {}
 
 
 def devices_of(node: Object) -> list[Device]:
