@@ -10,10 +10,13 @@ from .._catalogue.well_known import VENDORS
 from .._core.objects import KubeObject
 from .._kube.kinds import known
 from .._kube.session import Query
+from .labels import labels
 from .placeholders import is_placeholder
 
 MIRROR: t.Final = "kubernetes.io/config.mirror"
 DEVICES: t.Final = (*VENDORS, "habana.ai/")
+# On pods of NVIDIA's DRA driver, which do no work.
+_COMPUTE_DOMAIN: t.Final = "resource.nvidia.com/computeDomain"
 # With more nodes than this, one query reads all pods instead of one query for each node.
 FEW: t.Final = 8
 
@@ -36,22 +39,15 @@ def is_terminating(pod: KubeObject) -> bool:
 
 
 def leaving(pods: t.Iterable[KubeObject]) -> list[KubeObject]:
-    """Return the pods that a drain must evict.
-
-    These are all but ended ones, those of DaemonSets, which would come back at once, and the kubelet's static
-    pods.
-    """
-    return [
-        pod
-        for pod in pods
-        if not is_ended(pod) and (controller(pod) or {}).get("kind") != "DaemonSet" and not _is_mirror(pod)
-    ]
+    """Return the pods that a drain must evict: not static ones, nor those of DaemonSets, which come back."""
+    left = [pod for pod in pods if not (is_ended(pod) or _is_of_daemonset(pod))]
+    return [pod for pod in left if MIRROR not in (pod["metadata"].get("annotations") or {})]
 
 
 def uses_devices(pod: KubeObject) -> bool:
     """Return True if the pod has devices, by a resource or by a claim. A placeholder does not need them."""
     spec = pod["spec"]
-    if is_placeholder(pod):
+    if is_placeholder(pod) or (_is_of_daemonset(pod) and _COMPUTE_DOMAIN in labels(pod)):
         return False
     if spec.get("resourceClaims"):
         return True
@@ -69,8 +65,8 @@ def keeps_data(pod: KubeObject) -> bool:
 
 
 def busy(pods: t.Iterable[KubeObject]) -> list[KubeObject]:
-    """Return the pods that use devices and are not terminating."""
-    return [pod for pod in leaving(pods) if uses_devices(pod) and not is_terminating(pod)]
+    """Return the pods that use devices and do not end yet, also those of DaemonSets."""
+    return [pod for pod in pods if uses_devices(pod) and not (is_ended(pod) or is_terminating(pod))]
 
 
 def busy_on(nodes: t.Container[str]) -> t.Callable[[KubeObject], KubeObject | None]:
@@ -101,5 +97,5 @@ def owner(pod: KubeObject) -> str:
     return f"{found['kind']} {found['name']}" if found else ""
 
 
-def _is_mirror(pod: KubeObject) -> bool:
-    return MIRROR in (pod["metadata"].get("annotations") or {})
+def _is_of_daemonset(pod: KubeObject) -> bool:
+    return (controller(pod) or {}).get("kind") == "DaemonSet"

@@ -76,7 +76,10 @@ class Emptied:
 
     def _here(self, snapshot: Snapshot) -> list[KubeObject]:
         seen = [one for key, found in snapshot.items() if not key.startswith(NODES) for one in found]
-        here = leaving(pod for pod in seen if node_of(pod) in self.nodes)
+        pods = [pod for pod in seen if node_of(pod) in self.nodes]
+        here = leaving(pods)
+        if self.rules.on_busy != "drain":
+            here += [pod for pod in busy(pods) if pod not in here]
         if self.first is None:
             self.first = frozenset(pod["metadata"]["uid"] for pod in here)
         return [pod for pod in here if not (is_terminating(pod) and node_of(pod) in self.lost)]
@@ -124,6 +127,10 @@ class Emptied:
                 details=lines,
             )
         remedy = f"Check their finalizers and terminationGracePeriodSeconds, then {_AGAIN_RUN}"
+        if self.rules.on_busy != "drain" and busy(left):
+            remedy = (
+                f"End those with GPUs, or set gpu_on_busy: drain (module option on_busy), then {_AGAIN_RUN}"
+            )
         return pending(
             "Leaving",
             f"the drain waits for {number_of(len(left), 'pod')}: {self._listed(left)}",
@@ -241,8 +248,9 @@ def refusal(pods: t.Iterable[KubeObject], rules: Rules, why: str) -> Accelerator
 
     why: the reason for the drain, the beginning of the message.
     """
-    going = [pod for pod in leaving(pods) if not is_terminating(pod)]
-    working = busy(going)
+    here = list(pods)
+    going = [pod for pod in leaving(here) if not is_terminating(pod)]
+    working = busy(here)
     # Pods that end by themselves are not evicted.
     evicted = [pod for pod in going if rules.on_busy == "drain" or pod not in working]
     found = [

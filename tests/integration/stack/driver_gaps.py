@@ -38,7 +38,17 @@ def driver(version: str) -> Data:
 
 def training(node: str, **more: t.Any) -> Data:
     """Return a ReplicaSet whose pod uses a GPU of a node, and comes back there. more: fields of its pod."""
-    labels = {"app": WORK}
+    made = _work("ReplicaSet", WORK, node, **more)
+    return {**made, "spec": {"replicas": 1, **made["spec"]}}
+
+
+def serving(node: str) -> Data:
+    """Return DaemonSet `serving`, whose pod uses a GPU of a node."""
+    return _work("DaemonSet", "serving", node, tolerations=[{"operator": "Exists"}])
+
+
+def _work(kind: str, name: str, node: str, **more: t.Any) -> Data:
+    labels = {"app": name}
     container = {
         "name": "c",
         "image": "example.com/train",
@@ -47,10 +57,9 @@ def training(node: str, **more: t.Any) -> Data:
     pod = {"nodeSelector": {"kubernetes.io/hostname": node}, "containers": [container], **more}
     return {
         "apiVersion": "apps/v1",
-        "kind": "ReplicaSet",
-        "metadata": {"name": WORK, "namespace": "default"},
+        "kind": kind,
+        "metadata": {"name": name, "namespace": "default"},
         "spec": {
-            "replicas": 1,
             "selector": {"matchLabels": labels},
             "template": {"metadata": {"labels": labels}, "spec": pod},
         },

@@ -14,7 +14,7 @@ import pytest
 from cluster import Cluster, must_get
 from integration.patience import until
 from integration.playbook import Playbook, TaskResult
-from integration.stack.driver_gaps import POLICIES, POOLS, QUICK, TRAINING
+from integration.stack.driver_gaps import POLICIES, POOLS, QUICK, TRAINING, serving
 from integration.wire import Audit
 
 Data = dict[str, t.Any]
@@ -92,6 +92,23 @@ def test_a_toleration_for_another_pool_is_refused_before_the_first_write(
     assert (in_vain["code"], audit.writes(in_vain)) == ("GPU-BUSY", []), in_vain.result
     removed = playbook.module("special_resource", state="absent")
     refused(removed, "GPU-BUSY", pod, audit)
+
+
+def test_work_of_a_daemonset_is_asked_about_too(
+    cluster: Cluster, playbook: Playbook, audit: Audit, pod: Data
+) -> None:
+    cluster.client.create(serving("t4-1"))
+    label = "app=serving"
+    until(lambda: cluster.client.list("v1", "pods", "default", label), "the DaemonSet's pod")
+    made = playbook.module("special_resource", **STACK, tolerations=[TEAM])
+    assert (made["code"], audit.writes(made)) == ("GPU-BUSY", []), made.result
+    (ends,) = made["ends"]
+    assert [(one["node"], one["owner"]) for one in ends["pods"]] == [
+        ("t4-0", "ReplicaSet training"),
+        ("t4-1", "DaemonSet serving"),
+    ]
+    cluster.client.delete("apps/v1", "daemonsets", "serving", "default")
+    until(lambda: not cluster.client.list("v1", "pods", "default", label), "the DaemonSet's pod gone")
 
 
 def test_an_upgrade_with_the_same_driver_and_another_driver_manager_is_refused(

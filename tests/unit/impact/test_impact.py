@@ -41,7 +41,8 @@ def test_only_pods_with_devices_on_these_nodes_end() -> None:
             pod("train", "a", gpus="2", ownerReferences=JOB),
             pod("elsewhere", "b"),
             pod("idle", "a", gpus="0"),
-            pod("operand", "a", **of_set),
+            pod("serve", "a", **of_set),
+            pod("operand", "a", gpus="0", **of_set),
             pod("terminating", "a", deletionTimestamp="2026-11-22T10:00:00Z"),
             ended,
             claim,
@@ -50,6 +51,7 @@ def test_only_pods_with_devices_on_these_nodes_end() -> None:
     )
     assert [(one.pod, one.owner, one.devices) for one in found] == [
         ("claims", "", ("claim gpu",)),
+        ("serve", "DaemonSet ds", ("1 nvidia.com/gpu",)),
         ("train", "Job train", ("2 nvidia.com/gpu",)),
     ]
 

@@ -46,13 +46,20 @@ def test_devices() -> None:
         True,
         True,
     ]
-    operand = pod("plugin", owner="DaemonSet", gpus=1)
-    assert [
-        one["metadata"]["name"]
-        for one in drain.busy(
-            [operand, pod("gpu", gpus=1), pod("ends", gpus=1, **GOING), pod("done", gpus=1, phase="Failed")]
-        )
-    ] == ["gpu"]
+
+
+def test_work_is_what_has_devices_and_does_not_end_by_itself() -> None:
+    domain = pod("domain", owner="DaemonSet", labels={"resource.nvidia.com/computeDomain": "19bc1698"})
+    domain["spec"]["resourceClaims"] = [{"name": "compute-domain-daemon"}]
+    pods = [
+        pod("gpu", gpus=1),
+        pod("serves", owner="DaemonSet", gpus=1),
+        pod("plugin", owner="DaemonSet"),
+        domain,
+        pod("ends", gpus=1, **GOING),
+        pod("done", gpus=1, phase="Failed"),
+    ]
+    assert [one["metadata"]["name"] for one in drain.busy(pods)] == ["gpu", "serves"]
 
 
 # The playbooks refuse the bare names of the module's options.
@@ -69,6 +76,8 @@ VARIABLES: t.Final = {
         ([pod("app")], Rules(), ""),
         ([pod("job", gpus=1)], Rules(), "NODE-BUSY"),
         ([pod("job", gpus=1)], Rules("drain"), ""),
+        ([pod("ds", owner="DaemonSet", gpus=1)], Rules(), "NODE-BUSY"),
+        ([pod("ds", owner="DaemonSet", gpus=1, data=True)], Rules("drain"), ""),
         ([pod("job", owner="", gpus=1, data=True)], Rules("wait"), ""),
         ([pod("job", owner="", gpus=1)], Rules("drain"), "NODE-UNMANAGED"),
         ([pod("job", owner="", gpus=1)], Rules("drain", force=True), ""),

@@ -47,6 +47,17 @@ def test_work_is_waited_for() -> None:
     assert judge({"n1": [pod("job", gpus=1, phase="Succeeded")]}).reason == "Drained"
 
 
+def test_work_of_a_daemonset_is_waited_for_too_and_never_evicted() -> None:
+    serves = {"n1": [pod("serve", owner="DaemonSet", gpus=1), pod("agent", owner="DaemonSet")]}
+    judge = emptied([0.0], Rules("wait"))
+    verdict = judge(serves)
+    assert (verdict.code, judge.due(judge.left(serves))) == ("NODE-DRAIN", [])
+    assert "team/serve on n1" in verdict.message
+    assert "agent" not in verdict.message
+    assert "set gpu_on_busy: drain" in verdict.remedy
+    assert emptied([0.0], Rules("drain"))(serves).reason == "Drained"
+
+
 def test_a_node_that_is_lost_ends_no_pod() -> None:
     seen = {"n1": [pod("app", **GOING)]}
     assert not emptied([0.0])(seen).is_ready

@@ -33,7 +33,7 @@ def test_only_pods_with_devices_on_nodes_that_lose_something_end() -> None:
         pod("serve", "n-2"),
         pod("web", "n-1", gpus=0),
         pod("far", "n-9"),
-        pod("plugin", "n-1", ownerReferences=[DAEMON]),
+        pod("plugin", "n-1", gpus=0, ownerReferences=[DAEMON]),
         pod("validation", "n-1", labels=OURS),
     ]
     assert ends.as_result(ends.ending(pods, LOSSES)) == [
