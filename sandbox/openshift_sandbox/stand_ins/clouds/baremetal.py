@@ -129,10 +129,15 @@ def claim(machine: Object, value: Object) -> Object:
 
 
 def chosen(hosts: list[Object], machine: Object) -> Object | None:
-    """Return the host that the Machine has, else a free host without error that its hostSelector matches."""
+    """Return the host that the Machine has, else a free host without error that its hostSelector matches.
+
+    The one that has been free for longest comes first. The real provider takes any, but cleans a host for
+    minutes before it is free.
+    """
     mine = next((host for host in hosts if is_consumer(machine, host)), None)
     selector = provider_spec(machine).get("hostSelector") or {}
-    return mine or next((host for host in hosts if _available(host) and selects(selector, host)), None)
+    free = [host for host in hosts if _available(host) and selects(selector, host)]
+    return mine or min(free, key=lambda host: host["status"].get("lastUpdated") or "", default=None)
 
 
 def _available(host: Object) -> bool:

@@ -214,6 +214,19 @@ def test_a_deleted_machine_gives_its_host_back() -> None:
     assert not [node for node in world.api.all("Node") if node["metadata"]["name"] == "gpu-0"]
 
 
+def test_a_machine_gets_the_host_that_has_been_free_for_longest() -> None:
+    """A real host is cleaned for minutes, so the replacement of a broken node does not get it again."""
+    world = make()
+    add(world)
+    world.settle(8)
+    world.api.delete(API, "machines", "gpu-a", NAMESPACE)
+    world.settle(8)
+    assert state(world, "gpu-0") == "available"
+    add(world, "gpu-b")
+    world.settle(8)
+    assert host(world, "gpu-1")["spec"]["consumerRef"]["name"] == "gpu-b"
+
+
 def test_a_host_that_is_taken_away_fails_its_machine() -> None:
     world = make()
     add(world)
