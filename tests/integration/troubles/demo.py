@@ -21,7 +21,6 @@ POOLS: t.Final[list[Data]] = yaml.safe_load((ROOT / "examples/demo.yml").read_te
 ENABLE, REMOVE = "enable_gpus", "remove_gpus"
 POOL: t.Final = "accelerators.openshift/pool=demo"
 OPERATORS: t.Final = "operators.coreos.com/v1alpha1"
-# Troubles that restart a catalogue.
 MACHINE_SETS: t.Final = ("machine.openshift.io/v1beta1", "machinesets", "openshift-machine-api", POOL)
 MACHINES: t.Final = ("machine.openshift.io/v1beta1", "machines", "openshift-machine-api", POOL)
 GPU: t.Final = "nvidia-gpu-operator"
