@@ -46,14 +46,3 @@ CONTROL_PLANE: t.Final = "node-role.kubernetes.io/control-plane"
 # The DeviceClasses of NVIDIA's DRA driver: whole GPUs, and partitions of GPUs (MIG).
 GPU_CLASS: t.Final = "gpu.nvidia.com"
 MIG_CLASS: t.Final = "mig.nvidia.com"
-_COUNTED: t.Final = ".deviceclass.resource.k8s.io/devices"
-
-
-def quota_key(name: str = GPU_CLASS) -> str:
-    """Return the key by which a ResourceQuota counts the devices that claims request from the DeviceClass."""
-    return name + _COUNTED
-
-
-def counted_by(key: str) -> str:
-    """Return the DeviceClass whose devices a quota's key counts, or "" if the key counts something else."""
-    return key.removesuffix(_COUNTED) if key.endswith(_COUNTED) else ""

@@ -11,7 +11,7 @@ from .._core.bounded import number_missing
 from .._core.diff import differing
 from .._core.objects import merge, number_of
 from .._core.ownership import MANAGED_BY, has_label
-from .._nodes.node import CORDON_MARK, CORDON_RUN
+from .._nodes import cordons
 from .._pools import leftovers
 from .._pools.model import JsonObject
 from .._pools.report import parts_of, warnings_of
@@ -39,7 +39,7 @@ _ON_THE_WAY: t.Final = frozenset(
         "spec.unschedulable",
         *(
             f"metadata.annotations.{key}"
-            for key in (CORDON_MARK, CORDON_RUN, "machine.openshift.io/delete-machine")
+            for key in (cordons.MARK, cordons.RUN, "machine.openshift.io/delete-machine")
         ),
     )
 )

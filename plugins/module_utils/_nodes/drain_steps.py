@@ -11,7 +11,7 @@ from .._core.objects import KubeObject, Snapshot
 from .._core.readiness import Readiness
 from .._kube.client import Api, Query
 from .._kube.kinds import known
-from . import drain as node_drain, drain_judge, node as node_facts
+from . import cordons, drain as node_drain, drain_judge, node as node_facts
 from .drain_judge import Rules
 from .evictions import evict
 from .taints import UNSCHEDULABLE, taints
@@ -48,7 +48,7 @@ def drain(
     nodes: t.Collection[str],
     rules: Rules,
     why: str,
-    mark: str = node_facts.CORDONED_FOR_POOL,
+    mark: str = cordons.FOR_POOL,
     watched: Watched = NOTHING,
 ) -> None:
     """Cordon the nodes and evict their pods. mark: what the cordon is for.
@@ -67,9 +67,7 @@ def drain(
         raise problem
     lost = frozenset(node for node, one in live.items() if one is None or not node_facts.is_ready(one))
     emptied = {
-        node: cordoned_since(one)
-        for node, one in live.items()
-        if one is not None and node_facts.cordon_mark(one)
+        node: cordoned_since(one) for node, one in live.items() if one is not None and cordons.purpose(one)
     }
     judge = drain_judge.Emptied(frozenset(nodes), rules, api.clock, lost, emptied, fault=watched.fault)
     try:
@@ -83,8 +81,7 @@ def drain(
 
 def uncordon(api: Api, node: str) -> None:
     """Let the scheduler put pods on the node again."""
-    marks = {node_facts.CORDON_MARK: None, node_facts.CORDON_RUN: None}
-    body = {"metadata": {"annotations": marks}, "spec": {"unschedulable": None}}
+    body = {"metadata": {"annotations": cordons.REMOVED}, "spec": {"unschedulable": None}}
     api.merge_patch(known("Node"), node, None, body)
 
 
@@ -118,9 +115,7 @@ def _queries(nodes: t.Collection[str]) -> dict[str, Query]:
 def _cordon(api: Api, node: KubeObject, mark: str) -> bool:
     if node_facts.is_cordoned(node):
         return False
-    marks = {node_facts.CORDON_MARK: mark, node_facts.CORDON_RUN: api.run.id}
-    body = {"metadata": {"annotations": marks}, "spec": {"unschedulable": True}}
-    api.merge_patch(known("Node"), node_facts.name(node), None, body)
+    api.merge_patch(known("Node"), node_facts.name(node), None, cordons.patch(mark, api.run.id))
     return True
 
 

@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes: name, zone, readiness, cordon and update."""
+"""Nodes: name, readiness, cordon and update."""
 
 from __future__ import annotations
 
@@ -10,14 +10,6 @@ from .._core import conditions
 
 Node = t.Mapping[str, t.Any]
 
-# On nodes that this collection has cordoned; the value says why. A later run removes cordons that an earlier
-# one left.
-CORDON_MARK: t.Final = "accelerators.openshift/cordoned"
-# The id of the run that cordoned the node.
-CORDON_RUN: t.Final = "accelerators.openshift/cordoned-by-run"
-CORDONED_FOR_POOL, CORDONED_FOR_ADMIN, CORDONED_FOR_DRIVER = "pool", "admin", "driver"
-CORDONED_FOR_REPAIR: t.Final = "repair"
-CORDONED_FOR_MIG: t.Final = "mig"
 # Annotations by the machine-config daemon.
 _GROUP: t.Final = "machineconfiguration.openshift.io"
 CURRENT: t.Final = f"{_GROUP}/currentConfig"
@@ -44,16 +36,6 @@ def is_ready(node: Node) -> bool:
 def is_cordoned(node: Node) -> bool:
     """Return True if the scheduler puts no new pods on the node."""
     return bool((node.get("spec") or {}).get("unschedulable"))
-
-
-def cordon_mark(node: Node) -> str:
-    """Return what this collection cordoned the node for, or an empty text if it did not."""
-    return str((node["metadata"].get("annotations") or {}).get(CORDON_MARK, ""))
-
-
-def cordon_run(node: Node) -> str:
-    """Return the id of the run that cordoned the node, or an empty text if none is recorded."""
-    return str((node["metadata"].get("annotations") or {}).get(CORDON_RUN, ""))
 
 
 class Update(t.NamedTuple):

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import typing as t
 
-from .._catalogue.well_known import GPU, GPU_PRESENT, INSTANCE_TYPE, NVIDIA, NVIDIA_PCI, quota_key
+from .._catalogue.device_quota import quota_key
+from .._catalogue.well_known import GPU, GPU_PRESENT, INSTANCE_TYPE, NVIDIA, NVIDIA_PCI
 from .._core import namespaces
 from .._core.input import Problems
 from .._core.ownership import pool_label

@@ -7,8 +7,9 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
+from .._catalogue.device_quota import quota_key
 from .._catalogue.instance_types import BUILT_IN, Catalogue
-from .._catalogue.well_known import GPU, INSTANCE_TYPE, NVIDIA_PCI, quota_key
+from .._catalogue.well_known import GPU, INSTANCE_TYPE, NVIDIA_PCI
 from .._core.input import Problems
 from .._nodes import taints
 from .._policy import schema as policy

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue import driver_modules
-from .._catalogue.well_known import counted_by
+from .._catalogue.device_quota import counted_by
 from .._core.input import Problems
 from .._platforms.registry import BY_KEY
 from .._policy import schema as policy

@@ -8,7 +8,8 @@ import difflib
 import re
 import typing as t
 
-from .._catalogue.well_known import GPU, counted_by, quota_key
+from .._catalogue.device_quota import counted_by, quota_key
+from .._catalogue.well_known import GPU
 from .._core import quantity
 from .._core.errors import InputError
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from .._catalogue.well_known import quota_key
+from .._catalogue.device_quota import quota_key
 from .._core import quantity
 from .._core.errors import AcceleratorError, InputError
 from .._core.objects import KubeObject

@@ -8,7 +8,7 @@ import json
 import typing as t
 
 from .._core.objects import KubeObject
-from .._nodes import node as node_facts
+from .._nodes import cordons
 
 KEY: t.Final = "accelerators.openshift/repair"
 
@@ -57,7 +57,7 @@ def boot_of(node: KubeObject) -> str:
 
 def is_cordoned_here(node: KubeObject) -> bool:
     """Return True if a repair cordoned the node."""
-    return node_facts.is_cordoned(node) and node_facts.cordon_mark(node) == node_facts.CORDONED_FOR_REPAIR
+    return cordons.is_for(node, cordons.FOR_REPAIR)
 
 
 def ended(node: KubeObject) -> dict[str, t.Any]:
@@ -65,5 +65,5 @@ def ended(node: KubeObject) -> dict[str, t.Any]:
     notes: dict[str, None] = {KEY: None}
     if not is_cordoned_here(node):
         return {"metadata": {"annotations": notes}}
-    notes |= {node_facts.CORDON_MARK: None, node_facts.CORDON_RUN: None}
+    notes |= cordons.REMOVED
     return {"metadata": {"annotations": notes}, "spec": {"unschedulable": None}}

@@ -15,7 +15,7 @@ from .._core.ownership import POOL
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._machines.steps import health, nodes as node_steps
-from .._nodes import drain_steps, node as node_facts
+from .._nodes import cordons, drain_steps, node as node_facts
 from .._nodes.drain_judge import Rules
 from .._workload import chosen, steps as validation_steps
 from . import (
@@ -114,7 +114,7 @@ def _reboot(api: Api, params: GpuNodeRepairParams, seen: Seen, done: str) -> dic
     drain_steps.check(api, {seen.name}, rules, why)
     pool = (seen.node["metadata"].get("labels") or {}).get(POOL, "")
     with health.paused(api, pool, params["namespace"]) if pool else contextlib.nullcontext():
-        drain_steps.drain(api, {seen.name}, rules, why, node_facts.CORDONED_FOR_REPAIR)
+        drain_steps.drain(api, {seen.name}, rules, why, cordons.FOR_REPAIR)
         record = seen.record
         if way is not None:
             record = _recorded(api, seen)

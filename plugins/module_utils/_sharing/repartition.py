@@ -13,7 +13,7 @@ from .._core.ownership import CANDIDATE
 from .._core.readiness import Readiness, failed, pending, ready
 from .._frame.argspec import LockParams, StateParams
 from .._impact.impact import Question
-from .._nodes import devices, node as node_facts
+from .._nodes import cordons, devices
 from .._nodes.labels import labels
 from . import mig_config, mig_judge, mig_name
 from .judge import HOSTNAME, pool_of
@@ -88,7 +88,7 @@ def noted(node: KubeObject) -> str:
 
 def is_ours(node: KubeObject) -> bool:
     """Return True if a turn cordoned the node."""
-    return node_facts.is_cordoned(node) and node_facts.cordon_mark(node) == node_facts.CORDONED_FOR_MIG
+    return cordons.is_for(node, cordons.FOR_MIG)
 
 
 def turns(nodes: t.Iterable[KubeObject], pools: t.Sequence[Shared]) -> list[Turn]:

@@ -21,7 +21,7 @@ from .._core.ownership import owned, pool_label, selector
 from .._impact import impact
 from .._kube.client import Api, Query
 from .._kube.kinds import known
-from .._nodes import drain, drain_steps, node as node_facts
+from .._nodes import cordons, drain, drain_steps, node as node_facts
 from .._nodes.drain_judge import Rules, refusal
 from . import config_map, judge, mig_config, mig_judge, mig_name, mig_steps, options, repartition, steps
 from .options import Shared
@@ -152,7 +152,7 @@ def _take(work: _Work, turn: Turn) -> None:
     """Give one node its geometry. Roll back and raise NotReadyError if the MIG manager fails."""
     api, params = work.api, work.params
     api.deadline.grow(api.deadline.elapsed() + params["wait_timeout"] + params["node_timeout"])
-    mark = node_facts.CORDONED_FOR_MIG
+    mark = cordons.FOR_MIG
     drain_steps.drain(api, {turn.name}, Rules.of(params), _why(f"node {turn.name}", turn.title), mark)
     if not turn.is_begun:
         _choose(work, turn, turn.target)
@@ -219,7 +219,7 @@ def _end(api: Api, turn: Turn, marks: t.Mapping[str, str | None]) -> None:
     notes: dict[str, None] = {repartition.BEFORE: None}
     body: KubeObject = {"metadata": {"annotations": notes}}
     if repartition.is_ours(live):
-        notes |= {node_facts.CORDON_MARK: None, node_facts.CORDON_RUN: None}
+        notes |= cordons.REMOVED
         body["spec"] = {"unschedulable": None}
     elif not repartition.noted(live):
         return

@@ -8,7 +8,7 @@ import typing as t
 
 from .._catalogue.well_known import DRIVER_UPGRADE
 from .._core.objects import KubeObject, Snapshot, name
-from .._nodes import node as node_facts
+from .._nodes import cordons
 from .._nodes.labels import labels
 from .._stack import operands, upgrade
 from .options import Triple
@@ -85,7 +85,7 @@ class NodeDriver(t.NamedTuple):
     @property
     def is_closed(self) -> bool:
         """Return whether this collection cordoned the node to wait for the end of its pods."""
-        return node_facts.cordon_mark(self.node) == node_facts.CORDONED_FOR_DRIVER
+        return cordons.purpose(self.node) == cordons.FOR_DRIVER
 
     def runs(self, wanted: Triple) -> bool:
         """Return whether the node's driver is the wanted one and works."""
@@ -142,8 +142,7 @@ def release(one: NodeDriver) -> KubeObject:
 
 def close(run: str) -> KubeObject:
     """Return the merge patch that keeps new pods away. run: the id of the run."""
-    marks = {node_facts.CORDON_MARK: node_facts.CORDONED_FOR_DRIVER, node_facts.CORDON_RUN: run}
-    return {"metadata": {"annotations": marks}, "spec": {"unschedulable": True}}
+    return cordons.patch(cordons.FOR_DRIVER, run)
 
 
 def again(one: NodeDriver) -> KubeObject | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from unit.repair.node_in_memory import node
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import cordons
 from ansible_collections.accelerators.openshift.plugins.module_utils._repair import record
 
 
@@ -30,7 +30,7 @@ def test_what_a_person_wrote_there_is_no_record(text: str) -> None:
 def test_only_the_cordon_of_a_repair_is_taken_back(mark: str) -> None:
     found = node()
     found["spec"]["unschedulable"] = True
-    found["metadata"]["annotations"][node_facts.CORDON_MARK] = mark
+    found["metadata"]["annotations"][cordons.MARK] = mark
     body = record.ended(found)
     assert ("spec" in body) is (mark == "repair")
     assert body["metadata"]["annotations"][record.KEY] is None

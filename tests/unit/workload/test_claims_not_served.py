@@ -13,7 +13,7 @@ from unit.fake_server import FakeServer
 from unit.quota.test_steps import params as quota_params
 from unit.workload.builders import params
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import quota_key
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_quota import quota_key
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     KindNotServedError,
     NotReadyError,

@@ -17,7 +17,7 @@ from ..._core.readiness import Readiness, pending, ready, worst
 from ..._frame.argspec import LockParams, WaitParams
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
-from ..._nodes import drain_steps, node as node_facts
+from ..._nodes import cordons, drain_steps, node as node_facts
 from ..._nodes.drain_judge import Rules
 from .. import csr, machine as machine_facts
 from ..machine_set import LOG, replicas_of
@@ -68,7 +68,7 @@ def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
             {name} - {""},
             Rules.of(params),
             f"Node {name} is to be drained",
-            node_facts.CORDONED_FOR_ADMIN,
+            cordons.FOR_ADMIN,
         )
     elif remark := was_replaced(machine, name, params["machine_uid"]):
         api.warn(remark)

@@ -17,7 +17,7 @@ from ..._core.errors import AcceleratorError, NotReadyError
 from ..._core.objects import KubeObject, Snapshot
 from ..._kube.client import Api
 from ..._kube.kinds import known
-from ..._nodes import drain_steps, node as node_facts
+from ..._nodes import cordons, drain_steps
 from ..._nodes.drain_judge import Rules
 from ..._pools.model import Pool
 from .. import drift, machine_set, pool as machine_pool, removal
@@ -243,9 +243,8 @@ def restore(api: Api, snapshot: Snapshot) -> None:
     going = {node_name(one) for one in snapshot["machines"] if phase(one) == "Deleting" or is_given_up(one)}
     for node in snapshot["nodes"]:
         if (
-            node_facts.is_cordoned(node)
-            and node_facts.cordon_mark(node) == node_facts.CORDONED_FOR_POOL
+            cordons.is_for(node, cordons.FOR_POOL)
             and node["metadata"]["name"] not in going
-            and api.guard.is_over(node_facts.cordon_run(node))
+            and api.guard.is_over(cordons.run(node))
         ):
             drain_steps.uncordon(api, node["metadata"]["name"])
