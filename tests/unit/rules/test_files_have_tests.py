@@ -59,7 +59,6 @@ WITH_THEIR_PACKAGE = {
 # Small nouns that the tests of another package run: the first one that needs them.
 WITH_ANOTHER_PACKAGE = {
     "_catalogue/kueue": "queue",
-    "_catalogue/well_known": "quota",
     "_core/input": "platforms",
     "_frame/new_namespace": "quota",
     "_core/objects": "stack/clusterpolicy",
