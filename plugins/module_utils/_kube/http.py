@@ -6,8 +6,9 @@ Until the deadline, and for at most Limits.outage seconds in a row, the client r
 cut-off bodies, 408, 429, 500, 502, 503 and 504. It follows a server's Retry-After up to Limits.longest_pause
 and the deadline. It also repeats a write after a 409 of an optimistic lock inside the server; and once, with
 credentials that it reads again, a request after a 401 or a certificate that is not trusted. It does not
-believe the first 401 and 403 of a server that has just come back. It retries nothing else. A write whose
-status 500 says nothing about the server is tried for Limits.stubborn seconds.
+believe the first 401 and 403 of a server that has just come back, nor a 403 for want of built-in roles. It
+retries nothing else. A write whose status 500 says nothing about the server is tried for Limits.stubborn
+seconds.
 """
 
 from __future__ import annotations

@@ -44,6 +44,8 @@ def describe_transport(exc: BaseException) -> str:
 
 
 _NO_ROLE = "is forbidden: User"
+# Every API server has these roles: one that misses them has not read its roles yet.
+_ROLES_UNREAD = re.compile('"system:(basic-user|discovery|public-info-viewer)" not found')
 _EVICTION = "/eviction"
 _AGAIN = frozenset((408, 429, 500, 502, 503, 504))
 # Answers of status 500 that are about the object, so the next answer will be the same.
@@ -72,6 +74,8 @@ def is_passing(method: str, status: int, body: t.Any, path: str = "") -> bool:
     """
     if status == 409:
         return method != "GET" and any(words in text_of(body) for words in _LOST_RACE)
+    if status == 403:
+        return _ROLES_UNREAD.search(text_of(body)) is not None
     is_refused_eviction = status == 429 and path.endswith(_EVICTION)
     return status in _AGAIN and not _is_about_object(status, body) and not is_refused_eviction
 
