@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import typing as t
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from openshift_sandbox import lifecycle
+from openshift_sandbox import handover, lifecycle
 from openshift_sandbox.client import Client, Object
 from openshift_sandbox.sandbox import Sandbox
 
@@ -21,6 +22,9 @@ ROOT: t.Final = Path(__file__).resolve().parents[1]
 # Each test process has its own sandbox. Its name has the pid: parallel runs do not share a sandbox, and a
 # later run finds and removes the sandbox of a killed one.
 FOLDER: t.Final = ROOT / ".sandbox-tests"
+_NUMBERS: t.Final = itertools.count(1)
+# Control planes without a cluster, which wait for the next test file.
+_FREE: t.Final[list[Sandbox]] = []
 
 
 @dataclass(frozen=True)
@@ -52,19 +56,42 @@ def must_get(
 
 @contextlib.contextmanager
 def running(scenario: str = "") -> t.Iterator[Cluster]:
-    """Yield the cluster of this test process, or a sandbox of `scenario`; remove the sandbox at the end."""
+    """Yield the cluster of this test process, or a sandbox of `scenario`.
+
+    The next one that asks for a sandbox gets the control plane of this one: `end` removes it.
+    """
     if os.environ.get("KUBECONFIG"):
         kubeconfig = Path(os.environ["KUBECONFIG"])
         yield Cluster(kubeconfig, Client(kubeconfig, "integration-tests"), None)
         return
+    sandbox = _FREE.pop() if _FREE else _new()
+    try:
+        lifecycle.up(sandbox, scenario or "aws")
+        yield Cluster(sandbox.kubeconfig, Client(sandbox.kubeconfig, "integration-tests"), sandbox)
+    finally:
+        _release(sandbox)
+
+
+def end() -> None:
+    """Remove the sandboxes that nobody uses any more."""
+    while _FREE:
+        lifecycle.down(_FREE.pop())
+
+
+def _new() -> Sandbox:
+    """Return a sandbox that does not exist yet; remove those of killed test processes."""
     for left_behind in FOLDER.glob("*"):
         if not Path("/proc", left_behind.name.partition("-")[0]).exists():
             lifecycle.down(Sandbox(left_behind))
-    sandbox = Sandbox(FOLDER / f"{os.getpid()}{scenario and '-'}{scenario}")
-    try:
-        lifecycle.up(sandbox, scenario or "aws", fresh=True)
-        yield Cluster(sandbox.kubeconfig, Client(sandbox.kubeconfig, "integration-tests"), sandbox)
-    finally:
+    return Sandbox(FOLDER / f"{os.getpid()}-{next(_NUMBERS)}")
+
+
+def _release(sandbox: Sandbox) -> None:
+    """Clear a sandbox for its next user; remove it if its control plane is not as it was made."""
+    if handover.can_clear(sandbox):
+        handover.clear(sandbox)
+        _FREE.append(sandbox)
+    else:
         lifecycle.down(sandbox)
 
 

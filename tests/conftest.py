@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import collections
 import os
+import sys
 import typing as t
 
 import pytest
@@ -53,6 +54,8 @@ def pytest_deselected(items: t.Sequence[pytest.Item]) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    if used := sys.modules.get("cluster"):
+        used.end()
     output: dict[str, t.Any] | None = getattr(session.config, "workeroutput", None)
     if output is not None:
         output[HANDED] = session.config.stash[LEFT]

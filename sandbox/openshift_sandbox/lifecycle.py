@@ -17,7 +17,7 @@ import typing as t
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from openshift_sandbox import build, scenario
+from openshift_sandbox import build, handover, scenario
 from openshift_sandbox.catalogue import crds
 from openshift_sandbox.processes import ProcessDied
 from openshift_sandbox.programs import (
@@ -128,7 +128,22 @@ def _bring_up(sandbox: Sandbox, started: float) -> None:
 
 
 def _fill(sandbox: Sandbox, started: float) -> None:
-    client = sandbox.client("cluster-bootstrap")
+    client, wanted, blank = sandbox.client("cluster-bootstrap"), _crds(sandbox), handover.Blank(sandbox)
+    if sandbox.state.get("made_with"):
+        missing = blank.drop_crds(wanted)
+    else:
+        blank.remember()
+        missing = wanted
+    crds.load(client, missing)
+    blank.remember_crds(wanted)
+    say(f"{len(wanted)} CRDs established", started)
+    installer.seed(client, sandbox.scenario)
+    sandbox.state.set(seeded=True)
+    say("the objects of the scenario's cluster exist", started)
+
+
+def _crds(sandbox: Sandbox) -> list[crds.Crd]:
+    """Return the CRDs of the scenario's cluster."""
     cluster = sandbox.scenario.cluster
     wanted = crds.platform_crds(cluster.get("absent_groups", []), cluster.get("feature_set", ""))
     if cluster.get("upstream_nfd"):
@@ -141,11 +156,7 @@ def _fill(sandbox: Sandbox, started: float) -> None:
         wanted += crds.kueue_crds()
     if cluster.get("cert_manager"):
         wanted += crds.cert_manager_crds()
-    crds.load(client, wanted)
-    say(f"{len(wanted)} CRDs established", started)
-    installer.seed(client, sandbox.scenario)
-    sandbox.state.set(seeded=True)
-    say("the objects of the scenario's cluster exist", started)
+    return wanted
 
 
 def start_stand_ins(sandbox: Sandbox) -> None:

@@ -148,15 +148,17 @@ class Processes:
         if child and child.alive:
             _signal(child, number)
 
-    def kill_all(self) -> int:
+    def kill_all(self, but: t.Collection[str] = ()) -> int:
         """End every process of this sandbox, recorded or not; return how many were ended.
 
-        Raises TimeoutError when a process survives SIGKILL.
+        but: names of children that stay. Raises TimeoutError when a process survives SIGKILL.
         """
         ended = 0
         deadline = time.monotonic() + KILL_SECONDS
+        stay = {child.pid for child in self.all() if child.name in but}
         while True:
-            children = {child.pid: child for child in [*self.all(), *self._marked()] if child.alive}
+            found = {child.pid: child for child in [*self.all(), *self._marked()] if child.alive}
+            children = {pid: child for pid, child in found.items() if pid not in stay}
             if not children:
                 return ended
             if time.monotonic() > deadline:

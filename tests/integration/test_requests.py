@@ -9,20 +9,18 @@ The numbers are exact: one request too many fails a test.
 from __future__ import annotations
 
 import collections
-import os
 import typing as t
 
 import pytest
-from cluster import FOLDER, ROOT, Cluster
+from cluster import ROOT, Cluster, own
 from integration.playbook import Playbook, Run, TaskResult
 from integration.wire import Audit
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds
-from openshift_sandbox import audit as requests, lifecycle
+from openshift_sandbox import audit as requests
 from openshift_sandbox.client import Client
-from openshift_sandbox.sandbox import Sandbox
 
 Data = dict[str, t.Any]
 
@@ -228,18 +226,13 @@ def test_a_tuning_again_asks_no_more(playbook: Playbook, audit: Audit, cluster: 
 
 
 @pytest.fixture(scope="module")
-def chain(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[tuple[Playbook, Audit]]:
+def chain(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[tuple[Playbook, Audit]]:
     """Yield a sandbox of its own, so that other tests do not see the operators that this chain installs."""
-    cluster.needs_sandbox()
-    sandbox = Sandbox(FOLDER / f"{os.getpid()}-chain")
-    try:
-        lifecycle.up(sandbox, "aws", fresh=True)
+    with own("aws") as cluster:
         yield (
-            Playbook(tmp_path_factory.mktemp("chain"), sandbox.kubeconfig),
-            Audit(sandbox.audit_log, Client(sandbox.kubeconfig, "integration-tests")),
+            Playbook(tmp_path_factory.mktemp("chain"), cluster.kubeconfig),
+            Audit(cluster.needs_sandbox().audit_log, cluster.client),
         )
-    finally:
-        lifecycle.down(sandbox)
 
 
 def test_the_whole_chain_again_writes_nothing_and_asks_no_more(chain: tuple[Playbook, Audit]) -> None:

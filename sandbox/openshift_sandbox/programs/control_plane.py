@@ -38,6 +38,8 @@ IDLE_CONTROLLERS = (
 )
 READS = ["get", "list", "watch"]
 READY_SECONDS = 60.0
+# The API server counts what it wrote, and begins another file at this size: never.
+AUDIT_LOG_MEGABYTES = 1024 * 1024
 
 AUDIT_POLICY = {
     "apiVersion": "audit.k8s.io/v1",
@@ -140,9 +142,11 @@ def start_apiserver(sandbox: Sandbox) -> None:
         "audit-policy-file": sandbox.run / "audit-policy.yml",
         "audit-log-path": sandbox.audit_log,
         "audit-log-mode": "blocking",
-        "audit-log-maxsize": 1024,
+        "audit-log-maxsize": AUDIT_LOG_MEGABYTES,
         "profiling": "false",
     }
+    # The API server appends to a log that is there, so that the log may be emptied below it.
+    sandbox.audit_log.touch()
     sandbox.processes.start("kube-apiserver", [sandbox.binary(FAMILY, "kube-apiserver"), *_flags(options)])
 
 

@@ -32,6 +32,6 @@ def stage(
         world = World(cluster, demo, Audit(sandbox.audit_log, cluster.client), **request.module.WORLD)
         enabled = world.enable()
         assert enabled.rc == 0, enabled.output[-3000:]
-        snapshot = Snapshot(sandbox, folder)
+        snapshot = Snapshot(sandbox)
         file, is_recorded = request.module, bool(request.config.getoption("--record"))
         yield Stage(world, snapshot, file.SITUATIONS, file.UNDO, file.IS_RESET, is_recorded)

@@ -176,9 +176,15 @@ def test_a_job_borrows_what_the_other_team_does_not_use(cluster: Cluster) -> Non
     assert {"key": "nvidia.com/gpu", "operator": "Equal", "value": "present", "effect": "NoSchedule"} in (
         running[0]["spec"]["tolerations"]
     )
-    (usage,) = must_get(cluster.client, VERSION, "clusterqueues", "products")["status"]["flavorsUsage"]
-    (gpus,) = [one for one in usage["resources"] if one["name"] == GPU]
-    assert (gpus["total"], gpus["borrowed"]) == ("6", "4")
+
+    def used() -> tuple[str, str]:
+        """Return the GPUs that the queue uses, and those that it borrowed."""
+        (usage,) = must_get(cluster.client, VERSION, "clusterqueues", "products")["status"]["flavorsUsage"]
+        (gpus,) = [one for one in usage["resources"] if one["name"] == GPU]
+        return gpus["total"], gpus["borrowed"]
+
+    # Kueue writes the usage a moment after the pods are there.
+    until(lambda: used() == ("6", "4"), "the queue uses six GPUs and borrowed four")
 
 
 def test_nothing_is_lent_above_the_limit(cluster: Cluster) -> None:

@@ -10,23 +10,20 @@ import time
 import typing as t
 
 import pytest
+from cluster import own
 from integration.patience import until
 from integration.sandbox.machine_sets import API, MACHINES, Data, copied, machines, worker
 
-from openshift_sandbox import audit, faults, lifecycle
+from openshift_sandbox import audit, faults
 from openshift_sandbox.client import Client
 from openshift_sandbox.sandbox import Sandbox
 from openshift_sandbox.stand_ins.core.loop import USER_AGENT
 
 
 @pytest.fixture(scope="module")
-def sandbox(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Sandbox]:
-    made = Sandbox(tmp_path_factory.mktemp(request.path.stem) / "sandbox")
-    try:
-        lifecycle.up(made, request.module.SCENARIO)
-        yield made
-    finally:
-        lifecycle.down(made)
+def sandbox(request: pytest.FixtureRequest) -> t.Iterator[Sandbox]:
+    with own(request.module.SCENARIO) as cluster:
+        yield cluster.needs_sandbox()
 
 
 @pytest.fixture(scope="module")

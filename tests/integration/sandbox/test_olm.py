@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from cluster import own
 from integration.patience import until
 from integration.sandbox.subscriptions import V1ALPHA1, Operator
 
-from openshift_sandbox import faults, lifecycle
+from openshift_sandbox import faults
 from openshift_sandbox.client import Client, resource_path
 from openshift_sandbox.sandbox import Sandbox
 
@@ -40,12 +41,8 @@ OLM = {"olm", "olm-catalog", "opm-redhat-operators", "opm-certified-operators"}
 def sandbox_of(folder: Path, troubles: list[Data]) -> t.Iterator[Sandbox]:
     scenario = folder / "olm.yml"
     scenario.write_text(yaml.safe_dump({"extends": "aws", "troubles": troubles}))
-    sandbox = Sandbox(folder / "sandbox")
-    try:
-        lifecycle.up(sandbox, str(scenario))
-        yield sandbox
-    finally:
-        lifecycle.down(sandbox)
+    with own(str(scenario)) as cluster:
+        yield cluster.needs_sandbox()
 
 
 @pytest.fixture(scope="module")

@@ -5,17 +5,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
 import pytest
-from cluster import must_get
+from cluster import must_get, own
 from integration.patience import until
 from integration.sandbox.machine_sets import API, MACHINES, PREFIX, Data, copied, in_phase, machines, worker
 
-from openshift_sandbox import lifecycle
 from openshift_sandbox.client import ApiError, Client
 from openshift_sandbox.hardware import instance_types
-from openshift_sandbox.sandbox import Sandbox
 
 pytestmark = pytest.mark.long(
     "the sandbox itself: every other test uses its parts, these test them one by one"
@@ -23,18 +22,9 @@ pytestmark = pytest.mark.long(
 
 
 @pytest.fixture
-def started(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[t.Callable[[str], Client]]:
-    sandboxes: list[Sandbox] = []
-
-    def start(scenario: str) -> Client:
-        sandbox = Sandbox(tmp_path_factory.mktemp(scenario) / "sandbox")
-        sandboxes.append(sandbox)
-        lifecycle.up(sandbox, scenario)
-        return sandbox.client("test")
-
-    yield start
-    for sandbox in sandboxes:
-        lifecycle.down(sandbox)
+def started() -> t.Iterator[t.Callable[[str], Client]]:
+    with contextlib.ExitStack() as clusters:
+        yield lambda scenario: clusters.enter_context(own(scenario)).client
 
 
 def gpu_set(client: Client, changes: dict[str, t.Any]) -> str:

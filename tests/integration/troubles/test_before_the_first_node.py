@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cluster import Cluster
+from cluster import Cluster, own
 from integration.troubles.demo import (
     GPU,
     MACHINE_SETS,
@@ -24,10 +24,6 @@ from integration.troubles.demo import (
     verdict,
 )
 from integration.wire import Audit
-
-from openshift_sandbox import lifecycle
-from openshift_sandbox.client import Client
-from openshift_sandbox.sandbox import Sandbox
 
 WRONG = [
     (pool(replica=2), "POOL-UNKNOWN-KEY", ["gpu_pools[0].replica"], "replicas"),
@@ -180,21 +176,11 @@ def test_a_csv_that_fails(cluster: Cluster, demo: Demo, audit: Audit) -> None:
     ids=["no-machine-api", "no-worker-machine-set"],
 )
 def test_a_cluster_that_makes_no_machines(
-    cluster: Cluster, tmp_path: Path, name: str, code: str, text: str, remedy: str
+    tmp_path: Path, name: str, code: str, text: str, remedy: str
 ) -> None:
-    cluster.needs_sandbox()
-    sandbox = Sandbox(tmp_path / "sandbox")
-    try:
-        lifecycle.up(sandbox, name, fresh=True)
-        run = Demo(tmp_path, sandbox.kubeconfig).enable()
+    with own(name) as cluster:
+        run = Demo(tmp_path, cluster.kubeconfig).enable()
         found = verdict(run, code, "machine")
         assert text in found["message"]
         assert remedy in found["remedy"]
-        assert (
-            Audit(sandbox.directory / "audit.log", Client(sandbox.kubeconfig, "integration-tests")).writes(
-                *run.tasks
-            )
-            == []
-        )
-    finally:
-        lifecycle.down(sandbox)
+        assert Audit(cluster.needs_sandbox().audit_log, cluster.client).writes(*run.tasks) == []
