@@ -3,7 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Read what etcd holds, and replace it, through etcd's JSON gateway.
 
-A running API server notices each change, as if another API server had written it.
+A running API server notices each change, as if another API server had written it. So each change needs a
+revision of its own, as an API server gives it: a watch that ends goes on after the last revision that it has
+seen, and would miss the other changes of that revision.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import base64
 import json
 import typing as t
+from concurrent.futures import ThreadPoolExecutor
 
 import urllib3
 
@@ -19,9 +22,7 @@ Operation = dict[str, t.Any]
 
 PREFIX: t.Final = b"/registry/"
 PAGE: t.Final = 500
-# etcd takes 128 operations and 1.5 MiB in one transaction.
-BATCH_OPERATIONS: t.Final = 100
-BATCH_BYTES: t.Final = 512 * 1024
+THREADS: t.Final = 4
 # These go first: a webhook or a policy without its server would refuse what comes next.
 FIRST: t.Final = b"/registry/admissionregistration.k8s.io/"
 
@@ -35,7 +36,8 @@ class Etcd:
 
     def __init__(self, port: int) -> None:
         self._url = f"http://127.0.0.1:{port}/v3/kv"
-        self._pool = urllib3.PoolManager(retries=False, timeout=urllib3.Timeout(connect=3.0, read=30.0))
+        timeout = urllib3.Timeout(connect=3.0, read=30.0)
+        self._pool = urllib3.PoolManager(maxsize=THREADS, retries=False, timeout=timeout)
 
     def read(self) -> Content:
         """Return all keys of the API server with their values. Raises EtcdError."""
@@ -53,16 +55,10 @@ class Etcd:
         """Write and delete keys until etcd holds what is wanted and nothing else. Raises EtcdError."""
         now = self.read()
         gone = sorted(now.keys() - wanted.keys(), key=lambda key: (not key.startswith(FIRST), key))
-        operations: list[tuple[int, Operation]] = [
-            (len(key), {"request_delete_range": {"key": _text(key)}}) for key in gone
-        ]
-        operations += [
-            (len(value), {"request_put": {"key": _text(key), "value": _text(value)}})
-            for key, value in wanted.items()
-            if now.get(key) != value
-        ]
-        for batch in _batches(operations):
-            self._post("txn", {"success": batch})
+        new = [(key, value) for key, value in wanted.items() if now.get(key) != value]
+        with ThreadPoolExecutor(THREADS) as threads:
+            list(threads.map(lambda key: self._post("deleterange", {"key": _text(key)}), gone))
+            list(threads.map(lambda one: self._post("put", _pair(*one)), new))
 
     def _post(self, what: str, body: Operation) -> Operation:
         try:
@@ -75,18 +71,8 @@ class Etcd:
         return found
 
 
-def _batches(operations: t.Iterable[tuple[int, Operation]]) -> t.Iterator[list[Operation]]:
-    """Yield the operations in lists that fit into one transaction each. They come with their bytes."""
-    batch: list[Operation] = []
-    size = 0
-    for length, operation in operations:
-        if batch and (len(batch) == BATCH_OPERATIONS or size + length > BATCH_BYTES):
-            yield batch
-            batch, size = [], 0
-        batch.append(operation)
-        size += length
-    if batch:
-        yield batch
+def _pair(key: bytes, value: bytes) -> Operation:
+    return {"key": _text(key), "value": _text(value)}
 
 
 def _text(value: bytes) -> str:

@@ -4,8 +4,8 @@
 """Use the control plane of a sandbox again: for another scenario, or for an earlier state of its cluster.
 
 etcd, the API server, the controller manager and the scheduler keep running, and etcd's content is replaced
-below them. Most of the time of a start is theirs. All other processes start again, since they remember the
-old cluster.
+below them. Most of the time of a start is theirs. The other processes start again, since they remember the
+old cluster, or the scenario.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from openshift_sandbox.sandbox import Sandbox, SandboxError
 
 # These know nothing of a cluster that they do not read from the API server; the order is that of their start.
 KEPT: t.Final = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
+# Servers that know the scenario, but no object.
+SERVERS: t.Final = ("oauth", "machine-webhook")
 # They write by themselves, so they pause while the content is replaced.
 WRITERS: t.Final = ("kube-controller-manager", "kube-scheduler")
 CRDS: t.Final = b"/registry/apiextensions.k8s.io/customresourcedefinitions/"
@@ -97,15 +99,16 @@ def etcd(sandbox: Sandbox) -> Etcd:
     return Etcd(sandbox.port("etcd"))
 
 
-def put(sandbox: Sandbox, content: Content) -> None:
-    """End all processes but the control plane's, and give etcd this content.
+def put(sandbox: Sandbox, content: Content, but: t.Collection[str] = ()) -> None:
+    """End all processes but the control plane's and these, and give etcd this content.
 
     `lifecycle.up` starts the processes again. Raises EtcdError.
     """
-    sandbox.processes.kill_all(but=KEPT)
+    stay = {*KEPT, *but}
+    sandbox.processes.kill_all(stay)
     with sandbox.state.change() as state:
         state["ready"] = False
-        state["processes"] = {name: one for name, one in state["processes"].items() if name in KEPT}
+        state["processes"] = {name: one for name, one in state["processes"].items() if name in stay}
     try:
         for name in WRITERS:
             sandbox.processes.signal(name, signal.SIGSTOP)

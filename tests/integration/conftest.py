@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 from cluster import Cluster
-from integration import warm_ansible
 from integration.playbook import Playbook
 from integration.twelve_steps import Walks
+from integration.warm import server
 from integration.wire import Audit
 
 
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the path of a program that replaces ansible-playbook and starts faster."""
-    return warm_ansible.start(tmp_path_factory.mktemp("warm"))
+    return server.start(tmp_path_factory.mktemp("warm"))
 
 
 @pytest.fixture(scope="module")

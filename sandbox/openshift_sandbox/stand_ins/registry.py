@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 
 ORDER: t.Final = (
     "core",

@@ -12,7 +12,8 @@ from openshift_sandbox.client import ApiError
 from openshift_sandbox.scenario import Scenario
 from openshift_sandbox.stand_ins.core.cluster import Cluster
 from openshift_sandbox.stand_ins.core.kinds import TABLE, key_of
-from openshift_sandbox.stand_ins.core.loop import Reconciler, Scheduler
+from openshift_sandbox.stand_ins.core.loop import Scheduler
+from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 
 Object = dict[str, t.Any]
 Place = tuple[str, str, str]

@@ -118,7 +118,7 @@ def test_a_control_plane_that_is_not_complete_is_told(
 def test_a_control_plane_that_was_replaced_is_not_used_again(
     sandbox: Sandbox, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    me = {"pid": 1, "started": identity(1), "log": "", "argv": [], "nested": False}
+    me: Data = {"pid": 1, "started": identity(1), "log": "", "argv": [], "nested": False}
     assert not handover.can_clear(sandbox), "nothing runs yet"
     sandbox.state.set(processes=dict.fromkeys(handover.KEPT, me))
     loaded(sandbox, memory)

@@ -14,7 +14,7 @@ import time
 import typing as t
 
 from openshift_sandbox.sandbox import Sandbox
-from openshift_sandbox.stand_ins.core.loop import Cluster, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Reconciler
 
 SERVER: t.Final = "kube-apiserver"
 

@@ -24,8 +24,8 @@ from openshift_sandbox.stand_ins.autoscaler.groups import DELETED, Group, View, 
 from openshift_sandbox.stand_ins.core import events
 from openshift_sandbox.stand_ins.core.conditions import timestamp
 from openshift_sandbox.stand_ins.core.durations import age, seconds
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.pod_fit import Room
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.machine_api.machine_sets import DELETE_FIRST
 
 NAME: t.Final = "default"

@@ -20,7 +20,7 @@ from openshift_sandbox.stand_ins.autoscaler.groups import (
     UPSTREAM,
 )
 from openshift_sandbox.stand_ins.core import events
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 
 COMPONENT: t.Final = "machine_autoscaler_controller"
 FINALIZER: t.Final = "machinetarget.autoscaling.openshift.io"

@@ -9,7 +9,7 @@ import typing as t
 
 from openshift_sandbox.stand_ins.autoscaler.cluster_autoscaler import ClusterAutoscaler, ClusterAutoscalers
 from openshift_sandbox.stand_ins.autoscaler.machine_autoscalers import MachineAutoscalers
-from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 
 RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (
     MachineAutoscalers,

@@ -29,7 +29,7 @@ from openshift_sandbox.stand_ins.clouds.cloud import (
     shortage,
     where,
 )
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 
 SUBNETS: t.Final = {
     zone: ipaddress.IPv4Network(f"10.0.{64 * place}.0/18") for place, zone in enumerate("abcd")

@@ -12,7 +12,7 @@ import typing as t
 
 from openshift_sandbox.stand_ins.core.boots import restart
 from openshift_sandbox.stand_ins.core.conditions import timestamp
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
 
 AUTOSCALE: t.Final = "metal3.io/autoscale-to-hosts"

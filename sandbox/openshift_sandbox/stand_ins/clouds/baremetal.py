@@ -24,7 +24,7 @@ from openshift_sandbox.stand_ins.clouds.cloud import (
     provider_spec,
     shortage,
 )
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 
 HOST: t.Final = "metal3.io/BareMetalHost"
 NONE_LEFT: t.Final = "No available BareMetalHost found"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from openshift_sandbox.hardware.instance_types import InstanceType
 from openshift_sandbox.stand_ins.core.conditions import condition
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 
 INVALID: t.Final = "InvalidConfiguration"
 RESERVED_HOSTS: t.Final = 16

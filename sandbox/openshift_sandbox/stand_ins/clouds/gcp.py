@@ -32,7 +32,7 @@ from openshift_sandbox.stand_ins.clouds.cloud import (
     shortage,
     where,
 )
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 
 SUBNET: t.Final = ipaddress.IPv4Network("10.0.128.0/17")
 PROVISIONING: t.Final = "PROVISIONING"

@@ -29,7 +29,7 @@ from openshift_sandbox.stand_ins.clouds.cloud import (
     shortage,
     where,
 )
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 
 SUBNET: t.Final = ipaddress.IPv4Network("10.243.0.0/16")
 BROKEN: t.Final = "failed"

@@ -8,6 +8,6 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.stand_ins.clouds.bare_metal_hosts import BareMetalHosts
-from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 
 RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (BareMetalHosts,)

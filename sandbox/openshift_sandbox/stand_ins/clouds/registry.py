@@ -12,7 +12,7 @@ from openshift_sandbox.stand_ins.clouds.aws import Aws
 from openshift_sandbox.stand_ins.clouds.azure import Azure
 from openshift_sandbox.stand_ins.clouds.cloud import Cloud
 from openshift_sandbox.stand_ins.clouds.gcp import Gcp
-from openshift_sandbox.stand_ins.core.loop import Cluster
+from openshift_sandbox.stand_ins.core.reconciler import Cluster
 
 CLOUDS: t.Final[dict[str, Cloud]] = {
     "AWS": Aws(),

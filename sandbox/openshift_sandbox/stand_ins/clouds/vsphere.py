@@ -29,7 +29,7 @@ from openshift_sandbox.stand_ins.clouds.cloud import (
     shortage,
 )
 from openshift_sandbox.stand_ins.core.conditions import condition
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 
 SUBNET: t.Final = ipaddress.IPv4Network("10.0.128.0/17")
 DEVICES: t.Final = re.compile(r"-(\d+x[A-Z]+\d+[A-Z]*(?:-\w+)?)$")

@@ -15,7 +15,7 @@ import typing as t
 from openshift_sandbox.client import Client
 from openshift_sandbox.programs.foreign_webhooks import IMAGE_PULLS, wanted
 from openshift_sandbox.scenario import Scenario
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.webhooks import MUTATING, Patch, Webhooks, rule, webhook
 
 PATH: t.Final = "/image-pulls"

@@ -10,7 +10,7 @@ script; the pod is there afterwards, and ends at once because the boot id is ano
 from __future__ import annotations
 
 from openshift_sandbox.stand_ins.core.boots import restart
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
 
 COMMAND = "systemctl reboot"

@@ -9,6 +9,6 @@ import typing as t
 
 from openshift_sandbox.stand_ins.container_runtime.pulls import ImagePulls
 from openshift_sandbox.stand_ins.container_runtime.reboots import Reboots
-from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 
 RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (ImagePulls, Reboots)

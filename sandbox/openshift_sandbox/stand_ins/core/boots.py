@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 
 from openshift_sandbox.stand_ins.core import drain
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 
 
 def boot_id(digest: str) -> str:

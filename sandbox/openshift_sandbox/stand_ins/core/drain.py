@@ -15,7 +15,7 @@ import typing as t
 from openshift_sandbox.client import ApiError
 from openshift_sandbox.stand_ins.core import events
 from openshift_sandbox.stand_ins.core.conditions import condition
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 
 EXCLUDED: t.Final = "machine.openshift.io/exclude-node-draining"
 COMPONENT: t.Final = "machine-drain-controller"

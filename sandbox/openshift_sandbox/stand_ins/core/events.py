@@ -11,7 +11,7 @@ import weakref
 
 from openshift_sandbox.client import ApiError
 from openshift_sandbox.stand_ins.core.conditions import timestamp
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 
 _WRITTEN: t.Final[weakref.WeakKeyDictionary[Cluster, set[str]]] = weakref.WeakKeyDictionary()
 

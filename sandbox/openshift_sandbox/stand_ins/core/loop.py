@@ -8,7 +8,6 @@ Only `on.event` of kopf is used: its other handlers would leave annotations and 
 
 from __future__ import annotations
 
-import abc
 import asyncio
 import functools
 import itertools
@@ -30,32 +29,15 @@ from openshift_sandbox.scenario import LiveScenario
 from openshift_sandbox.stand_ins.core.cluster import Cluster
 from openshift_sandbox.stand_ins.core.index import Object
 from openshift_sandbox.stand_ins.core.kinds import TABLE, split
-
-__all__ = ["Cluster", "Object", "Reconciler", "Scheduler", "serve"]
+from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 
 LOG = logging.getLogger("stand-ins")
 USER_AGENT: t.Final = "openshift-stand-ins"
 CRD: t.Final = "CustomResourceDefinition"
 COALESCE: t.Final = 0.05
 TICK: t.Final = 0.5
-RESYNC: t.Final = 15.0
-
-
-class Reconciler(abc.ABC):
-    """One stand-in. It moves the cluster towards what the real component would make of it."""
-
-    kinds: t.ClassVar[tuple[str, ...]] = ()
-
-    @abc.abstractmethod
-    def reconcile(self, cluster: Cluster, now: float) -> None:
-        """Do what is due now, and return at once.
-
-        The loop calls this after every change and at least twice a second. Never sleep: use `cluster.due`.
-        """
-
-    def stop(self) -> None:
-        """End what this stand-in started outside of the API."""
-        LOG.debug("%s stops", type(self).__name__)
+# Every 15 s the lists were most of what an idle API server was asked.
+RESYNC: t.Final = 60.0
 
 
 class Scheduler:

@@ -12,7 +12,7 @@ import typing as t
 from datetime import UTC, datetime
 from pathlib import Path
 
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 
 FOLDER: t.Final = "pod-logs"
 API: t.Final = "kwok.x-k8s.io/v1alpha1"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 
 LABELS: t.Final = {
     "pool": "accelerators.openshift/pool",

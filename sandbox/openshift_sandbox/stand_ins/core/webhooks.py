@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from openshift_sandbox.programs import admission
 from openshift_sandbox.sandbox import Sandbox
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 
 KIND: t.Final = "ValidatingWebhookConfiguration"
 MUTATING: t.Final = "MutatingWebhookConfiguration"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.stand_ins.core.conditions import condition, merged
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.gpu_operator.readiness import daemon_set_ready
 
 NAME: t.Final = "fpga-operator"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 from openshift_sandbox.stand_ins.device_plugins.any_vendor import DevicePlugins
 from openshift_sandbox.stand_ins.device_plugins.fpga_operator import FpgaOperator
 

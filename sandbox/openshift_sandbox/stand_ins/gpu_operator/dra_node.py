@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.hardware.gpus import Gpu
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD
 from openshift_sandbox.stand_ins.gpu_operator.gpu_cluster import DRIVER, EXPORTER, PLUGIN, VALIDATOR
 from openshift_sandbox.stand_ins.gpu_operator.node import lost_gpus

@@ -18,7 +18,7 @@ from __future__ import annotations
 import time
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node, place
 from openshift_sandbox.stand_ins.gpu_operator.driver_owners import OWNER, SKIP, UPGRADE as STATE, labels
 from openshift_sandbox.stand_ins.gpu_operator.labels import PRESENT

@@ -12,7 +12,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.hardware import instance_types
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import app_of, is_driver, node_of, runs
 from openshift_sandbox.stand_ins.gpu_operator.operands import DRIVER_VERSION
 from openshift_sandbox.stand_ins.gpu_operator.rules import versions

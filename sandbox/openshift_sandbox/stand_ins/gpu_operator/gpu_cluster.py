@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Cluster, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Reconciler
 from openshift_sandbox.stand_ins.gpu_operator import daemon_sets, labels as gpu_labels, readiness
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import APPLIED, HOLD
 from openshift_sandbox.stand_ins.gpu_operator.operands import DEPLOY, Object

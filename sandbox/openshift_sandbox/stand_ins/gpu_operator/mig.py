@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.hardware.instance_types import Gpu, InstanceType
 from openshift_sandbox.stand_ins.core import boots, events
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import CRASH, VALIDATOR, app_of, node_of
 from openshift_sandbox.stand_ins.gpu_operator.operands import DEPLOY

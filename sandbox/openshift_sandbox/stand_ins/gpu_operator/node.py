@@ -13,7 +13,7 @@ import typing as t
 
 from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.stand_ins.core.boots import has_restarted
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import app_of, node_of, ready_on, runs
 from openshift_sandbox.stand_ins.gpu_operator.sharing import config, geometry, process

@@ -15,7 +15,7 @@ import hashlib
 import typing as t
 
 from openshift_sandbox.client import ApiError
-from openshift_sandbox.stand_ins.core.loop import Cluster, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Reconciler
 from openshift_sandbox.stand_ins.gpu_operator import assets, daemon_sets, driver_owners, readiness
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import ImageError
 from openshift_sandbox.stand_ins.gpu_operator.driver_owners import OWNER, labels

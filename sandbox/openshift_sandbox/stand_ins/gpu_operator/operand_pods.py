@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Cluster, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node, place
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD, KERNEL, OSTREE
 from openshift_sandbox.stand_ins.gpu_operator.operands import DRIVER_COMPONENT, OPERANDS, Object

@@ -11,7 +11,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.client import ApiError
-from openshift_sandbox.stand_ins.core.loop import Cluster, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
 from openshift_sandbox.stand_ins.gpu_operator import (
     assets,

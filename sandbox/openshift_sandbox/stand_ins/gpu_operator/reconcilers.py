@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 from openshift_sandbox.stand_ins.gpu_operator.dra_node import DraNode
 from openshift_sandbox.stand_ins.gpu_operator.driver_upgrade import DriverUpgrade
 from openshift_sandbox.stand_ins.gpu_operator.feature_discovery import GpuFeatureDiscovery

@@ -14,8 +14,8 @@ import typing as t
 
 from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.hardware.gpus import Gpu
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.pod_logs import PodLogs
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import place
 from openshift_sandbox.stand_ins.gpu_operator import output as gpu_output
 from openshift_sandbox.stand_ins.gpu_operator.feature_discovery import CUDA, driver_version

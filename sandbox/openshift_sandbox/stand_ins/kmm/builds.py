@@ -12,8 +12,8 @@ from __future__ import annotations
 import base64
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Cluster
 from openshift_sandbox.stand_ins.core.pod_logs import PodLogs
+from openshift_sandbox.stand_ins.core.reconciler import Cluster
 from openshift_sandbox.stand_ins.kmm import modules
 from openshift_sandbox.stand_ins.kmm.modules import Object
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Cluster
+from openshift_sandbox.stand_ins.core.reconciler import Cluster
 from openshift_sandbox.stand_ins.kmm import builds, modules
 from openshift_sandbox.stand_ins.kmm.modules import Object
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.stand_ins.core.conditions import timestamp
-from openshift_sandbox.stand_ins.core.loop import Cluster, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Reconciler
 from openshift_sandbox.stand_ins.kmm import modules
 from openshift_sandbox.stand_ins.kmm.modules import OPERATOR, Object
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 from openshift_sandbox.stand_ins.kmm.dra import KmmDra
 from openshift_sandbox.stand_ins.kmm.operator import KmmOperator
 from openshift_sandbox.stand_ins.kmm.preflight import KmmPreflight

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Cluster, Reconciler
 from openshift_sandbox.stand_ins.core.pod_logs import PodLogs
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
 from openshift_sandbox.stand_ins.kmm import modules
 from openshift_sandbox.stand_ins.kmm.images import REGISTRY

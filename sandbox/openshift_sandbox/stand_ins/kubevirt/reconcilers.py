@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 from openshift_sandbox.stand_ins.kubevirt.virtual_machines import VirtualMachines
 
 RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (VirtualMachines,)

@@ -18,7 +18,7 @@ from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.programs.foreign_webhooks import LAUNCHERS, wanted
 from openshift_sandbox.seed.names import identity
 from openshift_sandbox.stand_ins.core.conditions import holds
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
 from openshift_sandbox.stand_ins.core.webhooks import KIND, Denial, Webhooks, rule, webhook
 

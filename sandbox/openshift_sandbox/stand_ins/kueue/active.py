@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from openshift_sandbox.programs import kueue
 from openshift_sandbox.stand_ins.core.conditions import Condition, condition, merged
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.kueue import operator
 
 

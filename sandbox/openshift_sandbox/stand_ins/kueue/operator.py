@@ -13,7 +13,7 @@ import typing as t
 
 from openshift_sandbox.catalogue import crds
 from openshift_sandbox.stand_ins.core.conditions import Condition, condition, holds, merged
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 
 # Names and texts: pkg/operator/target_config_reconciler.go of github.com/openshift/kueue-operator, of
 # 2026-08-22.

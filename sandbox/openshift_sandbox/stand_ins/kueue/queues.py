@@ -14,7 +14,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.stand_ins.core.conditions import condition, merged
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.kueue.active import plays
 
 VERSION: t.Final = "kueue.x-k8s.io/v1beta2"

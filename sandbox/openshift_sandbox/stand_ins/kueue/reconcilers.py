@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 from openshift_sandbox.stand_ins.kueue.active import ActiveQueues
 from openshift_sandbox.stand_ins.kueue.operator import KueueOperator
 from openshift_sandbox.stand_ins.kueue.queues import Queues

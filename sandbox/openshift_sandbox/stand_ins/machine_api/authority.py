@@ -9,7 +9,7 @@ In the real cluster somebody can move the authority; here nobody does.
 from __future__ import annotations
 
 from openshift_sandbox.stand_ins.core.conditions import condition, merged
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 
 
 def paused(cluster: Cluster, obj: Object) -> bool:

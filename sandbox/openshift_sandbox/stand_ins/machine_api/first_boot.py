@@ -16,7 +16,7 @@ from openshift_sandbox.seed.booted import resources
 from openshift_sandbox.seed.nodes import MACHINE_NAMESPACE
 from openshift_sandbox.seed.pools import KEYS
 from openshift_sandbox.stand_ins.clouds.cloud import provider_spec
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 
 KINDS: t.Final = ("MachineConfig", "MachineConfigPool", "Secret")
 PATH: t.Final = re.compile(r"/config/([a-z0-9.-]+)")

@@ -14,7 +14,7 @@ import typing as t
 
 from openshift_sandbox.stand_ins.clouds.cloud import Cloud, Lost, provider_spec, where
 from openshift_sandbox.stand_ins.core.conditions import condition, holds, merged
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 
 ROLE: t.Final = "machine.openshift.io/cluster-api-machine-role"
 GONE: t.Final = Lost("can't find created instance")

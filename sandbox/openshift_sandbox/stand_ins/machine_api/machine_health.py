@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from openshift_sandbox.stand_ins.core import events
 from openshift_sandbox.stand_ins.core.conditions import condition, merged
 from openshift_sandbox.stand_ins.core.durations import age, seconds
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.selectors import matches
 
 COMPONENT: t.Final = "machinehealthcheck-controller"

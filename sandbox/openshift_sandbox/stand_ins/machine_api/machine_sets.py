@@ -13,7 +13,7 @@ import typing as t
 from openshift_sandbox.stand_ins.clouds.cloud import Cloud, provider_spec
 from openshift_sandbox.stand_ins.clouds.registry import cloud_of
 from openshift_sandbox.stand_ins.core.conditions import holds
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.machine_api import authority
 
 DELETE_FIRST: t.Final = "machine.openshift.io/delete-machine"

@@ -22,7 +22,7 @@ from openshift_sandbox.stand_ins.clouds.cloud import (
 from openshift_sandbox.stand_ins.clouds.registry import cloud_of
 from openshift_sandbox.stand_ins.core import drain, events
 from openshift_sandbox.stand_ins.core.conditions import condition, holds, merged, timestamp
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.machine_api import authority
 from openshift_sandbox.stand_ins.machine_api.lost_instances import LostInstances
 

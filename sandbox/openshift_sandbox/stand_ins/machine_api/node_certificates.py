@@ -12,7 +12,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.stand_ins.core.conditions import timestamp
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.machine_api import certificate_requests as requests
 from openshift_sandbox.stand_ins.machine_api.machines import phase_of, slowness
 from openshift_sandbox.stand_ins.machine_api.nodelink import joining_node, place

@@ -13,7 +13,7 @@ import typing as t
 
 from openshift_sandbox.seed.nodes import node_manifest
 from openshift_sandbox.stand_ins.clouds.registry import cloud_of
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.machine_api import first_boot
 from openshift_sandbox.stand_ins.machine_api.certificate_requests import CLIENT, approved, requested
 from openshift_sandbox.stand_ins.machine_api.machines import phase_of, slowness

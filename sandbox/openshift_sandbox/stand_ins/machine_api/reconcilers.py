@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 from openshift_sandbox.stand_ins.machine_api.machine_health import MachineHealthChecks
 from openshift_sandbox.stand_ins.machine_api.machine_sets import MachineSets
 from openshift_sandbox.stand_ins.machine_api.machines import Machines

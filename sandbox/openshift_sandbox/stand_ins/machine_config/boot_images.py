@@ -13,7 +13,7 @@ import typing as t
 from collections.abc import Callable
 
 from openshift_sandbox.stand_ins.clouds.cloud import provider_spec
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 
 ELSEWHERE: t.Final = {"ClusterAPI", "Migrating"}
 GCP_PREFIX: t.Final = "projects/rhcos-cloud/global/images/"

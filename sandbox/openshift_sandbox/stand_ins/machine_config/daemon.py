@@ -18,7 +18,7 @@ from openshift_sandbox.seed.pools import KEYS
 from openshift_sandbox.stand_ins.core import drain
 from openshift_sandbox.stand_ins.core.boots import next_boot
 from openshift_sandbox.stand_ins.core.conditions import holds
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node, place
 from openshift_sandbox.stand_ins.machine_config.keys import FAILING, says
 from openshift_sandbox.stand_ins.machine_config.pools import is_available, members

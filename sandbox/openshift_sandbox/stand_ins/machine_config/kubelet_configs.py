@@ -16,7 +16,7 @@ from urllib.parse import quote
 from openshift_sandbox.seed.booted import KUBELET_FILE
 from openshift_sandbox.seed.pools import KEYS, MACHINE_CONFIG
 from openshift_sandbox.stand_ins.core.conditions import condition, timestamp
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.selectors import matches
 
 ROLE: t.Final = f"{KEYS}role"

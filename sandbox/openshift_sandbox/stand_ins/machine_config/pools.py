@@ -11,7 +11,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.stand_ins.core.conditions import condition, holds, merged
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.selectors import matches
 from openshift_sandbox.stand_ins.machine_config.keys import FAILING, says
 from openshift_sandbox.stand_ins.machine_config.render import render_error

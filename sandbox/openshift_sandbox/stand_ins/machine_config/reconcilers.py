@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 from openshift_sandbox.stand_ins.machine_config.boot_images import BootImages
 from openshift_sandbox.stand_ins.machine_config.daemon import MachineConfigDaemon
 from openshift_sandbox.stand_ins.machine_config.kubelet_configs import KubeletConfigs

@@ -16,7 +16,7 @@ import typing as t
 
 from openshift_sandbox.seed.nodes import rendered
 from openshift_sandbox.seed.pools import KEYS, MACHINE_CONFIG, sources
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.selectors import matches
 
 VERSION: t.Final = f"{KEYS}generated-by-controller-version"

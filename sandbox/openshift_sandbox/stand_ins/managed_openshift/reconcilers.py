@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 from openshift_sandbox.stand_ins.managed_openshift.regular_users import RegularUsers
 
 RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (RegularUsers,)

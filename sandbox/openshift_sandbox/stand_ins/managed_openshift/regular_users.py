@@ -12,7 +12,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.programs.foreign_webhooks import REGULAR_USERS, wanted
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.webhooks import KIND, Denial, Webhooks, rule, webhook
 
 PATH: t.Final = "/regularuser-validation"

@@ -12,7 +12,7 @@ import hashlib
 import json
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Object
+from openshift_sandbox.stand_ins.core.reconciler import Object
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD
 
 PRESENT: t.Final = "feature.node.kubernetes.io/pci-15b3.present"

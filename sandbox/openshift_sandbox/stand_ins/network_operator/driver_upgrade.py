@@ -13,7 +13,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.stand_ins.core.drain import evict, evictable
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import node_of
 from openshift_sandbox.stand_ins.gpu_operator.readiness import is_ready, latest_revision
 from openshift_sandbox.stand_ins.gpu_operator.rules.upgrade_states import (

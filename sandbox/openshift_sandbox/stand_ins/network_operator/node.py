@@ -12,8 +12,8 @@ import json
 import typing as t
 
 from openshift_sandbox.hardware import instance_types
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.pod_logs import PodLogs
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import (

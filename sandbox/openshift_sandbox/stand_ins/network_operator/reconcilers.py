@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 from openshift_sandbox.stand_ins.network_operator.driver_upgrade import NicDriverUpgrade
 from openshift_sandbox.stand_ins.network_operator.node import NicNode
 from openshift_sandbox.stand_ins.network_operator.operator import NetworkOperator

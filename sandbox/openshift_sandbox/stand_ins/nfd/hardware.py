@@ -11,7 +11,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.hardware.instance_types import of_node
-from openshift_sandbox.stand_ins.core.loop import Object
+from openshift_sandbox.stand_ins.core.reconciler import Object
 
 # Family of instance types -> vendor, CPU family and model, as in /proc/cpuinfo.
 _INTEL: t.Final = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 from openshift_sandbox.stand_ins.nfd.operands import MASTER, WORKER, config_data
 
 CHART: t.Final = {"app.kubernetes.io/name": "node-feature-discovery"}

@@ -12,7 +12,7 @@ import typing as t
 from datetime import UTC, datetime
 
 from openshift_sandbox.stand_ins.core.conditions import holds
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 
 FOLDER: t.Final = "/etc/kubernetes/node-feature-discovery/features.d"
 

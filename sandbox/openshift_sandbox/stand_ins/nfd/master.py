@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from openshift_sandbox.sandbox import Sandbox
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.nfd.instances import instances
 from openshift_sandbox.stand_ins.nfd.older_group import Renaming
 from openshift_sandbox.stand_ins.nfd.operands import MASTER

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Object
+from openshift_sandbox.stand_ins.core.reconciler import Object
 
 IMAGE: t.Final = "registry.redhat.io/openshift4/ose-node-feature-discovery-rhel9:v4.22"
 MASTER, GC, WORKER = "nfd-master", "nfd-gc", "nfd-worker"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.sandbox import Sandbox
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 from openshift_sandbox.stand_ins.nfd.operands import IMAGE, MASTER
 
 NAME: t.Final = "nfd-prune"

@@ -17,7 +17,7 @@ import yaml
 from openshift_sandbox.hardware.instance_types import of_node
 from openshift_sandbox.stand_ins.core.conditions import holds
 from openshift_sandbox.stand_ins.core.kinds import TABLE
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.nfd.hardware import cpu_of, cpuid_of, has_numa, labels_of
 from openshift_sandbox.stand_ins.nfd.instances import Instance, instances
 from openshift_sandbox.stand_ins.nfd.local import Local, by_node

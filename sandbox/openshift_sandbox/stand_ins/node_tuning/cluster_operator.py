@@ -9,7 +9,7 @@ import typing as t
 
 from openshift_sandbox.seed.tuning import NAMESPACE
 from openshift_sandbox.stand_ins.core.conditions import merged
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 
 NAME: t.Final = "node-tuning"
 

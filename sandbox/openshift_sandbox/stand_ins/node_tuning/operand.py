@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from openshift_sandbox.seed.tuning import APPLIED, BOOTCMDLINE, DEPENDENCIES, HEALTHY, NAMESPACE
 from openshift_sandbox.stand_ins.core.conditions import Condition, merged
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
 from openshift_sandbox.stand_ins.node_tuning.profiles import SHIPPED, Outcome, Text, outcome
 from openshift_sandbox.stand_ins.node_tuning.recommend import defer_mode

@@ -23,7 +23,7 @@ from openshift_sandbox.seed.tuning import (
     new_profile,
 )
 from openshift_sandbox.stand_ins.core.conditions import condition, merged
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.machine_config.pools import pool_of, pools_of
 from openshift_sandbox.stand_ins.node_tuning import recommend
 from openshift_sandbox.stand_ins.node_tuning.cluster_operator import report

@@ -14,7 +14,7 @@ import typing as t
 
 from openshift_sandbox.seed.tuning import NAMESPACE, dependencies
 from openshift_sandbox.stand_ins.core.conditions import condition, merged
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.selectors import matches
 from openshift_sandbox.stand_ins.machine_config.pools import members
 from openshift_sandbox.stand_ins.node_tuning import performance_parts as parts

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 from openshift_sandbox.stand_ins.node_tuning.operand import TunedDaemons
 from openshift_sandbox.stand_ins.node_tuning.operator import NodeTuningOperator
 from openshift_sandbox.stand_ins.node_tuning.performance import PerformanceProfiles

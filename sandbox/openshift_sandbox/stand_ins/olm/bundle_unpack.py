@@ -14,7 +14,7 @@ from pathlib import Path
 
 from openshift_sandbox.catalogue import bundles
 from openshift_sandbox.sandbox import Sandbox
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 
 REF: t.Final = "operatorframework.io/bundle-unpack-ref"
 PULLED: t.Final = "sandbox.openshift/pulled"

@@ -12,7 +12,7 @@ import typing as t
 
 from openshift_sandbox.seed.pools import KEYS, MACHINE_CONFIG
 from openshift_sandbox.stand_ins.core.conditions import holds
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 
 POOL: t.Final = "another-team"
 ARGUMENTS: t.Final = ("audit=1",)

@@ -14,7 +14,7 @@ import typing as t
 from openshift_sandbox.catalogue.crds import read
 from openshift_sandbox.catalogue.packages import PACKAGES, sources
 from openshift_sandbox.client import Client
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 
 PACKAGE: t.Final = "gpu-operator-certified"
 POLICY: t.Final = "ClusterPolicy"

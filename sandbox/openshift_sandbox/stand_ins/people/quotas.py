@@ -14,7 +14,7 @@ import typing as t
 
 from openshift_sandbox.client import MERGE, resource_path
 from openshift_sandbox.stand_ins.core.kinds import TABLE
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 
 NAME: t.Final = "set-by-a-colleague"
 

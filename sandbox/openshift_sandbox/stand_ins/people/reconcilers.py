@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 from openshift_sandbox.stand_ins.people.budgets import ForeignBudgets
 from openshift_sandbox.stand_ins.people.edits import ForeignEdits
 from openshift_sandbox.stand_ins.people.machine_configs import ForeignMachineConfigs, ForeignPools

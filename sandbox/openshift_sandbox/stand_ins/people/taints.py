@@ -9,7 +9,7 @@ The real one tells nobody.
 from __future__ import annotations
 
 from openshift_sandbox.hardware import instance_types
-from openshift_sandbox.stand_ins.core.loop import Cluster, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
 
 

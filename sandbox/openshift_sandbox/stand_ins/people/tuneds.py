@@ -11,7 +11,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.seed.tuning import DEFAULT, NAMESPACE, TUNED_API
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 
 NAME: t.Final = "another-team"
 TEXT: t.Final = "[main]\nsummary=The profile of another team\ninclude=openshift-node\n"

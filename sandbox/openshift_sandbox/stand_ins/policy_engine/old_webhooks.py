@@ -21,7 +21,7 @@ from openshift_sandbox.programs.foreign_webhooks import WITHOUT_DRY_RUN
 from openshift_sandbox.sandbox import Sandbox
 from openshift_sandbox.seed.names import identity
 from openshift_sandbox.seed.pools import INSTALLED
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.webhooks import KIND, configuration, rule, webhook
 
 PATH: t.Final = "/pod-labels"

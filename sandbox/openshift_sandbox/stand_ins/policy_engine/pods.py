@@ -13,7 +13,7 @@ import typing as t
 
 from openshift_sandbox.programs.foreign_webhooks import ENGINES, wanted
 from openshift_sandbox.scenario import Scenario
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.webhooks import KIND, Denial, Webhooks, rule, webhook
 
 PATHS: t.Final = {"gatekeeper": "/v1/admit", "kyverno": "/validate/fail"}

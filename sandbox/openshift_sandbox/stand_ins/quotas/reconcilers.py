@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 from openshift_sandbox.stand_ins.quotas.cluster_quotas import ClusterQuotas
 
 RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (ClusterQuotas,)

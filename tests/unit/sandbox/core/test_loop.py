@@ -16,7 +16,8 @@ from openshift_sandbox.stand_ins.core.cluster import Cluster
 from openshift_sandbox.stand_ins.core.conditions import condition, merged
 from openshift_sandbox.stand_ins.core.index import Index
 from openshift_sandbox.stand_ins.core.kinds import TABLE, key_of
-from openshift_sandbox.stand_ins.core.loop import Reconciler, Scheduler, watch
+from openshift_sandbox.stand_ins.core.loop import Scheduler, watch
+from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 from openshift_sandbox.stand_ins.registry import reconcilers
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from unit.sandbox.catalogue.builders import load
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 from openshift_sandbox.stand_ins.gpu_operator import daemon_sets, operands
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD
 from openshift_sandbox.stand_ins.gpu_operator.rules import release

@@ -21,7 +21,7 @@ from unit.sandbox.gpu_operator.builders import (
 )
 
 from openshift_sandbox.stand_ins.core.boots import restart
-from openshift_sandbox.stand_ins.core.loop import Cluster, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Reconciler
 from openshift_sandbox.stand_ins.gpu_operator.logs import GpuLogs
 from openshift_sandbox.stand_ins.gpu_operator.mig import PROBLEM, MigManager
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import CRASH

@@ -13,6 +13,7 @@ from openshift_sandbox.stand_ins import registry
 FIRST = {
     "audit",
     "client",
+    "etcd",
     "kubeconfig",
     "pki",
     "processes",
@@ -20,7 +21,7 @@ FIRST = {
     "scenario",
     "state",
 }
-LAST = {"__main__", "build", "cli", "faults", "lifecycle"}
+LAST = {"__main__", "build", "cli", "faults", "handover", "lifecycle"}
 ORDER = ("first", "go", "hardware", "catalogue", "seed", "programs", "stand_ins", "last")
 
 

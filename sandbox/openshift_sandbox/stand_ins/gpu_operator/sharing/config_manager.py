@@ -14,7 +14,7 @@ import typing as t
 
 from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.stand_ins.core import events
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import (
     CRASH,

@@ -16,7 +16,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.stand_ins.core.drain import evict
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 from openshift_sandbox.stand_ins.gpu_operator.driver_owners import UPGRADE as STATE
 from openshift_sandbox.stand_ins.gpu_operator.rules import digest
 from openshift_sandbox.stand_ins.gpu_operator.rules.devices import holders

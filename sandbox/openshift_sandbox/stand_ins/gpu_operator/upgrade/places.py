@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 from openshift_sandbox.stand_ins.gpu_operator.driver_owners import UPGRADE as STATE, labels
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import is_driver, node_of
 from openshift_sandbox.stand_ins.gpu_operator.readiness import latest_revision

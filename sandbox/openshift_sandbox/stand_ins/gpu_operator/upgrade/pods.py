@@ -15,7 +15,7 @@ import time
 import typing as t
 
 from openshift_sandbox.stand_ins.core.drain import evict, evictable
-from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 from openshift_sandbox.stand_ins.core.selectors import matches_text
 from openshift_sandbox.stand_ins.gpu_operator.driver_owners import labels
 from openshift_sandbox.stand_ins.gpu_operator.rules.devices import ENDED, holders

@@ -27,6 +27,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import typing as t
 import warnings
 from pathlib import Path
@@ -93,19 +94,20 @@ def start(directory: Path) -> Path:
 def serve(listener: socket.socket) -> None:
     """Pass each call to the process that has imported Ansible in its environment; start that if needed."""
     keepers: dict[str, socket.socket] = {}
+    folder = Path(listener.getsockname()).parent
     while listener in select.select([listener, sys.stdin], [], [])[0]:
         caller, _address = listener.accept()
         with caller:
             packet, files, _flags, _sender = socket.recv_fds(caller, PACKET, 3)
             run = _read(packet)
             if run.early not in keepers:
-                keepers[run.early] = _keeper(run, [listener, caller, *keepers.values()], files)
+                keepers[run.early] = _keeper(run, [listener, caller, *keepers.values()], files, folder)
             with contextlib.suppress(BrokenPipeError):
                 socket.send_fds(keepers[run.early], [packet], [*files, caller.fileno()])
             _close(files)
 
 
-def _keeper(first: Run, sockets: list[socket.socket], files: list[int]) -> socket.socket:
+def _keeper(first: Run, sockets: list[socket.socket], files: list[int], folder: Path) -> socket.socket:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     if os.fork():
         theirs.close()
@@ -114,19 +116,25 @@ def _keeper(first: Run, sockets: list[socket.socket], files: list[int]) -> socke
     for one in (*sockets, ours):
         one.close()
     _close(files)
-    keep(theirs, first)
+    keep(theirs, first, Path(tempfile.mkdtemp(prefix="templates-", dir=folder)))
     sys.exit()
 
 
-def keep(server: socket.socket, first: Run) -> None:
-    """Import all in the environment of the first run, then fork a process for each run."""
+def keep(server: socket.socket, first: Run, folder: Path) -> None:
+    """Import all in the environment of the first run, then fork a process for each run.
+
+    folder: for compiled templates.
+    """
     _surround(first)
     import ansible.cli.playbook
     import ansible.executor.playbook_executor
     import ansible.plugins.strategy.linear  # noqa: F401
     from ansible import constants
+    from ansible._internal._templating._jinja_bits import AnsibleEnvironment
 
     constants.DEFAULT_INTERNAL_POLL_INTERVAL = POLL_SECONDS
+    # This file is a program here, and its neighbour is no module of a package.
+    importlib.import_module("compiled_templates").share(AnsibleEnvironment, folder)
     _load_plugins()
     gc.freeze()
     # A collection would copy the pages that a task's process shares with its play.
