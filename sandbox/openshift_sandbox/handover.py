@@ -3,9 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Use the control plane of a sandbox again: for another scenario, or for an earlier state of its cluster.
 
-etcd, the API server, the controller manager and the scheduler keep running, and etcd's content is replaced
-below them. Most of the time of a start is theirs. The other processes start again, since they remember the
-old cluster, or the scenario.
+etcd and the API server keep running, and etcd's content is replaced below them. Most of the time of a start
+is theirs. Other processes start again if they remember the old cluster, or the scenario.
 """
 
 from __future__ import annotations
@@ -22,12 +21,11 @@ from openshift_sandbox.etcd import Content, Etcd
 from openshift_sandbox.processes import Child
 from openshift_sandbox.sandbox import Sandbox, SandboxError
 
-# These know nothing of a cluster that they do not read from the API server; the order is that of their start.
-KEPT: t.Final = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
-# Servers that know the scenario, but no object.
+STORE: t.Final = ("etcd", "kube-apiserver")
+# They see objects come and go through the API server, and pause while the content is replaced.
+CONTROLLERS: t.Final = ("kube-controller-manager", "kube-scheduler")
+# They know the scenario, but no object.
 SERVERS: t.Final = ("oauth", "machine-webhook")
-# They write by themselves, so they pause while the content is replaced.
-WRITERS: t.Final = ("kube-controller-manager", "kube-scheduler")
 CRDS: t.Final = b"/registry/apiextensions.k8s.io/customresourcedefinitions/"
 # The control plane's own keys. The API server makes an APIService for each CRD, and removes it with the CRD.
 OWN: t.Final = (
@@ -74,7 +72,7 @@ class Blank:
         live = {key: value for key, value in self._etcd.read().items() if key.startswith(CRDS)}
         _write(self._directory / "crds.json", live)
         (self._directory / "manifests.json").write_text(json.dumps({_name(one): one for one in loaded}))
-        pids = {child.name: child.pid for child in self._sandbox.processes.all() if child.name in KEPT}
+        pids = {child.name: child.pid for child in self._sandbox.processes.all() if child.name in STORE}
         self._sandbox.state.set(made_with=pids)
 
     def content(self) -> Content:
@@ -99,28 +97,9 @@ def etcd(sandbox: Sandbox) -> Etcd:
     return Etcd(sandbox.port("etcd"))
 
 
-def put(sandbox: Sandbox, content: Content, but: t.Collection[str] = ()) -> None:
-    """End all processes but the control plane's and these, and give etcd this content.
-
-    `lifecycle.up` starts the processes again. Raises EtcdError.
-    """
-    stay = {*KEPT, *but}
-    sandbox.processes.kill_all(stay)
-    with sandbox.state.change() as state:
-        state["ready"] = False
-        state["processes"] = {name: one for name, one in state["processes"].items() if name in stay}
-    try:
-        for name in WRITERS:
-            sandbox.processes.signal(name, signal.SIGSTOP)
-        etcd(sandbox).replace(content)
-    finally:
-        for name in WRITERS:
-            sandbox.processes.signal(name, signal.SIGCONT)
-
-
 def clear(sandbox: Sandbox) -> None:
     """Take the cluster away, so that `lifecycle.up` may make that of another scenario. Raises EtcdError."""
-    put(sandbox, Blank(sandbox).content())
+    _put(sandbox, Blank(sandbox).content(), CONTROLLERS)
     for path in sandbox.run.iterdir():
         if path.is_dir() and path.name not in FILES:
             shutil.rmtree(path)
@@ -131,11 +110,36 @@ def clear(sandbox: Sandbox) -> None:
             state.pop(key, None)
 
 
+def restore(sandbox: Sandbox, content: Content) -> None:
+    """Give etcd an earlier content, so that `lifecycle.up` may start what works on it. Raises EtcdError.
+
+    Objects come back with their uids. The controllers start again: the garbage collector remembers the uids
+    of owners that were deleted, and would delete what belongs to them.
+    """
+    _put(sandbox, content, SERVERS)
+
+
 def can_clear(sandbox: Sandbox) -> bool:
-    """Return whether the control plane runs, and is the one that the sandbox was made with."""
+    """Return whether etcd and the API server run, and are those that the sandbox was made with."""
     made_with = sandbox.state.get("made_with", {})
     children = {child.name: child for child in sandbox.processes.all()}
-    return all(name in children and _is(children[name], made_with.get(name)) for name in KEPT)
+    return all(name in children and _is(children[name], made_with.get(name)) for name in STORE)
+
+
+def _put(sandbox: Sandbox, content: Content, but: t.Collection[str]) -> None:
+    """End all processes but etcd, the API server and these, and give etcd this content."""
+    stay = {*STORE, *but}
+    sandbox.processes.kill_all(stay)
+    with sandbox.state.change() as state:
+        state["ready"] = False
+        state["processes"] = {name: one for name, one in state["processes"].items() if name in stay}
+    try:
+        for name in CONTROLLERS:
+            sandbox.processes.signal(name, signal.SIGSTOP)
+        etcd(sandbox).replace(content)
+    finally:
+        for name in CONTROLLERS:
+            sandbox.processes.signal(name, signal.SIGCONT)
 
 
 def _is(child: Child, pid: int | None) -> bool:

@@ -19,7 +19,7 @@ class Snapshot:
     def restore(self) -> None:
         """Give the sandbox this state, and wait until it is ready."""
         sandbox = self.sandbox
-        handover.put(sandbox, self.content, handover.SERVERS)
+        handover.restore(sandbox, self.content)
         try:
             lifecycle.up(sandbox, sandbox.state.get("scenario"))
         except SandboxError:  # on a busy machine something was not ready in time

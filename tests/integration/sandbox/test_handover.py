@@ -79,7 +79,7 @@ def test_nothing_of_the_cluster_is_left(old: Sandbox) -> None:
     assert [key for key in left if "left" in key or "/minions/" in key] == []
     assert handover.CRDS.decode() + SETS not in left
     assert audit.read(old.audit_log, 0, "test") == []
-    assert {child.name for child in old.processes.all()} == set(handover.KEPT)
+    assert {child.name for child in old.processes.all()} == {*handover.STORE, *handover.CONTROLLERS}
 
 
 def test_another_scenario_is_as_if_it_were_new(old: Sandbox, tmp_path: Path) -> None:

@@ -120,10 +120,10 @@ def test_a_control_plane_that_was_replaced_is_not_used_again(
 ) -> None:
     me: Data = {"pid": 1, "started": identity(1), "log": "", "argv": [], "nested": False}
     assert not handover.can_clear(sandbox), "nothing runs yet"
-    sandbox.state.set(processes=dict.fromkeys(handover.KEPT, me))
+    sandbox.state.set(processes=dict.fromkeys(handover.STORE, me))
     loaded(sandbox, memory)
     assert handover.can_clear(sandbox)
-    sandbox.state.set(processes=dict.fromkeys(handover.KEPT, me | {"started": "earlier"}))
+    sandbox.state.set(processes=dict.fromkeys(handover.STORE, me | {"started": "earlier"}))
     assert not handover.can_clear(sandbox), "it ended"
-    sandbox.state.set(processes=dict.fromkeys(handover.KEPT, me), made_with=dict.fromkeys(handover.KEPT, 2))
+    sandbox.state.set(processes=dict.fromkeys(handover.STORE, me), made_with=dict.fromkeys(handover.STORE, 2))
     assert not handover.can_clear(sandbox), "it is another one"
