@@ -25,13 +25,14 @@ Judge = t.Callable[[Seen], Readiness]
 SAY_EVERY = 30.0
 # A judge may look at the clock (grace periods), so it is also asked now and then without news.
 LOOK_EVERY = 1.0
+# News this soon after a verdict are judged together.
+BURST = 0.05
 
 
 class NewsSource(t.Protocol):
-    """Where a wait gets its news: a queue. Both methods raise queue.Empty without news."""
+    """A queue of news. Raises queue.Empty without news."""
 
     def get(self, *, timeout: float) -> News: ...
-    def get_nowait(self) -> News: ...
 
 
 def wait(
@@ -85,7 +86,7 @@ class Waiting:
         self._settle, self._code = settle, on_timeout_code
         self._started = deadline.clock() if since is None else since
         self._ready_since: float | None = None
-        self._said_at = deadline.clock()
+        self._said_at = self._asked = deadline.clock()
         self._said: set[str] = set()
         self._last = pending("NoAnswer", "the API server has not answered yet")
 
@@ -101,6 +102,7 @@ class Waiting:
     def is_ready(self, snapshot: Seen) -> bool:
         """Ask the judge and show what is new. Return True if it was ready long enough; raise if it failed."""
         self._last = self._judge(snapshot)
+        self._asked = self._deadline.clock()
         self._say(self._last)
         if self._last.is_failed:
             raise NotReadyError(
@@ -112,18 +114,17 @@ class Waiting:
         return self._has_settled(self._last)
 
     def _collect(self, news: NewsSource, snapshot: Seen) -> None:
-        """Wait for the first news, then take all there are, so that a burst is judged once."""
+        """Wait for news, and for the rest of a burst, so that it is judged once."""
         seconds = min(LOOK_EVERY, self._deadline.remaining())
         if self._ready_since is not None:
-            seconds = min(seconds, max(0.0, self._ready_since + self._settle - self._deadline.clock()))
+            seconds = min(seconds, self._ready_since + self._settle - self._deadline.clock())
         try:
-            item = news.get(timeout=seconds) if seconds > 0 else news.get_nowait()
             while True:
-                key, objects = item
+                key, objects = news.get(timeout=max(0.0, seconds))
                 if isinstance(objects, BaseException):
                     raise objects
                 snapshot[key] = objects
-                item = news.get_nowait()
+                seconds = self._asked + BURST - self._deadline.clock()
         except queue.Empty:
             return
 

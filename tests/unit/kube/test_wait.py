@@ -45,11 +45,6 @@ class Script:
         self._clock.sleep(max(0.0, due))
         return self._news.pop(0)[1:]
 
-    def get_nowait(self) -> tuple[str, t.Any]:
-        if self._news and self._news[0][0] + self._start <= self._clock():
-            return self._news.pop(0)[1:]
-        raise queue.Empty
-
 
 def judge(snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:
     words = snapshot["things"][0]["is"] if snapshot["things"] else "absent"
@@ -109,6 +104,23 @@ def test_ready_must_hold_while_it_settles() -> None:
     )
     run()
     assert clock() == pytest.approx(1009)
+
+
+def test_a_burst_is_judged_once_and_what_comes_after_silence_at_once() -> None:
+    asked: list[float] = []
+    clock = FakeClock()
+
+    def verdict(snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:
+        asked.append(clock() - 1000)
+        return judge(snapshot)
+
+    loop = Waiting(
+        Deadline(100, clock, clock.sleep), lambda _line: None, verdict, "things", 0.0, "WAIT-TIMEOUT"
+    )
+    states = ((0.5, "a"), (0.51, "b"), (0.52, "c"), (0.6, "d"), (0.9, "good"))
+    news = [(second, "things", thing(state)) for second, state in states]
+    loop.until_ready({"things": thing("new")}, Script(clock, *news))
+    assert asked == pytest.approx([0, 0.5, 0.55, 0.6, 0.9])
 
 
 def test_an_error_of_a_watch_ends_the_wait() -> None:

@@ -224,12 +224,12 @@ def _judge_mig(node: KubeObject, short: t.Sequence[str], snapshot: Snapshot) -> 
     state, layout = marks.get(MIG_STATE), marks.get(MIG_CONFIG, "")
     offer = f", offers {', '.join(short)}" if short else ""
     where = f"({layout or 'no layout'}: {state}){offer}"
+    if state not in ("pending", "rebooting", "failed"):
+        return None
     log = _log_of("mig-manager", node, snapshot)
-    if state in ("pending", "rebooting"):
+    if state != "failed":
         what, remedy = f"is being repartitioned {where}", f"Run `{log}`."
         return on_node(PENDING, node, "Mig", what, "GPU-MIG-RUNNING", remedy, stage=stages.ALLOCATABLE)
-    if state != "failed":
-        return None
     what = f"could not be repartitioned {where}"
     remedy = (
         f"Run `{log}`; the layout must exist in the ConfigMap of the MIG manager, and no pod may hold a GPU."

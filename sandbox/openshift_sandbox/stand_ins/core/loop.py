@@ -68,6 +68,7 @@ class Scheduler:
             return
         for reconciler in self._reconcilers:
             name = type(reconciler).__name__
+            self.cluster.look()
             try:
                 reconciler.reconcile(self.cluster, now)
             except Exception as error:
@@ -76,12 +77,17 @@ class Scheduler:
                 self._complaints.pop(name, None)
 
     def run(self) -> None:
-        """Call the reconcilers after every change, until `stop` is called."""
+        """Call the reconcilers after every change, until `stop` is called.
+
+        Changes come in bursts. The slower a round is, the more of them the next one takes.
+        """
         while not self._stopping.is_set():
+            started = time.monotonic()
             self.round()
+            took = time.monotonic() - started
             if not self.cluster.changed.wait(self._pause()):
                 continue
-            self._stopping.wait(COALESCE)
+            self._stopping.wait(max(COALESCE, took))
             self.cluster.changed.clear()
         for reconciler in self._reconcilers:
             reconciler.stop()
