@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 
 from openshift_sandbox.client import ApiError, Client
-from openshift_sandbox.scenario import LiveScenario, Scenario
+from openshift_sandbox.scenario import LiveScenario
 from openshift_sandbox.stand_ins.core.index import Index, Object, key
 from openshift_sandbox.stand_ins.core.kinds import TABLE, key_of, split
 
@@ -36,18 +36,13 @@ class Cluster:
         self.clock = clock
         self.changed = threading.Event()
         self.wake_at: float | None = None
+        self.scenario = scenario.now
         self._live = scenario
-        self._scenario: Scenario | None = None
         self._indexes: dict[str, Index] = {kind: Index() for kind in kinds}
         self._served: set[str] = set()
         self._started: dict[tuple[Hashable, str], float] = {}
 
     # Reading
-
-    @property
-    def scenario(self) -> Scenario:
-        """The scenario as it was when a stand-in was called, else as it is now."""
-        return self._scenario or self._live.now
 
     @property
     def kinds(self) -> list[str]:
@@ -151,8 +146,8 @@ class Cluster:
     # Called by the loop
 
     def look(self) -> None:
-        """Look at the scenario's file. A stand-in asks for it a hundred times in one call."""
-        self._scenario = self._live.now
+        """Take the scenario as it is now. A stand-in asks for it a hundred times in one call."""
+        self.scenario = self._live.now
 
     def resync(self, kind: str) -> bool:
         """List a kind again; return False when nothing changed or the kind is not served."""

@@ -28,8 +28,6 @@ class Index:
 
     def __init__(self) -> None:
         self._objects: dict[Key, Object] = {}
-        # All keys in their order; None when one came or went.
-        self._order: list[Key] | None = None
         self._gone: dict[Key, int] = {}
         self._lock = threading.Lock()
 
@@ -40,8 +38,6 @@ class Index:
             known = self._objects.get(place)
             if version <= self._gone.get(place, -1) or (known is not None and version <= revision(known)):
                 return False
-            if known is None:
-                self._order = None
             self._objects[place] = obj
             return True
 
@@ -53,13 +49,13 @@ class Index:
             known = self._objects.get(place)
             if known is None or revision(known) > version:
                 return False
-            self._drop(place)
+            del self._objects[place]
             return True
 
     def forget(self, namespace: str, name: str) -> None:
         """Remove an object that the API says does not exist."""
         with self._lock:
-            self._drop((namespace, name))
+            self._objects.pop((namespace, name), None)
 
     def versions(self) -> dict[Key, int]:
         """Return the version of each object."""
@@ -76,7 +72,7 @@ class Index:
         with self._lock:
             for place in missing:
                 if place in self._objects and revision(self._objects[place]) == before[place]:
-                    self._drop(place)
+                    del self._objects[place]
                     changed = True
         return changed
 
@@ -88,10 +84,8 @@ class Index:
     def all(self, namespace: str | None) -> list[Object]:
         """Return all objects, by name."""
         with self._lock:
-            if self._order is None:
-                self._order = sorted(self._objects)
-            return [self._objects[place] for place in self._order if namespace in (None, place[0])]
-
-    def _drop(self, place: Key) -> None:
-        self._objects.pop(place, None)
-        self._order = None
+            return [
+                obj
+                for (where, _name), obj in sorted(self._objects.items())
+                if namespace is None or where == namespace
+            ]

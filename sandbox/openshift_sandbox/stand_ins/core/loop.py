@@ -68,8 +68,8 @@ class Scheduler:
             return
         for reconciler in self._reconcilers:
             name = type(reconciler).__name__
-            self.cluster.look()
             try:
+                self.cluster.look()
                 reconciler.reconcile(self.cluster, now)
             except Exception as error:
                 self._complain(name, error)
@@ -77,17 +77,12 @@ class Scheduler:
                 self._complaints.pop(name, None)
 
     def run(self) -> None:
-        """Call the reconcilers after every change, until `stop` is called.
-
-        Changes come in bursts. The slower a round is, the more of them the next one takes.
-        """
+        """Call the reconcilers after every change, until `stop` is called."""
         while not self._stopping.is_set():
-            started = time.monotonic()
             self.round()
-            took = time.monotonic() - started
             if not self.cluster.changed.wait(self._pause()):
                 continue
-            self._stopping.wait(max(COALESCE, took))
+            self._stopping.wait(COALESCE)
             self.cluster.changed.clear()
         for reconciler in self._reconcilers:
             reconciler.stop()

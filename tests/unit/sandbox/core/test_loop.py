@@ -78,6 +78,23 @@ class TestScheduler:
         assert counting.rounds == 5
         assert [record.message for record in caplog.records] == ["Broken: ValueError: broken"]
 
+    def test_a_scenario_that_cannot_be_read_ends_no_round(
+        self, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        counting = Counting()
+        world = World(counting)
+
+        def unreadable(_self: object) -> t.NoReturn:
+            raise FileNotFoundError("scenario.json")
+
+        with monkeypatch.context() as broken, caplog.at_level(logging.ERROR, "stand-ins"):
+            broken.setattr(type(world.scenario), "now", property(unreadable), raising=False)
+            world.settle()
+        assert counting.rounds == 0
+        assert [record.message for record in caplog.records] == ["Counting: FileNotFoundError: scenario.json"]
+        world.settle()
+        assert counting.rounds == 1
+
     def test_nothing_is_reconciled_while_the_first_list_fails(self) -> None:
         counting = Counting()
         world = World(counting)
