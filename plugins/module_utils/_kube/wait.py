@@ -25,7 +25,7 @@ Judge = t.Callable[[Seen], Readiness]
 SAY_EVERY = 30.0
 # A judge may look at the clock (grace periods), so it is also asked now and then without news.
 LOOK_EVERY = 1.0
-# News this soon after a verdict are judged together.
+# News this soon after a verdict is judged together.
 BURST = 0.05
 
 

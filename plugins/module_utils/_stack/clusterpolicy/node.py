@@ -182,10 +182,10 @@ def _judge_devices(
         return partitioning
     if wanted and not short:
         return None
-    running = (one for one in operands.on_node(node, snapshot) if one.ready)
-    plugin = next((one for one in running if one.component == "device-plugin"), None)
+    here = operands.on_node(node, snapshot)
+    plugin = next((one for one in here if one.ready and one.component == "device-plugin"), None)
     more: dict[str, t.Any] = {"stage": stages.ALLOCATABLE, "waits": plugin is None}
-    log = _log_of("device-plugin", node, snapshot)
+    log = _log_of("device-plugin", node, here)
     if not wanted:
         what, remedy = "offers no device at all", f"Run `{log}`."
         return on_node(PENDING, node, "NoDevices", what, "GPU-ALLOC", remedy, **more)
@@ -202,8 +202,7 @@ def _remedy(node: KubeObject, log: str) -> str:
     return f"{again}Run `{log}` ({why}), and check the sharing and MIG settings of the pool."
 
 
-def _log_of(component: str, node: KubeObject, snapshot: Snapshot) -> str:
-    here = operands.on_node(node, snapshot, {})
+def _log_of(component: str, node: KubeObject, here: t.Iterable[operands.Operand]) -> str:
     pod = next((one.pod for one in here if one.component == component and one.pod), "")
     logs = f"oc logs -n {operands.NAMESPACE} {pod} --all-containers"
     return logs if pod else how_to_list(name(node), operands.NAMESPACE)
@@ -222,11 +221,11 @@ def _judge_mig(node: KubeObject, short: t.Sequence[str], snapshot: Snapshot) -> 
     """Return a finding from the MIG manager's label; the ClusterPolicy is ready even if it failed."""
     marks = labels(node)
     state, layout = marks.get(MIG_STATE), marks.get(MIG_CONFIG, "")
-    offer = f", offers {', '.join(short)}" if short else ""
-    where = f"({layout or 'no layout'}: {state}){offer}"
     if state not in ("pending", "rebooting", "failed"):
         return None
-    log = _log_of("mig-manager", node, snapshot)
+    offer = f", offers {', '.join(short)}" if short else ""
+    where = f"({layout or 'no layout'}: {state}){offer}"
+    log = _log_of("mig-manager", node, operands.on_node(node, snapshot))
     if state != "failed":
         what, remedy = f"is being repartitioned {where}", f"Run `{log}`."
         return on_node(PENDING, node, "Mig", what, "GPU-MIG-RUNNING", remedy, stage=stages.ALLOCATABLE)
