@@ -161,6 +161,7 @@ class World:
         self.cluster = Cluster(
             t.cast(t.Any, self.api), t.cast(t.Any, self.scenario), directory, kinds, clock=lambda: self.time
         )
+        self.cluster.look()
         self._scheduler = Scheduler(self.cluster, reconcilers, clock=lambda: self.time)
 
     def settle(self, seconds: float = 0.0, step: float = 0.5) -> None:

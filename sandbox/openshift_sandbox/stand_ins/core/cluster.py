@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 
 from openshift_sandbox.client import ApiError, Client
-from openshift_sandbox.scenario import LiveScenario
+from openshift_sandbox.scenario import LiveScenario, Scenario
 from openshift_sandbox.stand_ins.core.index import Index, Object, key
 from openshift_sandbox.stand_ins.core.kinds import TABLE, key_of, split
 
@@ -36,7 +36,8 @@ class Cluster:
         self.clock = clock
         self.changed = threading.Event()
         self.wake_at: float | None = None
-        self.scenario = scenario.now
+        # What the last `look` found. The constructor does not look: a file that is broken now may be mended.
+        self.scenario = Scenario("")
         self._live = scenario
         self._indexes: dict[str, Index] = {kind: Index() for kind in kinds}
         self._served: set[str] = set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import typing as t
+from pathlib import Path
 
 import kopf
 import pytest
@@ -89,6 +90,7 @@ class TestScheduler:
 
         with monkeypatch.context() as broken, caplog.at_level(logging.ERROR, "stand-ins"):
             broken.setattr(type(world.scenario), "now", property(unreadable), raising=False)
+            Cluster(t.cast(t.Any, world.api), t.cast(t.Any, world.scenario), Path("/nonexistent"), ["Node"])
             world.settle()
         assert counting.rounds == 0
         assert [record.message for record in caplog.records] == ["Counting: FileNotFoundError: scenario.json"]
