@@ -70,7 +70,9 @@ def checkout(tmp_path: Path) -> Path:
 
 def set_up(checkout: Path, failing: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
     path = f"{checkout / 'programs'}:{os.environ['PATH']}"
-    return make(checkout, "setup", PATH=path, FAILING=failing, **environment)
+    return make(
+        checkout, "setup", "PYTHONS=no-such-python python3.11", PATH=path, FAILING=failing, **environment
+    )
 
 
 @pytest.mark.parametrize("environment", [{}, {"LC_ALL": "C"}, {"LC_ALL": "xx_XX.UTF-8"}], ids=str)
