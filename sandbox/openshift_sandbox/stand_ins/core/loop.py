@@ -167,6 +167,16 @@ def _registry(kinds: Sequence[str], scheduler: Scheduler) -> kopf.OperatorRegist
     return registry
 
 
+class _NoMemory:
+    """In place of the copies of objects that kopf compares for handlers which are not used here."""
+
+    def build(self, **_: t.Any) -> Object:
+        return {}
+
+    def fetch(self, **_: t.Any) -> None:
+        return None
+
+
 async def _observed(scheduler: Scheduler, kind: str, *, event: t.Any, **_: t.Any) -> None:
     scheduler.observe(
         kind,
@@ -178,6 +188,7 @@ async def _observed(scheduler: Scheduler, kind: str, *, event: t.Any, **_: t.Any
 def _settings() -> kopf.OperatorSettings:
     settings = kopf.OperatorSettings()
     settings.posting.enabled = False
+    settings.persistence.diffbase_storage = _NoMemory()
     settings.queueing.exit_timeout = 0.2
     settings.networking.error_backoffs = itertools.repeat(0.5)  # an API server that stopped will start again
     return settings

@@ -108,7 +108,7 @@ def _parted(policy: Object, namespace: str) -> list[Object]:
     """Return the ConfigMaps of the MIG manager; one that the policy replaces is not made."""
     part = policy["spec"].get("migManager") or {}
     texts = {
-        "config": (containers.DEFAULT_PARTED, "config.yaml", geometry.generated(geometry.models())),
+        "config": (containers.DEFAULT_PARTED, "config.yaml", geometry.generated(*geometry.models())),
         "gpuClientsConfig": (
             containers.DEFAULT_CLIENTS,
             "clients.yaml",

@@ -118,7 +118,7 @@ class MigManager(Reconciler):
             content = (found.get("data") or {}).get("config.yaml")
             self._annotate(cluster, pod, CRASH, None if content is not None else MANAGER)
             return content
-        text = geometry.generated([gpu])
+        text = geometry.generated(gpu)
         own = f"{node['metadata']['name']}-mig-config"
         if cluster.find("ConfigMap", own, namespace) is None:
             cluster.apply(_generated(own, node, pod, text))

@@ -9,6 +9,7 @@ channels of IMEX are not read.
 
 from __future__ import annotations
 
+import functools
 import typing as t
 from dataclasses import dataclass
 
@@ -52,6 +53,7 @@ class Config:
         return {self.name_of(name): count * self.replicas_of(name) for name, count in devices.items()}
 
 
+@functools.lru_cache(maxsize=256)
 def read(text: str) -> Config:
     """Return what a configuration says. Raises ConfigError.
 

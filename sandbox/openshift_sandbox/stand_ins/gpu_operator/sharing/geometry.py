@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import typing as t
 
@@ -114,7 +115,8 @@ def dra_devices(found: t.Sequence[Cut]) -> dict[str, str]:
     }
 
 
-def generated(models: t.Sequence[Gpu]) -> str:
+@functools.cache
+def generated(*models: Gpu) -> str:
     """Return the configurations of mig-parted that the models allow; each of several has a device filter."""
     known: dict[str, list[Object]] = {
         DISABLED: [{"devices": "all", "mig-enabled": False}],
@@ -145,7 +147,7 @@ def wanted(text: str, name: str, gpu: Gpu, before: t.Sequence[Cut]) -> list[Cut]
     A GPU that no entry names stays as it is.
     """
     try:
-        entries = (yaml.safe_load(text) or {})["mig-configs"][name]
+        entries = (_parsed(text) or {})["mig-configs"][name]
     except (yaml.YAMLError, KeyError, TypeError, AttributeError):
         return None
     found = list(before)
@@ -160,6 +162,12 @@ def wanted(text: str, name: str, gpu: Gpu, before: t.Sequence[Cut]) -> list[Cut]
             if asked == "all" or index in asked:
                 found[index] = dict(entry.get("mig-devices") or {}) if entry.get("mig-enabled") else None
     return found
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(text: str) -> t.Any:
+    """Return what a text says: a stand-in reads it in each of its rounds. Nobody may change the answer."""
+    return yaml.safe_load(text)
 
 
 def misfit(gpu: Gpu, found: t.Sequence[Cut]) -> str:

@@ -90,7 +90,7 @@ def test_what_fits_on_a_gpu(devices: dict[str, int], fits: bool) -> None:
 
 
 def test_what_mig_parted_finds_out_about_the_hardware() -> None:
-    text = geometry.generated([A100])
+    text = geometry.generated(A100)
     whole: list[Cut] = [None, None]
     assert geometry.wanted(text, "all-1g.5gb", A100, whole) == [SMALL, SMALL]
     assert geometry.wanted(text, "all-balanced", A100, whole) == [MIXED, MIXED]
@@ -98,7 +98,7 @@ def test_what_mig_parted_finds_out_about_the_hardware() -> None:
     assert geometry.wanted(text, "all-enabled", A100, whole) == [{}, {}]
     assert geometry.wanted(text, "all-disabled", A100, [SMALL, None]) == whole
     assert geometry.wanted(text, "all-1g.18gb", A100, whole) is None
-    every = geometry.generated(geometry.models())
+    every = geometry.generated(*geometry.models())
     assert geometry.wanted(every, "all-1g.10gb", A100, [None]) == [{"1g.10gb": 4}]
     assert geometry.wanted(every, "all-1g.10gb", H100, [None]) == [{"1g.10gb": 7}]
 
