@@ -117,6 +117,10 @@ class Playbook:
         """Run a playbook of the collection from the checkout."""
         return self._run(ROOT / "playbooks" / f"{name}.yml", " ".join(arguments), extra_vars)
 
+    def file(self, playbook: Path) -> Run:
+        """Run a playbook that a test has written."""
+        return self._run(playbook)
+
     def _run(self, playbook: Path | list[Data], cmdline: str = "", extra_vars: Data | None = None) -> Run:
         self._runs += 1
         private = self.directory / f"run-{self._runs}"
