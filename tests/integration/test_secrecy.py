@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import base64
 import os
+import stat
 import tempfile
 import threading
+import time
 import typing as t
 from pathlib import Path
 
@@ -21,6 +23,8 @@ from cluster import Cluster
 from integration.oauth_login import OAuth
 from integration.playbook import Playbook, Run
 
+# A file that was last changed before cannot have a secret that a test makes. Nothing sets a ctime back.
+BEGAN: t.Final = time.time() - 1
 CROSSED: t.Final = pytest.mark.long("each way in and each form of a token is in the other two cases")
 
 
@@ -82,6 +86,7 @@ def content(path: Path) -> bytes:
 
 
 def files_with(secret: str, *directories: Path) -> list[str]:
+    """Return the files of these folders that have a secret, among those that were written since the start."""
     # os.walk ignores files that disappear, as those of other programs in /tmp do.
     paths = (
         Path(folder, name)
@@ -89,7 +94,16 @@ def files_with(secret: str, *directories: Path) -> list[str]:
         for folder, _folders, names in os.walk(directory)
         for name in names
     )
-    return [str(path) for path in paths if path.is_file() and secret.encode() in content(path)]
+    return [str(path) for path in paths if is_new(path) and secret.encode() in content(path)]
+
+
+def is_new(path: Path) -> bool:
+    """Return whether this is a file that was changed, moved or linked since the start."""
+    try:
+        status = path.stat()
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_ctime >= BEGAN
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +138,13 @@ def spied_on(
     assert spy.looks > 5
     assert spy.found == set()
     return run
+
+
+def test_the_search_finds_a_file_with_an_old_date(tmp_path: Path) -> None:
+    (tmp_path / "copy").write_text("a token-1 b")
+    os.utime(tmp_path / "copy", (0, 0))
+    (tmp_path / "other").write_text("a token-2 b")
+    assert files_with("token-1", tmp_path) == [str(tmp_path / "copy")]
 
 
 @pytest.mark.parametrize(
