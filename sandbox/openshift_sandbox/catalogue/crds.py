@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import time
 import typing as t
@@ -76,7 +77,7 @@ def overlaid(crd: Crd) -> Crd:
     path = OWN / "overlays" / f"{crd['metadata']['name']}.yml"
     if not path.exists():
         return crd
-    overlay = yaml.safe_load(path.read_text())
+    (overlay,) = read(path)
     crd = t.cast(Crd, json.loads(json.dumps(crd)))
     for version in crd["spec"]["versions"]:
         schema = version["schema"]["openAPIV3Schema"]
@@ -104,8 +105,9 @@ def load(client: Client, crds: t.Sequence[Crd]) -> None:
         time.sleep(0.1)
 
 
+@functools.cache
 def read(path: Path) -> list[Crd]:
-    """Return the objects in a YAML file."""
+    """Return the objects in a YAML file. Nobody may change them: a process reads each file once."""
     return [
         document
         for document in yaml.load_all(path.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))

@@ -80,6 +80,8 @@ def brisk(stage: Stage, step: float, jitter: float) -> Stage:
             "jitterDurationMilliseconds": int((step + jitter) * 1000),
             **kept,
         }
+        # Upstream tells of each container that it was created, which nobody reads here.
+        spec["next"] = {key: part for key, part in spec["next"].items() if key != "event"}
     if name in EXTRA:
         spec["selector"] = {"matchExpressions": [*spec["selector"]["matchExpressions"], *EXTRA[name]]}
         if (

@@ -74,7 +74,14 @@ def test_a_pod_may_say_itself_how_long_a_step_takes_but_not_its_end() -> None:
     own = {"durationFrom": {"expressionFrom": ".a"}, "jitterDurationFrom": {"expressionFrom": ".b"}}
     for name, kept in (("pod-ready", True), ("pod-delete", False)):
         delay = {"durationMilliseconds": 1000, "jitterDurationMilliseconds": 5000, **own}
-        spec = {"resourceRef": {"kind": "Pod"}, "selector": {"matchExpressions": []}, "delay": delay}
-        found = kwok.brisk({"metadata": {"name": name}, "spec": spec}, 0.2, 0.3)["spec"]["delay"]
+        spec = {
+            "resourceRef": {"kind": "Pod"},
+            "selector": {"matchExpressions": []},
+            "delay": delay,
+            "next": {"event": {"reason": "Created"}, "delete": False},
+        }
+        stage = kwok.brisk({"metadata": {"name": name}, "spec": spec}, 0.2, 0.3)["spec"]
+        found = stage["delay"]
+        assert stage["next"] == {"delete": False}
         assert (own.items() <= found.items()) == kept
         assert (found["durationMilliseconds"], found["jitterDurationMilliseconds"]) == (200, 500)
