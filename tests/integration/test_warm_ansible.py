@@ -55,6 +55,14 @@ TASKS: t.Final[list[Data]] = [
         "loop": ["a", "b"],
         "when": "item == 'b'",
     },
+    {"name": "include a role with arguments", "ansible.builtin.include_role": {"name": "checked"}},
+    {
+        "name": "refuse an argument",
+        "block": [
+            {"ansible.builtin.include_role": {"name": "checked"}, "vars": {"checked_size": "not a number"}}
+        ],
+        "rescue": [{"name": "go on without the role", SAYS: {"msg": "{{ ansible_failed_result.msg }}"}}],
+    },
     {"name": "include a role", "ansible.builtin.include_role": {"name": "small"}, "when": "count | int == 2"},
     {
         "name": "include no role",
@@ -81,6 +89,9 @@ TASKS: t.Final[list[Data]] = [
     {"name": "end with a failure", SAYS: {"msg": "end"}, "failed_when": "true", "when": "word == 'gone'"},
     {"name": "never reached", SAYS: {"msg": "no"}, "when": "count | int > 3"},
 ]
+ARGUMENTS: t.Final[Data] = {
+    "argument_specs": {"main": {"options": {"checked_size": {"type": "int", "default": 1}}}}
+}
 PLAY: t.Final[Data] = {
     "hosts": "localhost",
     "gather_facts": False,
@@ -91,8 +102,11 @@ PLAY: t.Final[Data] = {
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a folder with the playbook, the file that it includes, and a role."""
-    (tmp_path / "roles/small/tasks").mkdir(parents=True)
+    """Return a folder with the playbook, the file that it includes, and two roles."""
+    for name in ("small/tasks", "checked/tasks", "checked/meta"):
+        (tmp_path / "roles" / name).mkdir(parents=True)
+    (tmp_path / "roles/checked/meta/argument_specs.yml").write_text(yaml.safe_dump(ARGUMENTS))
+    (tmp_path / "roles/checked/tasks/main.yml").write_text(yaml.safe_dump(INCLUDED))
     (tmp_path / "included.yml").write_text(yaml.safe_dump(INCLUDED))
     (tmp_path / "roles/small/tasks/main.yml").write_text(yaml.safe_dump(INCLUDED))
     (tmp_path / "play.yml").write_text(yaml.safe_dump([PLAY]))

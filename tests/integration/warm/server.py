@@ -135,7 +135,7 @@ def keep(server: socket.socket, first: Run, folder: Path) -> None:
     constants.DEFAULT_INTERNAL_POLL_INTERVAL = POLL_SECONDS
     # This file is a program here, and its neighbours are no modules of a package.
     importlib.import_module("compiled_templates").share(AnsibleEnvironment, folder)
-    importlib.import_module("skipped_tasks").share()
+    importlib.import_module("unforked_tasks").share()
     _load_plugins()
     gc.freeze()
     # A collection would copy the pages that a task's process shares with its play.

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Let Ansible find out without a new process that a task is skipped, or that it includes a file or a role.
+"""Let Ansible skip a task, include a file and check the arguments of a role without a new process.
 
 Ansible forks a process for each task, and that process reads `when`. Half of the tasks of `enable_gpus` are
 skipped. Here the same code of Ansible reads it in the process of the play. A task that runs gets its process.
@@ -11,6 +11,13 @@ from __future__ import annotations
 
 import copy
 import typing as t
+
+# They run no module, and change nothing.
+HERE: t.Final = {
+    "ansible.builtin.include_role",
+    "ansible.builtin.include_tasks",
+    "ansible.builtin.validate_argument_spec",
+}
 
 
 class _RunsError(BaseException):
@@ -23,7 +30,6 @@ def _runs(*_arguments: t.Any, **_options: t.Any) -> t.NoReturn:
 
 def share() -> None:
     """Let all plays of this process do that. Ansible reads its environment on import: it has to be there."""
-    from ansible.constants import _ACTION_ALL_INCLUDES
     from ansible.executor.process.worker import WorkerProcess
     from ansible.executor.task_result import _RawTaskResult
 
@@ -31,12 +37,12 @@ def share() -> None:
 
     def start(worker: t.Any) -> None:
         asked = worker._task
-        includes = asked.action in _ACTION_ALL_INCLUDES
+        is_done_here = asked.resolved_action in HERE
         # The executor copies the task for each item of a loop, so `_runs` would be lost.
-        if asked.loop is None and (asked.when or includes):
+        if asked.loop is None and (asked.when or is_done_here):
             task = asked.copy(exclude_parent=True, exclude_tasks=True)
             task._parent = asked._parent
-            if not includes:
+            if not is_done_here:
                 task.post_validate = _runs
             if found := _result(worker, task):
                 # Only the name of the host is read at the other end.
@@ -52,7 +58,7 @@ def share() -> None:
 
 
 def _result(worker: t.Any, task: t.Any) -> dict[str, t.Any] | None:
-    """Return what Ansible's executor says of a task that it does not run; None where it would run it."""
+    """Return what Ansible's executor says of a task; None where the task needs a process of its own."""
     from ansible._internal import _task
     from ansible.executor.task_executor import TaskExecutor
 
@@ -71,5 +77,5 @@ def _result(worker: t.Any, task: t.Any) -> dict[str, t.Any] | None:
             found: dict[str, t.Any] = executor.run()
     except _RunsError:
         return None
-    # A process of its own says what is wrong with a condition.
+    # That process says what is wrong with it.
     return None if found.get("failed") else found
