@@ -19,8 +19,8 @@ QUERY: t.Final = "query('accelerators.openshift.gpu_instance_types', "
 
 
 @pytest.fixture
-def playbook(tmp_path: Path) -> Playbook:
-    return Playbook(tmp_path, tmp_path / "no-kubeconfig")
+def playbook(tmp_path: Path, program: Path) -> Playbook:
+    return Playbook(tmp_path, tmp_path / "no-kubeconfig", program)
 
 
 def debug(expression: str, **variables: t.Any) -> dict[str, t.Any]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import typing as t
+from pathlib import Path
 
 import pytest
 from cluster import Cluster, must_get
@@ -44,8 +45,8 @@ CASE: t.Final = Case(
 
 
 @pytest.fixture(scope="module")
-def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
-    return Playbook(tmp_path_factory.mktemp("monitoring"), cluster.kubeconfig)
+def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, program: Path) -> Playbook:
+    return Playbook(tmp_path_factory.mktemp("monitoring"), cluster.kubeconfig, program)
 
 
 @pytest.fixture(scope="module")

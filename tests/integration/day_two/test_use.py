@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from cluster import Cluster
 from integration.playbook import Playbook
@@ -12,8 +14,8 @@ from integration.wire import Audit
 
 
 @pytest.fixture(scope="module")
-def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
-    return Playbook(tmp_path_factory.mktemp("use"), cluster.kubeconfig)
+def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, program: Path) -> Playbook:
+    return Playbook(tmp_path_factory.mktemp("use"), cluster.kubeconfig, program)
 
 
 def test_a_cluster_without_monitoring_is_named(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:

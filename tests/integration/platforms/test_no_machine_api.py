@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import typing as t
+from pathlib import Path
 
 import pytest
 import yaml
@@ -15,22 +16,25 @@ from integration.platforms.pools import Data, Pools
 from integration.playbook import ROOT, Playbook
 from integration.wire import Audit
 
+# It starts its own clusters, so it runs before the cluster that other files share is there.
+STARTS_CLUSTERS: t.Final = True
+
 EXISTING: t.Final[Data] = yaml.safe_load((ROOT / "examples/existing-nodes.yml").read_text())["gpu_pools"][0]
 TOOL: t.Final = "hcp create nodepool"
 
 
 @pytest.fixture(scope="module")
-def hosted(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Pools]:
-    with on("hosted", tmp_path_factory) as pools:
+def hosted(tmp_path_factory: pytest.TempPathFactory, program: Path) -> t.Iterator[Pools]:
+    with on("hosted", tmp_path_factory, program) as pools:
         yield pools
 
 
 @contextlib.contextmanager
-def on(scenario: str, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Pools]:
+def on(scenario: str, tmp_path_factory: pytest.TempPathFactory, program: Path) -> t.Iterator[Pools]:
     with own(scenario) as cluster:
         sandbox, playbook = (
             cluster.needs_sandbox(),
-            Playbook(tmp_path_factory.mktemp(scenario), cluster.kubeconfig),
+            Playbook(tmp_path_factory.mktemp(scenario), cluster.kubeconfig, program),
         )
         yield Pools(cluster.client, sandbox, playbook, Audit(sandbox.directory / "audit.log", cluster.client))
 
@@ -54,9 +58,11 @@ def test_existing_nodes_are_a_pool_from_end_to_end(hosted: Pools) -> None:
 
 
 @pytest.mark.long("pools of existing nodes, from end to end, once more on Oracle's cloud")
-def test_nodes_of_oracle_s_cloud_are_pools_too(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_nodes_of_oracle_s_cloud_are_pools_too(
+    tmp_path_factory: pytest.TempPathFactory, program: Path
+) -> None:
     """Select nodes of an external platform by its cloud controller's label: with four devices, with one."""
-    with on("oci-external", tmp_path_factory) as oci:
+    with on("oci-external", tmp_path_factory, program) as oci:
         refused = oci.attempt(
             {
                 "name": "gpu",

@@ -16,6 +16,9 @@ from integration.platforms.pools import API, LABEL, NAMESPACE, Data, Pools
 from integration.playbook import ROOT, Playbook
 from integration.wire import Audit
 
+# It starts its own clusters, so it runs before the cluster that other files share is there.
+STARTS_CLUSTERS: t.Final = True
+
 
 @dataclass(frozen=True)
 class Case:

@@ -15,6 +15,9 @@ from integration.patience import until
 from openshift_sandbox import audit, handover, lifecycle
 from openshift_sandbox.sandbox import Sandbox
 
+# It starts its own clusters, so it runs before the cluster that other files share is there.
+STARTS_CLUSTERS: t.Final = True
+
 pytestmark = pytest.mark.long(
     "the sandbox itself: every other test uses its parts, these test them one by one"
 )

@@ -19,6 +19,9 @@ from openshift_sandbox import faults
 from openshift_sandbox.client import Client, resource_path
 from openshift_sandbox.sandbox import Sandbox
 
+# It starts its own clusters, so it runs before the cluster that other files share is there.
+STARTS_CLUSTERS: t.Final = True
+
 pytestmark = pytest.mark.long(
     "the sandbox itself: every other test uses its parts, these test them one by one"
 )

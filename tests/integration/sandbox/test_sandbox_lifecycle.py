@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+import typing as t
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,9 @@ from openshift_sandbox import audit
 from openshift_sandbox.client import ApiError, Client
 from openshift_sandbox.processes import MARK
 from openshift_sandbox.sandbox import Sandbox
+
+# It starts its own clusters, so it runs before the cluster that other files share is there.
+STARTS_CLUSTERS: t.Final = True
 
 UP_SECONDS = 60.0  # 20 on an idle machine; other tests may share the cores
 CORE = [

@@ -176,10 +176,10 @@ def test_a_csv_that_fails(cluster: Cluster, demo: Demo, audit: Audit) -> None:
     ids=["no-machine-api", "no-worker-machine-set"],
 )
 def test_a_cluster_that_makes_no_machines(
-    tmp_path: Path, name: str, code: str, text: str, remedy: str
+    tmp_path: Path, program: Path, name: str, code: str, text: str, remedy: str
 ) -> None:
     with own(name) as cluster:
-        run = Demo(tmp_path, cluster.kubeconfig).enable()
+        run = Demo(tmp_path, cluster.kubeconfig, program).enable()
         found = verdict(run, code, "machine")
         assert text in found["message"]
         assert remedy in found["remedy"]
