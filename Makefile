@@ -37,7 +37,7 @@ unexport PYTHONPATH ANSIBLE_COLLECTIONS_PATH ANSIBLE_ROLES_PATH
 # A distribution builds its Python with profile-guided optimization, pyenv does not: the tests take a third longer there.
 PYTHONS := /usr/bin/python3.11 /usr/bin/python3.12 /usr/bin/python3.13 python3.11 python3.12 python3.13 python3
 
-setup: $(READY) ## make .venv with everything pinned (once; some minutes)
+setup: $(READY) ## make .venv with everything pinned (once; some minutes); PYTHONS= chooses
 
 $(READY): requirements.txt requirements-dev.txt sandbox/pyproject.toml
 	@python=; for one in $(PYTHONS); do \

@@ -20,8 +20,8 @@ if t.TYPE_CHECKING:
 LEFT: t.Final = pytest.StashKey[dict[str, int]]()
 # The key under which a pytest-xdist worker passes LEFT to the process that reports.
 HANDED: t.Final = "left to make test-all"
-# One of these is in each test file that starts a cluster, or several.
-OWN: t.Final = {"SCENARIO", "STARTS_CLUSTERS"}
+# One of these is in each test file that starts a cluster, or several: it runs before the shared one is there.
+OWN: t.Final = ("SCENARIO", "STARTS_CLUSTERS")
 # What test files leave on the sandbox that they share; set once it runs.
 SHARED: t.Final[pytest.StashKey[Leftovers]] = pytest.StashKey()
 
@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     The slowest are first: those with a sandbox of their own, then those with long tests. The sandbox that the
     other files share starts late: one that idles takes 7 % of a processor.
     """
-    own = {item.path for item in items if OWN & set(dir(getattr(item, "module", None)))}
+    own = {item.path for item in items if any(hasattr(getattr(item, "module", None), one) for one in OWN)}
     slow = {item.path for item in items if item.get_closest_marker("long")}
     items.sort(key=lambda item: (item.path not in own, item.path not in slow))
     for item in items:

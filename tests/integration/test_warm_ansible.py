@@ -134,7 +134,7 @@ def test_skipped_and_included_tasks_are_those_of_ansible_playbook(folder: Path, 
 
 def test_a_task_that_runs_has_a_process_of_its_own(folder: Path, program: Path) -> None:
     """A module must not change the process of the play: the next tasks are forked from it."""
-    tasks = [{"name": "parent", **PID, "when": "true"}, {"name": "parent", **PID}, {"name": "parent", **PID}]
+    tasks = [{"name": "parent", **PID, "when": "true"}] * 3
     run = Playbook(folder / "warm", Path(os.devnull), program).tasks(*tasks)
     parents = [one["msg"] for one in run.tasks]
     assert len(set(parents)) == len(tasks), parents

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import typing as t
-from pathlib import Path
 
 import pytest
 from cluster import Cluster, must_get
@@ -42,11 +41,6 @@ CASE: t.Final = Case(
     modify={"namespace": SPACE, "limits": {"idle": "4h"}, "metrics": ["DCGM_FI_PROF_SM_ACTIVE"]},
     delete={"namespace": SPACE, "state": "absent"},
 )
-
-
-@pytest.fixture(scope="module")
-def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, program: Path) -> Playbook:
-    return Playbook(tmp_path_factory.mktemp("monitoring"), cluster.kubeconfig, program)
 
 
 @pytest.fixture(scope="module")

@@ -5,17 +5,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
 from cluster import Cluster
 from integration.playbook import Playbook
 from integration.wire import Audit
-
-
-@pytest.fixture(scope="module")
-def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, program: Path) -> Playbook:
-    return Playbook(tmp_path_factory.mktemp("use"), cluster.kubeconfig, program)
 
 
 def test_a_cluster_without_monitoring_is_named(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:

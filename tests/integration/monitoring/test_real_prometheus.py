@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import typing as t
-from pathlib import Path
 
 import pytest
 from cluster import Cluster
@@ -64,16 +63,14 @@ def stack() -> t.Iterator[Object]:
 
 
 @pytest.fixture(scope="module")
-def accounts(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, program: Path) -> Accounts:
+def accounts(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, playbook: Playbook) -> Accounts:
     """Set the stack up, and give each playbook its account."""
     crds.load(cluster.client, crds.operator_crds("gpu-operator-certified"))
     for one in stack():
         cluster.client.apply(one)
-    folder = tmp_path_factory.mktemp("monitoring")
-    playbook = Playbook(folder, cluster.kubeconfig, program)
     run = playbook.playbook("rbac", gpu_rbac_playbooks=PLAYBOOKS)
     assert run.rc == 0, run.output[-3000:]
-    return Accounts(cluster, playbook, folder)
+    return Accounts(cluster, playbook, tmp_path_factory.mktemp("monitoring"))
 
 
 def scraped(run: Run) -> Object:

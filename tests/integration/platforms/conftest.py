@@ -14,8 +14,6 @@ from pathlib import Path
 import pytest
 from cluster import own
 from integration.platforms.pools import Pools
-from integration.playbook import Playbook
-from integration.wire import Audit
 
 
 @pytest.fixture
@@ -33,17 +31,7 @@ def platform(
     directory = tmp_path_factory.mktemp("platform")
     scenario = request.module.SCENARIO
     if scenario == "aws":
-        yield _on(request.getfixturevalue("cluster"), directory, program)
+        yield Pools.on(request.getfixturevalue("cluster"), directory, program)
         return
     with own(scenario) as cluster:
-        yield _on(cluster, directory, program)
-
-
-def _on(cluster: t.Any, directory: Path, program: Path) -> Pools:
-    sandbox = cluster.needs_sandbox()
-    return Pools(
-        cluster.client,
-        sandbox,
-        Playbook(directory, cluster.kubeconfig, program),
-        Audit(sandbox.directory / "audit.log", cluster.client),
-    )
+        yield Pools.on(cluster, directory, program)

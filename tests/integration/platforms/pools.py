@@ -8,7 +8,9 @@ from __future__ import annotations
 import contextlib
 import typing as t
 from dataclasses import dataclass
+from pathlib import Path
 
+from cluster import Cluster
 from integration.playbook import Playbook, TaskResult
 from integration.wire import Audit
 
@@ -28,6 +30,13 @@ class Pools:
     sandbox: Sandbox
     playbook: Playbook
     audit: Audit
+
+    @classmethod
+    def on(cls, cluster: Cluster, directory: Path, program: Path) -> Pools:
+        """Return the pools of a sandbox, whose playbooks run in this directory with this program."""
+        sandbox = cluster.needs_sandbox()
+        playbook = Playbook(directory, cluster.kubeconfig, program)
+        return cls(cluster.client, sandbox, playbook, Audit(sandbox.audit_log, cluster.client))
 
     def ensure(self, pool: Data, **more: t.Any) -> TaskResult:
         """Apply the pool, assert that the task succeeds, and return its result."""

@@ -13,10 +13,8 @@ import pytest
 import yaml
 from cluster import must_get, own
 from integration.platforms.pools import Data, Pools
-from integration.playbook import ROOT, Playbook
-from integration.wire import Audit
+from integration.playbook import ROOT
 
-# It starts its own clusters, so it runs before the cluster that other files share is there.
 STARTS_CLUSTERS: t.Final = True
 
 EXISTING: t.Final[Data] = yaml.safe_load((ROOT / "examples/existing-nodes.yml").read_text())["gpu_pools"][0]
@@ -32,11 +30,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory, program: Path) -> t.Iterato
 @contextlib.contextmanager
 def on(scenario: str, tmp_path_factory: pytest.TempPathFactory, program: Path) -> t.Iterator[Pools]:
     with own(scenario) as cluster:
-        sandbox, playbook = (
-            cluster.needs_sandbox(),
-            Playbook(tmp_path_factory.mktemp(scenario), cluster.kubeconfig, program),
-        )
-        yield Pools(cluster.client, sandbox, playbook, Audit(sandbox.directory / "audit.log", cluster.client))
+        yield Pools.on(cluster, tmp_path_factory.mktemp(scenario), program)
 
 
 def test_what_to_use_instead(hosted: Pools) -> None:

@@ -13,10 +13,8 @@ import pytest
 import yaml
 from cluster import own
 from integration.platforms.pools import API, LABEL, NAMESPACE, Data, Pools
-from integration.playbook import ROOT, Playbook
-from integration.wire import Audit
+from integration.playbook import ROOT
 
-# It starts its own clusters, so it runs before the cluster that other files share is there.
 STARTS_CLUSTERS: t.Final = True
 
 
@@ -143,11 +141,7 @@ def on(*scenarios: str) -> pytest.MarkDecorator:
 @pytest.fixture(scope="module")
 def platform(case: Case, tmp_path_factory: pytest.TempPathFactory, program: Path) -> t.Iterator[Pools]:
     with own(case.scenario) as cluster:
-        sandbox, playbook = (
-            cluster.needs_sandbox(),
-            Playbook(tmp_path_factory.mktemp(case.scenario), cluster.kubeconfig, program),
-        )
-        yield Pools(cluster.client, sandbox, playbook, Audit(sandbox.directory / "audit.log", cluster.client))
+        yield Pools.on(cluster, tmp_path_factory.mktemp(case.scenario), program)
 
 
 def values(pools: Pools, labels: str) -> dict[str, Data]:

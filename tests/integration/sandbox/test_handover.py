@@ -15,7 +15,6 @@ from integration.patience import until
 from openshift_sandbox import audit, handover, lifecycle
 from openshift_sandbox.sandbox import Sandbox
 
-# It starts its own clusters, so it runs before the cluster that other files share is there.
 STARTS_CLUSTERS: t.Final = True
 
 pytestmark = pytest.mark.long(

@@ -19,7 +19,6 @@ from openshift_sandbox import faults
 from openshift_sandbox.client import Client, resource_path
 from openshift_sandbox.sandbox import Sandbox
 
-# It starts its own clusters, so it runs before the cluster that other files share is there.
 STARTS_CLUSTERS: t.Final = True
 
 pytestmark = pytest.mark.long(

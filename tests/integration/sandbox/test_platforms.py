@@ -16,7 +16,6 @@ from integration.sandbox.machine_sets import API, MACHINES, PREFIX, Data, copied
 from openshift_sandbox.client import ApiError, Client
 from openshift_sandbox.hardware import instance_types
 
-# It starts its own clusters, so it runs before the cluster that other files share is there.
 STARTS_CLUSTERS: t.Final = True
 
 pytestmark = pytest.mark.long(

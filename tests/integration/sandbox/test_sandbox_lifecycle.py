@@ -21,7 +21,6 @@ from openshift_sandbox.client import ApiError, Client
 from openshift_sandbox.processes import MARK
 from openshift_sandbox.sandbox import Sandbox
 
-# It starts its own clusters, so it runs before the cluster that other files share is there.
 STARTS_CLUSTERS: t.Final = True
 
 UP_SECONDS = 60.0  # 20 on an idle machine; other tests may share the cores

@@ -13,7 +13,6 @@ from cluster import Cluster, running
 from integration.playbook import Playbook, Run
 from integration.wire import Audit
 
-# It starts its own clusters, so it runs before the cluster that other files share is there.
 STARTS_CLUSTERS: t.Final = True
 
 pytestmark = pytest.mark.long("Node Feature Discovery by a chart and not by OpenShift's operator")

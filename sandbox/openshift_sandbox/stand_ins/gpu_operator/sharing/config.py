@@ -53,7 +53,7 @@ class Config:
         return {self.name_of(name): count * self.replicas_of(name) for name, count in devices.items()}
 
 
-@functools.lru_cache(maxsize=256)
+@functools.cache
 def read(text: str) -> Config:
     """Return what a configuration says. Raises ConfigError.
 

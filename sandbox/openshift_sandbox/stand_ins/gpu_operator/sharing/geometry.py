@@ -164,7 +164,7 @@ def wanted(text: str, name: str, gpu: Gpu, before: t.Sequence[Cut]) -> list[Cut]
     return found
 
 
-@functools.lru_cache(maxsize=64)
+@functools.cache
 def _parsed(text: str) -> t.Any:
     """Return what a text says: a stand-in reads it in each of its rounds. Nobody may change the answer."""
     return yaml.safe_load(text)
