@@ -147,7 +147,7 @@ class Cluster:
     # Called by the loop
 
     def look(self) -> None:
-        """Take the scenario as it is now. A stand-in asks for it a hundred times in one call."""
+        """Take the scenario as it is now. Stand-ins ask for it a thousand times in one round."""
         self.scenario = self._live.now
 
     def resync(self, kind: str) -> bool:

@@ -64,17 +64,10 @@ class Scheduler:
         """Call every reconciler once; kinds that were never listed are listed first."""
         now = self._clock()
         self.cluster.wake_at = None
-        if not self._refresh(now):
+        if not (self._refresh(now) and self._does("scenario", self.cluster.look)):
             return
         for reconciler in self._reconcilers:
-            name = type(reconciler).__name__
-            try:
-                self.cluster.look()
-                reconciler.reconcile(self.cluster, now)
-            except Exception as error:
-                self._complain(name, error)
-            else:
-                self._complaints.pop(name, None)
+            self._does(type(reconciler).__name__, functools.partial(reconciler.reconcile, self.cluster, now))
 
     def run(self) -> None:
         """Call the reconcilers after every change, until `stop` is called."""
@@ -115,6 +108,16 @@ class Scheduler:
                 self._complaints.pop(f"list of {kind}", None)
                 self._listed.add(kind)
         return self._listed.issuperset(self.cluster.kinds)
+
+    def _does(self, name: str, work: Callable[[], None]) -> bool:
+        """Do a part of a round; log why it failed, and return False."""
+        try:
+            work()
+        except Exception as error:
+            self._complain(name, error)
+            return False
+        self._complaints.pop(name, None)
+        return True
 
     def _complain(self, name: str, error: Exception) -> None:
         """Log an error once, however often it comes back."""

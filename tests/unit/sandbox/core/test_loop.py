@@ -93,7 +93,7 @@ class TestScheduler:
             Cluster(t.cast(t.Any, world.api), t.cast(t.Any, world.scenario), Path("/nonexistent"), ["Node"])
             world.settle()
         assert counting.rounds == 0
-        assert [record.message for record in caplog.records] == ["Counting: FileNotFoundError: scenario.json"]
+        assert [record.message for record in caplog.records] == ["scenario: FileNotFoundError: scenario.json"]
         world.settle()
         assert counting.rounds == 1
 
