@@ -79,7 +79,7 @@ test: gates ## what continuous integration runs: every gate, without the long te
 test-all: CHOICE :=
 test-all: SCENES :=
 test-all: export WORKERS = 4
-test-all: export ON_NEWEST = $(ON_OTHER_CORES)
+test-all: export ON_NEWEST = $(ON_OTHER_CORES) --ignore=tests/unit/rules
 test-all: gates ## every gate, with the long tests and every molecule scenario
 
 # Sanity needs one core for minutes; what it and the others say comes when each of them has ended.
@@ -96,7 +96,7 @@ lint: setup ## ruff, mypy, yamllint, ansible-lint (production), antsibull-docs a
 # awx.awx, with which two files compare, comes with the package ansible; the other cores are there without it.
 ON_OTHER_CORES := tests/unit $(addprefix --ignore=tests/unit/awx/,test_kinds.py test_shipped_data.py)
 # Neither the sandbox nor the rules of the repository depend on ansible-core, and the cases of remedies render tasks as
-# 2.19 and newer do; but make test-all runs them on the newest Python too.
+# 2.19 and newer do; but make test-all runs the sandbox and the cases on the newest Python too.
 WITHOUT_CORE := $(addprefix --ignore=tests/unit/,rules sandbox remedies)
 ON_NEWEST ?= $(ON_OTHER_CORES) $(WITHOUT_CORE)
 
@@ -114,8 +114,9 @@ integration: setup sandbox-build build ## pytest on the sandbox, and the tarball
 molecule: setup sandbox-build ## every molecule scenario on a sandbox of its own, WORKERS= at a time; PLAYED= names some
 	@$(MAKE) --jobs=$(WORKERS) --output-sync=target $(addprefix molecule-,$(or $(PLAYED),$(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml))))
 
+# tests/conftest.py says why the Go programs of a sandbox get these two.
 molecule-%: setup sandbox-build
-	@$(BIN)/molecule test --scenario-name $*
+	@GOGC=400 GOMAXPROCS=1 $(BIN)/molecule test --scenario-name $*
 
 bench: setup sandbox-build ## measure beside kubernetes.core and kubectl, into benchmarks/ (half an hour); BENCH=--quick for the counts
 	@$(BIN)/python benchmarks/harness.py $(BENCH)

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A module's twelve steps: create, again, modify, again, delete, again; each in check mode and for real.
 
-`make test` walks most modules both ways, and every backend in Ansible's process only.
+Every module is walked both ways. The backends of special_resource are the same module: only ClusterPolicy is
+walked as an ordinary one too.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ VOLATILE = {
 }
 
 OTHER_WAY: t.Final = pytest.mark.long(
-    "the steps of one more backend or module as an ordinary module, which is the same code in another process"
+    "the steps of one more module as an ordinary module, which is the same code in another process"
 )
 
 

@@ -11,7 +11,7 @@ import typing as t
 import pytest
 from cluster import Cluster, must_get
 from integration.playbook import Playbook
-from integration.twelve_steps import OTHER_WAY, Case, Walks, task
+from integration.twelve_steps import Case, Walks, task
 from integration.wire import Audit
 
 from openshift_sandbox import faults
@@ -89,12 +89,6 @@ STEPS: t.Final = Case("special_resource", options(), options(devices=4), options
 
 def test_twelve_steps(walks: Walks, fpga: list[str]) -> None:
     walks.check(STEPS, in_process=True)
-
-
-@OTHER_WAY
-def test_twelve_steps_as_an_ordinary_module(walks: Walks, fpga: list[str]) -> None:
-    walks.check(STEPS, in_process=False)
-    walks.compare(STEPS)
 
 
 def test_the_truth_is_on_the_nodes(cluster: Cluster, playbook: Playbook, fpga: list[str]) -> None:

@@ -13,7 +13,7 @@ from cluster import Cluster, must_get
 from integration.backends.kmm_cards import ABSENT, SPACE, VERSION, Data, labels, options, trouble, versions
 from integration.patience import until
 from integration.playbook import Playbook
-from integration.twelve_steps import OTHER_WAY, Case, Walks
+from integration.twelve_steps import Case, Walks
 from integration.wire import Audit
 
 pytestmark = pytest.mark.long("few clusters have KMM alone; unit tests hold each judgement")
@@ -25,12 +25,6 @@ STEPS: t.Final = Case(
 
 def test_twelve_steps(walks: Walks, cards: list[str]) -> None:
     walks.check(STEPS, in_process=True)
-
-
-@OTHER_WAY
-def test_twelve_steps_as_an_ordinary_module(walks: Walks, cards: list[str]) -> None:
-    walks.check(STEPS, in_process=False)
-    walks.compare(STEPS)
 
 
 def test_an_upgrade_goes_from_node_to_node(

@@ -14,7 +14,7 @@ from integration.backends.kmm_cards import KMM, KMM_ABSENT
 from integration.killed import kill
 from integration.patience import until
 from integration.playbook import Playbook
-from integration.twelve_steps import OTHER_WAY, Case, Walks
+from integration.twelve_steps import Case, Walks
 from integration.wire import Audit
 
 from openshift_sandbox import faults
@@ -101,12 +101,6 @@ STEPS: t.Final = Case(
 
 def test_twelve_steps(walks: Walks, specials: None) -> None:
     walks.check(STEPS, in_process=True)
-
-
-@OTHER_WAY
-def test_twelve_steps_as_an_ordinary_module(walks: Walks, specials: None) -> None:
-    walks.check(STEPS, in_process=False)
-    walks.compare(STEPS)
 
 
 def look_at_one(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:

@@ -12,7 +12,7 @@ from cluster import Cluster
 from integration.direct import before_the_operator, judge
 from integration.patience import until
 from integration.playbook import Playbook
-from integration.twelve_steps import OTHER_WAY, Case, Walks
+from integration.twelve_steps import Case, Walks
 from integration.wire import Audit
 
 from openshift_sandbox import faults
@@ -105,12 +105,6 @@ STEPS: t.Final = Case(
 @pytest.mark.long("special_resource takes the twelve steps in every run, in test_twelve_steps_stack.py")
 def test_twelve_steps(walks: Walks) -> None:
     walks.check(STEPS, in_process=True)
-
-
-@OTHER_WAY
-def test_twelve_steps_as_an_ordinary_module(walks: Walks) -> None:
-    walks.check(STEPS, in_process=False)
-    walks.compare(STEPS)
 
 
 def test_a_claim_gets_a_gpu_and_holds_the_stack(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:

@@ -12,7 +12,7 @@ from cluster import Cluster, must_get
 from integration.direct import before_the_operator, judge
 from integration.patience import until
 from integration.playbook import Playbook
-from integration.twelve_steps import OTHER_WAY, Case, Walks
+from integration.twelve_steps import Case, Walks
 from integration.wire import Audit
 
 from openshift_sandbox import faults
@@ -94,12 +94,6 @@ STEPS: t.Final = Case(
 
 def test_twelve_steps(walks: Walks) -> None:
     walks.check(STEPS, in_process=True)
-
-
-@OTHER_WAY
-def test_twelve_steps_as_an_ordinary_module(walks: Walks) -> None:
-    walks.check(STEPS, in_process=False)
-    walks.compare(STEPS)
 
 
 def test_what_is_returned(cluster: Cluster, playbook: Playbook) -> None:

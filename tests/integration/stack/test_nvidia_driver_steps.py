@@ -11,7 +11,7 @@ import pytest
 from cluster import Cluster, must_get
 from integration.playbook import Playbook
 from integration.stack.driver_gaps import NEW, OLD, POLICIES, POOLS, QUICK, driver
-from integration.twelve_steps import OTHER_WAY, Case, Walks
+from integration.twelve_steps import Case, Walks
 from integration.wire import Audit
 
 Data = dict[str, t.Any]
@@ -38,12 +38,6 @@ STEPS: t.Final = Case(
 
 def test_twelve_steps(walks: Walks) -> None:
     walks.check(STEPS, in_process=True)
-
-
-@OTHER_WAY
-def test_twelve_steps_as_an_ordinary_module(walks: Walks) -> None:
-    walks.check(STEPS, in_process=False)
-    walks.compare(STEPS)
 
 
 def test_somebody_elses_policy_that_does_not_let_them_drive(
