@@ -39,7 +39,6 @@ LATE: t.Final = {"ANSIBLE_CACHE_PLUGIN_CONNECTION"}
 COLLECTION: t.Final = "ansible_collections.accelerators.openshift"
 # Ansible asks a thousand times a second whether a task has ended, which took a tenth of the processor time.
 POLL_SECONDS: t.Final = 0.01
-CALLBACKS: t.Final = ("default", "junit", "minimal", "oneline", "tree")
 PLUGINS: t.Final = ("action", "callback", "filter", "lookup", "modules")
 PROGRAM: t.Final = """#!{python} -SE
 import os, socket, sys
@@ -155,19 +154,18 @@ def _load_plugins() -> None:
     """Import what each run would load again: plugins of Ansible, and the collection where there is one."""
     from ansible.plugins import loader
 
+    read_once = importlib.import_module("read_once")
     loader.init_plugin_loader()
     # Each run calls that too.
     warnings.filterwarnings("ignore", "AnsibleCollectionFinder has already been configured")
-    for one in (loader.inventory_loader, loader.vars_loader):
-        list(one.all(class_only=True))
-    # Not all of them: that of ansible-runner reads on import where this run's events go.
-    for name in CALLBACKS:
-        loader.callback_loader.get(f"ansible.builtin.{name}", class_only=True)
+    read_once.share(loader)
     with contextlib.suppress(ModuleNotFoundError):
         plugins = importlib.import_module(f"{COLLECTION}.plugins")
-        for kind in PLUGINS:
-            for file in sorted(Path(plugins.__path__[0], kind).glob("[a-z]*.py")):
+        files = {kind: sorted(Path(plugins.__path__[0], kind).glob("[a-z]*.py")) for kind in PLUGINS}
+        for kind, found in files.items():
+            for file in found:
                 importlib.import_module(f"{COLLECTION}.plugins.{kind}.{file.stem}")
+        read_once.share_modules(file.stem for file in files["modules"])
 
 
 def play(run: Run, files: list[int]) -> t.NoReturn:
