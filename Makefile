@@ -66,7 +66,7 @@ demo: setup ## a pool of GPU nodes on the sandbox, from nothing to validated; SC
 	  'Run it again, nothing changes:      make demo$(if $(filter-out aws,$(SCENARIO)), SCENARIO=$(SCENARIO))$(if $(filter-out examples/demo.yml,$(POOLS)), POOLS=$(POOLS))' \
 	  'Stop it, nothing is left:           $(BIN:$(CHECKOUT)/%=%)/sandbox down'
 
-# Tests on sandboxes wait for half of their time: two cores have time for three of them, or for five long ones.
+# Tests on sandboxes wait for half of their time: two cores have time for three of them, or for four long ones.
 WORKERS ?= 3
 # What make test leaves to make test-all: tests that carry the mark `long`.
 CHOICE := -m 'not long'
@@ -78,7 +78,7 @@ test: gates ## what continuous integration runs: every gate, without the long te
 
 test-all: CHOICE :=
 test-all: SCENES :=
-test-all: export WORKERS = 5
+test-all: export WORKERS = 4
 test-all: export ON_NEWEST = $(ON_OTHER_CORES) --ignore=tests/unit/rules
 test-all: gates ## every gate, with the long tests and every molecule scenario
 
