@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Let Ansible read once, before the first run, what it reads again in each run: half of a run of one task.
+"""Let Ansible read once, before the first run, what it reads again in each run: a third of a run of one task.
 
 It reads the options of its plugins in their documentation, and looks for each module of `module_defaults`.
 """
@@ -11,7 +11,6 @@ from __future__ import annotations
 import sys
 import typing as t
 
-COLLECTION: t.Final = "accelerators.openshift"
 KINDS: t.Final = ("become", "connection", "inventory", "shell", "vars")
 CALLBACKS: t.Final = ("default", "junit", "minimal", "oneline", "tree")
 
@@ -31,11 +30,11 @@ def share(loader: t.Any) -> None:
 
 
 def share_modules(names: t.Iterable[str]) -> None:
-    """Let all runs share where these modules of the collection are."""
+    """Let all runs share where these modules are. names: fully qualified."""
     from ansible.playbook.base import Base
 
     resolve = Base._resolve_action
-    known = {name: resolve(Base(), name) for name in (f"{COLLECTION}.{one}" for one in names)}
+    known = {name: resolve(Base(), name) for name in names}
 
     def resolved(self: t.Any, name: str, mandatory: bool = True) -> t.Any:
         return known.get(name) or resolve(self, name, mandatory)

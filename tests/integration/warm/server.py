@@ -36,7 +36,7 @@ PACKET: t.Final = 1 << 17
 # Ansible and Python read these when they start. The fact cache differs in each run and is read later.
 EARLY: t.Final = ("ANSIBLE_", "HOME", "LANG", "LC_", "PATH", "PYTHON")
 LATE: t.Final = {"ANSIBLE_CACHE_PLUGIN_CONNECTION"}
-COLLECTION: t.Final = "ansible_collections.accelerators.openshift"
+COLLECTION: t.Final = "accelerators.openshift"
 # Ansible asks a thousand times a second whether a task has ended, which took a tenth of the processor time.
 POLL_SECONDS: t.Final = 0.01
 PLUGINS: t.Final = ("action", "callback", "filter", "lookup", "modules")
@@ -160,12 +160,13 @@ def _load_plugins() -> None:
     warnings.filterwarnings("ignore", "AnsibleCollectionFinder has already been configured")
     read_once.share(loader)
     with contextlib.suppress(ModuleNotFoundError):
-        plugins = importlib.import_module(f"{COLLECTION}.plugins")
-        files = {kind: sorted(Path(plugins.__path__[0], kind).glob("[a-z]*.py")) for kind in PLUGINS}
-        for kind, found in files.items():
-            for file in found:
-                importlib.import_module(f"{COLLECTION}.plugins.{kind}.{file.stem}")
-        read_once.share_modules(file.stem for file in files["modules"])
+        plugins = importlib.import_module(f"ansible_collections.{COLLECTION}.plugins")
+        for kind in PLUGINS:
+            names = sorted(file.stem for file in Path(plugins.__path__[0], kind).glob("[a-z]*.py"))
+            for name in names:
+                importlib.import_module(f"{plugins.__name__}.{kind}.{name}")
+            if kind == "modules":
+                read_once.share_modules(f"{COLLECTION}.{name}" for name in names)
 
 
 def play(run: Run, files: list[int]) -> t.NoReturn:

@@ -147,7 +147,7 @@ class Cluster:
     # Called by the loop
 
     def look(self) -> None:
-        """Take the scenario as it is now. Stand-ins ask for it a thousand times in one round."""
+        """Take the scenario as it is now. Stand-ins ask for it a hundred times in one call."""
         self.scenario = self._live.now
 
     def resync(self, kind: str) -> bool:
