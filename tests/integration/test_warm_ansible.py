@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import typing as t
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from integration.playbook import Playbook, Run
 
 Data = dict[str, t.Any]
 SAYS: t.Final = "ansible.builtin.debug"
-PID: t.Final = {SAYS: {"msg": "{{ lookup('ansible.builtin.pipe', 'echo $PPID') }}"}}
+CHECKS: t.Final = "ansible.builtin.assert"
+PID: t.Final = {"ansible.builtin.set_fact": {"pid": "{{ lookup('ansible.builtin.pipe', 'echo $PPID') }}"}}
 # What differs between two runs: moments, durations, and the folders of their files.
 DIFFERS: t.Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+|\d:\d\d:\d\d\.\d+|/[^\s\"']*run-\d+")
 
@@ -81,6 +83,18 @@ TASKS: t.Final[list[Data]] = [
     },
     {"name": "set a fact", "ansible.builtin.set_fact": {"word": "gone"}, "when": "word == 'come'"},
     {"name": "the new fact counts", SAYS: {"msg": "no"}, "when": "word == 'come'"},
+    {"name": "what is true passes", CHECKS: {"that": ["count | int == 2", "word == 'gone'"]}},
+    {
+        "name": "what is false fails",
+        "block": [{"name": "three", CHECKS: {"that": "count | int == 3", "fail_msg": "not {{ word }}"}}],
+        "rescue": [{"name": "go on", SAYS: {"msg": "{{ ansible_failed_result.msg }}"}}],
+    },
+    {
+        "name": "an unknown name is told",
+        "block": [{"name": "nobody", SAYS: {"msg": "{{ nothing_has_this_name }}"}}],
+        "rescue": [{"name": "go on", SAYS: {"var": "ansible_failed_result.msg"}}],
+    },
+    {"name": "only with -vvvv", SAYS: {"msg": "quiet", "verbosity": 4}},
     {
         "name": "a file is missing",
         "block": [{"name": "no such file", "ansible.builtin.include_tasks": "absent.yml"}],
@@ -132,9 +146,21 @@ def test_skipped_and_included_tasks_are_those_of_ansible_playbook(folder: Path, 
     assert sum(one.skipped for one in ordinary.tasks) > len(ordinary.tasks) / 3
 
 
+def test_the_variables_of_an_inventory_are_there(tmp_path: Path, program: Path) -> None:
+    (tmp_path / "group_vars").mkdir()
+    (tmp_path / "group_vars/all.yml").write_text("word: come")
+    (tmp_path / "hosts").write_text("localhost ansible_connection=local")
+    play = {"hosts": "localhost", "gather_facts": False, "tasks": [{SAYS: {"var": "word"}}]}
+    (tmp_path / "play.yml").write_text(yaml.safe_dump([play]))
+    command: list[Path | str] = [program, "-i", tmp_path / "hosts", tmp_path / "play.yml"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert run.returncode == 0, run.stderr
+    assert "word: come" in run.stdout, run.stdout
+
+
 def test_a_task_that_runs_has_a_process_of_its_own(folder: Path, program: Path) -> None:
     """A module must not change the process of the play: the next tasks are forked from it."""
     tasks = [{"name": "parent", **PID, "when": "true"}] * 3
     run = Playbook(folder / "warm", Path(os.devnull), program).tasks(*tasks)
-    parents = [one["msg"] for one in run.tasks]
+    parents = [one["ansible_facts"]["pid"] for one in run.tasks]
     assert len(set(parents)) == len(tasks), parents

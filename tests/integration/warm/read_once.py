@@ -20,6 +20,8 @@ def share(loader: t.Any) -> None:
     _options_once(loader.PluginLoader)
     for kind in KINDS:
         list(getattr(loader, f"{kind}_loader").all(class_only=True))
+    # Where no path is known, Ansible makes the plugins that read group_vars.
+    loader.vars_loader._paths = None
     # The facts of a run of ansible-runner are there.
     loader.cache_loader.get("jsonfile", class_only=True)
     # Not all of them: that of ansible-runner reads on import where this run's events go.

@@ -1,10 +1,11 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Let Ansible skip a task, include a file and check the arguments of a role without a new process.
+"""Let Ansible skip a task, and run the tasks that only read variables, without a new process.
 
 Ansible forks a process for each task, and that process reads `when`. Half of the tasks of `enable_gpus` are
-skipped. Here the same code of Ansible reads it in the process of the play. A task that runs gets its process.
+skipped. Here the same code of Ansible reads it in the process of the play. A task that does more gets its
+process.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import typing as t
 
 # They run no module, and change nothing.
 HERE: t.Final = {
+    "ansible.builtin.assert",
+    "ansible.builtin.debug",
     "ansible.builtin.include_role",
     "ansible.builtin.include_tasks",
     "ansible.builtin.validate_argument_spec",
