@@ -8,6 +8,7 @@ import dataclasses
 import typing as t
 
 from .._catalogue.well_known import MIG_CONFIG, MIG_STATE
+from .._core import conditions
 from .._core.objects import KubeObject, Snapshot, name
 from .._core.ownership import CANDIDATE
 from .._core.readiness import Readiness, failed, pending, ready
@@ -135,26 +136,25 @@ def template(machine_set: KubeObject, pool: Shared) -> KubeObject:
     return {"spec": {"template": {"spec": {"metadata": {"labels": {MIG_CONFIG: value}}}}}}
 
 
-def judge_manager(snapshot: Snapshot, node: str, title: str, since: str) -> Readiness:
+def judge_manager(snapshot: Snapshot, node: str, title: str, gone: str) -> Readiness:
     """Return ready once the MIG manager of the node has read the ConfigMap as it is.
 
-    since: when the ConfigMap was written, as the API server's time.
+    gone: the uid of the deleted manager, or "". The next one may be as old as the content: times have no
+    parts of a second.
     """
     pod = mig_judge.managers(snapshot[PODS], title).get(node)
     remedy = f"Run `oc describe daemonset -n nvidia-gpu-operator {mig_judge.MANAGER}`."
     if pod is None:
         what = f"no MIG manager that reads ConfigMap {title} runs on {node}"
         return pending("NoManager", what, code=MANAGER_CODE, remedy=remedy)
-    conditions = (pod.get("status") or {}).get("conditions") or []
-    is_ready = any((one.get("type"), one.get("status")) == ("Ready", "True") for one in conditions)
-    if is_stale(pod, since) or not is_ready:
+    if pod["metadata"].get("uid") == gone or not conditions.is_true(pod, "Ready"):
         what = f"the MIG manager on {node} has not started again"
         return pending("Starting", what, code=MANAGER_CODE, remedy=remedy)
     return ready("Started")
 
 
 def is_stale(pod: KubeObject, since: str) -> bool:
-    """Return True if the pod is as old as the ConfigMap's content, or older."""
+    """Return True if the pod is as old as the content, or older."""
     return str(pod["metadata"].get("creationTimestamp")) <= since
 
 

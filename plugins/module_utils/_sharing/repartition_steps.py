@@ -191,11 +191,12 @@ def _restart(work: _Work, turn: Turn) -> None:
     on_node = drain.on(turn.name)
     pods = mig_judge.managers(api.list(_POD, namespace, fields=on_node), work.found.title)
     is_again = mig_judge.label_of(turn.node) == turn.target
-    pod, since = pods.get(turn.name), work.written
-    if pod is not None and (is_again or repartition.is_stale(pod, since)):
+    pod, gone = pods.get(turn.name), ""
+    if pod is not None and (is_again or repartition.is_stale(pod, work.written)):
         api.delete(_POD, name(pod), namespace, owned_only=False)
+        gone = pod["metadata"]["uid"]
     queries = {repartition.PODS: Query(_POD, namespace, fields=on_node)}
-    judged = functools.partial(repartition.judge_manager, node=turn.name, title=work.found.title, since=since)
+    judged = functools.partial(repartition.judge_manager, node=turn.name, title=work.found.title, gone=gone)
     api.wait(
         queries,
         judged,

@@ -24,20 +24,21 @@ class MigServer(Server):
     """The manager knows what the file had when its pod started, and fails for some nodes.
 
     fails: node -> line of the log. stuck: nodes whose manager does not answer. empty: nodes whose device
-    plugin does not come back after a failure.
+    plugin does not come back after a failure. second: in which all happens, if it is not one after another.
     """
 
     def __init__(self, *objects: KubeObject) -> None:
         self.fails: dict[str, str] = {}
         self.stuck: set[str] = set()
         self.empty: set[str] = set()
+        self.second = ""
         self._read: dict[str, str] = {}
         self._times = itertools.count()
         super().__init__(*objects)
 
     def _now(self) -> str:
-        """Return a time that is later than all before."""
-        return f"2026-11-24T08:{next(self._times):02}:00Z"
+        """Return a time that is later than all before, but for `second`."""
+        return self.second or f"2026-11-24T08:{next(self._times):02}:00Z"
 
     def _answer(self, method: str, path: list[str], query: dict[str, str], body: t.Any) -> Answer:
         if path[-1] == "log":
@@ -100,9 +101,13 @@ class MigServer(Server):
         return dict((self.named("Node", name) or {})["metadata"].get("annotations") or {})
 
 
+_UIDS: t.Final = itertools.count()
+
+
 def running(on: str, since: str = NEW) -> KubeObject:
     """Return a MIG manager that is Ready."""
     found = manager(on, since=since)
+    found["metadata"]["uid"] = f"manager-{next(_UIDS)}"
     found["status"] = {"conditions": [{"type": "Ready", "status": "True"}], "phase": "Running"}
     found["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": "m", "controller": True}]
     return found

@@ -55,7 +55,8 @@ def change(server: MigServer, sharing: t.Mapping[str, t.Any], check: bool = Fals
     if more.get("state") != "absent" and not check:
         steps.present(api_on(server, wait_wanted=False), params(("inference", sharing), on_change="keep"))
     # A wait on a server in memory ends only with a time of 0.
-    api = api_on(server, seconds=0.0 if server.stuck | server.empty else 300.0, check_mode=check)
+    is_short = server.stuck or server.empty or server.second
+    api = api_on(server, seconds=0.0 if is_short else 300.0, check_mode=check)
     return repartition_steps.ensure(api, asked(sharing, **more), paused)
 
 
@@ -82,6 +83,14 @@ def test_one_node_after_another_is_emptied_cut_and_given_back() -> None:
         assert (server.is_cordoned(one), server.notes(one)) == (False, {})
     paths = [path.rpartition("/")[2] for _verb, path in server.writes()]
     assert paths == ["gpu-mig", *turn("a"), *turn("b")]
+
+
+def test_a_manager_that_starts_in_the_second_of_the_file_has_read_it() -> None:
+    """The API server's times have no parts of a second, and a DaemonSet replaces a pod at once."""
+    server = cluster("a")
+    server.second = "2026-11-24T08:00:00Z"
+    assert change(server, SEVEN, wait_timeout=0, node_timeout=0)["done"] == ["a"]
+    assert server.mark("a", STATE) == "success"
 
 
 def turn(name: str) -> list[str]:
