@@ -31,6 +31,8 @@ def test_a_label_that_the_operator_misses_is_the_cause_with_its_text(
     sandbox, lost = cluster.needs_sandbox(), {"label": SYSTEM}
     faults.add(sandbox, "nfd_label_lost", lost)
     try:
+        # While the nodes still have it, the operator starts drivers.
+        until(lambda: not cluster.client.list("v1", "nodes", labels=SYSTEM), "nodes without the label")
         found = playbook.module("special_resource", **WANTED)
     finally:
         faults.clear(sandbox, "nfd_label_lost", lost)

@@ -13,6 +13,7 @@ from cluster import Cluster
 from integration import direct
 from integration.patience import until
 from integration.sandbox import gpu_cluster as gpus
+from integration.troubles.taints import untaint
 
 from openshift_sandbox import faults, scenario
 
@@ -63,16 +64,7 @@ def trouble(cluster: Cluster, name: str) -> t.Iterator[None]:
     finally:
         for one in scripted:
             faults.clear(sandbox, one["type"], {key: value for key, value in one.items() if key != "type"})
-        untaint(cluster)
-
-
-def untaint(cluster: Cluster) -> None:
-    """Remove the maintenance taint from all nodes."""
-    for node in cluster.client.list("v1", "nodes"):
-        taints = node["spec"].get("taints") or []
-        kept = [one for one in taints if one["key"] != "example.com/maintenance"]
-        if kept != taints:
-            cluster.client.patch("v1", "nodes", node["metadata"]["name"], None, {"spec": {"taints": kept}})
+        untaint(cluster.client)
 
 
 def stage(found: Data, name: str) -> Data:

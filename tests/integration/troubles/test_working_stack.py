@@ -16,13 +16,13 @@ from integration.troubles.demo import (
     MACHINES,
     OPERATORS,
     POOL,
-    Data,
     Demo,
     gpu_nodes,
     policies,
     trouble,
     verdict,
 )
+from integration.troubles.taints import tainted, untaint
 from integration.wire import Audit
 
 from openshift_sandbox import faults
@@ -137,9 +137,7 @@ def test_a_taint_that_no_operand_tolerates(cluster: Cluster, demo: Demo, audit: 
             "the taints",
         )
         run = demo.enable("gpu_operator")
-    for node in cluster.client.list("v1", "nodes", labels=POOL):
-        kept = [taint for taint in node["spec"]["taints"] if taint["key"] != "example.com/maintenance"]
-        cluster.client.patch("v1", "nodes", node["metadata"]["name"], None, {"spec": {"taints": kept}})
+    untaint(cluster.client)
     found = verdict(run, "GPU-TAINT", "gpu")
     first = gpu_nodes(cluster)[0]
     assert (
@@ -153,10 +151,6 @@ def test_a_taint_that_no_operand_tolerates(cluster: Cluster, demo: Demo, audit: 
         "Reconciled",
     )
     assert audit.writes(*run.tasks) == []
-
-
-def tainted(node: Data) -> bool:
-    return any(taint["key"] == "example.com/maintenance" for taint in node["spec"].get("taints") or [])
 
 
 def test_the_driver_crashes(cluster: Cluster, demo: Demo, audit: Audit, whole: Run) -> None:
