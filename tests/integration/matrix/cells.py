@@ -19,7 +19,7 @@ Cells = dict[tuple[str, str], str]
 PAGE: t.Final = ROOT / "docs/destructive.md"
 MARK, WRITES = "<!-- matrix -->", "<!-- writes -->"
 ROWS: t.Final = [*reversed(ACTIONS), NIC_IMAGES, TUNING, GEOMETRY]
-# Situations whose cells do not follow one another: each begins with what the situation found.
+# Situations whose cells do not follow one another: each begins with what the situation made.
 AFRESH: t.Final = {"a budget keeps the pods", "a run was killed before"}
 # These run in every `make test`: each action, each situation, and what ends people's work.
 SHORT: t.Final = {

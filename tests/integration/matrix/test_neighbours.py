@@ -1,9 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each destructive action where nothing stands in its way, where a budget does, and beside what others have.
+"""Each destructive action where nothing stands in its way, where a budget does, and beside what others do.
 
-Only remove_gpus asks what others have: for the other actions all of that is there at once.
+Only remove_gpus asks what others have: for the other actions all of that is there at once. To scale a pool by
+hand stops no action, so others have done that too.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ SCENARIO: t.Final = "aws"
 IS_RESET: t.Final = True
 __all__ = ("SITUATIONS", "UNDO")
 WORLD: t.Final[dict[str, t.Any]] = {}
-OTHERS: t.Final = ("another file has a pool", "a foreign ClusterPolicy", "a foreign network operator")
+POOL, POLICY, NETWORK = "another file has a pool", "a foreign ClusterPolicy", "a foreign network operator"
+SCALED: t.Final = "scaled by hand"
 CELLS: t.Final = [
     *((action, ("idle",)) for action in ACTIONS),
-    *((action, OTHERS) for action in ACTIONS if action != "remove_gpus"),
-    *(("remove_gpus", (situation,)) for situation in OTHERS[1:]),
+    *((action, (POOL, POLICY, NETWORK, SCALED)) for action in ACTIONS if action != "remove_gpus"),
+    ("remove_gpus", (POLICY, SCALED)),
+    ("remove_gpus", (NETWORK,)),
     *((action, ("a budget keeps the pods",)) for action in ACTIONS),
 ]
 

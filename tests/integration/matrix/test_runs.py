@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each destructive action while pods run, while another run works or was killed, and while others scale."""
+"""Each destructive action while pods run, while another run works or was killed, and beside Argo CD."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ WORLD: t.Final[dict[str, t.Any]] = {}
 COLUMNS: t.Final = (
     "another run holds the lease",
     "GPU pods run",
-    "scaled by hand",
     "Argo CD owns a field",
     "a run was killed before",
 )
 CELLS: t.Final = [
     *((action, (situation,)) for situation in COLUMNS for action in ACTIONS),
+    ("resize_pool to one node", ("scaled by hand",)),
     ("remove_gpus", ("another file has a pool",)),
 ]
 
