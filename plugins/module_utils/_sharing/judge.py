@@ -38,7 +38,7 @@ def readers(pods: t.Iterable[KubeObject], title: str) -> list[KubeObject]:
 
 
 def stale(pods: t.Iterable[KubeObject], since: str) -> list[KubeObject]:
-    """Return the pods that exist since before the profiles were written. since: the API server's time."""
+    """Return the pods as old as a ConfigMap's content, or older. since: its time, by the API server."""
     return [pod for pod in pods if str(pod["metadata"].get("creationTimestamp")) <= since]
 
 

@@ -139,8 +139,8 @@ def template(machine_set: KubeObject, pool: Shared) -> KubeObject:
 def judge_manager(snapshot: Snapshot, node: str, title: str, gone: str) -> Readiness:
     """Return ready once the MIG manager of the node has read the ConfigMap as it is.
 
-    gone: the uid of the deleted manager, or "". The next one may be as old as the content: times have no
-    parts of a second.
+    gone: the uid of the deleted manager, or "". The next one may be as old as the ConfigMap's content: times
+    have no parts of a second.
     """
     pod = mig_judge.managers(snapshot[PODS], title).get(node)
     remedy = f"Run `oc describe daemonset -n nvidia-gpu-operator {mig_judge.MANAGER}`."
@@ -151,11 +151,6 @@ def judge_manager(snapshot: Snapshot, node: str, title: str, gone: str) -> Readi
         what = f"the MIG manager on {node} has not started again"
         return pending("Starting", what, code=MANAGER_CODE, remedy=remedy)
     return ready("Started")
-
-
-def is_stale(pod: KubeObject, since: str) -> bool:
-    """Return True if the pod is as old as the content, or older."""
-    return str(pod["metadata"].get("creationTimestamp")) <= since
 
 
 class Done:

@@ -192,7 +192,7 @@ def _restart(work: _Work, turn: Turn) -> None:
     pods = mig_judge.managers(api.list(_POD, namespace, fields=on_node), work.found.title)
     is_again = mig_judge.label_of(turn.node) == turn.target
     pod, gone = pods.get(turn.name), ""
-    if pod is not None and (is_again or repartition.is_stale(pod, work.written)):
+    if pod is not None and (is_again or judge.stale([pod], work.written)):
         api.delete(_POD, name(pod), namespace, owned_only=False)
         gone = pod["metadata"]["uid"]
     queries = {repartition.PODS: Query(_POD, namespace, fields=on_node)}
