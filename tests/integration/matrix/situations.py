@@ -218,6 +218,8 @@ UNDO: t.Final[dict[str, Situation]] = {
     "a foreign ClusterPolicy": lambda world: world.cluster.client.delete(*POLICIES, FOREIGN),
     "another run holds the lease": lambda world: world.cluster.client.delete(*LEASE),
 }
+# What others have. Only remove_gpus asks for it.
+OTHERS: t.Final = ("another file has a pool", "a foreign ClusterPolicy", "a foreign network operator")
 SITUATIONS: t.Final[dict[str, Situation]] = {
     "idle": idle,
     "GPU pods run": gpu_pods,

@@ -11,11 +11,10 @@ import pytest
 from integration.matrix import cells
 from integration.matrix.situations import Situation
 from integration.matrix.snapshot import Snapshot
-from integration.matrix.world import NEEDS_ALL, World, code_of
+from integration.matrix.world import NEEDS_ALL, Data, World, code_of
 from integration.playbook import Run
 
 Action = t.Callable[[World], Run]
-Data = dict[str, t.Any]
 
 
 class Stage:

@@ -9,6 +9,7 @@ import typing as t
 
 import pytest
 from integration.matrix import geometry
+from integration.matrix.situations import OTHERS
 from integration.matrix.stage import Stage, parameters
 from integration.matrix.world import GEOMETRY
 
@@ -18,7 +19,6 @@ SITUATIONS: t.Final = geometry.HERE
 UNDO: t.Final = geometry.UNDO
 # Each cell changes the geometry to what it was before the last one.
 IS_RESET: t.Final = False
-OTHERS: t.Final = ("another file has a pool", "a foreign ClusterPolicy", "a foreign network operator")
 CELLS: t.Final = [
     (GEOMETRY, ("another run holds the lease",)),
     (GEOMETRY, ("GPU pods run",)),

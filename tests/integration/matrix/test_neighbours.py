@@ -12,7 +12,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from integration.matrix.situations import SITUATIONS, UNDO
+from integration.matrix.situations import OTHERS, SITUATIONS, UNDO
 from integration.matrix.stage import Stage, parameters
 from integration.matrix.world import ACTIONS
 
@@ -20,11 +20,11 @@ SCENARIO: t.Final = "aws"
 IS_RESET: t.Final = True
 __all__ = ("SITUATIONS", "UNDO")
 WORLD: t.Final[dict[str, t.Any]] = {}
-POOL, POLICY, NETWORK = "another file has a pool", "a foreign ClusterPolicy", "a foreign network operator"
+_POOL, POLICY, NETWORK = OTHERS
 SCALED: t.Final = "scaled by hand"
 CELLS: t.Final = [
     *((action, ("idle",)) for action in ACTIONS),
-    *((action, (POOL, POLICY, NETWORK, SCALED)) for action in ACTIONS if action != "remove_gpus"),
+    *((action, (*OTHERS, SCALED)) for action in ACTIONS if action != "remove_gpus"),
     ("remove_gpus", (POLICY, SCALED)),
     ("remove_gpus", (NETWORK,)),
     *((action, ("a budget keeps the pods",)) for action in ACTIONS),

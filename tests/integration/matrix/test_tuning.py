@@ -9,6 +9,7 @@ import typing as t
 
 import pytest
 from integration.matrix import tuning
+from integration.matrix.situations import OTHERS
 from integration.matrix.stage import Stage, parameters
 from integration.matrix.world import TUNING
 
@@ -18,7 +19,6 @@ SITUATIONS: t.Final = tuning.HERE
 UNDO: t.Final = tuning.UNDO
 # Each cell changes the arguments to what they were before the last one.
 IS_RESET: t.Final = False
-OTHERS: t.Final = ("another file has a pool", "a foreign ClusterPolicy", "a foreign network operator")
 CELLS: t.Final = [
     (TUNING, ("another run holds the lease",)),
     (TUNING, ("GPU pods run",)),

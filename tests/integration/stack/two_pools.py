@@ -13,9 +13,8 @@ from cluster import Cluster
 from integration import direct
 from integration.patience import until
 from integration.sandbox import gpu_cluster as gpus
+from integration.troubles import demo
 from integration.troubles.taints import untaint
-
-from openshift_sandbox import faults, scenario
 
 Data = dict[str, t.Any]
 T4: t.Final[Data] = {
@@ -55,15 +54,10 @@ def judge(cluster: Cluster, *pools: Data, **options: t.Any) -> Data:
 @contextlib.contextmanager
 def trouble(cluster: Cluster, name: str) -> t.Iterator[None]:
     """Stage the troubles of a scenario's file; clear them and the taints at the end."""
-    sandbox, scripted = cluster.needs_sandbox(), scenario.load(name).troubles
-    assert scripted, f"scenario {name} has no trouble"
-    for one in scripted:
-        faults.add(sandbox, one["type"], {key: value for key, value in one.items() if key != "type"})
     try:
-        yield
+        with demo.trouble(cluster, name):
+            yield
     finally:
-        for one in scripted:
-            faults.clear(sandbox, one["type"], {key: value for key, value in one.items() if key != "type"})
         untaint(cluster.client)
 
 
