@@ -52,8 +52,14 @@ def test_another_syntax_is_another_template(environments: t.Any) -> None:
 
 def test_an_expression_is_compiled_once(environments: t.Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert environments()().compile_expression("x > 1")(x=2) is True
-    monkeypatch.setattr(jinja2.Environment, "_compile", lambda *_arguments: pytest.fail("compiled again"))
+    for one in ("_generate", "_compile"):
+        monkeypatch.setattr(jinja2.Environment, one, lambda *_given, **_named: pytest.fail("compiled again"))
     assert environments()().compile_expression("x > 1")(x=1) is False
+
+
+def test_an_expression_is_no_template(environments: t.Any) -> None:
+    assert environments()().compile_expression("x")(x=1) == 1
+    assert environments()().from_string("x").render(x=1) == "x"
 
 
 def test_a_broken_template_stays_broken(environments: t.Any) -> None:

@@ -50,17 +50,24 @@ class Files:
 
 def share(environment: t.Any, folder: Path) -> None:
     """Let a class of Jinja environments use the files. Its expressions are parsed, but not compiled again."""
-    files, compile_all, compile_python = Files(folder), environment.compile, environment._compile
+    files, parsed = Files(folder), list[str]()
+    compile_all, compile_expression = environment.compile, environment.compile_expression
 
     def template(self: t.Any, source: t.Any, *more: t.Any, **named: t.Any) -> t.Any:
         def make() -> t.Any:
             return compile_all(self, source, *more, **named)
 
-        if more or named or not isinstance(source, str):
+        # Of an expression, only what the parser made of its text comes here.
+        text = f"of a template: {source}" if isinstance(source, str) else parsed and parsed[-1]
+        if more or named or not text:
             return make()
-        return files.get(f"{[getattr(self, one) for one in SYNTAX]} {source}", make)
+        return files.get(f"{[getattr(self, one) for one in SYNTAX]} {text}", make)
 
-    def python(self: t.Any, source: str, filename: str) -> t.Any:
-        return files.get(f"{filename} {source}", lambda: compile_python(self, source, filename))
+    def expression(self: t.Any, source: str, *more: t.Any, **named: t.Any) -> t.Any:
+        parsed.append(f"of an expression: {source}")
+        try:
+            return compile_expression(self, source, *more, **named)
+        finally:
+            parsed.pop()
 
-    environment.compile, environment._compile = template, python
+    environment.compile, environment.compile_expression = template, expression

@@ -135,6 +135,8 @@ def keep(server: socket.socket, first: Run, folder: Path) -> None:
     # This file is a program here, and its neighbours are no modules of a package.
     importlib.import_module("compiled_templates").share(AnsibleEnvironment, folder)
     importlib.import_module("unforked_tasks").share()
+    parsed = importlib.import_module("parsed_files").Files()
+    parsed.share()
     _load_plugins()
     gc.freeze()
     # A collection would copy the pages that a task's process shares with its play.
@@ -144,6 +146,7 @@ def keep(server: socket.socket, first: Run, folder: Path) -> None:
         packet, files, _flags, _sender = socket.recv_fds(server, PACKET, 4)
         if not packet:
             return
+        parsed.fill()
         if not os.fork():
             server.close()
             play(_read(packet), files)
