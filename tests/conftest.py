@@ -13,6 +13,8 @@ import typing as t
 import pytest
 
 if t.TYPE_CHECKING:
+    from pathlib import Path
+
     from cluster import Cluster
     from leftovers import Leftovers
 
@@ -39,11 +41,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Refuse a mark without its text; sort the files so that all workers end together.
 
     The slowest are first: those with a sandbox of their own, then those with long tests. The sandbox that the
-    other files share starts late: one that idles takes 7 % of a processor.
+    other files share starts late: one that idles takes 7 % of a processor. Files of one folder are far apart:
+    those of `upgrades` or `tuning` wait for the same things, and the processor would be idle.
     """
     own = {item.path for item in items if any(hasattr(getattr(item, "module", None), one) for one in OWN)}
     slow = {item.path for item in items if item.get_closest_marker("long")}
-    items.sort(key=lambda item: (item.path not in own, item.path not in slow))
+    before: collections.Counter[tuple[bool, bool, Path]] = collections.Counter()
+    places = {}
+    for path in dict.fromkeys(item.path for item in items):
+        kind = path not in own, path not in slow
+        places[path] = *kind, before[*kind, path.parent]
+        before[*kind, path.parent] += 1
+    items.sort(key=lambda item: places[item.path])
     for item in items:
         for mark in (*item.iter_markers("long"), *item.iter_markers("story")):
             if not (mark.args and isinstance(mark.args[0], str) and mark.args[0].strip()):
