@@ -78,7 +78,7 @@ test: gates ## what continuous integration runs: every gate, without the long te
 
 test-all: CHOICE :=
 test-all: SCENES :=
-test-all: export WORKERS = 4
+test-all: export WORKERS = 5
 test-all: export ON_NEWEST = $(ON_OTHER_CORES) --ignore=tests/unit/rules
 test-all: gates ## every gate, with the long tests and every molecule scenario
 

@@ -9,6 +9,8 @@ import time
 import typing as t
 
 SECONDS: t.Final = 60.0
+# What comes late need not be seen at once: each look costs the test and the API server 3 ms.
+LONGEST_PAUSE: t.Final = 0.5
 T = t.TypeVar("T")
 
 
@@ -18,11 +20,15 @@ def until(
     seconds: float = SECONDS,
     pause: float = 0.1,
 ) -> T:
-    """Call `look` until it returns something true, and return that; fail the test after `seconds`."""
+    """Call `look` until it returns something true, and return that; fail the test after `seconds`.
+
+    The pause between two looks grows by a tenth each time.
+    """
     deadline = time.monotonic() + seconds
     while not (seen := look()):
         assert time.monotonic() < deadline, f"{what}: not seen within {seconds:.0f} s"
         time.sleep(pause)
+        pause = min(1.1 * pause, max(pause, LONGEST_PAUSE))
     return seen
 
 

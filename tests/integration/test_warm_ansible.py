@@ -94,6 +94,7 @@ TASKS: t.Final[list[Data]] = [
         "block": [{"name": "nobody", SAYS: {"msg": "{{ nothing_has_this_name }}"}}],
         "rescue": [{"name": "go on", SAYS: {"var": "ansible_failed_result.msg"}}],
     },
+    {"name": "give the next node a result", "ansible.builtin.set_stats": {"data": {"left": "{{ count }}"}}},
     {"name": "only with -vvvv", SAYS: {"msg": "quiet", "verbosity": 4}},
     {
         "name": "a file is missing",

@@ -19,6 +19,7 @@ HERE: t.Final = {
     "ansible.builtin.debug",
     "ansible.builtin.include_role",
     "ansible.builtin.include_tasks",
+    "ansible.builtin.set_stats",
     "ansible.builtin.validate_argument_spec",
 }
 
