@@ -1,6 +1,6 @@
 # The only verbs. Each calls what it needs, all are safe to repeat, none needs root or a global install.
 .DEFAULT_GOAL := help
-.PHONY: setup demo test test-all lint units sanity integration molecule bench docs build sandbox clean help
+.PHONY: setup demo test test-all lint units units-here units-oldest units-newest sanity integration molecule bench docs build sandbox clean help
 MAKEFLAGS += --no-print-directory
 
 SCENARIO ?= aws
@@ -78,11 +78,11 @@ test: gates ## what continuous integration runs: every gate, without the long te
 
 test-all: CHOICE :=
 test-all: SCENES :=
-test-all: export WORKERS = 5
-test-all: export ON_NEWEST = $(ON_OTHER_CORES) --ignore=tests/unit/rules
+test-all: export WORKERS = 4
+test-all: export ON_newest = $(ON_OTHER_CORES) --ignore=tests/unit/rules
 test-all: gates ## every gate, with the long tests and every molecule scenario
 
-# Sanity needs one core for minutes; what it and the others say comes when each of them has ended.
+# Most of them need one core for minutes; what one says comes when it has ended.
 .PHONY: gates
 gates: setup
 	@$(MAKE) --jobs=2 --output-sync=target sanity lint units
@@ -98,12 +98,16 @@ ON_OTHER_CORES := tests/unit $(addprefix --ignore=tests/unit/awx/,test_kinds.py 
 # Neither the sandbox nor the rules of the repository depend on ansible-core, and the cases of remedies render tasks as
 # 2.19 and newer do; but make test-all runs the sandbox and the cases on the newest Python too.
 WITHOUT_CORE := $(addprefix --ignore=tests/unit/,rules sandbox remedies)
-ON_NEWEST ?= $(ON_OTHER_CORES) $(WITHOUT_CORE)
+ON_oldest := $(ON_OTHER_CORES) $(WITHOUT_CORE)
+ON_newest ?= $(ON_oldest)
 
-units: setup ## unit tests, under 30 s; once more on the oldest and the newest ansible-core, where their Pythons are there
+units: units-here units-oldest units-newest ## unit tests; once more on the oldest and the newest ansible-core, where their Pythons are there
+
+units-here: setup
 	@$(BIN)/pytest -q -n 2 $(or $(TESTS),tests/unit)
-	@tests/other_core oldest $(or $(TESTS),$(ON_OTHER_CORES) $(WITHOUT_CORE))
-	@tests/other_core newest $(or $(TESTS),$(ON_NEWEST))
+
+units-oldest units-newest: units-%: setup
+	@tests/other_core $* $(or $(TESTS),$(ON_$*))
 
 sanity: setup ## ansible-test sanity, without an ignore file
 	@tests/sanity/run

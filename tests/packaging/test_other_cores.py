@@ -44,7 +44,7 @@ class Core:
 
     def run(self, name: str, *arguments: str) -> Run:
         environment = {
-            "ANSIBLE_COLLECTIONS_PATH": f"{ROOT / '.collections'}:{ROOT / '.build/other-collections'}",
+            "ANSIBLE_COLLECTIONS_PATH": f"{ROOT / '.collections'}:{self.programs.parent / 'collections'}",
             "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
             "ANSIBLE_FORCE_COLOR": "0",
             "ANSIBLE_HOME": str(self.home),
