@@ -35,6 +35,7 @@ IDLE_CONTROLLERS = (
     "service-lb-controller",
     "node-route-controller",
     "cloud-node-lifecycle-controller",
+    "persistentvolume-attach-detach-controller",
 )
 READS = ["get", "list", "watch"]
 READY_SECONDS = 60.0

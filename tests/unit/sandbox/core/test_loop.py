@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
+import threading
 import typing as t
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from kopf._cogs.clients.errors import APIError, APINotFoundError
 from kopf._cogs.clients.watching import WatchingError
 from unit.sandbox.fake_api import World
 
+from openshift_sandbox.scenario import Scenario
 from openshift_sandbox.stand_ins.core.cluster import Cluster
 from openshift_sandbox.stand_ins.core.conditions import condition, merged
 from openshift_sandbox.stand_ins.core.index import Index
@@ -41,6 +44,46 @@ class Counting(Reconciler):
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         self.rounds += 1
+
+
+class Until(threading.Event):
+    """In place of the event that an object has changed: to wait for it moves the clock of a world."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__()
+        self._world = world
+
+    def wait(self, timeout: float | None = None) -> bool:
+        if not self.is_set():
+            self._world.time += timeout or 0.0
+        return self.is_set()
+
+
+class Timed(Reconciler):
+    """A stand-in that remembers when it was called, and does something each time."""
+
+    kinds = ("Node",)
+
+    def __init__(self, do: t.Callable[[Cluster], None] = lambda _cluster: None) -> None:
+        self.times: list[float] = []
+        self._do = do
+
+    def reconcile(self, cluster: Cluster, now: float) -> None:
+        self.times.append(now)
+        self._do(cluster)
+
+
+def pauses(world: World, timed: Timed, *others: Reconciler) -> set[float]:
+    """Return the seconds between the calls of a stand-in, rounded, in a run of the loop."""
+
+    def stop(_cluster: Cluster) -> None:
+        if len(timed.times) == 4:
+            scheduler.stop()
+
+    world.cluster.changed = Until(world)
+    scheduler = Scheduler(world.cluster, [timed, *others, Timed(stop)], clock=lambda: world.time)
+    scheduler.run()
+    return {round(after - before, 2) for before, after in itertools.pairwise(timed.times)}
 
 
 class TestIndex:
@@ -96,6 +139,29 @@ class TestScheduler:
         assert [record.message for record in caplog.records] == ["scenario: FileNotFoundError: scenario.json"]
         world.settle()
         assert counting.rounds == 1
+
+    def test_a_stand_in_is_called_seldom_where_nothing_changes(self) -> None:
+        timed = Timed()
+        assert pauses(World(timed), timed) == {2.0}
+
+    def test_a_delay_ends_in_time(self) -> None:
+        def step(cluster: Cluster) -> None:
+            cluster.due("a", "step", 0.8)
+
+        timed = Timed(step)
+        assert pauses(World(timed), timed) == {0.8, 2.0}
+
+    def test_what_failed_is_tried_again_soon(self) -> None:
+        timed = Timed()
+        assert pauses(World(timed), timed, Broken()) == {0.5}
+
+    def test_a_new_scenario_counts_soon(self) -> None:
+        def change(_cluster: Cluster) -> None:
+            world.scenario.now = Scenario("other")
+
+        timed = Timed(change)
+        world = World(timed)
+        assert pauses(world, timed) == {0.5}
 
     def test_nothing_is_reconciled_while_the_first_list_fails(self) -> None:
         counting = Counting()
