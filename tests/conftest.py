@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import collections
+import itertools
 import os
 import sys
 import typing as t
@@ -46,12 +47,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     own = {item.path for item in items if any(hasattr(getattr(item, "module", None), one) for one in OWN)}
     slow = {item.path for item in items if item.get_closest_marker("long")}
-    before: collections.Counter[tuple[bool, bool, Path]] = collections.Counter()
+    ranks: dict[tuple[bool, bool, Path], t.Iterator[int]] = collections.defaultdict(itertools.count)
     places = {}
     for path in dict.fromkeys(item.path for item in items):
         kind = path not in own, path not in slow
-        places[path] = *kind, before[*kind, path.parent]
-        before[*kind, path.parent] += 1
+        places[path] = *kind, next(ranks[*kind, path.parent])
     items.sort(key=lambda item: places[item.path])
     for item in items:
         for mark in (*item.iter_markers("long"), *item.iter_markers("story")):

@@ -22,7 +22,7 @@ def until(
 ) -> T:
     """Call `look` until it returns something true, and return that; fail the test after `seconds`.
 
-    The pause between two looks grows by a tenth each time.
+    The pause between two looks grows by a tenth each time, up to LONGEST_PAUSE.
     """
     deadline = time.monotonic() + seconds
     while not (seen := look()):

@@ -55,7 +55,6 @@ class Scheduler:
         self._stale: set[str] = set(cluster.kinds)
         self._listed: set[str] = set()
         self._resynced = float("-inf")
-        self._is_quiet = False
         self._complaints: dict[str, str] = {}
 
     def observe(self, kind: str, event: str | None, obj: Object) -> None:
@@ -67,14 +66,10 @@ class Scheduler:
         """Call every reconciler once; kinds that were never listed are listed first."""
         now = self._clock()
         self.cluster.wake_at = None
-        self._is_quiet = False
         if not (self._refresh(now) and self._does("scenario", self.cluster.look)):
             return
-        failed = 0
         for reconciler in self._reconcilers:
-            work = functools.partial(reconciler.reconcile, self.cluster, now)
-            failed += not self._does(type(reconciler).__name__, work)
-        self._is_quiet = not failed
+            self._does(type(reconciler).__name__, functools.partial(reconciler.reconcile, self.cluster, now))
 
     def run(self) -> None:
         """Call the reconcilers after every change, until `stop` is called."""
@@ -94,18 +89,15 @@ class Scheduler:
 
     def _sleep(self) -> bool:
         """Wait until the next round; return whether that is because of an object that changed."""
-        until = self._clock() + (QUIET if self._is_quiet else TICK)
-        while not self.cluster.changed.wait(self._pause()):
-            wake_at, before = self.cluster.wake_at, self.cluster.scenario
-            if self._clock() >= (until if wake_at is None else min(until, wake_at)):
+        due, scenario = self._clock() + (TICK if self._complaints else QUIET), self.cluster.scenario
+        if self.cluster.wake_at is not None:
+            due = min(due, self.cluster.wake_at)
+        while not self.cluster.changed.wait(max(0.01, min(TICK, due - self._clock()))):
+            if self._clock() >= due:
                 return False
-            if not (self._does("scenario", self.cluster.look) and self.cluster.scenario is before):
+            if not self._does("scenario", self.cluster.look) or self.cluster.scenario is not scenario:
                 return False
         return True
-
-    def _pause(self) -> float:
-        wake_at = self.cluster.wake_at
-        return TICK if wake_at is None else max(0.01, min(TICK, wake_at - self._clock()))
 
     def _refresh(self, now: float) -> bool:
         """List what is stale; return False while a first list is missing.

@@ -37,13 +37,21 @@ class Broken(Reconciler):
 
 
 class Counting(Reconciler):
+    """A stand-in that remembers when it was called, and does something each time."""
+
     kinds = ("Node",)
 
-    def __init__(self) -> None:
-        self.rounds = 0
+    def __init__(self, do: t.Callable[[Cluster], None] = lambda _cluster: None) -> None:
+        self.times: list[float] = []
+        self._do = do
+
+    @property
+    def rounds(self) -> int:
+        return len(self.times)
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        self.rounds += 1
+        self.times.append(now)
+        self._do(cluster)
 
 
 class Until(threading.Event):
@@ -59,31 +67,17 @@ class Until(threading.Event):
         return self.is_set()
 
 
-class Timed(Reconciler):
-    """A stand-in that remembers when it was called, and does something each time."""
-
-    kinds = ("Node",)
-
-    def __init__(self, do: t.Callable[[Cluster], None] = lambda _cluster: None) -> None:
-        self.times: list[float] = []
-        self._do = do
-
-    def reconcile(self, cluster: Cluster, now: float) -> None:
-        self.times.append(now)
-        self._do(cluster)
-
-
-def pauses(world: World, timed: Timed, *others: Reconciler) -> set[float]:
+def pauses(world: World, counting: Counting, *others: Reconciler) -> set[float]:
     """Return the seconds between the calls of a stand-in, rounded, in a run of the loop."""
 
     def stop(_cluster: Cluster) -> None:
-        if len(timed.times) == 4:
+        if counting.rounds == 4:
             scheduler.stop()
 
     world.cluster.changed = Until(world)
-    scheduler = Scheduler(world.cluster, [timed, *others, Timed(stop)], clock=lambda: world.time)
+    scheduler = Scheduler(world.cluster, [counting, *others, Counting(stop)], clock=lambda: world.time)
     scheduler.run()
-    return {round(after - before, 2) for before, after in itertools.pairwise(timed.times)}
+    return {round(after - before, 2) for before, after in itertools.pairwise(counting.times)}
 
 
 class TestIndex:
@@ -141,27 +135,27 @@ class TestScheduler:
         assert counting.rounds == 1
 
     def test_a_stand_in_is_called_seldom_where_nothing_changes(self) -> None:
-        timed = Timed()
-        assert pauses(World(timed), timed) == {2.0}
+        counting = Counting()
+        assert pauses(World(counting), counting) == {2.0}
 
     def test_a_delay_ends_in_time(self) -> None:
         def step(cluster: Cluster) -> None:
             cluster.due("a", "step", 0.8)
 
-        timed = Timed(step)
-        assert pauses(World(timed), timed) == {0.8, 2.0}
+        counting = Counting(step)
+        assert pauses(World(counting), counting) == {0.8, 2.0}
 
     def test_what_failed_is_tried_again_soon(self) -> None:
-        timed = Timed()
-        assert pauses(World(timed), timed, Broken()) == {0.5}
+        counting = Counting()
+        assert pauses(World(counting), counting, Broken()) == {0.5}
 
     def test_a_new_scenario_counts_soon(self) -> None:
         def change(_cluster: Cluster) -> None:
             world.scenario.now = Scenario("other")
 
-        timed = Timed(change)
-        world = World(timed)
-        assert pauses(world, timed) == {0.5}
+        counting = Counting(change)
+        world = World(counting)
+        assert pauses(world, counting) == {0.5}
 
     def test_nothing_is_reconciled_while_the_first_list_fails(self) -> None:
         counting = Counting()
