@@ -79,6 +79,7 @@ test: gates ## what continuous integration runs: every gate, without the long te
 test-all: CHOICE :=
 test-all: SCENES :=
 test-all: export WORKERS = 4
+test-all: export PROGRAMS = --with kueue,prometheus
 test-all: export ON_newest = $(ON_OTHER_CORES) --ignore=tests/unit/rules
 test-all: gates ## every gate, with the long tests and every molecule scenario
 
@@ -118,9 +119,9 @@ integration: setup sandbox-build build ## pytest on the sandbox, and the tarball
 molecule: setup sandbox-build ## every molecule scenario on a sandbox of its own, WORKERS= at a time; PLAYED= names some
 	@$(MAKE) --jobs=$(WORKERS) --output-sync=target $(addprefix molecule-,$(or $(PLAYED),$(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml))))
 
-# tests/conftest.py says why the Go programs of a sandbox get these two.
+# tests/conftest.py says why the Go programs of a sandbox get these.
 molecule-%: setup sandbox-build
-	@GOGC=400 GOMAXPROCS=1 $(BIN)/molecule test --scenario-name $*
+	@GOGC=400 GOMAXPROCS=1 GODEBUG=adaptivestackstart=1 $(BIN)/molecule test --scenario-name $*
 
 bench: setup sandbox-build ## measure beside kubernetes.core and kubectl, into benchmarks/ (half an hour); BENCH=--quick for the counts
 	@$(BIN)/python benchmarks/harness.py $(BENCH)
@@ -140,7 +141,7 @@ build: setup ## the collection's tarball and its SBOM, under .build/dist; KEY= s
 
 .PHONY: sandbox-build
 sandbox-build: setup
-	@$(BIN)/sandbox build
+	@$(BIN)/sandbox build $(PROGRAMS)
 
 sandbox: sandbox-build ## build (once, about 13 minutes on two cores) and start the local control plane; SCENARIO= chooses
 	@$(BIN)/sandbox up --scenario $(SCENARIO)

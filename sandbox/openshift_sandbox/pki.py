@@ -11,10 +11,11 @@ from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 LIFETIME = datetime.timedelta(days=3650)
+PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 
 
 class Authority:
@@ -62,7 +63,8 @@ class Authority:
         return public, private
 
     def _make_root(self) -> None:
-        key = ec.generate_private_key(ec.SECP256R1())
+        # The API server verifies the client's certificate in each request: by RSA that costs it less.
+        key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         name = _name("sandbox-ca")
         builder = _builder(name, name, key).add_extension(
             x509.BasicConstraints(ca=True, path_length=0), critical=True
@@ -84,7 +86,7 @@ class Authority:
             return certificate, private
         authority = x509.load_pem_x509_certificate(self.certificate.read_bytes())
         signer = serialization.load_pem_private_key(self._key.read_bytes(), None)
-        assert isinstance(signer, ec.EllipticCurvePrivateKey)
+        assert isinstance(signer, rsa.RSAPrivateKey)
         key = ec.generate_private_key(ec.SECP256R1())
         builder = _builder(subject, authority.subject, key).add_extension(
             x509.ExtendedKeyUsage([usage]), critical=False
@@ -105,9 +107,7 @@ def _name(common: str, organization: str | None = None) -> x509.Name:
     return x509.Name([*parts, x509.NameAttribute(NameOID.COMMON_NAME, common)])
 
 
-def _builder(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey
-) -> x509.CertificateBuilder:
+def _builder(subject: x509.Name, issuer: x509.Name, key: PrivateKey) -> x509.CertificateBuilder:
     start = datetime.datetime.now(datetime.UTC) - datetime.timedelta(minutes=5)
     builder = x509.CertificateBuilder().subject_name(subject).issuer_name(issuer).public_key(key.public_key())
     builder = (
@@ -118,7 +118,7 @@ def _builder(
     return builder.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
 
 
-def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
+def _write_key(path: Path, key: PrivateKey) -> None:
     path.touch(mode=0o600)
     path.write_bytes(
         key.private_bytes(

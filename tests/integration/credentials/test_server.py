@@ -16,7 +16,7 @@ import yaml
 from cluster import Cluster
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 from integration.playbook import Data, Playbook
 from integration.wire import Audit
@@ -154,7 +154,7 @@ def test_a_client_certificate_that_has_ended(cluster: Cluster, admin: Data) -> N
     sandbox = cluster.needs_sandbox()
     signer = serialization.load_pem_private_key((sandbox.run / "pki" / "ca.key").read_bytes(), None)
     issuer = x509.load_pem_x509_certificate((sandbox.run / "pki" / "ca.crt").read_bytes())
-    assert isinstance(signer, ec.EllipticCurvePrivateKey)
+    assert isinstance(signer, rsa.RSAPrivateKey)
     key, now = ec.generate_private_key(ec.SECP256R1()), datetime.datetime.now(datetime.UTC)
     subject = x509.Name(
         [
