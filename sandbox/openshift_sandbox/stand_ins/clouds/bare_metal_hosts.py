@@ -39,7 +39,7 @@ TEXTS: t.Final = {
 class BareMetalHosts(Reconciler):
     """The states of all BareMetalHosts, and the size of the MachineSets that follow their hosts."""
 
-    kinds = ("BareMetalHost", "Machine", "MachineSet")
+    kinds = ("BareMetalHost", "Machine", "MachineSet", "Node", "Pod")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         for host in cluster.objects("BareMetalHost"):

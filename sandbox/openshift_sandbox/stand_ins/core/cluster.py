@@ -97,6 +97,10 @@ class Cluster:
         self.wake_at = at if self.wake_at is None else min(self.wake_at, at)
         return False
 
+    def again(self) -> None:
+        """Have this stand-in called once more, after a step that wrote nothing."""
+        self.wake_at = self.clock()
+
     def restart(self, subject: Hashable, step: str) -> None:
         """Start the delay of a step again."""
         self._started.pop((subject, step), None)
@@ -159,20 +163,24 @@ class Cluster:
         except ApiError as error:
             if error.status != 404:
                 raise
-            self._served.discard(kind)
+            self._is_served(kind, False)
             listed = []
         else:
-            self._served.add(kind)
+            self._is_served(kind, True)
         return self._indexes[kind].resync(listed, before)
 
     def observe(self, kind: str, event: str | None, obj: Object) -> bool:
         """Take one event of a watch; return whether it changes the index."""
-        self._served.add(kind)
+        self._is_served(kind, True)
         index = self._indexes[kind]
         news = index.remove(obj) if event == "DELETED" else index.put(obj)
         if news:
             self.changed.set()
         return news
+
+    def changes(self, kinds: Iterable[str]) -> list[int]:
+        """Return how often each of these kinds has changed."""
+        return [self._indexes[kind].changes for kind in kinds]
 
     def defined_by(self, crd: Object) -> list[str]:
         """Return the watched kinds that an established CRD serves."""
@@ -185,6 +193,11 @@ class Cluster:
             for kind in self._indexes
             if (split(TABLE[kind][0])[0], TABLE[kind][1]) == (spec["group"], spec["names"]["plural"])
         ]
+
+    def _is_served(self, kind: str, is_served: bool) -> None:
+        if is_served != (kind in self._served):
+            (self._served.add if is_served else self._served.discard)(kind)
+            self._indexes[kind].touch()
 
     def _keep(self, obj: Object) -> Object:
         index = self._indexes.get(key_of(obj["apiVersion"], obj["kind"]))

@@ -27,7 +27,10 @@ class Index:
     """Objects that arrive in any order from watches, lists and the answers to our own writes."""
 
     def __init__(self) -> None:
+        # How often something changed.
+        self.changes = 0
         self._objects: dict[Key, Object] = {}
+        self._sorted: list[Object] | None = None
         self._gone: dict[Key, int] = {}
         self._lock = threading.Lock()
 
@@ -39,6 +42,7 @@ class Index:
             if version <= self._gone.get(place, -1) or (known is not None and version <= revision(known)):
                 return False
             self._objects[place] = obj
+            self._change()
             return True
 
     def remove(self, obj: Object) -> bool:
@@ -50,12 +54,14 @@ class Index:
             if known is None or revision(known) > version:
                 return False
             del self._objects[place]
+            self._change()
             return True
 
     def forget(self, namespace: str, name: str) -> None:
         """Remove an object that the API says does not exist."""
         with self._lock:
-            self._objects.pop((namespace, name), None)
+            if self._objects.pop((namespace, name), None):
+                self._change()
 
     def versions(self) -> dict[Key, int]:
         """Return the version of each object."""
@@ -73,6 +79,7 @@ class Index:
             for place in missing:
                 if place in self._objects and revision(self._objects[place]) == before[place]:
                     del self._objects[place]
+                    self._change()
                     changed = True
         return changed
 
@@ -84,8 +91,15 @@ class Index:
     def all(self, namespace: str | None) -> list[Object]:
         """Return all objects, by name."""
         with self._lock:
-            return [
-                obj
-                for (where, _name), obj in sorted(self._objects.items())
-                if namespace is None or where == namespace
-            ]
+            if self._sorted is None:
+                self._sorted = [self._objects[place] for place in sorted(self._objects)]
+            return [obj for obj in self._sorted if namespace is None or key(obj)[0] == namespace]
+
+    def touch(self) -> None:
+        """Count a change of the kind itself: the API server begins or ends to serve it."""
+        with self._lock:
+            self._change()
+
+    def _change(self) -> None:
+        self.changes += 1
+        self._sorted = None

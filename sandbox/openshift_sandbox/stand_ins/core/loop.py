@@ -9,9 +9,11 @@ Only `on.event` of kopf is used: its other handlers would leave annotations and 
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import functools
 import itertools
 import logging
+import math
 import os
 import threading
 import time
@@ -36,26 +38,38 @@ USER_AGENT: t.Final = "openshift-stand-ins"
 CRD: t.Final = "CustomResourceDefinition"
 COALESCE: t.Final = 0.05
 TICK: t.Final = 0.5
-# Where nothing changes and all went well, the reconcilers are called less often: a round takes 10 ms.
+# Where all went well, a reconciler for which nothing changes is called less often: to call all takes 10 ms.
 QUIET: t.Final = 2.0
 # Every 15 s the lists were most of what an idle API server was asked.
 RESYNC: t.Final = 60.0
 
 
+@dataclasses.dataclass
+class _Turn:
+    """A reconciler, how often its kinds had changed when it was called, and when a delay of it ends."""
+
+    reconciler: Reconciler
+    seen: list[int] | None = None
+    wake_at: float = math.inf
+
+
 class Scheduler:
-    """Call all reconcilers in turn. One that raises does not stop the others, and is called again."""
+    """Call the reconcilers in turn. One that raises does not stop the others, and is called again."""
 
     def __init__(
         self, cluster: Cluster, reconcilers: Sequence[Reconciler], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.cluster = cluster
-        self._reconcilers = reconcilers
+        self._turns = [_Turn(one) for one in reconcilers]
         self._clock = clock
         self._stopping = threading.Event()
         self._stale: set[str] = set(cluster.kinds)
         self._listed: set[str] = set()
         self._resynced = float("-inf")
         self._complaints: dict[str, str] = {}
+        # When all reconcilers were called, and the scenario that they saw.
+        self._called = float("-inf")
+        self._scenario = cluster.scenario
 
     def observe(self, kind: str, event: str | None, obj: Object) -> None:
         """Take one event of a watch."""
@@ -63,13 +77,24 @@ class Scheduler:
             self._stale.update(self.cluster.defined_by(obj))
 
     def round(self) -> None:
-        """Call every reconciler once; kinds that were never listed are listed first."""
+        """Call each reconciler whose kinds have changed or whose delay has ended; now and then, call all.
+
+        Kinds that were never listed are listed first.
+        """
         now = self._clock()
-        self.cluster.wake_at = None
         if not (self._refresh(now) and self._does("scenario", self.cluster.look)):
             return
-        for reconciler in self._reconcilers:
-            self._does(type(reconciler).__name__, functools.partial(reconciler.reconcile, self.cluster, now))
+        is_new = self.cluster.scenario is not self._scenario
+        calls_all = is_new or bool(self._complaints) or now >= self._called + QUIET
+        if calls_all:
+            self._called, self._scenario = now, self.cluster.scenario
+        for turn in self._turns:
+            changes = self.cluster.changes(turn.reconciler.kinds)
+            if calls_all or changes != turn.seen or now >= turn.wake_at:
+                self._call(turn, now)
+                turn.seen = changes
+        wake_at = min((turn.wake_at for turn in self._turns), default=math.inf)
+        self.cluster.wake_at = None if wake_at == math.inf else wake_at
 
     def run(self) -> None:
         """Call the reconcilers after every change, until `stop` is called."""
@@ -79,17 +104,24 @@ class Scheduler:
                 continue
             self._stopping.wait(COALESCE)
             self.cluster.changed.clear()
-        for reconciler in self._reconcilers:
-            reconciler.stop()
+        for turn in self._turns:
+            turn.reconciler.stop()
 
     def stop(self) -> None:
         """End `run` after the round that is under way."""
         self._stopping.set()
         self.cluster.changed.set()
 
+    def _call(self, turn: _Turn, now: float) -> None:
+        self.cluster.wake_at = None
+        reconciler = turn.reconciler
+        self._does(type(reconciler).__name__, functools.partial(reconciler.reconcile, self.cluster, now))
+        turn.wake_at = math.inf if self.cluster.wake_at is None else self.cluster.wake_at
+
     def _sleep(self) -> bool:
         """Wait until the next round; return whether that is because of an object that changed."""
-        due, scenario = self._clock() + (TICK if self._complaints else QUIET), self.cluster.scenario
+        scenario = self.cluster.scenario
+        due = self._clock() + TICK if self._complaints else self._called + QUIET
         if self.cluster.wake_at is not None:
             due = min(due, self.cluster.wake_at)
         while not self.cluster.changed.wait(max(0.01, min(TICK, due - self._clock()))):

@@ -20,13 +20,15 @@ LOG = logging.getLogger("stand-ins")
 class Reconciler(abc.ABC):
     """One stand-in. It moves the cluster towards what the real component would make of it."""
 
+    # What it reads. The loop calls it after a change of these.
     kinds: t.ClassVar[tuple[str, ...]] = ()
 
     @abc.abstractmethod
     def reconcile(self, cluster: Cluster, now: float) -> None:
         """Do what is due now, and return at once.
 
-        The loop calls this after every change and at least twice a second. Never sleep: use `cluster.due`.
+        The loop calls this after a change of its kinds, and else every two seconds. Never sleep: use
+        `cluster.due`.
         """
 
     def stop(self) -> None:

@@ -138,6 +138,7 @@ class MigManager(Reconciler):
         else:
             run.target, run.step = target, "clients"
             self._label(cluster, node, "pending", PAUSED)
+            cluster.again()
 
     def _go_on(self, cluster: Cluster, node: Object, made_of: InstanceType, pod: Object, run: Run) -> None:
         """Wait until the clients are gone, then cut."""

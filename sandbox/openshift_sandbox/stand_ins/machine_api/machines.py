@@ -42,7 +42,7 @@ MISSING: t.Final = condition(
 
 
 class Machines(Reconciler):
-    kinds = ("Machine", "Node", "Pod", "Infrastructure")
+    kinds = ("BareMetalHost", "Infrastructure", "Machine", "Node", "Pod")
 
     def __init__(self) -> None:
         self._drains = drain.Drains()

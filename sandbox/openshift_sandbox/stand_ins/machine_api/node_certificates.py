@@ -36,7 +36,7 @@ APPROVAL: t.Final = {
 
 
 class NodeCertificates(Reconciler):
-    kinds = (KIND, "Infrastructure", "Machine", "Node")
+    kinds = (KIND, "Infrastructure", "Machine", "MachineConfigPool", "Node", "Secret")
 
     def __init__(self) -> None:
         self._allowed = False

@@ -22,7 +22,10 @@ MACHINE: t.Final = "machine.openshift.io/machine"
 
 
 class Nodelink(Reconciler):
-    kinds = ("CertificateSigningRequest", "Infrastructure", "Machine", "Node", *first_boot.KINDS)
+    kinds = (
+        *("BareMetalHost", "CertificateSigningRequest", "Infrastructure", "Machine", "Node"),
+        *first_boot.KINDS,
+    )
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         nodes = {

@@ -15,6 +15,7 @@ from kopf._cogs.clients.errors import APIError, APINotFoundError
 from kopf._cogs.clients.watching import WatchingError
 from unit.sandbox.fake_api import World
 
+from openshift_sandbox.client import ApiError
 from openshift_sandbox.scenario import Scenario
 from openshift_sandbox.stand_ins.core.cluster import Cluster
 from openshift_sandbox.stand_ins.core.conditions import condition, merged
@@ -52,6 +53,10 @@ class Counting(Reconciler):
     def reconcile(self, cluster: Cluster, now: float) -> None:
         self.times.append(now)
         self._do(cluster)
+
+
+class CountingPods(Counting):
+    kinds = ("Pod",)
 
 
 class Until(threading.Event):
@@ -121,6 +126,7 @@ class TestScheduler:
     ) -> None:
         counting = Counting()
         world = World(counting)
+        scheduler = Scheduler(world.cluster, [counting], clock=lambda: world.time)
 
         def unreadable(_self: object) -> t.NoReturn:
             raise FileNotFoundError("scenario.json")
@@ -128,11 +134,53 @@ class TestScheduler:
         with monkeypatch.context() as broken, caplog.at_level(logging.ERROR, "stand-ins"):
             broken.setattr(type(world.scenario), "now", property(unreadable), raising=False)
             Cluster(t.cast(t.Any, world.api), t.cast(t.Any, world.scenario), Path("/nonexistent"), ["Node"])
-            world.settle()
+            scheduler.round()
         assert counting.rounds == 0
         assert [record.message for record in caplog.records] == ["scenario: FileNotFoundError: scenario.json"]
-        world.settle()
+        scheduler.round()
         assert counting.rounds == 1
+
+    def test_a_change_is_shown_to_the_stand_ins_of_its_kind(self) -> None:
+        nodes, pods = Counting(), CountingPods()
+        world = World(nodes, pods)
+        scheduler = Scheduler(world.cluster, [nodes, pods], clock=lambda: world.time)
+        scheduler.round()
+        world.cluster.observe("Node", "ADDED", node(1))
+        scheduler.round()
+        assert (nodes.rounds, pods.rounds) == (2, 1)
+        world.cluster.observe("Node", "DELETED", node(2))
+        scheduler.round()
+        scheduler.round()
+        assert (nodes.rounds, pods.rounds) == (3, 1)
+        world.time += 2.0
+        scheduler.round()
+        assert (nodes.rounds, pods.rounds) == (4, 2)
+
+    def test_a_kind_that_is_served_now_is_a_change(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        pods = CountingPods()
+        world = World(pods)
+        scheduler = Scheduler(world.cluster, [pods], clock=lambda: world.time)
+
+        def unknown(*_arguments: object) -> t.NoReturn:
+            raise ApiError(404, "the server could not find the requested resource")
+
+        with monkeypatch.context() as before:
+            before.setattr(world.api, "list", unknown)
+            scheduler.round()
+        assert not world.cluster.served("Pod")
+        world.cluster.resync("Pod")
+        scheduler.round()
+        scheduler.round()
+        assert world.cluster.served("Pod")
+        assert pods.rounds == 2
+
+    def test_a_step_without_a_write_is_followed_by_the_next(self) -> None:
+        counting = Counting(lambda cluster: cluster.again() if counting.rounds < 3 else None)
+        world = World(counting)
+        scheduler = Scheduler(world.cluster, [counting], clock=lambda: world.time)
+        for _time in range(5):
+            scheduler.round()
+        assert counting.rounds == 3
 
     def test_a_stand_in_is_called_seldom_where_nothing_changes(self) -> None:
         counting = Counting()
@@ -143,7 +191,7 @@ class TestScheduler:
             cluster.due("a", "step", 0.8)
 
         counting = Counting(step)
-        assert pauses(World(counting), counting) == {0.8, 2.0}
+        assert pauses(World(counting), counting) == {0.8, 1.2, 2.0}
 
     def test_what_failed_is_tried_again_soon(self) -> None:
         counting = Counting()
