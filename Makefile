@@ -69,27 +69,38 @@ demo: setup ## a pool of GPU nodes on the sandbox, from nothing to validated; SC
 # Tests on sandboxes wait for half of their time: two cores have time for three of them, or for four long ones.
 WORKERS ?= 3
 # What make test leaves to make test-all: tests that carry the mark `long`.
-CHOICE := -m 'not long'
-SCENES := default walkthrough awx
-ON_SANDBOX := tests/integration tests/contract tests/faults tests/packaging tests/tuned tests/promql
+CHOICE ?= -m 'not long'
+# The two unit tests compare options with the CRDs that the build of the sandbox collects.
+ON_SANDBOX := tests/integration tests/contract tests/faults tests/packaging tests/tuned tests/promql \
+  $(addprefix tests/unit/stack/,clusterpolicy/test_options.py nvidiadriver/test_options.py)
 STARTED := $(shell date +%s)
+PASSED = printf 'All gates passed in %d minutes.\n' $$(( ($$(date +%s) - $(STARTED) + 59) / 60 ))
 
-test: gates ## what continuous integration runs: every gate, without the long tests and scenarios
+# Most gates need one core for minutes; what one says comes when it has ended.
+test: export PLAYED = default walkthrough awx
+test: setup ## what continuous integration runs: every gate, without the long tests and scenarios
+	@$(MAKE) --jobs=2 --output-sync=target sanity lint units
+	@$(MAKE) integration
+	@$(MAKE) molecule
+	@$(PASSED)
 
-test-all: CHOICE :=
-test-all: SCENES :=
+# Its long tests wait for a tenth of their time: in that, the other gates run.
 test-all: export WORKERS = 4
+test-all: export CHOICE =
 test-all: export PROGRAMS = --with kueue,prometheus
 test-all: export ON_newest = $(ON_OTHER_CORES) --ignore=tests/unit/rules
-test-all: gates ## every gate, with the long tests and every molecule scenario
+test-all: setup ## every gate, with the long tests and every molecule scenario
+	@$(MAKE) sandbox-build build
+	@$(MAKE) --jobs=2 on-sandboxes beside
+	@$(PASSED)
 
-# Most of them need one core for minutes; what one says comes when it has ended.
-.PHONY: gates
-gates: setup
-	@$(MAKE) --jobs=2 --output-sync=target sanity lint units
-	@$(MAKE) integration CHOICE="$(CHOICE)"
-	@$(MAKE) molecule PLAYED="$(SCENES)"
-	@printf 'All gates passed in %d minutes.\n' $$(( ($$(date +%s) - $(STARTED) + 59) / 60 ))
+.PHONY: on-sandboxes beside
+on-sandboxes: setup
+	@$(MAKE) integration
+	@$(MAKE) molecule
+
+beside: setup
+	@nice -n 19 $(MAKE) --output-sync=target lint units sanity
 
 lint: setup ## ruff, mypy, yamllint, ansible-lint (production), antsibull-docs and -changelog
 	@tests/lint
@@ -117,7 +128,8 @@ integration: setup sandbox-build build ## pytest on the sandbox, and the tarball
 	@$(BIN)/pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=10 $(if $(TESTS),$(TESTS),$(CHOICE) $(ON_SANDBOX))
 
 molecule: setup sandbox-build ## every molecule scenario on a sandbox of its own, WORKERS= at a time; PLAYED= names some
-	@$(MAKE) --jobs=$(WORKERS) --output-sync=target $(addprefix molecule-,$(or $(PLAYED),$(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml))))
+	@MAKEFLAGS="$(filter-out -j% --jobserver%,$(MAKEFLAGS))" \
+	  $(MAKE) --jobs=$(WORKERS) --output-sync=target $(addprefix molecule-,$(or $(PLAYED),$(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml))))
 
 # tests/conftest.py says why the Go programs of a sandbox get these.
 molecule-%: setup sandbox-build
