@@ -100,7 +100,7 @@ on-sandboxes: setup
 	@$(MAKE) molecule
 
 beside: setup
-	@nice -n 19 $(MAKE) --output-sync=target lint units sanity
+	@tests/beside $(MAKE) --output-sync=target lint units sanity
 
 lint: setup ## ruff, mypy, yamllint, ansible-lint (production), antsibull-docs and -changelog
 	@tests/lint
