@@ -89,8 +89,7 @@ test-all: export WORKERS = 4
 test-all: export CHOICE =
 test-all: export PROGRAMS = --with kueue,prometheus
 test-all: export ON_newest = $(ON_OTHER_CORES) --ignore=tests/unit/rules
-test-all: setup ## every gate, with the long tests and every molecule scenario
-	@$(MAKE) sandbox-build build
+test-all: sandbox-build ## every gate, with the long tests and every molecule scenario
 	@$(MAKE) --jobs=2 on-sandboxes beside
 	@$(PASSED)
 

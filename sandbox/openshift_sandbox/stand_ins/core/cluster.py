@@ -8,6 +8,7 @@ They read from indexes, see their own writes at once, and ask for delays and tro
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 import typing as t
@@ -35,7 +36,7 @@ class Cluster:
         self.directory = directory
         self.clock = clock
         self.changed = threading.Event()
-        self.wake_at: float | None = None
+        self.wake_at = math.inf
         # What the last `look` found. The constructor does not look: a file that is broken now may be mended.
         self.scenario = Scenario("")
         self._live = scenario
@@ -94,7 +95,7 @@ class Cluster:
         at = self._started.setdefault((subject, step), now) + self.delay(step, default) + slower
         if now >= at:
             return True
-        self.wake_at = at if self.wake_at is None else min(self.wake_at, at)
+        self.wake_at = min(self.wake_at, at)
         return False
 
     def again(self) -> None:
@@ -163,15 +164,15 @@ class Cluster:
         except ApiError as error:
             if error.status != 404:
                 raise
-            self._is_served(kind, False)
+            self._note_served(kind, False)
             listed = []
         else:
-            self._is_served(kind, True)
+            self._note_served(kind, True)
         return self._indexes[kind].resync(listed, before)
 
     def observe(self, kind: str, event: str | None, obj: Object) -> bool:
         """Take one event of a watch; return whether it changes the index."""
-        self._is_served(kind, True)
+        self._note_served(kind, True)
         index = self._indexes[kind]
         news = index.remove(obj) if event == "DELETED" else index.put(obj)
         if news:
@@ -194,10 +195,14 @@ class Cluster:
             if (split(TABLE[kind][0])[0], TABLE[kind][1]) == (spec["group"], spec["names"]["plural"])
         ]
 
-    def _is_served(self, kind: str, is_served: bool) -> None:
-        if is_served != (kind in self._served):
-            (self._served.add if is_served else self._served.discard)(kind)
-            self._indexes[kind].touch()
+    def _note_served(self, kind: str, is_served: bool) -> None:
+        if is_served == self.served(kind):
+            return
+        if is_served:
+            self._served.add(kind)
+        else:
+            self._served.discard(kind)
+        self._indexes[kind].touch()
 
     def _keep(self, obj: Object) -> Object:
         index = self._indexes.get(key_of(obj["apiVersion"], obj["kind"]))

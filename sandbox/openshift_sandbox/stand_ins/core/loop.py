@@ -82,6 +82,7 @@ class Scheduler:
         Kinds that were never listed are listed first.
         """
         now = self._clock()
+        self.cluster.wake_at = math.inf
         if not (self._refresh(now) and self._does("scenario", self.cluster.look)):
             return
         is_new = self.cluster.scenario is not self._scenario
@@ -93,8 +94,7 @@ class Scheduler:
             if calls_all or changes != turn.seen or now >= turn.wake_at:
                 self._call(turn, now)
                 turn.seen = changes
-        wake_at = min((turn.wake_at for turn in self._turns), default=math.inf)
-        self.cluster.wake_at = None if wake_at == math.inf else wake_at
+        self.cluster.wake_at = min((turn.wake_at for turn in self._turns), default=math.inf)
 
     def run(self) -> None:
         """Call the reconcilers after every change, until `stop` is called."""
@@ -113,17 +113,16 @@ class Scheduler:
         self.cluster.changed.set()
 
     def _call(self, turn: _Turn, now: float) -> None:
-        self.cluster.wake_at = None
+        self.cluster.wake_at = math.inf
         reconciler = turn.reconciler
         self._does(type(reconciler).__name__, functools.partial(reconciler.reconcile, self.cluster, now))
-        turn.wake_at = math.inf if self.cluster.wake_at is None else self.cluster.wake_at
+        turn.wake_at = self.cluster.wake_at
 
     def _sleep(self) -> bool:
         """Wait until the next round; return whether that is because of an object that changed."""
         scenario = self.cluster.scenario
         due = self._clock() + TICK if self._complaints else self._called + QUIET
-        if self.cluster.wake_at is not None:
-            due = min(due, self.cluster.wake_at)
+        due = min(due, self.cluster.wake_at)
         while not self.cluster.changed.wait(max(0.01, min(TICK, due - self._clock()))):
             if self._clock() >= due:
                 return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import math
 import threading
 import typing as t
 from pathlib import Path
@@ -139,6 +140,22 @@ class TestScheduler:
         assert [record.message for record in caplog.records] == ["scenario: FileNotFoundError: scenario.json"]
         scheduler.round()
         assert counting.rounds == 1
+
+    def test_a_delay_that_has_ended_does_not_hurry_a_loop_without_a_scenario(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        counting = Counting(lambda cluster: cluster.again())
+        world = World(counting)
+        scheduler = Scheduler(world.cluster, [counting], clock=lambda: world.time)
+        scheduler.round()
+        assert world.cluster.wake_at == world.time
+
+        def unreadable() -> t.NoReturn:
+            raise FileNotFoundError("scenario.json")
+
+        monkeypatch.setattr(world.cluster, "look", unreadable)
+        scheduler.round()
+        assert world.cluster.wake_at == math.inf
 
     def test_a_change_is_shown_to_the_stand_ins_of_its_kind(self) -> None:
         nodes, pods = Counting(), CountingPods()
