@@ -1,4 +1,4 @@
-"""The loop: the newest version wins, a broken stand-in stops no other, delays wake it up in time."""
+"""The loop: a broken stand-in stops no other, delays wake it up in time."""
 
 from __future__ import annotations
 
@@ -14,21 +14,17 @@ import kopf
 import pytest
 from kopf._cogs.clients.errors import APIError, APINotFoundError
 from kopf._cogs.clients.watching import WatchingError
+from unit.sandbox.core.test_index import node
 from unit.sandbox.fake_api import World
 
 from openshift_sandbox.client import ApiError
 from openshift_sandbox.scenario import Scenario
 from openshift_sandbox.stand_ins.core.cluster import Cluster
 from openshift_sandbox.stand_ins.core.conditions import condition, merged
-from openshift_sandbox.stand_ins.core.index import Index
 from openshift_sandbox.stand_ins.core.kinds import TABLE, key_of
 from openshift_sandbox.stand_ins.core.loop import Scheduler, watch
 from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 from openshift_sandbox.stand_ins.registry import reconcilers
-
-
-def node(version: int, name: str = "a") -> dict[str, t.Any]:
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "resourceVersion": str(version)}}
 
 
 class Broken(Reconciler):
@@ -73,6 +69,10 @@ class Until(threading.Event):
         return self.is_set()
 
 
+def unreadable(*_arguments: object) -> t.NoReturn:
+    raise FileNotFoundError("scenario.json")
+
+
 def pauses(world: World, counting: Counting, *others: Reconciler) -> set[float]:
     """Return the seconds between the calls of a stand-in, rounded, in a run of the loop."""
 
@@ -84,31 +84,6 @@ def pauses(world: World, counting: Counting, *others: Reconciler) -> set[float]:
     scheduler = Scheduler(world.cluster, [counting, *others, Counting(stop)], clock=lambda: world.time)
     scheduler.run()
     return {round(after - before, 2) for before, after in itertools.pairwise(counting.times)}
-
-
-class TestIndex:
-    def test_older_versions_change_nothing(self) -> None:
-        index = Index()
-        assert index.put(node(5))
-        assert not index.put(node(5))
-        assert not index.put(node(4))
-        assert index.get("a", "") == node(5)
-
-    def test_a_late_event_does_not_bring_a_deleted_object_back(self) -> None:
-        index = Index()
-        index.put(node(5))
-        assert index.remove(node(7))
-        assert not index.put(node(6))
-        assert index.get("a", "") is None
-        assert index.put(node(8))
-
-    def test_a_list_removes_only_what_was_known_before_it(self) -> None:
-        index = Index()
-        index.put(node(1, "gone"))
-        before = index.versions()
-        index.put(node(2, "new"))
-        assert index.resync([node(3, "listed")], before)
-        assert [one["metadata"]["name"] for one in index.all(None)] == ["listed", "new"]
 
 
 class TestScheduler:
@@ -129,9 +104,6 @@ class TestScheduler:
         world = World(counting)
         scheduler = Scheduler(world.cluster, [counting], clock=lambda: world.time)
 
-        def unreadable(_self: object) -> t.NoReturn:
-            raise FileNotFoundError("scenario.json")
-
         with monkeypatch.context() as broken, caplog.at_level(logging.ERROR, "stand-ins"):
             broken.setattr(type(world.scenario), "now", property(unreadable), raising=False)
             Cluster(t.cast(t.Any, world.api), t.cast(t.Any, world.scenario), Path("/nonexistent"), ["Node"])
@@ -149,9 +121,6 @@ class TestScheduler:
         scheduler = Scheduler(world.cluster, [counting], clock=lambda: world.time)
         scheduler.round()
         assert world.cluster.wake_at == world.time
-
-        def unreadable() -> t.NoReturn:
-            raise FileNotFoundError("scenario.json")
 
         monkeypatch.setattr(world.cluster, "look", unreadable)
         scheduler.round()
