@@ -12,6 +12,7 @@ from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 
 ORDER: t.Final = (
     "core",
+    "controller_manager",
     "container_runtime",
     "olm",
     "clouds",

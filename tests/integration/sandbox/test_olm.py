@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from cluster import own
+from cluster import must_get, own
 from integration.patience import until
 from integration.sandbox.subscriptions import V1ALPHA1, Operator
 
@@ -84,6 +84,12 @@ def check_samples(client: Client, package: str) -> None:
         client.checked("POST", path, sample, query={"dryRun": "All", "fieldValidation": "Strict"})
 
 
+def viewed(client: Client) -> set[str]:
+    """Return the kinds that the ClusterRole `view` shows."""
+    role = must_get(client, "rbac.authorization.k8s.io/v1", "clusterroles", "view")
+    return {one for rule in role.get("rules") or [] for one in rule.get("resources", [])}
+
+
 def test_two_sandboxes_side_by_side(calm: Sandbox, troubled: Sandbox) -> None:
     """Run two OLMs: only one of their four processes gets port 8080; the others log that and go on."""
     for sandbox in (calm, troubled):
@@ -112,6 +118,7 @@ def test_nfd_is_upgraded_within_its_channel(calm: Sandbox) -> None:
     assert nfd.reached(first, "Succeeded")["reason"] == "InstallSucceeded"
     assert served(client, "nodefeaturediscoveries.nfd.openshift.io")
     assert available(client, "nfd-controller-manager", "openshift-nfd")
+    until(lambda: "nodefeaturediscoveries" in viewed(client), "whoever may view a project may view its kinds")
     nfd.approve(second)
     nfd.reached(second, "Succeeded")
     until(lambda: nfd.csv(first) is None, "the old CSV gone")
