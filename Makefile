@@ -130,9 +130,8 @@ molecule: setup sandbox-build ## every molecule scenario on a sandbox of its own
 	@MAKEFLAGS="$(filter-out -j% --jobserver%,$(MAKEFLAGS))" \
 	  $(MAKE) --jobs=$(WORKERS) --output-sync=target $(addprefix molecule-,$(or $(PLAYED),$(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml))))
 
-# tests/conftest.py says why the Go programs of a sandbox get these.
 molecule-%: setup sandbox-build
-	@GOGC=400 GOMAXPROCS=1 GODEBUG=adaptivestackstart=1 $(BIN)/molecule test --scenario-name $*
+	@cd tests && $(BIN)/python -m integration.warm.scenario $*
 
 bench: setup sandbox-build ## measure beside kubernetes.core and kubectl, into benchmarks/ (half an hour); BENCH=--quick for the counts
 	@$(BIN)/python benchmarks/harness.py $(BENCH)

@@ -12,6 +12,7 @@ import sys
 import typing as t
 
 import pytest
+from go_environment import GO
 
 if t.TYPE_CHECKING:
     from pathlib import Path
@@ -31,12 +32,8 @@ SHARED: t.Final[pytest.StashKey[Leftovers]] = pytest.StashKey()
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[LEFT] = {}
-    # Go's garbage collector runs less often: starting a sandbox costs 10 s of CPU time instead of 14.
-    # Each program has one core, as other tests use the others: with one enable_gpus it is 18 s instead of 20.
-    # A new goroutine begins with the stack that others needed: a tenth less.
-    os.environ.setdefault("GOGC", "400")
-    os.environ.setdefault("GOMAXPROCS", "1")
-    os.environ.setdefault("GODEBUG", "adaptivestackstart=1")
+    for name, value in GO.items():
+        os.environ.setdefault(name, value)
 
 
 @pytest.hookimpl(tryfirst=True)
