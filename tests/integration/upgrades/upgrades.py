@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
+import json
 import typing as t
+from urllib.parse import urlencode
 
 from cluster import Cluster, must_get
 from integration.patience import until
@@ -65,6 +68,20 @@ class Upgrades:
         """Return the GPU nodes by name."""
         found = self.client.list("v1", "nodes", labels="nvidia.com/gpu.present=true")
         return {node["metadata"]["name"]: node for node in found}
+
+    def followed(self, node: str, seconds: int = 120) -> t.Iterator[str]:
+        """Yield each value of the label of one node, first the one that it has now; end after that time.
+
+        It comes from a watch: some values last for less time than passes between two looks.
+        """
+        query = {"watch": "true", "fieldSelector": f"metadata.name={node}", "timeoutSeconds": seconds}
+        url = f"{self.client.server}/api/v1/nodes?{urlencode(query)}"
+        with self.client._pool.request(
+            "GET", url, headers=self.client._headers, preload_content=False, timeout=seconds + 10
+        ) as answer:
+            labels = (json.loads(line)["object"]["metadata"]["labels"] for line in answer)
+            for state, _events in itertools.groupby(one.get(STATE, "") for one in labels):
+                yield state
 
     def states(self) -> dict[str, str]:
         """Return the label of each node that says how far its upgrade is."""
