@@ -21,10 +21,9 @@ from integration.warm import server
 
 
 def run(name: str) -> int:
-    """Run `molecule test` for a scenario; return its exit code."""
-    programs = Path(sys.executable).parent
+    """Run `molecule test` for a scenario; return its exit code. The other programs of Ansible are on PATH."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        path = os.pathsep.join([str(server.start(Path(folder)).parent), str(programs), os.environ["PATH"]])
+        path = os.pathsep.join([str(server.start(Path(folder)).parent), os.environ["PATH"]])
         done = subprocess.run(
             [sys.executable, "-m", "molecule", "test", "--scenario-name", name],
             cwd=ROOT,

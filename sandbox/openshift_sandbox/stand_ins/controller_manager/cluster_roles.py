@@ -22,28 +22,23 @@ class AggregatedRoles(Reconciler):
 
     def __init__(self) -> None:
         self._changes: list[int] = []
-        self._changed_at = 0.0
-        self._is_done = False
+        self._is_filled = False
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         changes = cluster.changes(self.kinds)
         if changes != self._changes:
-            self._changes, self._changed_at, self._is_done = changes, now, False
-        if self._is_done:
-            return
-        if now < self._changed_at + SETTLED:
-            cluster.wake_at = min(cluster.wake_at, self._changed_at + SETTLED)
+            self._changes, self._is_filled = changes, False
+            cluster.restart(self.kinds, "role_aggregation")
+        if self._is_filled or not cluster.due(self.kinds, "role_aggregation", SETTLED):
             return
         roles = cluster.objects("ClusterRole")
         for role in roles:
             wanted = _rules(role, roles)
             if wanted is not None and wanted != (role.get("rules") or []):
-                body = {
-                    "metadata": {"resourceVersion": role["metadata"]["resourceVersion"]},
-                    "rules": wanted,
-                }
+                version = role["metadata"]["resourceVersion"]
+                body = {"metadata": {"resourceVersion": version}, "rules": wanted}
                 cluster.patch("ClusterRole", role["metadata"]["name"], None, body)
-        self._is_done = True
+        self._is_filled = True
 
 
 def _rules(role: Object, roles: list[Object]) -> list[Object] | None:
