@@ -37,6 +37,7 @@ unexport PYTHONPATH ANSIBLE_COLLECTIONS_PATH ANSIBLE_ROLES_PATH
 # A distribution builds its Python with profile-guided optimization, pyenv does not: the tests take a third longer there.
 PYTHONS := /usr/bin/python3.11 /usr/bin/python3.12 /usr/bin/python3.13 python3.11 python3.12 python3.13 python3
 
+# pip compiles nothing: most of the thousands of modules that come with Ansible are never imported.
 setup: $(READY) ## make .venv with everything pinned (once; some minutes); PYTHONS= chooses
 
 $(READY): requirements.txt requirements-dev.txt sandbox/pyproject.toml
@@ -48,8 +49,8 @@ $(READY): requirements.txt requirements-dev.txt sandbox/pyproject.toml
 	fi; \
 	echo "setup: making .venv with $$($$python --version); packages come from PyPI, nothing outside .venv changes"; \
 	$$python -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --requirement requirements-dev.txt --requirement requirements.txt
-	@$(BIN)/python -m pip install --quiet --editable sandbox
+	@$(BIN)/python -m pip install --quiet --no-compile --requirement requirements-dev.txt --requirement requirements.txt
+	@$(BIN)/python -m pip install --quiet --no-compile --editable sandbox
 	@printf '#!/bin/sh\n# Molecule starts Ansible by name: the one beside it.\nexport PATH="%s:$$PATH"\nexec "%s/python" -m molecule "$$@"\n' '$(BIN)' '$(BIN)' > $(BIN)/molecule
 	@version=$$($(BIN)/ansible --version) && touch $@ && echo "setup: ready ($${version%%]*}])"
 
