@@ -48,6 +48,7 @@ CASES = [
         modify=QUOTA | {"hard": {"requests.nvidia.com/gpu": 4, "requests.cpu": "1000m"}},
         delete={"namespace": "it-{way}-quota", "state": "absent"},
         varies=frozenset({"warnings"}),  # they depend on whether a GPU node exists yet
+        whole=True,
     ),
     Case(
         "manifests",

@@ -51,6 +51,7 @@ CASES = [
         modify=STACK | {"mig": {"strategy": "mixed"}},
         delete={"state": "absent"},
         varies=frozenset({"driver_version"}),  # it comes from labels that outlive the stack for a while
+        whole=True,
     ),
     Case(
         "nfd_labels",
