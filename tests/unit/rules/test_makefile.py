@@ -26,7 +26,7 @@ esac
 
 
 def make(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run make in a folder. Its environment has PATH and what is given: no locale, and nothing of `make test`."""
+    """Run make in a folder. Its environment has PATH and what is given: no locale, nothing of `make test`."""
     kept = {"PATH": os.environ["PATH"]}
     return subprocess.run(
         ["make", *arguments],
