@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Keep one query up to date: list, then watch with bookmarks; resume after a break, list again after a 410.
 
-A watch goes on from the resourceVersion of the list, so nothing in between is missed or reported twice. After
-a break it goes on from the version of the last event or bookmark; the server sends a bookmark about once a
-minute, so that the version of a quiet query stays young too. The server answers a version that it no longer
-has with 410,
-as a status or as an event: then the watch reads the list again, and what it lacks has been deleted. Versions
-are only handed back, never compared. Each watch runs in a thread of its own and hands over either the full
-set of objects, or the error that ends the wait.
+A watch goes on from the resourceVersion of the list, after a break from that of the last event or bookmark:
+nothing is missed or told twice. The server sends a bookmark about once a minute, so the version of a quiet
+query stays young. It answers a version that it lacks with 410, as a status or as an event: then the watch
+reads the list again; what is not there was deleted. It hands over the full set of objects, or the error that
+ends the wait.
 """
 
 from __future__ import annotations

@@ -122,6 +122,8 @@ class StackJudge:
         self.seen: Snapshot = {}
         self.findings: list[Finding] = []
         self.looks = 0
+        # Nodes with a cause that another judge found.
+        self.held: t.Container[str] = ()
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         """Return the verdict on the whole stack."""
@@ -131,7 +133,10 @@ class StackJudge:
 
     def harden(self, findings: t.Sequence[Finding]) -> list[Finding]:
         """Return the findings, failed if they lasted too long; a consequence fails only with its cause."""
-        causes = [not is_consequence(one, findings, self.chain) for one in findings]
+        causes = [
+            not (one.waits and one.node in self.held) and not is_consequence(one, findings, self.chain)
+            for one in findings
+        ]
         return harden_some(self._patience, findings, causes)
 
     def verdict(self, snapshot: Snapshot) -> Readiness:

@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from unit.stack.builders import OTHER, POOL, Snapshot, node, second_node, some_params
+from unit.stack.clusterpolicy.troubles import Clock, no_daemonset
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import table as stack_table
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
@@ -34,6 +37,23 @@ def test_what_another_judge_finds_is_told_in_its_stage(seen: Snapshot) -> None:
     told = clusterpolicy_result.summarize(seen, "gpu-cluster-policy", [POOL], judge.findings)
     assert (verdict.code, told["pools"][0]["ready"]) == ("GPU-NVD-OWNER", False)
     assert told["lines"][-1] == "driver PENDING on 1 of 1 nodes: Node gpu-0: nobody owns it."
+
+
+def test_what_waits_does_not_fail_before_another_judges_finding_about_the_node(seen: Snapshot) -> None:
+    """The operator gives the node its owner after a while: only then begins the time of what really fails."""
+    clock = Clock()
+    cause = partial(on_object, "pending", stage="driver", pool="training", node="gpu-0")
+    causes = {0.0: "GPU-NVD-OWNER", 10.0: "GPU-NVD-EMPTY", 60.0: "GPU-NVD-EMPTY"}
+    judge = clusterpolicy_judge.Judge(some_params(name="gpu-cluster-policy", grace=60, pools=[POOL]), clock)
+    both = Also({}, lambda _snapshot: [cause("Cause:gpu-0", "There is none.", causes[clock.now])]).over(judge)
+    no_daemonset(seen)
+    for clock.now, code in causes.items():
+        verdict = both(seen)
+        assert (verdict.verdict, verdict.code) == ("pending", code)
+    assert [one.code for one in judge.findings if not one.is_ready][1] == "GPU-OPERAND-LACKING"
+    alone = Also({}, lambda _snapshot: []).over(judge)
+    for clock.now, verdict_alone in ((70.0, "pending"), (130.0, "failed")):
+        assert (alone(seen).verdict, alone(seen).code) == (verdict_alone, "GPU-OPERAND-LACKING")
 
 
 def test_each_pool_is_judged_by_itself(seen: Snapshot) -> None:

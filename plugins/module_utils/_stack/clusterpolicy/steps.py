@@ -57,7 +57,9 @@ class Also(t.NamedTuple):
         """Return a judge of both; the findings of the policy's judge then start with the causes."""
 
         def both(snapshot: Snapshot) -> Readiness:
-            causes, stack = self.judge(snapshot), judge(snapshot)
+            causes = self.judge(snapshot)
+            judge.held = {one.node for one in causes if one.node and not one.is_ready}
+            stack = judge(snapshot)
             judge.findings = [*causes, *judge.findings]
             found = [*causes, stack]
             return replace(worst(found), details=one_line_each(found))
