@@ -26,6 +26,8 @@ export ANSIBLE_CONFIG := $(CHECKOUT)/ansible.cfg
 export ANSIBLE_HOME := $(BUILD)/ansible-home
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
+# Most of the thousands of modules that come with Ansible are never imported.
+export PIP_COMPILE := 0
 export PIP_PREFER_BINARY := 1
 export PYTHONDONTWRITEBYTECODE :=
 # Ansible refuses any other encoding; cron and bare containers have LC_ALL=C.
@@ -37,7 +39,6 @@ unexport PYTHONPATH ANSIBLE_COLLECTIONS_PATH ANSIBLE_ROLES_PATH
 # A distribution builds its Python with profile-guided optimization, pyenv does not: the tests take a third longer there.
 PYTHONS := /usr/bin/python3.11 /usr/bin/python3.12 /usr/bin/python3.13 python3.11 python3.12 python3.13 python3
 
-# pip compiles nothing: most of the thousands of modules that come with Ansible are never imported.
 setup: $(READY) ## make .venv with everything pinned (once; some minutes); PYTHONS= chooses
 
 $(READY): requirements.txt requirements-dev.txt sandbox/pyproject.toml
@@ -49,8 +50,8 @@ $(READY): requirements.txt requirements-dev.txt sandbox/pyproject.toml
 	fi; \
 	echo "setup: making .venv with $$($$python --version); packages come from PyPI, nothing outside .venv changes"; \
 	$$python -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --no-compile --requirement requirements-dev.txt --requirement requirements.txt
-	@$(BIN)/python -m pip install --quiet --no-compile --editable sandbox
+	@$(BIN)/python -m pip install --quiet --requirement requirements-dev.txt --requirement requirements.txt
+	@$(BIN)/python -m pip install --quiet --editable sandbox
 	@printf '#!/bin/sh\n# Molecule starts Ansible by name: the one beside it.\nexport PATH="%s:$$PATH"\nexec "%s/python" -m molecule "$$@"\n' '$(BIN)' '$(BIN)' > $(BIN)/molecule
 	@version=$$($(BIN)/ansible --version) && touch $@ && echo "setup: ready ($${version%%]*}])"
 

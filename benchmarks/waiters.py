@@ -91,10 +91,9 @@ class Raw:
     """The floor: one watch read byte by byte as it comes, nothing interpreted before the word is in it."""
 
     def __init__(self, cluster: BenchCluster, name: str) -> None:
-        client = cluster.client
-        url = f"{client.server}/api/v1/nodes?watch=true&resourceVersion=0&fieldSelector=metadata.name={name}"
+        query = {"watch": "true", "resourceVersion": "0", "fieldSelector": f"metadata.name={name}"}
         self._moment = 0.0
-        self._answer = client._pool.request("GET", url, headers=client._headers, preload_content=False)
+        self._answer = cluster.client.stream("/api/v1/nodes", query)
         self._thread = threading.Thread(target=self._read)
         self._thread.start()
 

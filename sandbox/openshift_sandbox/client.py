@@ -28,7 +28,8 @@ APPLY = "application/apply-patch+yaml"
 MERGE = "application/merge-patch+json"
 JSON = "application/json"
 BUSY_SECONDS = 15.0  # a restarted apiserver answers 429 "storage is (re)initializing" for a while
-TIMEOUT = urllib3.Timeout(connect=3.0, read=30.0)
+CONNECT, SILENCE = 3.0, 30.0
+TIMEOUT = urllib3.Timeout(connect=CONNECT, read=SILENCE)
 
 
 class ApiError(Exception):
@@ -98,6 +99,22 @@ class Client:
         if status >= 300:
             raise ApiError(status, answer.get("message") or f"{method} {path}", answer)
         return answer
+
+    def stream(
+        self, path: str, query: t.Mapping[str, str], seconds: float = SILENCE
+    ) -> urllib3.response.BaseHTTPResponse:
+        """Return the open answer to a GET, such as a watch: the caller reads it as it comes, and closes it.
+
+        seconds: how long the server may be silent. Raises ApiError with status 0 when it does not answer.
+        """
+        url = f"{self.server}{path}?{urlencode(query)}"
+        patience = urllib3.Timeout(connect=CONNECT, read=seconds)
+        try:
+            return self._pool.request(
+                "GET", url, headers=self._headers, preload_content=False, timeout=patience
+            )
+        except urllib3.exceptions.HTTPError as error:
+            raise ApiError(0, f"GET {path}: {error}") from error
 
     def get(self, api_version: str, plural: str, name: str, namespace: str | None = None) -> Object | None:
         """Return one object, or None when it does not exist."""

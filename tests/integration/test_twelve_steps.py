@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Twelve steps of the modules that need no other: create, again, modify, again, delete, again.
 
-Each step runs in check mode and for real, in both ways to run a module.
+Each step runs in check mode and for real; `twelve_steps.py` says which run as an ordinary module too.
 """
 
 from __future__ import annotations

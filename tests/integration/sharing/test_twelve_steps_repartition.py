@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Twelve steps of gpu_repartition: create, again, modify, again, delete, again; in both ways and modes."""
+"""Twelve steps of gpu_repartition: create, again, modify, again, delete, again; six of them both ways."""
 
 from __future__ import annotations
 

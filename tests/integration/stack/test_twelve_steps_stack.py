@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Twelve steps of the driver stack's modules, each on the result of the one before.
 
-Each step runs in check mode and for real, in both ways to run a module. The objects go with the cluster.
+Each step runs in check mode and for real; `twelve_steps.py` says which run as an ordinary module too. The
+objects go with the cluster.
 """
 
 from __future__ import annotations

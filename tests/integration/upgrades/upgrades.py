@@ -10,7 +10,6 @@ import dataclasses
 import itertools
 import json
 import typing as t
-from urllib.parse import urlencode
 
 from cluster import Cluster, must_get
 from integration.patience import until
@@ -74,11 +73,8 @@ class Upgrades:
 
         It comes from a watch: some values last for less time than passes between two looks.
         """
-        query = {"watch": "true", "fieldSelector": f"metadata.name={node}", "timeoutSeconds": seconds}
-        url = f"{self.client.server}/api/v1/nodes?{urlencode(query)}"
-        with self.client._pool.request(
-            "GET", url, headers=self.client._headers, preload_content=False, timeout=seconds + 10
-        ) as answer:
+        query = {"watch": "true", "fieldSelector": f"metadata.name={node}", "timeoutSeconds": str(seconds)}
+        with self.client.stream("/api/v1/nodes", query, seconds + 10) as answer:
             labels = (json.loads(line)["object"]["metadata"]["labels"] for line in answer)
             for state, _events in itertools.groupby(one.get(STATE, "") for one in labels):
                 yield state
