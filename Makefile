@@ -79,11 +79,9 @@ STARTED := $(shell date +%s)
 PASSED = printf 'All gates passed in %d minutes.\n' $$(( ($$(date +%s) - $(STARTED) + 59) / 60 ))
 
 # Most gates need one core for minutes; what one says comes when it has ended.
-test: export PLAYED = default walkthrough awx
 test: setup ## what continuous integration runs: every gate, without the long tests and scenarios
 	@$(MAKE) --jobs=2 --output-sync=target sanity lint units
 	@$(MAKE) integration
-	@$(MAKE) molecule
 	@$(PASSED)
 
 # Its long tests wait for a tenth of their time: in that, the other gates run. A gate that fails ends no other one:
@@ -93,13 +91,10 @@ test-all: export CHOICE =
 test-all: export PROGRAMS = --with kueue,prometheus
 test-all: export ON_newest = $(ON_OTHER_CORES) --ignore=tests/unit/rules
 test-all: sandbox-build ## every gate, with the long tests and every molecule scenario
-	@$(MAKE) --jobs=2 --keep-going on-sandboxes beside
+	@$(MAKE) --jobs=2 --keep-going integration beside
 	@$(PASSED)
 
-.PHONY: on-sandboxes beside
-on-sandboxes: setup
-	@code=0; $(MAKE) integration || code=$$?; $(MAKE) molecule || code=$$?; exit $$code
-
+.PHONY: beside
 beside: setup
 	@tests/beside $(MAKE) --output-sync=target lint units sanity
 

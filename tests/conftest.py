@@ -26,6 +26,8 @@ LEFT: t.Final = pytest.StashKey[dict[str, int]]()
 HANDED: t.Final = "left to make test-all"
 # One of these is in each test file that starts a cluster, or several: it runs before the shared one is there.
 OWN: t.Final = ("SCENARIO", "STARTS_CLUSTERS")
+# The tests of this file have nothing in common, and take minutes.
+EACH: t.Final = "/test_molecule.py"
 # What test files leave on the sandbox that they share; set once it runs.
 SHARED: t.Final[pytest.StashKey[Leftovers]] = pytest.StashKey()
 
@@ -56,6 +58,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for mark in (*item.iter_markers("long"), *item.iter_markers("story")):
             if not (mark.args and isinstance(mark.args[0], str) and mark.args[0].strip()):
                 raise pytest.UsageError(f"{item.nodeid}: pytest.mark.{mark.name} needs a text")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: t.Any) -> t.Any:
+    """Give files to workers, as `--dist loadfile` does, but each test of EACH alone."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    def part(nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return nodeid if file.endswith(EACH) else file
+
+    scheduling = LoadFileScheduling(config, log)
+    scheduling._split_scope = part
+    return scheduling
 
 
 def pytest_deselected(items: t.Sequence[pytest.Item]) -> None:

@@ -100,12 +100,15 @@ def test_an_approval_stands_between_plan_and_enable(awx: Awx) -> None:
     assert awx.store.listed("workflow_job_template_nodes", by_name["enable"]["id"], "credentials")
 
 
-def test_a_second_import_writes_nothing(awx: Awx, setup: t.Callable[..., Run]) -> None:
+def test_a_second_import_keeps_the_secret_of_a_credential(
+    awx: Awx, setup: t.Callable[..., Run], few: Path
+) -> None:
     (credential,) = awx.store.find("credentials", {"name": "GPU cluster"})
     secret = {"host": "https://api.example.com:6443", "bearer_token": "sha256~x"}
     awx.store.change("credentials", credential["id"], {"inputs": secret})
+    shutil.copy(ROOT / "awx/credentials.yml", few)
     before = len(awx.writes)
-    run = setup()
+    run = setup(gpu_awx_data=str(few))
     assert (run.rc, run.changed) == (0, 0), run.output
     assert awx.writes[before:] == []
 

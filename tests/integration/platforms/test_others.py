@@ -180,7 +180,7 @@ def test_the_life_of_a_pool(pools: Pools, case: Case) -> None:
 
 
 @pytest.mark.long("the whole chain on one more cloud, whose pools this file makes and removes in every run")
-@on(*EVERY)
+@on(USUAL)
 def test_the_whole_run(pools: Pools, case: Case) -> None:
     """Run the example up to validated GPUs, run it again without a write, and remove everything."""
     run = pools.playbook.playbook("enable_gpus", gpu_pools=[case.pool])
