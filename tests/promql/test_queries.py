@@ -159,10 +159,13 @@ def queries() -> list[str]:
 @pytest.mark.story("in a cluster where all is well, and then where everything is broken")
 class TestCluster:
     def test_all_targets_are_up(self, prometheus: Running) -> None:
-        found = prometheus.querier.instant(f'up{{namespace="{SPACE}", job="nvidia-dcgm-exporter"}}')
-        assert {one.labels["pod"]: one.last for one in found} == {
-            f"nvidia-dcgm-exporter-{name}": 1.0 for name in NODES
-        }
+        query = f'up{{namespace="{SPACE}", job="nvidia-dcgm-exporter"}}'
+        expected = {f"nvidia-dcgm-exporter-{name}": 1.0 for name in NODES}
+
+        def scraped() -> bool:
+            return {one.labels["pod"]: one.last for one in prometheus.querier.instant(query)} == expected
+
+        until(scraped, "every exporter has been scraped")
 
     def test_the_pod_that_holds_a_gpu_is_in_the_exported_labels(self, prometheus: Running) -> None:
         found = prometheus.querier.instant('DCGM_FI_DEV_GPU_TEMP{exported_pod!=""}')
