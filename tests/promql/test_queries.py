@@ -37,6 +37,7 @@ SPACE: t.Final = "nvidia-gpu-operator"
 EXPORTER: t.Final = {"app": "nvidia-dcgm-exporter"}
 # The nodes of the cluster; the last one has an exporter without data where there is trouble.
 NODES: t.Final = ("gpu-0", "gpu-1", "gpu-2")
+UP: t.Final = f'up{{namespace="{SPACE}", job="nvidia-dcgm-exporter"}}'
 STATE: t.Final = "nvidia.com/gpu-driver-upgrade-state"
 TROUBLES: t.Final = (
     {"metric": "DCGM_FI_DEV_GPU_TEMP", "value": 97},
@@ -139,6 +140,9 @@ def prometheus(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> t.
     try:
         with running(folder) as one:
             until(
+                lambda: len(one.querier.instant(UP)) == len(NODES), "each exporter has been scraped once", 60
+            )
+            until(
                 lambda: one.answers(f"{rules.USED} > 0"), "the rules record the metrics of the exporters", 60
             )
             yield one
@@ -159,13 +163,9 @@ def queries() -> list[str]:
 @pytest.mark.story("in a cluster where all is well, and then where everything is broken")
 class TestCluster:
     def test_all_targets_are_up(self, prometheus: Running) -> None:
-        query = f'up{{namespace="{SPACE}", job="nvidia-dcgm-exporter"}}'
-        expected = {f"nvidia-dcgm-exporter-{name}": 1.0 for name in NODES}
-
-        def scraped() -> bool:
-            return {one.labels["pod"]: one.last for one in prometheus.querier.instant(query)} == expected
-
-        until(scraped, "every exporter has been scraped")
+        assert {one.labels["pod"]: one.last for one in prometheus.querier.instant(UP)} == {
+            f"nvidia-dcgm-exporter-{name}": 1.0 for name in NODES
+        }
 
     def test_the_pod_that_holds_a_gpu_is_in_the_exported_labels(self, prometheus: Running) -> None:
         found = prometheus.querier.instant('DCGM_FI_DEV_GPU_TEMP{exported_pod!=""}')
