@@ -123,12 +123,11 @@ sanity: setup ## ansible-test sanity, without an ignore file
 integration: setup sandbox-build build ## pytest on the sandbox, and the tarball installed elsewhere; TESTS= chooses, long tests too
 	@$(BIN)/pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=10 $(if $(TESTS),$(TESTS),$(CHOICE) $(ON_SANDBOX))
 
-molecule: setup sandbox-build ## every molecule scenario on a sandbox of its own, WORKERS= at a time; PLAYED= names some
-	@MAKEFLAGS="$(filter-out -j% --jobserver%,$(MAKEFLAGS))" \
-	  $(MAKE) --jobs=$(WORKERS) --output-sync=target $(addprefix molecule-,$(or $(PLAYED),$(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml))))
-
-molecule-%: setup sandbox-build
-	@cd tests && $(BIN)/python -m integration.warm.scenario $*
+SCENARIOS := tests/integration/scenarios/test_molecule.py
+molecule: ## every molecule scenario on a sandbox of its own, WORKERS= at a time; PLAYED= names some
+	@for one in $(PLAYED); do [ -e "molecule/$$one/molecule.yml" ] || \
+	  { echo "molecule: PLAYED has $$one, which is no scenario; choose from:" $$(ls molecule) >&2; exit 1; }; done
+	@$(MAKE) integration TESTS='$(or $(PLAYED:%=$(SCENARIOS)::test_scenario[%]),$(SCENARIOS))'
 
 bench: setup sandbox-build ## measure beside kubernetes.core and kubectl, into benchmarks/ (half an hour); BENCH=--quick for the counts
 	@$(BIN)/python benchmarks/harness.py $(BENCH)

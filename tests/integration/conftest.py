@@ -20,9 +20,10 @@ from integration.wire import Audit
 
 
 @pytest.fixture(scope="session")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the path of a program that replaces ansible-playbook and starts faster."""
-    return server.start(tmp_path_factory.mktemp("warm"))
+def program(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Path]:
+    """Yield the path of a program that replaces ansible-playbook and starts faster."""
+    with server.running(tmp_path_factory.mktemp("warm")) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ Ansible keeps no compiled code of a collection: to import it took 0.6 of the 0.8
 run gets the arguments, the environment, the folder and the terminal of the small program `ansible-playbook`,
 which waits until the run ends.
 
-- The tests start `serve`, which waits for runs and ends when the tests close its standard input.
+- `running` starts `serve`, which waits for runs and ends when its standard input is closed.
 - `serve` starts a `keep` process for each environment, because Ansible reads the environment on import. The
   collection does not.
 - `keep` starts a `play` process for each run.
@@ -69,25 +69,22 @@ class Run(t.NamedTuple):
         )
 
 
-_SERVERS: t.Final[list[subprocess.Popen[bytes]]] = []
-
-
-def start(directory: Path) -> Path:
-    """Start the server; return the path of the program to call in place of ansible-playbook."""
+@contextlib.contextmanager
+def running(directory: Path) -> t.Iterator[Path]:
+    """Start the server, yield the path of the program to call in place of ansible-playbook, and end both."""
     address = directory / "warm.socket"
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(str(address))
         listener.listen()
         number = listener.fileno()
         command = [sys.executable, __file__, str(number)]
-        # The server ends with this process, which holds the other end of its standard input.
-        _SERVERS.append(
-            subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[number], start_new_session=True)
-        )
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[number], start_new_session=True)
     program = directory / "ansible-playbook"
     program.write_text(PROGRAM.format(python=sys.executable, address=str(address)))
     program.chmod(0o755)
-    return program
+    # It ends with this process too, however that ends: nobody else holds the other end of its standard input.
+    with process:
+        yield program
 
 
 def serve(listener: socket.socket) -> None:
