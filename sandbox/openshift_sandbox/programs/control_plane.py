@@ -147,6 +147,10 @@ def start_apiserver(sandbox: Sandbox) -> None:
         "audit-log-mode": "blocking",
         "audit-log-maxsize": AUDIT_LOG_MEGABYTES,
         "profiling": "false",
+        # Each minute it would read the keys of all kinds from etcd, or count them. That is for metrics, and
+        # for limits of a load that no sandbox has.
+        "feature-gates": "SizeBasedListCostEstimate=false",
+        "etcd-count-metric-poll-period": "0s",
     }
     # The API server appends to a log that is there, so that the log may be emptied below it.
     sandbox.audit_log.touch()
