@@ -30,6 +30,7 @@ NAMES: t.Final = sorted(path.parent.name for path in ROOT.glob("molecule/*/molec
     "name", [pytest.param(name, marks=[] if name in SHORT else [RARE]) for name in NAMES]
 )
 def test_scenario(name: str, tmp_path: Path) -> None:
+    # Not the worker's `program`: there a process for each environment of the scenario would stay behind.
     with server.running(tmp_path) as program:
         # Molecule starts Ansible by name: the other programs are beside Python.
         places = [str(program.parent), str(Path(sys.executable).parent), os.environ["PATH"]]

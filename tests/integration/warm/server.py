@@ -71,7 +71,7 @@ class Run(t.NamedTuple):
 
 @contextlib.contextmanager
 def running(directory: Path) -> t.Iterator[Path]:
-    """Start the server, yield the path of the program to call in place of ansible-playbook, and end both."""
+    """Start the server, yield the program to call in place of ansible-playbook, then end the server."""
     address = directory / "warm.socket"
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(str(address))
