@@ -85,14 +85,22 @@ test: setup ## what continuous integration runs: every gate, without the long te
 	@$(PASSED)
 
 # Its long tests wait for a tenth of their time: in that, the other gates run. A gate that fails ends no other one:
-# the run takes an hour, and says all that is wrong.
+# the run takes an hour, and says all that is wrong. Tests that do little but wait have a process of their own.
 test-all: export WORKERS = 4
-test-all: export CHOICE =
+test-all: export CHOICE = -m 'not waits'
 test-all: export PROGRAMS = --with kueue,prometheus
 test-all: export ON_newest = $(ON_OTHER_CORES) --ignore=tests/unit/rules
 test-all: sandbox-build ## every gate, with the long tests and every molecule scenario
-	@$(MAKE) --jobs=2 --keep-going integration beside
+	@$(MAKE) --jobs=3 --keep-going integration waiting beside
 	@$(PASSED)
+
+# What it says comes when it has ended.
+.PHONY: waiting waits
+waiting: setup sandbox-build
+	@$(MAKE) --output-sync=target waits
+
+waits:
+	@$(BIN)/pytest -q -m waits $(ON_SANDBOX)
 
 .PHONY: beside
 beside: setup

@@ -24,6 +24,8 @@ if t.TYPE_CHECKING:
 LEFT: t.Final = pytest.StashKey[dict[str, int]]()
 # The key under which a pytest-xdist worker passes LEFT to the process that reports.
 HANDED: t.Final = "left to make test-all"
+# Each of these marks says why, or what.
+TOLD: t.Final = {"long", "story", "waits"}
 # One of these is in each test file that starts a cluster, or several: it runs before the shared one is there.
 OWN: t.Final = ("SCENARIO", "STARTS_CLUSTERS")
 # The tests of this file have nothing in common, and take minutes.
@@ -55,8 +57,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         places[path] = *kind, next(ranks[*kind, path.parent])
     items.sort(key=lambda item: places[item.path])
     for item in items:
-        for mark in (*item.iter_markers("long"), *item.iter_markers("story")):
-            if not (mark.args and isinstance(mark.args[0], str) and mark.args[0].strip()):
+        for mark in item.iter_markers():
+            said = mark.args and isinstance(mark.args[0], str) and mark.args[0].strip()
+            if mark.name in TOLD and not said:
                 raise pytest.UsageError(f"{item.nodeid}: pytest.mark.{mark.name} needs a text")
 
 

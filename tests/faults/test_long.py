@@ -33,7 +33,10 @@ from openshift_sandbox.pki import Authority
 from openshift_sandbox.programs import control_plane
 from openshift_sandbox.sandbox import Sandbox
 
-pytestmark = pytest.mark.long("outages of minutes; test_matrix.py and test_outage.py have the short ones")
+pytestmark = [
+    pytest.mark.long("outages of minutes; test_matrix.py and test_outage.py have the short ones"),
+    pytest.mark.waits("outages that last two minutes"),
+]
 
 AWAY: t.Final = 120.0
 # After its return a server may refuse for a moment, and the client may just have begun a pause.

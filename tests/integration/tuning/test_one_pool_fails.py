@@ -15,7 +15,10 @@ from integration.tuning.two_pools import assert_that_inference_is_validated, fai
 
 from openshift_sandbox import faults
 
-pytestmark = pytest.mark.long("a node may be degraded for two minutes; unit/tuning/tuned tests the same")
+pytestmark = [
+    pytest.mark.long("a node may be degraded for two minutes; unit/tuning/tuned tests the same"),
+    pytest.mark.waits("the two minutes for which a node may be degraded"),
+]
 
 SCENARIO: t.Final = "node-tuning"
 

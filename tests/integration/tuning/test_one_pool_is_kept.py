@@ -14,7 +14,10 @@ from integration.troubles.demo import QUICK
 from integration.tuning.kept_pod import budget
 from integration.tuning.two_pools import assert_that_inference_is_validated, failed_stack, pool
 
-pytestmark = pytest.mark.long("a drain has 90 seconds; unit/stack tests the same")
+pytestmark = [
+    pytest.mark.long("a drain has 90 seconds; unit/stack tests the same"),
+    pytest.mark.waits("the 90 seconds that a drain has"),
+]
 
 SCENARIO: t.Final = "node-tuning"
 # A wait for the pool that was given up would take all of this.

@@ -120,4 +120,4 @@ def test_a_gate_that_fails_ends_no_other_gate_of_test_all(checkout: Path) -> Non
     assert done.returncode == 2
     assert "All gates passed" not in done.stdout
     calls = [line.split()[0] for line in (checkout / "calls").read_text().splitlines()]
-    assert [calls.count(name) for name in ("pytest", "lint", "run", "other_core")] == [2, 1, 1, 2]
+    assert [calls.count(name) for name in ("pytest", "lint", "run", "other_core")] == [3, 1, 1, 2]

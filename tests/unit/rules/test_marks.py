@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(path for path in ROOT.rglob("test_*.py") if "unit" not in path.relative_to(ROOT).parts)
 HELPERS = sorted(set(ROOT.rglob("*.py")) - set(FILES) - set((ROOT / "unit").rglob("*.py")))
 NAMES = {path.name for path in FILES}
-MARKS = {"pytest.mark.long", "pytest.mark.story"}
+MARKS = {"pytest.mark.long", "pytest.mark.story", "pytest.mark.waits"}
 
 
 def marks(path: Path) -> t.Iterator[ast.Call]:
@@ -35,7 +35,7 @@ def test_a_mark_says_why_and_names_files_that_exist(path: Path) -> None:
         assert set(re.findall(r"test_\w+\.py", reason)) <= NAMES, reason
 
 
-def test_there_are_long_tests_and_stories() -> None:
+def test_each_mark_is_used() -> None:
     found = {ast.unparse(call.func) for path in [*FILES, *HELPERS] for call in marks(path)}
     assert found == MARKS
 
