@@ -111,6 +111,7 @@ class Playbook:
             {"name": module, f"accelerators.openshift.{module}": options, "check_mode": check},
             in_process=in_process,
         )
+        assert run.tasks, f"the run ended with {run.rc}, and its task did not:\n{run.output[-3000:]}"
         return run.tasks[-1]
 
     def playbook(self, name: str, *arguments: str, **extra_vars: t.Any) -> Run:
