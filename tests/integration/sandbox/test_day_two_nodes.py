@@ -14,6 +14,7 @@ from integration.sandbox.machine_sets import API, MACHINES, Data, in_phase, mach
 from integration.sandbox.pods import events, pod, running
 
 from openshift_sandbox.client import Client
+from openshift_sandbox.stand_ins.core.conditions import holds
 
 SCENARIO = "aws"
 pytestmark = pytest.mark.long(
@@ -77,18 +78,14 @@ def _disruptions(client: Client) -> int | None:
 def test_a_pod_is_ready_again_after_the_node_controller_said_that_it_is_not(client: Client) -> None:
     """Controllers whose view of the API is old miss the node's lease. A kubelet corrects them."""
 
-    def ready(found: Data) -> str:
-        conditions = found["status"]["conditions"]
-        return next((str(one["status"]) for one in conditions if one["type"] == "Ready"), "")
-
     pod(client, "judged")
     until(lambda: running(client, "judged"), "the pod Running")
     metadata = {"name": "judged", "namespace": "default"}
     told = {"conditions": [{"type": "Ready", "status": "False"}]}
     judged = client.apply_status({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": told})
-    assert ready(judged) == "False"
+    assert [one["status"] for one in judged["status"]["conditions"] if one["type"] == "Ready"] == ["False"]
     assert until(
-        lambda: ready(must_get(client, "v1", "pods", "judged", "default")) == "True", "the pod ready again"
+        lambda: holds(must_get(client, "v1", "pods", "judged", "default"), "Ready"), "the pod ready again"
     )
     client.delete("v1", "pods", "judged", "default")
 

@@ -18,6 +18,7 @@ from integration.sandbox.subscriptions import Operator
 from openshift_sandbox import faults
 from openshift_sandbox.client import Client
 from openshift_sandbox.sandbox import Sandbox
+from openshift_sandbox.stand_ins.core.conditions import holds
 from openshift_sandbox.stand_ins.core.kinds import TABLE
 
 SCENARIO = "aws"
@@ -63,15 +64,9 @@ def node_of(client: Client, machine: Data) -> Data:
     return must_get(client, "v1", "nodes", machine["status"]["nodeRef"]["name"])
 
 
-def ready(node: Data) -> bool:
-    return any(
-        one["type"] == "Ready" and one["status"] == "True" for one in node["status"].get("conditions", [])
-    )
-
-
 def ready_node(client: Client, machine: Data) -> Data | None:
     node = node_of(client, machine)
-    return node if ready(node) else None
+    return node if holds(node, "Ready") else None
 
 
 def test_machines_become_ready_nodes_with_labels_and_taints(

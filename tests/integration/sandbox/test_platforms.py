@@ -15,6 +15,7 @@ from integration.sandbox.machine_sets import API, MACHINES, PREFIX, Data, copied
 
 from openshift_sandbox.client import ApiError, Client
 from openshift_sandbox.hardware import instance_types
+from openshift_sandbox.stand_ins.core.conditions import holds
 
 STARTS_CLUSTERS: t.Final = True
 
@@ -37,8 +38,7 @@ def gpu_set(client: Client, changes: dict[str, t.Any]) -> str:
 
 def ready_node(client: Client, name: str) -> Data | None:
     node = client.get("v1", "nodes", name)
-    conditions = (node or {}).get("status", {}).get("conditions") or []
-    return node if any(one["type"] == "Ready" and one["status"] == "True" for one in conditions) else None
+    return node if node and holds(node, "Ready") else None
 
 
 @pytest.mark.parametrize(

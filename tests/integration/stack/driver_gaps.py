@@ -10,6 +10,8 @@ import typing as t
 
 from cluster import Cluster
 
+from openshift_sandbox.stand_ins.core.conditions import holds
+
 Data = dict[str, t.Any]
 DRIVERS: t.Final = ("nvidia.com/v1alpha1", "nvidiadrivers")
 POLICIES: t.Final = ("nvidia.com/v1", "clusterpolicies")
@@ -73,15 +75,7 @@ POOLS: t.Final = [pool("inference", 1, 2), pool("training", 8, 1)]
 def drivers_ready(cluster: Cluster) -> set[str]:
     """Return the nodes with a ready driver pod of any owner."""
     pods = cluster.client.list("v1", "pods", NAMESPACE, labels="app.kubernetes.io/component=nvidia-driver")
-    alive = [
-        pod
-        for pod in pods
-        if any(
-            one["type"] == "Ready" and one["status"] == "True"
-            for one in pod["status"].get("conditions") or []
-        )
-    ]
-    return {pod["spec"]["nodeName"] for pod in alive}
+    return {pod["spec"]["nodeName"] for pod in pods if holds(pod, "Ready")}
 
 
 def owners(cluster: Cluster) -> dict[str, str | None]:

@@ -16,6 +16,8 @@ from integration.sandbox import gpu_cluster as gpus
 from integration.troubles import demo
 from integration.troubles.taints import untaint
 
+from openshift_sandbox.stand_ins.core.conditions import holds
+
 Data = dict[str, t.Any]
 T4: t.Final[Data] = {
     "name": "t4",
@@ -86,13 +88,7 @@ def idle(cluster: Cluster, node: str) -> bool:
     offered = (cluster.client.get("v1", "nodes", node) or {})["status"]["allocatable"].get(
         "nvidia.com/mig-1g.5gb", "0"
     )
-    ready = [
-        one
-        for pod in found
-        for one in pod["status"].get("conditions") or []
-        if one["type"] == "Ready" and one["status"] == "True"
-    ]
-    return len(found) == 5 and not ready and offered == "0"
+    return len(found) == 5 and not any(holds(pod, "Ready") for pod in found) and offered == "0"
 
 
 def broken(cluster: Cluster) -> bool:

@@ -9,6 +9,7 @@ import datetime
 import typing as t
 
 from openshift_sandbox.stand_ins.core.cluster import Cluster
+from openshift_sandbox.stand_ins.core.conditions import holds
 from openshift_sandbox.stand_ins.gpu_operator.operands import Object
 
 RECONCILED: t.Final = (
@@ -53,8 +54,7 @@ def latest_revision(revisions: t.Iterable[Object], daemon_set: Object) -> str | 
 
 def is_ready(pod: Object) -> bool:
     """Return whether a pod is Ready."""
-    conditions = pod.get("status", {}).get("conditions", [])
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+    return holds(pod, "Ready")
 
 
 def restarts(pod: Object) -> int:

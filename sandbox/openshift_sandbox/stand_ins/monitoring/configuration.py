@@ -13,6 +13,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.stand_ins.core import selectors
+from openshift_sandbox.stand_ins.core.conditions import holds
 from openshift_sandbox.stand_ins.core.index import Object
 
 MONITORED: t.Final = "openshift.io/cluster-monitoring"
@@ -102,11 +103,9 @@ def _targets(monitor: Object, found: Monitored, endpoint: Object) -> t.Iterator[
 
 def _serves(pod: Object, service: Object) -> bool:
     wanted, labels = service["spec"].get("selector") or {}, pod["metadata"].get("labels") or {}
-    conditions = pod.get("status", {}).get("conditions") or []
-    is_ready = any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
     same = pod["metadata"]["namespace"] == service["metadata"]["namespace"]
     selected = bool(wanted) and all(labels.get(key) == value for key, value in wanted.items())
-    return same and selected and is_ready and "nvidia-dcgm-exporter" in labels.get("app", "")
+    return same and selected and holds(pod, "Ready") and "nvidia-dcgm-exporter" in labels.get("app", "")
 
 
 def rules(found: Monitored) -> Object:
