@@ -119,7 +119,7 @@ def cluster(pytestconfig: pytest.Config) -> t.Iterator[Cluster]:
 
     with running() as cluster:
         if cluster.sandbox:
-            pytestconfig.stash[SHARED] = Leftovers(cluster.client)
+            pytestconfig.stash[SHARED] = Leftovers(cluster.sandbox)
         yield cluster
         if cluster.sandbox:
             del pytestconfig.stash[SHARED]

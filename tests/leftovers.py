@@ -8,7 +8,8 @@ from __future__ import annotations
 import time
 import typing as t
 
-from openshift_sandbox.client import ApiError, Client, Object
+from openshift_sandbox.client import ApiError, Object
+from openshift_sandbox.sandbox import Sandbox
 
 # The label of what rbac.yml gives to a playbook.
 RIGHTS: t.Final = "accelerators.openshift/rights-of"
@@ -43,6 +44,10 @@ KINDS: t.Final = (
     ("v1", "namespaces", "kubernetes.io/metadata.name in (accelerators-openshift,gpu-validation)"),
 )
 LABEL, TAINT, CORDON = "label", "taint", "cordon"
+# After an API server that refused connections, Kubernetes' own controllers pause for up to a minute: a new
+# namespace got its service account after 8 to 28 s.
+RESTART: t.Final = "restart"
+SERVER: t.Final = "kube-apiserver"
 # What belongs to the components of the cluster may change at any time.
 _CLUSTERS_OWN: t.Final = ("node.kubernetes.io/", "kubernetes.io/", "beta.kubernetes.io/")
 # Some things go a moment after the task that removed them.
@@ -51,9 +56,9 @@ PATIENCE: t.Final = 60.0
 
 
 class Left(t.NamedTuple):
-    """One thing on the cluster: an object, or what somebody did to a node.
+    """One thing on the cluster: an object, or what somebody did to a node or to the API server.
 
-    what: the plural, or LABEL, TAINT or CORDON. place: the namespace, or the node.
+    what: the plural, or LABEL, TAINT, CORDON or RESTART. place: the namespace, or the node.
     """
 
     what: str
@@ -68,9 +73,10 @@ class Left(t.NamedTuple):
 class Leftovers:
     """What is on a sandbox and was not there when this object was made."""
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
-        self._nodes = {one["metadata"]["name"] for one in client.list("v1", "nodes")}
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._client, self._processes = sandbox.client("integration-tests"), sandbox.processes
+        self._server = self._processes.find(SERVER)
+        self._nodes = {one["metadata"]["name"] for one in self._client.list("v1", "nodes")}
         self._before = self._look()
 
     def names(self) -> list[Left]:
@@ -109,6 +115,8 @@ class Leftovers:
             for version, plural, labels in KINDS
             for one in self._listed(version, plural, labels)
         }
+        if self._processes.find(SERVER) != self._server:
+            found.add(Left(RESTART, "", SERVER))
         for node in self._client.list("v1", "nodes"):
             # A new node goes with its Machine.
             if node["metadata"]["name"] in self._nodes:
@@ -124,9 +132,11 @@ class Leftovers:
             return []
 
     def _tidy(self, one: Left) -> None:
-        """Take away a label, a taint or the cordon of a node."""
+        """Take away a label, a taint or the cordon of a node; get used to a new API server."""
         if one.what == LABEL:
             self._client.patch("v1", "nodes", one.place, None, {"metadata": {"labels": {one.name: None}}})
+        elif one.what == RESTART:
+            self._server = self._processes.find(SERVER)
         elif one.what == CORDON:
             self._client.patch("v1", "nodes", one.place, None, {"spec": {"unschedulable": None}})
         elif one.what == TAINT:

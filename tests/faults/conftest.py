@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from cluster import Cluster
@@ -66,10 +68,17 @@ class Bench:
 
 @pytest.fixture(scope="session")
 def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Bench]:
+    with proxied(cluster, tmp_path_factory.mktemp("proxy")) as made:
+        yield made
+
+
+@contextlib.contextmanager
+def proxied(cluster: Cluster, folder: Path) -> t.Iterator[Bench]:
+    """Yield a bench on a cluster; its proxy writes into the folder."""
     sandbox = cluster.needs_sandbox()
     client = Client(sandbox.kubeconfig, "somebody-else")
     token = identity(client)
-    proxy = Proxy(sandbox.url, sandbox.run / "pki" / "ca.crt", tmp_path_factory.mktemp("proxy"), page=PAGE)
+    proxy = Proxy(sandbox.url, sandbox.run / "pki" / "ca.crt", folder, page=PAGE)
     params = {"host": proxy.url, "api_key": token, "ca_cert": str(proxy.authority)}
     connection = credentials.connect(params, {})
     connection.pool.connection_pool_kw["maxsize"] = 64

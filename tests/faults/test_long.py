@@ -14,8 +14,8 @@ import typing as t
 from urllib.parse import urlsplit
 
 import pytest
-from cluster import Cluster
-from faults.conftest import CONFIG_MAP, NAMESPACE, Bench, manifest
+from cluster import Cluster, own
+from faults.conftest import CONFIG_MAP, NAMESPACE, Bench, manifest, proxied
 from faults.operations import before
 from faults.proxy import Call
 from integration.patience import until
@@ -38,10 +38,23 @@ pytestmark = [
     pytest.mark.waits("outages that last two minutes"),
 ]
 
+SCENARIO: t.Final = "aws"
 AWAY: t.Final = 120.0
 # After its return a server may refuse for a moment, and the client may just have begun a pause.
 BACK: t.Final = 1.2
 REQUESTS_PER_SECOND: t.Final = 1.5
+
+
+@pytest.fixture(scope="module")
+def cluster() -> t.Iterator[Cluster]:
+    with own(SCENARIO) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Bench]:
+    with proxied(cluster, tmp_path_factory.mktemp("proxy")) as made:
+        yield made
 
 
 @pytest.fixture(autouse=True)

@@ -95,8 +95,10 @@ def send(api: Api, kind: str, pod: Data, space: str = SPACE, **metadata: t.Any) 
 
 
 def said(answer: Response) -> str:
-    """Return what the policy said, as a warning or as a refusal."""
-    texts = [*answer.warnings, str(answer.body.get("message") or "")]
+    """Return what the policy said, as a warning or as a refusal; fail if anything else refused."""
+    message = str(answer.body.get("message") or "")
+    assert answer.status == 201 or NAME in message, message
+    texts = [*answer.warnings, message]
     return " ".join(one for one in texts if NAME in one)
 
 

@@ -19,17 +19,16 @@ def priority_class(name: str) -> dict[str, t.Any]:
 
 
 def test_what_was_there_before_is_no_leftover(cluster: Cluster) -> None:
-    cluster.needs_sandbox()
+    sandbox = cluster.needs_sandbox()
     cluster.client.create(priority_class("it-before"))
-    assert Leftovers(cluster.client).sweep(grace=0) == []
+    assert Leftovers(sandbox).sweep(grace=0) == []
     assert cluster.client.delete("scheduling.k8s.io/v1", "priorityclasses", "it-before")
 
 
 def test_objects_and_marks_of_nodes_are_named_and_removed(cluster: Cluster) -> None:
-    cluster.needs_sandbox()
-    client = cluster.client
+    sandbox, client = cluster.needs_sandbox(), cluster.client
     node = client.list("v1", "nodes", labels="node-role.kubernetes.io/worker")[0]["metadata"]["name"]
-    found = Leftovers(client)
+    found = Leftovers(sandbox)
     client.create(priority_class("it-left"))
     taints = [{"key": "example.com/left", "effect": "PreferNoSchedule"}]
     body = {"metadata": {"labels": {"example.com/team": "a"}}, "spec": {"unschedulable": True}}
@@ -62,9 +61,8 @@ def test_objects_and_marks_of_nodes_are_named_and_removed(cluster: Cluster) -> N
 
 
 def test_a_machine_set_goes_with_its_machines_and_nodes(cluster: Cluster) -> None:
-    cluster.needs_sandbox()
-    client = cluster.client
-    found, nodes = Leftovers(client), len(client.list("v1", "nodes"))
+    sandbox, client = cluster.needs_sandbox(), cluster.client
+    found, nodes = Leftovers(sandbox), len(client.list("v1", "nodes"))
     copied = client.list(*SETS)[0]
     labels = {"matchLabels": {"it-left": "yes"}}
     copied["spec"] |= {"replicas": 1, "selector": labels}

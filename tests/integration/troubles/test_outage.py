@@ -10,7 +10,7 @@ import time
 import typing as t
 
 import pytest
-from cluster import Cluster
+from cluster import Cluster, own
 from integration.patience import until
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
@@ -23,8 +23,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube impor
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from openshift_sandbox import faults
 
+SCENARIO: t.Final = "aws"
 AWAY: t.Final = 20.0
 CONFIG_MAP: t.Final = kinds.known("ConfigMap")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> t.Iterator[Cluster]:
+    with own(SCENARIO) as found:
+        yield found
 
 
 def manifest(name: str) -> dict[str, t.Any]:
