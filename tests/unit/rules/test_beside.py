@@ -29,6 +29,19 @@ def test_the_command_has_a_session_of_its_own_without_weight() -> None:
     assert group == [""] or group[0].endswith("nice 19")
 
 
+def test_a_make_below_it_takes_no_place_of_a_job(tmp_path: Path) -> None:
+    """Such a job began early, and held the tests on sandboxes up for four minutes."""
+    below = "below:\n\t@printf '%s\\n' \"$$MAKEFLAGS\" '$(SAID)'\n"
+    (tmp_path / "rules").write_text(f"above:\n\t@{BESIDE} $(MAKE) -f rules below\n{below}")
+    command = ["make", "-f", "rules", "--no-print-directory", "--jobs=3", "--keep-going", "above", "SAID=1 2"]
+    outside = {name: value for name, value in os.environ.items() if name not in {"MAKEFLAGS", "MAKELEVEL"}}
+    made = subprocess.run(command, cwd=tmp_path, env=outside, capture_output=True, text=True, check=True)
+    flags, said = made.stdout.splitlines()
+    assert (flags.split()[0], said) == ("k", "1 2")
+    assert "-j" not in flags
+    assert "warning" not in made.stderr
+
+
 @pytest.mark.parametrize("signaled", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_ends_with_the_script(signaled: signal.Signals) -> None:
     # A shell starts what runs in the background, as `beside` does with these tests, with SIGINT ignored.
