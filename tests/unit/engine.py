@@ -1,7 +1,8 @@
-"""An Api on the in-memory server, with a clock that moves only when the client sleeps, and a ConfigMap."""
+"""An Api on the in-memory server, a clock that moves when the client sleeps or waits, and a ConfigMap."""
 
 from __future__ import annotations
 
+import threading
 import typing as t
 
 from unit.fake_server import FakeServer
@@ -12,18 +13,26 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.clien
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Http
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry import LOOK
 
 CONFIG_MAP: t.Final = kinds.known("ConfigMap")
 
 
 class FakeClock:
-    """A clock of a test. seconds: now. slept: the seconds of each sleep."""
+    """A clock of a test, which moves when the test's thread sleeps.
+
+    Watches have threads of their own, which look at the clock until it is their turn: each look moves it.
+    seconds: now. slept: the seconds of each sleep.
+    """
 
     def __init__(self) -> None:
         self.seconds = 1000.0
         self.slept: list[float] = []
+        self._of_the_test = threading.get_ident()
 
     def __call__(self) -> float:
+        if threading.get_ident() != self._of_the_test:
+            self.seconds += LOOK
         return self.seconds
 
     def sleep(self, seconds: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import typing as t
 
 import pytest
@@ -52,6 +53,26 @@ def test_a_lone_thread_waits_only_for_its_pause() -> None:
         clock.sleep(0.5)
         assert not is_early()
         clock.sleep(5.0)
+
+
+def test_the_clock_of_a_test_lets_watches_have_their_turns() -> None:
+    """They only look at the clock: if it moved with sleeps alone, they would wait for one another forever."""
+    trouble = Trouble(FakeClock(), USUAL)
+    have_asked = threading.Barrier(2)
+    looks: list[int] = []
+
+    def watch() -> None:
+        is_early = trouble.turn(1.0)
+        have_asked.wait(10)
+        looks.append(next((look for look in range(1000) if not is_early()), 1000))
+
+    watches = [threading.Thread(target=watch) for _time in range(2)]
+    for one in watches:
+        one.start()
+    for one in watches:
+        one.join()
+    assert len(looks) == 2
+    assert max(looks) < 100, looks
 
 
 def test_backoff_grows_and_is_capped() -> None:

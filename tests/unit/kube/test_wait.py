@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import queue
-import time
 import typing as t
 
 import pytest
@@ -190,13 +189,6 @@ def test_forbidden_while_listing_is_not_an_empty_list() -> None:
         api_on(server).list(CONFIG_MAP, "x")
 
 
-class Ticking(FakeClock):
-    """Real time, since a watch sleeps on an event."""
-
-    def __call__(self) -> float:
-        return time.monotonic()
-
-
 def test_a_watch_goes_on_from_its_list() -> None:
     server = FakeServer()
     first = server.put(
@@ -210,7 +202,7 @@ def test_a_watch_goes_on_from_its_list() -> None:
         return real(method, url, **more)
 
     server.request = request
-    found = api_on(server, Ticking()).wait({"things": Query(CONFIG_MAP, "x", "a")}, judge, "things")
+    found = api_on(server, FakeClock()).wait({"things": Query(CONFIG_MAP, "x", "a")}, judge, "things")
     assert found["things"][0]["is"] == "good"
     (listed, watched), version = [query for _method, _path, query in server.requests][:2], "2"
     assert listed == {"limit": "500", "fieldSelector": "metadata.name=a"}
@@ -236,6 +228,6 @@ def test_a_certificate_that_is_not_trusted_any_more_ends_the_wait() -> None:
 
     server.request = request
     with pytest.raises(ApiError) as caught:
-        api_on(server, Ticking()).wait({"things": Query(CONFIG_MAP, "x")}, judge, "things")
+        api_on(server, FakeClock()).wait({"things": Query(CONFIG_MAP, "x")}, judge, "things")
     assert caught.value.code == "API-TLS"
     assert asked == ["list", "watch", "list", "list"]
