@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fixture `cluster` of folders whose test files each have a sandbox of their own, with their SCENARIO."""
+"""The fixture `cluster` of test files that each have a sandbox of their own, with their SCENARIO."""
 
 from __future__ import annotations
 

@@ -13,8 +13,9 @@ import time
 import typing as t
 from urllib.parse import urlsplit
 
+import own_cluster
 import pytest
-from cluster import Cluster, own
+from cluster import Cluster
 from faults.conftest import CONFIG_MAP, NAMESPACE, Bench, manifest, proxied
 from faults.operations import before
 from faults.proxy import Call
@@ -39,16 +40,11 @@ pytestmark = [
 ]
 
 SCENARIO: t.Final = "aws"
+cluster = own_cluster.cluster
 AWAY: t.Final = 120.0
 # After its return a server may refuse for a moment, and the client may just have begun a pause.
 BACK: t.Final = 1.2
 REQUESTS_PER_SECOND: t.Final = 1.5
-
-
-@pytest.fixture(scope="module")
-def cluster() -> t.Iterator[Cluster]:
-    with own(SCENARIO) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

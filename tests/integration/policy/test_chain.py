@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import typing as t
 
+import own_cluster
 import pytest
 import yaml
-from cluster import Cluster, own
+from cluster import Cluster
 from integration.patience import until
 from integration.playbook import ROOT, Playbook, Run
 from integration.troubles.demo import PATIENT
@@ -22,16 +23,11 @@ pytestmark = [
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "aws"
+cluster = own_cluster.cluster
 GROUP: t.Final = "admissionregistration.k8s.io/v1"
 NAME: t.Final = "accelerators-openshift-gpu-pods"
 EXAMPLE: t.Final = yaml.safe_load((ROOT / "examples/partition-hard.yml").read_text())
 POOLS: t.Final = [one | {"spare": 1} for one in EXAMPLE["gpu_pools"]]
-
-
-@pytest.fixture(scope="module")
-def cluster() -> t.Iterator[Cluster]:
-    with own(SCENARIO) as found:
-        yield found
 
 
 def play(playbook: Playbook, name: str) -> Run:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import typing as t
 
+import own_cluster
 import pytest
-from cluster import Cluster, own
+from cluster import Cluster
 from integration.patience import until
 from integration.playbook import Playbook
 
@@ -21,6 +22,7 @@ pytestmark = [
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "gpu-nodes"
+cluster = own_cluster.cluster
 # The sandbox takes nvidia.com/gpu from a node without a driver, and has nothing to do with this resource.
 GPU: t.Final = "example.com/gpu"
 NODE: t.Final = "a100-0"
@@ -34,12 +36,6 @@ POOL: t.Final = {
     "low": "gpu-batch",
     "high": "gpu-training",
 }
-
-
-@pytest.fixture(scope="module")
-def cluster() -> t.Iterator[Cluster]:
-    with own(SCENARIO) as found:
-        yield found
 
 
 def pod(name: str, gpus: int, priority_class: str) -> Data:

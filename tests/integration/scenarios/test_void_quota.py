@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import typing as t
 
+import own_cluster
 import pytest
-from cluster import Cluster, must_get, own
+from cluster import Cluster, must_get
 from integration.patience import until
 from integration.playbook import Playbook
 from integration.wire import Audit
@@ -18,18 +19,13 @@ pytestmark = [
     pytest.mark.story("a quota is made, voided by a colleague, found and taken back"),
 ]
 SCENARIO: t.Final = "quota-voids-itself"
+cluster = own_cluster.cluster
 OPTIONS: t.Final[dict[str, t.Any]] = {
     "namespace": "team-a",
     "gpus": 1,
     "create_namespace": True,
     "nodes_exist": False,
 }
-
-
-@pytest.fixture(scope="module")
-def cluster() -> t.Iterator[Cluster]:
-    with own(SCENARIO) as found:
-        yield found
 
 
 def scopes(cluster: Cluster) -> t.Any:

@@ -9,8 +9,9 @@ import threading
 import time
 import typing as t
 
+import own_cluster
 import pytest
-from cluster import Cluster, own
+from cluster import Cluster
 from integration.patience import until
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
@@ -24,14 +25,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.clien
 from openshift_sandbox import faults
 
 SCENARIO: t.Final = "aws"
+cluster = own_cluster.cluster
 AWAY: t.Final = 20.0
 CONFIG_MAP: t.Final = kinds.known("ConfigMap")
-
-
-@pytest.fixture(scope="module")
-def cluster() -> t.Iterator[Cluster]:
-    with own(SCENARIO) as found:
-        yield found
 
 
 def manifest(name: str) -> dict[str, t.Any]:
