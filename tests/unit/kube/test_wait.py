@@ -202,7 +202,7 @@ def test_a_watch_goes_on_from_its_list() -> None:
         return real(method, url, **more)
 
     server.request = request
-    found = api_on(server, FakeClock()).wait({"things": Query(CONFIG_MAP, "x", "a")}, judge, "things")
+    found = api_on(server).wait({"things": Query(CONFIG_MAP, "x", "a")}, judge, "things")
     assert found["things"][0]["is"] == "good"
     (listed, watched), version = [query for _method, _path, query in server.requests][:2], "2"
     assert listed == {"limit": "500", "fieldSelector": "metadata.name=a"}
@@ -228,6 +228,6 @@ def test_a_certificate_that_is_not_trusted_any_more_ends_the_wait() -> None:
 
     server.request = request
     with pytest.raises(ApiError) as caught:
-        api_on(server, FakeClock()).wait({"things": Query(CONFIG_MAP, "x")}, judge, "things")
+        api_on(server).wait({"things": Query(CONFIG_MAP, "x")}, judge, "things")
     assert caught.value.code == "API-TLS"
     assert asked == ["list", "watch", "list", "list"]
