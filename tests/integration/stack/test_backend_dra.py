@@ -199,7 +199,7 @@ def test_the_two_stacks_exclude_each_other(cluster: Cluster, playbook: Playbook,
     assert (other["code"], audit.writes(other)) == ("GPU-CP-CONFLICT", [])
     assert not playbook.module("special_resource", **GONE).failed
     assert until(lambda: not cluster.client.list(*CLUSTERS), "the GPUCluster is gone")
-    assert slices(cluster) == {}
+    assert until(lambda: not slices(cluster), "the slices are gone with their plugins")
     cluster.client.create(
         {
             "apiVersion": "nvidia.com/v1",
