@@ -40,6 +40,21 @@ class FakeClock:
         self.seconds += seconds
 
 
+class TickingClock(FakeClock):
+    """A clock that each look moves, so a wait that looks again and again ends without real time.
+
+    step: the seconds of a look.
+    """
+
+    def __init__(self, step: float) -> None:
+        super().__init__()
+        self.step = step
+
+    def __call__(self) -> float:
+        self.seconds += self.step
+        return self.seconds
+
+
 def api_on(server: FakeServer, clock: FakeClock | None = None, seconds: float = 300.0, **more: t.Any) -> Api:
     """Return an Api whose task has so many seconds. more: `lines` for its progress, and fields of Api."""
     clock = clock or FakeClock()

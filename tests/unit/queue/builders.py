@@ -9,7 +9,7 @@ import collections
 import json
 import typing as t
 
-from unit.engine import FakeClock, api_on
+from unit.engine import TickingClock, api_on
 from unit.fake_server import Answer, FakeServer
 from unit.pool_builders import plan
 
@@ -105,14 +105,6 @@ def node(name: str, **labels: str) -> Data:
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": marks}}
 
 
-class Clock(FakeClock):
-    """A clock that moves whenever somebody looks at it: watches pause until a time of this clock."""
-
-    def __call__(self) -> float:
-        self.seconds += 0.1
-        return self.seconds
-
-
 class World:
     """A cluster with Kueue. is_slow: Kueue does not look at its objects, and requeues nothing.
 
@@ -130,7 +122,7 @@ class World:
     ) -> None:
         self.server = FakeServer("Namespace", "Node", "ResourceQuota", "Pod", "Deployment")
         self.version, self.is_slow, self.is_stuck = f"{GROUP}/{version}", False, False
-        self.clock = Clock()
+        self.clock = TickingClock(0.1)
         if has_kueue:
             self._serve()
         if red_hat:

@@ -9,7 +9,7 @@ import copy
 import re
 import typing as t
 
-from unit.engine import FakeClock, api_on
+from unit.engine import TickingClock, api_on
 from unit.fake_server import Answer, FakeServer
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, name
@@ -103,14 +103,6 @@ def machine(**notes: str) -> KubeObject:
     }
 
 
-class Ticking(FakeClock):
-    """A clock that moves whenever it is read: a wait then ends without real time."""
-
-    def __call__(self) -> float:
-        self.seconds += 0.5
-        return self.seconds
-
-
 class Room:
     """The node and its surroundings.
 
@@ -120,7 +112,7 @@ class Room:
 
     def __init__(self, *more: KubeObject, bare_metal: bool = True) -> None:
         self.server = FakeServer(*KINDS)
-        self.clock = Ticking()
+        self.clock = TickingClock(0.5)
         self.cures = True
         self.is_slow = False
         self.boots = 0

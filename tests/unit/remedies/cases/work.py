@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import typing as t
 
-from unit.engine import api_on
+from unit.engine import TickingClock, api_on
 from unit.fake_server import Answer, FakeServer, status
 from unit.pools.builders import existing
-from unit.queue.builders import Clock
 from unit.remedies.case import Case, Cases, Options, checked, ensured
 from unit.workload.test_obstacles import QUOTA
 from unit.workload.test_steps import THEIRS, OnPod, World
@@ -21,7 +20,7 @@ POOLS: t.Final = [{"pool": "a", "node_selector": {"pool": "a"}, "expected": {"nv
 
 def validate(world: World, options: Options) -> str | None:
     """Validate the nodes. Each look at the clock takes time, so that no wait is endless."""
-    world.clock = Clock()
+    world.clock = TickingClock(0.1)
     return ensured("gpu_workload", world.api(), {"pools": POOLS, "grace": 0, **options})
 
 
