@@ -33,6 +33,7 @@ from openshift_sandbox.programs import (
 from openshift_sandbox.sandbox import Sandbox, SandboxError, say
 from openshift_sandbox.scenario import Scenario
 from openshift_sandbox.seed import installer
+from openshift_sandbox.stand_ins.core.conditions import holds
 
 NODES_SECONDS: t.Final = 60.0
 PORT_TAKEN: t.Final = "address already in use"  # in the words of Go; Python begins with a capital letter
@@ -169,7 +170,9 @@ def start_stand_ins(sandbox: Sandbox) -> None:
 def _wait_nodes(sandbox: Sandbox) -> None:
     client = sandbox.client()
     deadline = time.monotonic() + NODES_SECONDS
-    while waiting := [node["metadata"]["name"] for node in client.list("v1", "nodes") if not _is_ready(node)]:
+    while waiting := [
+        node["metadata"]["name"] for node in client.list("v1", "nodes") if not holds(node, "Ready")
+    ]:
         sandbox.processes.check()
         if time.monotonic() > deadline:
             raise SandboxError(
@@ -177,11 +180,6 @@ def _wait_nodes(sandbox: Sandbox) -> None:
                 f"see {sandbox.logs / 'kwok.log'}"
             )
         time.sleep(0.1)
-
-
-def _is_ready(node: dict[str, t.Any]) -> bool:
-    conditions = node.get("status", {}).get("conditions", [])
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
 
 
 def _answers(sandbox: Sandbox) -> bool:

@@ -8,6 +8,7 @@ import re
 import typing as t
 from dataclasses import dataclass
 
+from .._core import conditions
 from . import provider_errors
 
 Machine = t.Mapping[str, t.Any]
@@ -63,7 +64,7 @@ def find(machine: Machine) -> Trouble | None:
         return Trouble(
             provider_errors.CAPACITY,
             broken,
-            str(_state(status, "InstanceExists").get("lastTransitionTime") or created),
+            str(conditions.since(machine, "InstanceExists") or created),
             True,
         )
     if status.get("phase") == "Provisioned":
@@ -104,7 +105,7 @@ def phase_since(machine: Machine) -> str:
     status = machine.get("status") or {}
     if status.get("phase") in ("Provisioned", "Failed"):
         stamp = (
-            _state(status, "InstanceExists").get("lastTransitionTime")
+            conditions.since(machine, "InstanceExists")
             if status["phase"] == "Provisioned"
             else status.get("lastUpdated")
         )
@@ -148,9 +149,8 @@ def console(machine: Machine) -> str:
 
 def _final(machine: Machine, status: t.Mapping[str, t.Any], refusal: str, since: str) -> Trouble:
     text = error_of(status) if status.get("errorMessage") else refusal or error_of(status)
-    is_missing = _state(status, "InstanceExists").get("reason") == "InstanceMissing" and not status.get(
-        "errorMessage"
-    )
+    reason = conditions.find(machine, "InstanceExists").get("reason")
+    is_missing = reason == "InstanceMissing" and not status.get("errorMessage")
     if not is_missing and not _GONE.search(text):
         return Trouble(provider_errors.code_of(text), text, since, True)
     code, words = _loss(machine, status)
@@ -194,10 +194,6 @@ def _condition(status: t.Mapping[str, t.Any]) -> t.Mapping[str, t.Any]:
     conditions = (status.get("providerStatus") or {}).get("conditions") or []
     kinds = ("MachineCreation", "MachineCreated")
     return next((one for one in conditions if one.get("type") in kinds and one.get("status") == "False"), {})
-
-
-def _state(status: t.Mapping[str, t.Any], kind: str) -> t.Mapping[str, t.Any]:
-    return next((one for one in status.get("conditions") or [] if one.get("type") == kind), {})
 
 
 def _one_line(text: t.Any) -> str:

@@ -8,6 +8,7 @@ import json
 import re
 import typing as t
 
+from ..._core import conditions
 from ..._core.errors import InputError
 from ..._core.objects import KubeObject, at, merge
 from ..._core.ownership import owned
@@ -182,7 +183,7 @@ def judge(policy: Data) -> Readiness:
         message = f"NicClusterPolicy {NAME} is ignored: {status.get('reason')}"
         remedy = "Run `oc get nicclusterpolicy`, and delete the other one."
         return failed("Ignored", message, code="NIC-IGNORED", remedy=remedy)
-    own = next((one for one in status.get("conditions") or [] if one["type"] == "Ready"), Data())
+    own = conditions.find(policy, "Ready")
     seen, now = own.get("observedGeneration") or 0, policy["metadata"].get("generation") or 0
     if found == "ready" and 0 < seen < now:
         message = (

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from openshift_sandbox.stand_ins.autoscaler import limits
 from openshift_sandbox.stand_ins.autoscaler.groups import DELETED, Group, ready
+from openshift_sandbox.stand_ins.core.conditions import find
 from openshift_sandbox.stand_ins.core.pod_fit import Room, rejections
 from openshift_sandbox.stand_ins.core.quantities import amounts
 
@@ -127,11 +128,8 @@ def broken(group: Group, overdue: t.Callable[[Object], bool]) -> list[Object]:
 
 
 def _waits(pod: Object) -> bool:
-    conditions = (pod.get("status") or {}).get("conditions") or []
-    refused = any(
-        one["type"] == "PodScheduled" and one["status"] == "False" and one.get("reason") == "Unschedulable"
-        for one in conditions
-    )
+    scheduled = find(pod, "PodScheduled")
+    refused = scheduled.get("status") == "False" and scheduled.get("reason") == "Unschedulable"
     return refused and not pod["spec"].get("nodeName") and not pod["metadata"].get("deletionTimestamp")
 
 

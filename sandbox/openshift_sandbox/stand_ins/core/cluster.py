@@ -17,6 +17,7 @@ from pathlib import Path
 
 from openshift_sandbox.client import ApiError, Client
 from openshift_sandbox.scenario import LiveScenario, Scenario
+from openshift_sandbox.stand_ins.core.conditions import holds
 from openshift_sandbox.stand_ins.core.index import Index, Object, key
 from openshift_sandbox.stand_ins.core.kinds import TABLE, key_of, split
 
@@ -68,9 +69,7 @@ class Cluster:
 
         The stand-in of an operator works only while the operator's Deployment is.
         """
-        found = self.find("Deployment", deployment, namespace)
-        conditions = (found or {}).get("status", {}).get("conditions", [])
-        return any(one["type"] == "Available" and one["status"] == "True" for one in conditions)
+        return holds(self.find("Deployment", deployment, namespace), "Available")
 
     # Delays and troubles
 
@@ -185,8 +184,7 @@ class Cluster:
 
     def defined_by(self, crd: Object) -> list[str]:
         """Return the watched kinds that an established CRD serves."""
-        conditions = crd.get("status", {}).get("conditions") or []
-        if not any(one["type"] == "Established" and one["status"] == "True" for one in conditions):
+        if not holds(crd, "Established"):
             return []
         spec = crd["spec"]
         return [

@@ -37,7 +37,12 @@ def merged(known: list[Condition], wanted: list[Condition]) -> list[Condition]:
     return list(result.values())
 
 
-def holds(obj: dict[str, t.Any], kind: str) -> bool:
+def find(obj: t.Mapping[str, t.Any] | None, kind: str) -> Condition:
+    """Return the condition of this type from an object's status, or an empty one without it."""
+    conditions = ((obj or {}).get("status") or {}).get("conditions") or []
+    return next((one for one in conditions if one["type"] == kind), {})
+
+
+def holds(obj: t.Mapping[str, t.Any] | None, kind: str) -> bool:
     """Return whether a condition of an object is True."""
-    conditions = obj.get("status", {}).get("conditions") or []
-    return any(one["type"] == kind and one["status"] == "True" for one in conditions)
+    return find(obj, kind).get("status") == "True"

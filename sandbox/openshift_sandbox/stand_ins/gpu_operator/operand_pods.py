@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import typing as t
 
+from openshift_sandbox.stand_ins.core.conditions import holds
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node, place
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD, KERNEL, OSTREE
@@ -46,10 +47,7 @@ def node_of(pod: Object) -> str | None:
 
 def initialized(pod: Object) -> bool:
     """Return whether the init containers of a pod have ended."""
-    return any(
-        one["type"] == "Initialized" and one["status"] == "True"
-        for one in pod.get("status", {}).get("conditions", [])
-    )
+    return holds(pod, "Initialized")
 
 
 def ready_on(pods: t.Iterable[Object], wanted: t.Callable[[Object], bool]) -> set[str]:

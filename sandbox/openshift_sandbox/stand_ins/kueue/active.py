@@ -10,7 +10,7 @@ queues and on flavors that are in use.
 from __future__ import annotations
 
 from openshift_sandbox.programs import kueue
-from openshift_sandbox.stand_ins.core.conditions import Condition, condition, merged
+from openshift_sandbox.stand_ins.core.conditions import Condition, condition, holds, merged
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.kueue import operator
 
@@ -33,14 +33,9 @@ def local_queue(queue: Object | None) -> Condition:
     text = "Can't submit new workloads to clusterQueue"
     if queue is None:
         return condition("Active", False, "ClusterQueueDoesNotExist", text)
-    if _is_active(queue):
+    if holds(queue, "Active"):
         return condition("Active", True, "Ready", "Can submit new workloads to localQueue")
     return condition("Active", False, "ClusterQueueIsInactive", text)
-
-
-def _is_active(queue: Object) -> bool:
-    known = queue.get("status", {}).get("conditions") or []
-    return any(one["type"] == "Active" and one["status"] == "True" for one in known)
 
 
 def plays(cluster: Cluster) -> bool:

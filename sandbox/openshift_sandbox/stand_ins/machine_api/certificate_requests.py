@@ -18,6 +18,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from openshift_sandbox.stand_ins.core.conditions import find
+
 Object = dict[str, t.Any]
 
 API: t.Final = "certificates.k8s.io/v1"
@@ -55,16 +57,12 @@ def requested(requests: t.Sequence[Object], signer: str, node: str) -> list[Obje
 
 def approved(request: Object) -> bool:
     """Return whether a request is approved."""
-    return _says(request, "Approved")
+    return bool(find(request, "Approved"))
 
 
 def pending(request: Object) -> bool:
     """Return whether nobody has approved or denied a request."""
-    return not approved(request) and not _says(request, "Denied")
-
-
-def _says(request: Object, kind: str) -> bool:
-    return any(one["type"] == kind for one in (request.get("status") or {}).get("conditions") or [])
+    return not approved(request) and not find(request, "Denied")
 
 
 def _manifest(signer: str, usages: list[str], pem: bytes) -> Object:

@@ -13,7 +13,7 @@ import typing as t
 from datetime import UTC, datetime
 
 from openshift_sandbox.stand_ins.core import events
-from openshift_sandbox.stand_ins.core.conditions import condition, merged
+from openshift_sandbox.stand_ins.core.conditions import condition, find, merged
 from openshift_sandbox.stand_ins.core.durations import age, seconds
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.selectors import matches
@@ -130,10 +130,10 @@ def verdict(check: Object, machine: Object, nodes: t.Mapping[str, Object], now: 
     doubts = [
         one
         for one in check["spec"].get("unhealthyConditions") or []
-        if _state(node, one["type"]).get("status") == one["status"]
+        if find(node, one["type"]).get("status") == one["status"]
     ]
     if any(
-        age(_state(node, one["type"]).get("lastTransitionTime"), now) > seconds(one.get("timeout"), 0.0)
+        age(find(node, one["type"]).get("lastTransitionTime"), now) > seconds(one.get("timeout"), 0.0)
         for one in doubts
     ):
         return "unhealthy"
@@ -174,12 +174,6 @@ def _numbers(check: Object, counts: Object) -> str:
     return (
         f"total: {total}, unhealthy: {total - counts['currentHealthy']}, maxUnhealthy: "
         f"{check['spec'].get('maxUnhealthy', '100%')}"
-    )
-
-
-def _state(node: Object, kind: str) -> Object:
-    return next(
-        (one for one in (node.get("status") or {}).get("conditions") or [] if one["type"] == kind), {}
     )
 
 

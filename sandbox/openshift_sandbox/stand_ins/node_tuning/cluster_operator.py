@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.seed.tuning import NAMESPACE
-from openshift_sandbox.stand_ins.core.conditions import merged
+from openshift_sandbox.stand_ins.core.conditions import holds, merged
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 
 NAME: t.Final = "node-tuning"
@@ -32,8 +32,8 @@ def report(cluster: Cluster, across: int, conflicts: int) -> None:
 def _available(cluster: Cluster) -> Object:
     """Return the condition: it stays True while Profiles are not applied; its reason says so."""
     profiles = cluster.objects("Profile", NAMESPACE)
-    degraded = [one for one in profiles if _holds(one, "Degraded")]
-    waiting = [one for one in profiles if not _holds(one, "Degraded") and not _applied(one)]
+    degraded = [one for one in profiles if holds(one, "Degraded")]
+    waiting = [one for one in profiles if not holds(one, "Degraded") and not _applied(one)]
     reason, message = "AsExpected", ""
     if waiting:
         reason = "ProfileProgressing"
@@ -58,11 +58,5 @@ def _degraded(cluster: Cluster, across: int, conflicts: int) -> Object:
 
 def _applied(profile: Object) -> bool:
     status = profile.get("status") or {}
-    return status.get("tunedProfile") == profile["spec"]["config"]["tunedProfile"] and _holds(
-        profile, "Applied"
-    )
-
-
-def _holds(profile: Object, kind: str) -> bool:
-    conditions = (profile.get("status") or {}).get("conditions") or []
-    return any(one["type"] == kind and one["status"] == "True" for one in conditions)
+    wanted = profile["spec"]["config"]["tunedProfile"]
+    return status.get("tunedProfile") == wanted and holds(profile, "Applied")

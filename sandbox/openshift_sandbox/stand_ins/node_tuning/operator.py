@@ -22,7 +22,7 @@ from openshift_sandbox.seed.tuning import (
     is_linux,
     new_profile,
 )
-from openshift_sandbox.stand_ins.core.conditions import condition, merged
+from openshift_sandbox.stand_ins.core.conditions import condition, holds, merged
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.machine_config.pools import pool_of, pools_of
 from openshift_sandbox.stand_ins.node_tuning import recommend
@@ -196,10 +196,8 @@ def _sync_machine_configs(
 
 
 def _is_applied(cluster: Cluster, name: str, wanted: str) -> bool:
-    status = (cluster.find("Profile", name, NAMESPACE) or {}).get("status") or {}
-    return status.get("tunedProfile") == wanted and any(
-        one["type"] == "Applied" and one["status"] == "True" for one in status.get("conditions") or []
-    )
+    profile = cluster.find("Profile", name, NAMESPACE) or {}
+    return (profile.get("status") or {}).get("tunedProfile") == wanted and holds(profile, "Applied")
 
 
 def _write_machine_config(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
+from openshift_sandbox.stand_ins.core import conditions
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 from openshift_sandbox.stand_ins.gpu_operator.driver_owners import UPGRADE as STATE, labels
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import is_driver, node_of
@@ -64,9 +65,8 @@ def state(node: Object) -> str:
 
 def is_unavailable(node: Object) -> bool:
     """Return whether maxUnavailable counts a node: it is cordoned or not Ready."""
-    conditions = (node.get("status") or {}).get("conditions") or []
-    unready = any(one["type"] == "Ready" and one["status"] != "True" for one in conditions)
-    return bool(node["spec"].get("unschedulable")) or unready
+    is_unready = conditions.find(node, "Ready").get("status", "True") != "True"
+    return bool(node["spec"].get("unschedulable")) or is_unready
 
 
 def find(cluster: Cluster, namespace: str, delegated: bool) -> list[Place] | None:
