@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
+from .._core import conditions
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject
 from .._core.ownership import MANAGED_BY, owned, pool_label, pool_of
@@ -132,11 +133,13 @@ class Judge:
 
 
 def _running(deployments: t.Sequence[KubeObject]) -> Readiness:
-    conditions = [one for found in deployments for one in (found.get("status") or {}).get("conditions") or []]
-    if any(one["type"] == "Available" and one["status"] == "True" for one in conditions):
+    if any(conditions.is_true(one, "Available") for one in deployments):
         return ready()
-    text = f"the deployment {DEPLOYMENT} {'is not available' if deployments else 'does not exist'} yet"
-    return pending("NoAutoscaler", text, code="MACH-AUTOSCALER", remedy=_REMEDY, details=(text,))
+    text, remedy = f"the deployment {DEPLOYMENT} does not exist yet", _REMEDY
+    if deployments:
+        text = f"the deployment {DEPLOYMENT} is not available yet"
+        remedy = f"Run `oc describe deployment {DEPLOYMENT} -n openshift-machine-api`."
+    return pending("NoAutoscaler", text, code="MACH-AUTOSCALER", remedy=remedy, details=(text,))
 
 
 def summarize(wanted: KubeObject) -> KubeObject:

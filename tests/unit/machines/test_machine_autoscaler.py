@@ -103,6 +103,11 @@ def test_scaled_is_when_operator_and_autoscaler_are_at_it() -> None:
     assert judge({"machine_sets": [machine_set("a")], "deployments": [running]}).reason == "NoBounds"
     waiting = judge({"machine_sets": [taken], "deployments": []})
     assert (waiting.reason, waiting.code) == ("NoAutoscaler", "MACH-AUTOSCALER")
+    assert "deployment/cluster-autoscaler-operator" in waiting.remedy
+    starting = judge({"machine_sets": [taken], "deployments": [{"status": {}}]})
+    assert starting.remedy == (
+        "Run `oc describe deployment cluster-autoscaler-default -n openshift-machine-api`."
+    )
 
 
 def test_gpus_are_counted_as_the_autoscaler_counts_them() -> None:

@@ -18,7 +18,8 @@ MACHINE: t.Final = (
     Code(
         "MACH-AUTOSCALER",
         "The autoscaler does not run, or it does not manage the pool's machine sets yet.",
-        "Run `oc logs -n openshift-machine-api deployment/cluster-autoscaler-operator`.",
+        "Run `oc logs -n openshift-machine-api deployment/cluster-autoscaler-operator`, or `oc describe "
+        "deployment cluster-autoscaler-default -n openshift-machine-api`.",
     ),
     Code(
         "MACH-AUTOSCALER-FOREIGN",
