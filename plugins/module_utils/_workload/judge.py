@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
+from .._core import conditions
 from .._core.errors import NotReadyError
 from .._core.objects import KubeObject, Snapshot, number_of
 from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
@@ -92,11 +93,8 @@ def judge_pod(pod: KubeObject) -> Readiness:
 
 def refusals(pod: KubeObject) -> list[str]:
     """Return the scheduler's reasons why no node fits; an empty list if it did not refuse the pod."""
-    return [
-        entry.get("message", "")
-        for entry in pod.get("status", {}).get("conditions") or []
-        if entry["type"] == "PodScheduled" and entry.get("reason") == "Unschedulable"
-    ]
+    scheduled = conditions.find(pod, "PodScheduled")
+    return [scheduled.get("message", "")] if scheduled.get("reason") == "Unschedulable" else []
 
 
 def judge_account(snapshot: Snapshot) -> Readiness:
