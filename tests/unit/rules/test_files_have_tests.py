@@ -6,7 +6,6 @@ import ast
 import functools
 from pathlib import Path
 
-import pytest
 from unit.rules.test_layers import FILES, ROOT, STEPS, own, package
 
 UNIT = ROOT / "tests/unit"
@@ -116,11 +115,10 @@ def reached(tests: Path) -> frozenset[str]:
 NEED_TESTS = [name for name in FILES if name not in STEPS and not is_data(name)]
 
 
-@pytest.mark.parametrize("name", NEED_TESTS)
-def test_a_file_has_its_tests(name: str) -> None:
+def test_a_file_has_its_tests() -> None:
     """Files of STEPS are left out: integration tests run them on a cluster."""
     excused = {*WITH_THEIR_PACKAGE, *WITH_ANOTHER_PACKAGE, *WITHOUT}
-    assert bool(named(name)) != (name in excused), f"{folder(name)}: {named(name) or 'no test of that name'}"
+    assert {name for name in NEED_TESTS if not named(name)} == excused
 
 
 def test_the_lists_name_files_that_need_tests() -> None:
@@ -129,11 +127,7 @@ def test_the_lists_name_files_that_need_tests() -> None:
     assert all(reason for reason in WITHOUT.values())
 
 
-@pytest.mark.parametrize("name", sorted(WITH_THEIR_PACKAGE))
-def test_the_tests_of_its_package_reach_it(name: str) -> None:
-    assert name in reached(folder(name))
-
-
-@pytest.mark.parametrize("name", sorted(WITH_ANOTHER_PACKAGE))
-def test_the_tests_of_another_package_reach_it(name: str) -> None:
-    assert name in reached(UNIT / WITH_ANOTHER_PACKAGE[name])
+def test_other_tests_reach_a_file_without_tests_of_its_name() -> None:
+    homes = {name: folder(name) for name in WITH_THEIR_PACKAGE}
+    homes |= {name: UNIT / home for name, home in WITH_ANOTHER_PACKAGE.items()}
+    assert [name for name, home in homes.items() if name not in reached(home)] == []

@@ -7,8 +7,6 @@ import re
 import typing as t
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(path for path in ROOT.rglob("test_*.py") if "unit" not in path.relative_to(ROOT).parts)
 HELPERS = sorted(set(ROOT.rglob("*.py")) - set(FILES) - set((ROOT / "unit").rglob("*.py")))
@@ -22,17 +20,12 @@ def marks(path: Path) -> t.Iterator[ast.Call]:
             yield node
 
 
-def name(path: Path) -> str:
-    return str(path.relative_to(ROOT))
-
-
-@pytest.mark.parametrize("path", [*FILES, *HELPERS], ids=name)
-def test_a_mark_says_why_and_names_files_that_exist(path: Path) -> None:
-    for call in marks(path):
-        (reason,) = (ast.literal_eval(one) for one in call.args)
-        assert reason.strip()
-        assert not call.keywords
-        assert set(re.findall(r"test_\w+\.py", reason)) <= NAMES, reason
+def test_a_mark_says_why_and_names_files_that_exist() -> None:
+    calls = [call for path in [*FILES, *HELPERS] for call in marks(path)]
+    assert [ast.unparse(call) for call in calls if len(call.args) != 1 or call.keywords] == []
+    reasons = [ast.literal_eval(call.args[0]) for call in calls]
+    assert all(reason.strip() for reason in reasons)
+    assert set(re.findall(r"test_\w+\.py", "\n".join(reasons))) <= NAMES
 
 
 def test_each_mark_is_used() -> None:
@@ -49,10 +42,14 @@ def fixtures(path: Path) -> list[str]:
 WITH_SCENARIO = [path for path in FILES if re.search(r"^SCENARIO\b", path.read_text(), re.MULTILINE)]
 
 
-@pytest.mark.parametrize("path", WITH_SCENARIO, ids=name)
-def test_a_fixture_reads_the_scenario_of_a_file(path: Path) -> None:
-    """Otherwise the file would share a sandbox, and leave there what it means for its own."""
+def reads_its_scenario(path: Path) -> bool:
     readers = ("module.SCENARIO", "import cluster", "import place")
     by_folder = any(word in text for text in fixtures(path) for word in readers)
     text = path.read_text()
-    assert by_folder or "cluster = own_cluster.cluster\n" in text or text.count("SCENARIO") > 1
+    return by_folder or "cluster = own_cluster.cluster\n" in text or text.count("SCENARIO") > 1
+
+
+def test_a_fixture_reads_the_scenario_of_a_file() -> None:
+    """Otherwise the file would share a sandbox, and leave there what it means for its own."""
+    assert WITH_SCENARIO
+    assert [path.name for path in WITH_SCENARIO if not reads_its_scenario(path)] == []

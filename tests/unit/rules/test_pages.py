@@ -43,15 +43,17 @@ def anchors(page: Path) -> set[str]:
     return {heading.replace(" ", "-") for heading in plain}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
-def test_links_resolve(page: Path) -> None:
-    for link in LINK.findall(page.read_text()):
-        if re.match(r"[a-z]+:", link):
-            continue
-        file, _hash, anchor = link.partition("#")
-        target = (page.parent / file).resolve() if file else page
-        assert target.exists(), link
-        assert not anchor or anchor in anchors(target), link
+def resolves(page: Path, link: str) -> bool:
+    file, _hash, anchor = link.partition("#")
+    target = (page.parent / file).resolve() if file else page
+    return target.exists() and (not anchor or anchor in anchors(target))
+
+
+def test_links_resolve() -> None:
+    links = [(page, link) for page in PAGES for link in LINK.findall(page.read_text())]
+    inside = [(page, link) for page, link in links if not re.match(r"[a-z]+:", link)]
+    assert len(inside) > 100
+    assert [(name(page), link) for page, link in inside if not resolves(page, link)] == []
 
 
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/internals.md"])
