@@ -19,7 +19,6 @@ from openshift_sandbox.catalogue import crds
 from openshift_sandbox.client import Client
 from openshift_sandbox.programs import control_plane, kwok, oauth
 from openshift_sandbox.sandbox import Sandbox
-from openshift_sandbox.seed import installer
 
 FLUSH_SECONDS: t.Final = 10.0
 OPERATORS: t.Final = ("nfd", "gpu-operator-certified")
@@ -89,23 +88,10 @@ def plain(directory: Path, with_crds: bool = True) -> t.Iterator[BenchCluster]:
         lifecycle.down(sandbox)
 
 
-def bare(directory: Path) -> contextlib.AbstractContextManager[BenchCluster]:
-    """Without CRDs: for what needs none."""
-    return plain(directory, with_crds=False)
-
-
-@contextlib.contextmanager
-def installed(directory: Path) -> t.Iterator[BenchCluster]:
-    """With everything that OpenShift's installer leaves, and no controller that would act on it."""
-    with plain(directory) as cluster:
-        installer.seed(cluster.client, cluster.sandbox.scenario)
-        yield cluster
-
-
 @contextlib.contextmanager
 def kubelets(directory: Path) -> t.Iterator[BenchCluster]:
     """KWOK beside them: it makes nodes Ready."""
-    with bare(directory) as cluster:
+    with plain(directory, with_crds=False) as cluster:
         found = scenario.read(cluster.sandbox.directory)
         scenario.save(
             dataclasses.replace(found, delays={**found.delays, "node_lease": NODE_LEASE_SECONDS}),

@@ -5,13 +5,12 @@
 
 `--quick` ends within a minute.
 
-Writes results.json, and the tables of README.md.
+Writes the tables of README.md; the numbers of each part stay in .build/bench.json.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import shutil
 import signal
@@ -22,20 +21,7 @@ import bench_cluster
 import report
 from bench_cluster import Cluster
 from measure import Report
-from rows import (
-    delay,
-    enable,
-    first_gpu,
-    fleet,
-    growth,
-    many_pools,
-    playbook,
-    quotas,
-    requests,
-    scale,
-    task,
-    wait,
-)
+from rows import enable, first_gpu, playbook, requests, scale, task
 
 from openshift_sandbox import build
 from playbooks import CHECKOUT, Surroundings
@@ -44,24 +30,15 @@ FOLDER: t.Final = CHECKOUT / ".sandbox-bench" / str(os.getpid())
 ROUNDS: t.Final = 9
 Rows = t.Callable[[Surroundings, Report, int], None]
 # What is measured, and the cluster that it needs.
-PARTS: t.Final[dict[str, tuple[Rows, Cluster | None]]] = {
+PARTS: t.Final[dict[str, tuple[Rows, Cluster]]] = {
     "requests": (requests.rows, bench_cluster.plain),
     "task": (task.rows, bench_cluster.plain),
     "playbook": (playbook.rows, bench_cluster.plain),
-    "delay": (delay.rows, bench_cluster.plain),
-    "wait": (wait.rows, bench_cluster.plain),
     "enable": (enable.rows, bench_cluster.whole),
     "first_gpu": (first_gpu.rows, bench_cluster.of_scenario(first_gpu.SCENARIO)),
     "scale": (scale.rows, bench_cluster.kubelets),
-    "quotas": (quotas.rows, bench_cluster.installed),
-    "many_pools": (many_pools.rows, many_pools.cluster),
-    "pools": (growth.pools, bench_cluster.installed),
-    "clusters": (growth.clusters, None),
-    "fleet": (fleet.fleet, None),
 }
-# Only on demand: two runs over 200 clusters take 13 minutes of processor time, 7 on two idle ones.
-ASKED_FOR: t.Final = ("fleet",)
-QUICK: t.Final = ("requests", "wait")
+QUICK: t.Final = ("requests",)
 
 
 def main() -> int:
@@ -75,7 +52,7 @@ def main() -> int:
     parser.add_argument(
         "--small",
         action="store_true",
-        help="a trial of the harness: hundreds of nodes, two clusters; nothing is written",
+        help="a trial of the harness: hundreds of nodes; nothing is written",
     )
     parser.add_argument(
         "--only", nargs="+", choices=PARTS, help="some parts; the tables keep what was measured of the others"
@@ -85,10 +62,8 @@ def main() -> int:
     # What was started is ended also when somebody loses patience.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("benchmarks: told to stop"))
     try:
-        usual = [part for part in PARTS if part not in ASKED_FOR]
-        for part in arguments.only or (QUICK if arguments.quick else usual):
-            _act, cluster = PARTS[part]
-            with cluster(FOLDER / part) if cluster else contextlib.nullcontext() as running:
+        for part in arguments.only or (QUICK if arguments.quick else PARTS):
+            with PARTS[part][1](FOLDER / part) as running:
                 measured(part, Surroundings(FOLDER / "work" / part, running, arguments.small), arguments)
     finally:
         shutil.rmtree(FOLDER, ignore_errors=True)
@@ -96,14 +71,12 @@ def main() -> int:
 
 
 def measured(part: str, where: Surroundings, arguments: argparse.Namespace) -> None:
-    rounds = 1 if arguments.quick or part in ASKED_FOR else arguments.rounds
+    rounds = 1 if arguments.quick else arguments.rounds
     load, found = os.getloadavg()[0], Report()
     say(f"{part}: {rounds} rounds, load {load:.1f}")
     PARTS[part][0](where, found, rounds)
     for row in found.rows:
         say(report.line(row))
-    for one in found.growth:
-        say("\n".join((one["name"], *map(str, one["points"]))))
     if not (arguments.quick or arguments.small):
         report.save(part, rounds, found, (load, os.getloadavg()[0]))
 

@@ -89,10 +89,9 @@ FASTER: t.Final = Target("faster (< 1)", 1.0, allows_equal=False)
 
 @dataclass
 class Report:
-    """Rows, and tables of how cost grows."""
+    """The rows of one part."""
 
     rows: list[Row] = field(default_factory=list)
-    growth: list[dict[str, t.Any]] = field(default_factory=list)
 
 
 def run(argv: t.Sequence[str | Path], env: t.Mapping[str, str], log: Path) -> Sample:
@@ -145,19 +144,6 @@ def values(numbers: t.Iterable[float], digits: int = 4) -> Values:
 
 def seconds(samples: t.Iterable[Sample]) -> list[float]:
     return [sample.seconds for sample in samples]
-
-
-def above(samples: t.Sequence[Sample], base: t.Sequence[Sample]) -> Values:
-    """Return the medians of time, processor time and memory above a base."""
-    return {
-        "s": round(statistics.median(over(samples, base)), 2),
-        "processor s": round(
-            statistics.median(one.cpu - zero.cpu for one, zero in zip(samples, base, strict=True)), 2
-        ),
-        "MiB": round(
-            statistics.median(one.rss for one in samples) - statistics.median(one.rss for one in base)
-        ),
-    }
 
 
 def compared(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import collections
 import os
-import statistics
 import sys
 import typing as t
 from dataclasses import replace
@@ -25,7 +24,6 @@ HERE: t.Final = Path(__file__).resolve().parent
 CHECKOUT: t.Final = HERE.parent
 EMPTY: t.Final = "empty playbook"
 OURS: t.Final = "enable_gpus.yml, nothing to do"
-FEW_ROUNDS: t.Final = 3
 BIN: t.Final = Path(sys.executable).parent
 KUBECTL: t.Final = CHECKOUT / ".build/bin/control-plane/kubectl"
 
@@ -48,11 +46,13 @@ class Surroundings:
     small: a trial of the harness, whose results are not kept.
     """
 
-    def __init__(self, directory: Path, cluster: BenchCluster | None, small: bool = False) -> None:
+    def __init__(self, directory: Path, cluster: BenchCluster, small: bool = False) -> None:
         self.directory, self.cluster, self.small = directory, cluster, small
         directory.mkdir(parents=True, exist_ok=True)
         (directory / "ansible.cfg").touch()
-        self.inventory("localhost")
+        # This Python: nobody has to look for one.
+        host = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+        (directory / "inventory.yml").write_text(yaml.safe_dump({"all": {"hosts": {"localhost": host}}}))
         self.environment = {
             "ANSIBLE_ACTION_PLUGINS": str(HERE / "plugins/action"),
             "ANSIBLE_CALLBACK_PLUGINS": str(HERE / "plugins/callback"),
@@ -64,18 +64,9 @@ class Surroundings:
             "KUBECACHEDIR": str(directory / "kubectl-cache"),
             "LANG": "C.UTF-8",
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+            "K8S_AUTH_KUBECONFIG": str(cluster.kubeconfig),
+            "KUBECONFIG": str(cluster.kubeconfig),
         }
-        if cluster:
-            self.environment |= {
-                "K8S_AUTH_KUBECONFIG": str(cluster.kubeconfig),
-                "KUBECONFIG": str(cluster.kubeconfig),
-            }
-
-    def inventory(self, *hosts: str, variables: t.Mapping[str, Data] | None = None) -> None:
-        """All on this machine, with this Python: nobody has to look for one."""
-        common = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
-        entries = {host: common | (variables or {}).get(host, {}) for host in hosts}
-        (self.directory / "inventory.yml").write_text(yaml.safe_dump({"all": {"hosts": entries}}))
 
     def write(self, name: str, tasks: Tasks, **play: t.Any) -> Path:
         path = self.directory / f"{name}.yml"
@@ -102,9 +93,9 @@ class Surroundings:
         return self._counted([KUBECTL, *arguments], self.environment)
 
     def _counted(self, argv: t.Sequence[str | Path], environment: t.Mapping[str, str]) -> Sample:
-        mark = self.cluster.mark() if self.cluster else 0
+        mark = self.cluster.mark()
         sample = measure.run(argv, environment, self.directory / "output.log")
-        sent = self.cluster.requests(mark) if self.cluster else []
+        sent = self.cluster.requests(mark)
         return replace(sample, requests=len(sent), writes=sum(one.writes for one in sent))
 
 
@@ -114,15 +105,6 @@ class Reruns(t.NamedTuple):
     empty: list[Sample]
     ours: list[Sample]
     asked: str
-
-    @property
-    def above(self) -> str:
-        """What the runs take above an empty playbook."""
-        above, base = measure.above(self.ours, self.empty), statistics.median(measure.seconds(self.empty))
-        return (
-            f"{above['processor s']} s of processor and {above['MiB']} MiB above an empty playbook, which "
-            f"takes {base:.1f} s"
-        )
 
 
 def reruns(where: Surroundings, cluster: BenchCluster, rounds: int, *arguments: str) -> Reruns:

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""results.json, and the tables of README.md that are made from it."""
+"""The numbers of each part, and the tables of README.md that are made from them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from measure import Report, Row
 Data = dict[str, t.Any]
 
 HERE: t.Final = Path(__file__).resolve().parent
-RESULTS: t.Final = HERE / "results.json"
+RESULTS: t.Final = HERE.parent / ".build/bench.json"
 README: t.Final = HERE / "README.md"
 MARK: t.Final = "<!-- {} of the tables -->"
 PACKAGES: t.Final = ("ansible-core", "kubernetes", "openshift", "urllib3")
@@ -27,7 +27,7 @@ PACKAGES: t.Final = ("ansible-core", "kubernetes", "openshift", "urllib3")
 
 def save(part: str, rounds: int, report: Report, load: tuple[float, float]) -> None:
     """The part's rows take the place of those of its last run."""
-    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"parts": {}, "rows": [], "growth": []}
+    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"parts": {}, "rows": []}
     results["machine"] = machine()
     results["parts"][part] = {
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -38,9 +38,7 @@ def save(part: str, rounds: int, report: Report, load: tuple[float, float]) -> N
         {"part": part, **row.data()} for row in report.rows
     ]
     results["rows"] = sorted(rows, key=lambda row: int(row["metric"]))
-    results["growth"] = [one for one in results["growth"] if one["part"] != part] + [
-        {"part": part, **one} for one in report.growth
-    ]
+    RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
     README.write_text(shown(README.read_text(), results))
 
@@ -74,11 +72,7 @@ def line(row: Row) -> str:
 
 
 def _tables(results: Data) -> list[str]:
-    return [
-        *_about(results),
-        *_claims(results["rows"]),
-        *(line for one in results["growth"] for line in _growth(one)),
-    ]
+    return [*_about(results), *_claims(results["rows"])]
 
 
 def _about(results: Data) -> list[str]:
@@ -93,8 +87,7 @@ def _about(results: Data) -> list[str]:
         f"Python {about['python']}; {versions}.",
         f"Measured: {dates}.",
         "",
-        "Medians; p99 is the 99th percentile by nearest rank: with fewer than 100 runs the largest. "
-        "Runs of each row: results.json.",
+        "Medians; p99 is the 99th percentile by nearest rank: with fewer than 100 runs the largest.",
         "",
     ]
 
@@ -118,20 +111,6 @@ def _claims(rows: list[Data]) -> list[str]:
         *lines,
         "",
         *notes,
-        "",
-    ]
-
-
-def _growth(one: Data) -> list[str]:
-    columns = list(one["points"][0])
-    return [
-        f"### {one['name']}",
-        "",
-        one["note"],
-        "",
-        f"| {' | '.join(columns)} |",
-        "|" + "---|" * len(columns),
-        *(f"| {' | '.join(str(point[column]) for column in columns)} |" for point in one["points"]),
         "",
     ]
 

@@ -18,7 +18,6 @@ LIMIT: t.Final = 8.0
 
 def rows(where: Surroundings, report: Report, rounds: int) -> None:
     cluster = where.cluster
-    assert cluster
     playbook, pools = CHECKOUT / "playbooks/enable_gpus.yml", f"@{CHECKOUT / 'examples/demo.yml'}"
     first = where.play(playbook, "-e", pools)
     found = reruns(where, cluster, rounds, "-e", pools)

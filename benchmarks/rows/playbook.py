@@ -39,7 +39,6 @@ def measured(
     where: Surroundings, rounds: int, names: t.Collection[str] = tuple(SLUGS)
 ) -> tuple[Samples, Samples]:
     """First runs and re-runs; every contender and round has objects of its own."""
-    assert where.cluster
     client, again = where.cluster.client, False
 
     def contender(name: str) -> measure.Contender:

@@ -22,7 +22,6 @@ MISSING: t.Final = {"apiVersion": "nvidia.com/v1alpha1", "kind": "NVIDIADriver"}
 
 def rows(where: Surroundings, report: Report, _rounds: int = 1) -> None:
     """Exact counts: each case is run alone, with kubernetes.core's cache of discovery warm."""
-    assert where.cluster
     where.play(where.write("warm", [peer(objects.config_map("warm"))]))
     for index, (name, mine, theirs, limit) in enumerate(cases()):
         asked, peers = (
@@ -73,7 +72,6 @@ def cases() -> list[tuple[str, Data, Data, int]]:
 
 
 def _asked(where: Surroundings, name: str, task: Data) -> list[audit.Request]:
-    assert where.cluster
     path = where.write(name, [task])
     mark = where.cluster.mark()
     where.play(path)
@@ -82,7 +80,6 @@ def _asked(where: Surroundings, name: str, task: Data) -> list[audit.Request]:
 
 def imports(where: Surroundings, tasks: int = 4) -> list[Row]:
     """Every process of a run says when it imports the package: a hook in sitecustomize writes its pid."""
-    assert where.cluster
     mine = _importers(where, [ours(objects.config_map("count"))] * tasks)
     theirs = _importers(where, [peer(objects.config_map("count-peer"))] * tasks)
     note = f"{tasks} tasks; theirs is imported by {_programs(theirs)}"

@@ -1,10 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rows 8 and 9: which of 5,000 nodes of 26 KB have GPUs, how long the answer takes and how much memory.
-
-A table shows how both grow with the number of nodes.
-"""
+"""Rows 8 and 9: which of 5,000 nodes of 26 KB have GPUs, how long the answer takes and how much memory."""
 
 from __future__ import annotations
 
@@ -16,8 +13,7 @@ from dataclasses import dataclass
 import fleet
 import measure
 import objects
-from measure import Report, Row, Samples, Target
-from rows import growth
+from measure import Report, Row, Samples
 
 from playbooks import Surroundings
 
@@ -71,51 +67,27 @@ WAYS: t.Final = (
         limit=50,
     ),
 )
-# The last but one is where everybody takes part, the last is the stretch.
-LEVELS: t.Final = (10, 100, 1000, 5000, 7500)
-SMALL: t.Final = (10, 200, 300)
+NODES: t.Final = 5000
+FEW_NODES: t.Final = 200
 SELECTOR: t.Final = f"{objects.GPU_LABEL}=true"
 # They take most of a minute, or of ten seconds, and have fewer turns.
 SLOW: t.Final = {PEER_SELECTED: 3, PEER_SCAN: 3, KUBECTL_SCAN: 3}
-GROWING: t.Final = (LOADED, SELECTED_LATER, SCAN_LATER)
-FEW: t.Final = 3
-FULL_ROUNDS: t.Final = 7
-STRETCH_ROUNDS: t.Final = 5
+ROUNDS: t.Final = 7
 RESULT_KIB: t.Final = 64
-# Linear, and a tenth for the noise.
-ALLOWANCE: t.Final = 1.1
 
 Lookup = dict[str, t.Any]
 
 
 def rows(where: Surroundings, report: Report, rounds: int) -> None:
     cluster = where.cluster
-    assert cluster
-    levels = SMALL if where.small else LEVELS
-    full, stretch = levels[-2:]
-    points, measured, filled = [], {}, 0
-    for level in levels:
-        fleet.fill(cluster, range(filled, level))
-        filled = level
-        contenders = acts(where)
-        slow = {name: contenders.pop(name) for name in SLOW}
-        if level != full:
-            contenders = {name: act for name, act in contenders.items() if name in GROWING}
-        turns = min(rounds, {full: FULL_ROUNDS, stretch: STRETCH_ROUNDS}.get(level, FEW))
-        samples = measure.interleave(contenders, turns)
-        if level == full:
-            for name, act in slow.items():
-                samples |= measure.interleave({name: act}, min(rounds, SLOW[name]), warm_up=0)
-            report.rows += [*judged(samples, level, fleet.size(cluster)), *results(where, level)]
-        measured[level] = samples
-        points.append(point(level, samples, fleet.size(cluster)))
-    report.rows += linear(measured, full, stretch)
-    note = (
-        "The lookup as second task, above a playbook of the first task alone, "
-        "so that loading our code is in both. "
-        "MB: the whole list as JSON. Nodes were made Ready by KWOK, which stands still meanwhile."
-    )
-    report.growth.append({"name": "GPU nodes among all nodes", "note": note, "points": points})
+    nodes = FEW_NODES if where.small else NODES
+    fleet.fill(cluster, range(nodes))
+    contenders = acts(where)
+    slow = {name: contenders.pop(name) for name in SLOW}
+    samples = measure.interleave(contenders, min(rounds, ROUNDS))
+    for name, act in slow.items():
+        samples |= measure.interleave({name: act}, min(rounds, SLOW[name]), warm_up=0)
+    report.rows += [*judged(samples, nodes, fleet.size(cluster)), *results(where, nodes)]
 
 
 def lookup(selector: str, query: str = "[].name") -> Lookup:
@@ -132,9 +104,13 @@ def info(**options: t.Any) -> Lookup:
 
 
 def acts(where: Surroundings) -> dict[str, measure.Contender]:
-    assert where.cluster
     client = where.cluster.client
-    other = {"accelerators.openshift.gpu_plan": {"pools": [growth.pool(0)], "platform": "aws"}}
+    pool = {
+        "name": "bench",
+        "replicas": 1,
+        "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a", "us-east-2b"]}],
+    }
+    other = {"accelerators.openshift.gpu_plan": {"pools": [pool], "platform": "aws"}}
     plays = {
         BASE: where.write("scale-base", []),
         SELECTED: where.write("scale-selected", [lookup(SELECTOR)]),
@@ -222,7 +198,7 @@ def results(where: Surroundings, nodes: int) -> list[Row]:
 
     def kib(name: str, task: Lookup) -> float:
         log.unlink(missing_ok=True)
-        where.play(where.write(name, [task]), ANSIBLE_CALLBACKS_ENABLED="moments", BENCH_MOMENTS=str(log))
+        where.play(where.write(name, [task]), ANSIBLE_CALLBACKS_ENABLED="sizes", BENCH_SIZES=str(log))
         return float(json.loads(log.read_text().splitlines()[-1])["bytes"]) / 1024
 
     peer = {PEER_SELECTED: measure.values([kib("result-peer", info(label_selectors=[SELECTOR]))], 1)}
@@ -245,27 +221,3 @@ def results(where: Surroundings, nodes: int) -> list[Row]:
             )
         )
     return made
-
-
-def linear(measured: dict[int, Samples], full: int, stretch: int) -> list[Row]:
-    limit = stretch / full * ALLOWANCE
-    target = Target(f"linear: <= {limit:.2f} x ({stretch / full:g} x, and a tenth)", limit)
-    made = []
-    for name, what in ((SELECTED_LATER, "by label"), (SCAN_LATER, "found by looking at all")):
-        more, less = (
-            measure.over(measured[level][name], measured[level][LOADED]) for level in (stretch, full)
-        )
-        this, fewer = f"ours, {stretch:,} nodes", f"ours, {full:,} nodes"
-        text = f"{stretch:,} nodes against {full:,}: GPU nodes {what}, as one more task"
-        made.append(measure.compared("8", text, {this: more, fewer: less}, this, fewer, target))
-    return made
-
-
-def point(nodes: int, samples: Samples, kilobytes: float) -> dict[str, t.Any]:
-    found: dict[str, t.Any] = {"nodes": nodes, "MB": round(nodes * kilobytes / 1000, 1)}
-    base = samples[LOADED]
-    for name, short in ((SELECTED_LATER, "by label"), (SCAN_LATER, "all")):
-        some = samples[name]
-        found |= {f"{short}: {key}": value for key, value in measure.above(some, base).items()}
-        found[f"{short}: requests"] = some[-1].requests - base[-1].requests
-    return found

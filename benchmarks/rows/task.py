@@ -28,7 +28,6 @@ def rows(where: Surroundings, report: Report, rounds: int, light: int = 20, heav
 
     The cost is the slope: a playbook of one task against one of several.
     """
-    assert where.cluster
     unchanged = objects.config_map("one-task")
     kinds: dict[str, tuple[dict[str, t.Any], int, dict[str, str]]] = {
         EMPTY: ({"empty": {}}, light, {}),
