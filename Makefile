@@ -140,16 +140,19 @@ molecule: ## every molecule scenario on a sandbox of its own, WORKERS= at a time
 bench: setup sandbox-build ## measure beside kubernetes.core and kubectl, into benchmarks/ (half an hour); BENCH=--quick for the counts
 	@$(BIN)/python benchmarks/harness.py $(BENCH)
 
-docs: setup ## write docs/errors.md and rbac/, and check the documentation of every plugin and role
+docs: setup rbac ## write docs/errors.md and rbac/, and check the documentation of every plugin and role
 	@PYTHONPATH=$(CHECKOUT)/.collections $(BIN)/python tests/documents/errors.py
-	@PYTHONPATH=$(CHECKOUT)/.collections $(BIN)/python tests/documents/rights.py
 	@GIT_CEILING_DIRECTORIES=$(CHECKOUT) $(BIN)/antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs self .
+
+.PHONY: rbac
+rbac: setup
+	@PYTHONPATH=$(CHECKOUT)/.collections $(BIN)/python tests/documents/rights.py
 
 .PHONY: ee-requirements
 ee-requirements: setup
 	@$(BIN)/python tests/documents/ee_requirements.py
 
-build: setup ## the collection's tarball and its SBOM, under .build/dist; KEY= signs them with gpg
+build: setup rbac ## the collection's tarball and its SBOM, under .build/dist; KEY= signs them with gpg
 	@$(BIN)/ansible-galaxy collection build --force --output-path $(BUILD)/dist
 	@$(BIN)/python tests/documents/release.py "$$(ls -t $(BUILD)/dist/*.tar.gz | head -1)" $(KEY)
 

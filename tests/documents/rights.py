@@ -48,7 +48,14 @@ def _list(key: str, values: list[str], indent: str) -> list[str]:
     return [line] if len(line) + 2 <= WIDTH else [f"{indent}{key}:", *(f"        - {one}" for one in shown)]
 
 
-if __name__ == "__main__":
+def write() -> None:
+    """Write each file anew, and remove one whose playbook is gone."""
     FOLDER.mkdir(exist_ok=True)
+    for path in FOLDER.glob("*.yml"):
+        path.unlink()
     for name, text in pages().items():
         (FOLDER / name).write_text(text)
+
+
+if __name__ == "__main__":
+    write()

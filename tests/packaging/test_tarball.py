@@ -10,6 +10,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from documents import rights
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -56,13 +57,17 @@ def test_nothing_of_how_it_is_made_is_in_it(names: set[str]) -> None:
 
 def test_every_tracked_plugin_role_and_playbook_is_in_it(names: set[str]) -> None:
     tracked = subprocess.run(
-        ["git", "ls-files", "plugins", "roles", "playbooks", "examples", "rbac", "awx"],
+        ["git", "ls-files", "plugins", "roles", "playbooks", "examples", "awx"],
         cwd=ROOT,
         check=True,
         capture_output=True,
         text=True,
     )
     assert {name for name in tracked.stdout.split() if (ROOT / name).is_file()} <= names
+
+
+def test_the_rights_of_each_playbook_are_in_it(names: set[str]) -> None:
+    assert {name for name in names if name.startswith("rbac/")} == {f"rbac/{name}" for name in rights.pages()}
 
 
 @pytest.fixture(scope="module")

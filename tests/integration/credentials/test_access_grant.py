@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 from cluster import ROOT, Cluster, must_get
+from documents import rights
 from integration.credentials import namespaces
 from integration.playbook import Playbook, Run
 from integration.test_secrecy import files_with
@@ -94,9 +95,9 @@ def test_a_second_run_sends_no_write(accounts: Accounts, playbook: Playbook, aud
     ]
 
 
-def test_the_manifests_of_the_folder_are_what_the_cluster_has(accounts: Accounts, cluster: Cluster) -> None:
-    for path in (ROOT / "rbac").glob("*.yml"):
-        for role in yaml.safe_load(path.read_text())["items"]:
+def test_the_manifests_of_the_tarball_are_what_the_cluster_has(accounts: Accounts, cluster: Cluster) -> None:
+    for page in rights.pages().values():
+        for role in yaml.safe_load(page)["items"]:
             live = must_get(cluster.client, RBAC, "clusterroles", role["metadata"]["name"])
             assert live["rules"] == role["rules"]
 
