@@ -68,7 +68,7 @@ demo: setup ## a pool of GPU nodes on the sandbox, from nothing to validated; SC
 	  'Run it again, nothing changes:      make demo$(if $(filter-out aws,$(SCENARIO)), SCENARIO=$(SCENARIO))$(if $(filter-out examples/demo.yml,$(POOLS)), POOLS=$(POOLS))' \
 	  'Stop it, nothing is left:           $(BIN:$(CHECKOUT)/%=%)/sandbox down'
 
-# Tests on sandboxes wait for half of their time: two cores have time for three of them, or for four long ones.
+# Tests on sandboxes wait for half of their time: two cores have time for three of them.
 WORKERS ?= 3
 # What make test leaves to make test-all: tests that carry the mark `long`.
 CHOICE ?= -m 'not long'
@@ -84,27 +84,10 @@ test: setup ## what continuous integration runs: every gate, without the long te
 	@$(MAKE) integration
 	@$(PASSED)
 
-# Its long tests wait for a tenth of their time: in that, the other gates run. A gate that fails ends no other one:
-# the run takes an hour, and says all that is wrong. Tests that do little but wait have a process of their own.
-test-all: export WORKERS = 4
-test-all: export CHOICE = -m 'not waits'
+test-all: export CHOICE =
 test-all: export PROGRAMS = --with kueue,prometheus
 test-all: export ON_newest = $(ON_OTHER_CORES) --ignore=tests/unit/rules
-test-all: sandbox-build ## every gate, with the long tests and every molecule scenario
-	@$(MAKE) --jobs=3 --keep-going integration waiting beside
-	@$(PASSED)
-
-# What it says comes when it has ended.
-.PHONY: waiting waits
-waiting: setup sandbox-build
-	@$(MAKE) --output-sync=target waits
-
-waits:
-	@$(BIN)/pytest -q -m waits $(ON_SANDBOX)
-
-.PHONY: beside
-beside: setup
-	@tests/beside $(MAKE) --output-sync=target lint units sanity
+test-all: test ## every gate, with the long tests and every molecule scenario
 
 lint: setup ## ruff, mypy, yamllint, ansible-lint (production), antsibull-docs and -changelog
 	@tests/lint

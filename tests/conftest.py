@@ -25,7 +25,7 @@ LEFT: t.Final = pytest.StashKey[dict[str, int]]()
 # The key under which a pytest-xdist worker passes LEFT to the process that reports.
 HANDED: t.Final = "left to make test-all"
 # Each of these marks says why, or what.
-TOLD: t.Final = {"long", "story", "waits"}
+TOLD: t.Final = {"long", "story"}
 # One of these is in each test file that starts a cluster, or several: it runs before the shared one is there.
 OWN: t.Final = ("SCENARIO", "STARTS_CLUSTERS")
 # The tests of this file have nothing in common, and take minutes.

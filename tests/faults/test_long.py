@@ -36,7 +36,6 @@ from openshift_sandbox.sandbox import Sandbox
 
 pytestmark = [
     pytest.mark.long("outages of minutes; test_matrix.py and test_outage.py have the short ones"),
-    pytest.mark.waits("outages that last two minutes"),
 ]
 
 SCENARIO: t.Final = "aws"

@@ -72,7 +72,6 @@ def test_what_tolerates_the_cordon_comes_back_and_is_told_of(pool: Pool, audit: 
 
 
 @pytest.mark.long("three minutes that a disruption budget really takes")
-@pytest.mark.waits("a budget that yields after three minutes")
 def test_a_budget_that_yields_after_three_minutes(pool: Pool, audit: Audit) -> None:
     with served(pool, minimum=2):
         name = pool.client.list("v1", "pods", SPACE, "app=served")[0]["spec"]["nodeName"]

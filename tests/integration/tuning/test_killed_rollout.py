@@ -27,7 +27,6 @@ from openshift_sandbox import faults
 pytestmark = [
     pytest.mark.story("a pool is tuned, changed and given back, and each run is killed once"),
     pytest.mark.long("ten minutes; tuning/test_rollout.py ends a rollout at two of its writes in every run"),
-    pytest.mark.waits("reboots, one after another"),
 ]
 
 Data = dict[str, t.Any]

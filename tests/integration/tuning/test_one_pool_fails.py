@@ -17,7 +17,6 @@ from openshift_sandbox import faults
 
 pytestmark = [
     pytest.mark.long("a node may be degraded for two minutes; unit/tuning/tuned tests the same"),
-    pytest.mark.waits("the two minutes for which a node may be degraded"),
 ]
 
 SCENARIO: t.Final = "node-tuning"

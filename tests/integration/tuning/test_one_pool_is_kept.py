@@ -16,7 +16,6 @@ from integration.tuning.two_pools import assert_that_inference_is_validated, fai
 
 pytestmark = [
     pytest.mark.long("a drain has 90 seconds; unit/stack tests the same"),
-    pytest.mark.waits("the 90 seconds that a drain has"),
 ]
 
 SCENARIO: t.Final = "node-tuning"

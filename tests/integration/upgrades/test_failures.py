@@ -16,7 +16,6 @@ SCENARIO: t.Final = "gpu-nodes"
 pytestmark = [
     pytest.mark.story("one stack, whose upgrades fail one after another"),
     pytest.mark.long("several minutes; upgrades/test_canary.py has a failing canary in every run"),
-    pytest.mark.waits("upgrades that do not go on, until their time is over"),
 ]
 TOOLKIT: t.Final = "nvidia-container-toolkit-daemonset"
 HURRIED: t.Final[dict[str, t.Any]] = {"grace": 4, "node_timeout": 60, "canary": "t4-0"}

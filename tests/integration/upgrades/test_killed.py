@@ -18,7 +18,6 @@ SCENARIO: t.Final = "gpu-nodes"
 pytestmark = [
     pytest.mark.story("upgrades there and back, killed at each point; the run after that goes on"),
     pytest.mark.long("several minutes; upgrades/test_canary.py upgrades in every run"),
-    pytest.mark.waits("moments of an upgrade, and writes that must not follow"),
 ]
 
 

@@ -96,28 +96,3 @@ def test_a_step_of_set_up_that_fails_ends_it(checkout: Path, failing: str) -> No
     assert "ready" not in done.stdout
     assert not (checkout / ".venv/.ready").exists()
     assert "setup: ready (ansible [core 2.19.14])" in set_up(checkout).stdout, "the next run starts again"
-
-
-# It plays a program of the gates: it writes its call down, runs what it is given, and fails as pytest.
-GATE: t.Final = """#!/bin/sh
-echo "${0##*/} $*" >> calls
-case ${0##*/} in
-    pytest) exit 1 ;;
-    beside) exec "$@" ;;
-esac
-"""
-
-
-def test_a_gate_that_fails_ends_no_other_gate_of_test_all(checkout: Path) -> None:
-    assert set_up(checkout).returncode == 0
-    programs = [f".venv/bin/{name}" for name in ("pytest", "python", "sandbox", "ansible-galaxy")]
-    for name in (*programs, *(f"tests/{name}" for name in ("beside", "lint", "other_core", "sanity/run"))):
-        program = checkout / name
-        program.parent.mkdir(parents=True, exist_ok=True)
-        program.write_text(GATE)
-        program.chmod(0o755)
-    done = make(checkout, "test-all")
-    assert done.returncode == 2
-    assert "All gates passed" not in done.stdout
-    calls = [line.split()[0] for line in (checkout / "calls").read_text().splitlines()]
-    assert [calls.count(name) for name in ("pytest", "lint", "run", "other_core")] == [3, 1, 1, 2]

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(path for path in ROOT.rglob("test_*.py") if "unit" not in path.relative_to(ROOT).parts)
 HELPERS = sorted(set(ROOT.rglob("*.py")) - set(FILES) - set((ROOT / "unit").rglob("*.py")))
 NAMES = {path.name for path in FILES}
-MARKS = {"pytest.mark.long", "pytest.mark.story", "pytest.mark.waits"}
+MARKS = {"pytest.mark.long", "pytest.mark.story"}
 
 
 def marks(path: Path) -> t.Iterator[ast.Call]:

@@ -280,7 +280,6 @@ def test_a_catalogue_that_is_away_is_waited_for(cluster: Cluster, playbook: Play
 @pytest.mark.long(
     "OLM itself may rest five minutes after an outage: test_outage.py and test_working_stack.py have outages"
 )
-@pytest.mark.waits("the rest of OLM")
 def test_an_installation_survives_an_api_that_is_away(cluster: Cluster, playbook: Playbook) -> None:
     sandbox = cluster.needs_sandbox()
     away = threading.Timer(3.0, faults.api_down, (sandbox, 20.0))
