@@ -72,6 +72,7 @@ _value:
     - use - team-a/Job train 2 nvidia.com/gpu in 1 pod
     - seconds - machines 41.2, operators 28.0, drivers 36.1, validation 8.3
     - seconds - waited 113.6 for the cluster, own work 9.4
+    - result - 1 of 1 node of 1 pool offers and validated 1 GPU
 """
 
 import typing as t
@@ -128,7 +129,8 @@ def table(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
     lines += _quota_lines(policy)
-    return [*lines, *_time_lines(seconds)] if seconds else lines
+    lines += _time_lines(seconds) if seconds else []
+    return [*lines, *_result_lines(pools, by_pool)]
 
 
 class Node(t.NamedTuple):
@@ -248,6 +250,23 @@ def _time_lines(stages: Data) -> list[str]:
 def _seconds(result: t.Any, key: str) -> float:
     results: Iterable[Data | None] = result if isinstance(result, Sequence) else [result]
     return sum(float(part.get(key) or 0) for one in results for part in parts(one))
+
+
+def _result_lines(pools: Sequence[Data], by_pool: Sequence[Nodes]) -> list[str]:
+    """Return one sentence, if anything was validated: how many nodes offer and passed all they should."""
+    seen = [node for nodes in by_pool for node in nodes.seen]
+    every = [*(node.counts for node in seen), *(nodes.more.counts for nodes in by_pool)]
+    expected, _allocatable, validated = (total(counts[column] for counts in every) for column in range(3))
+    if validated is None:
+        return []
+    number = len(seen) + sum(nodes.more.number for nodes in by_pool)
+    done = number - sum(node.is_lacking or node.counts[2] is None for node in seen)
+    device = "device" if any(pool.get("sharing") for pool in pools) else "GPU"
+    devices = (
+        _number(validated, device) if validated == expected else f"{validated} of {expected or 0} {device}s"
+    )
+    where = f"{done} of {_number(number, 'node')} of {_number(len(pools), 'pool')}"
+    return [f"result - {where} {'offers' if number == 1 else 'offer'} and validated {devices}"]
 
 
 class FilterModule:

@@ -122,8 +122,10 @@ def test_one_line_says_what_both_pools_wait_for(run: Run) -> None:
 
 def test_the_last_table_says_where_the_time_went(run: Run) -> None:
     (table,) = [task["msg"] for task in run.tasks if task.name == "Show the pools" and not task.skipped]
-    assert table[-2].startswith("seconds - machines ")
-    assert " for the cluster, own work " in table[-1]
+    assert table[-3].startswith("seconds - machines ")
+    assert " for the cluster, own work " in table[-2]
+    assert table[-1].startswith("result - ")
+    assert " offer and validated " in table[-1]
 
 
 def test_the_second_run_writes_nothing(demo: Demo, audit: Audit, run: Run) -> None:

@@ -43,6 +43,8 @@ VALIDATION = {"results": [{"workload": {"nodes": [{"name": "a-0", "validated": 1
 def test_a_line_a_node_in_columns() -> None:
     heading, *lines = table(POOLS, NODES, STACK, VALIDATION)
     assert heading.split("  ")[0] == "POOL"
+    *lines, result = lines
+    assert result == "result - 1 of 2 nodes of 2 pools offer and validated 1 of 9 GPUs"
     assert [line.split() for line in lines] == [
         ["a", "a-0", "g4dn.xlarge", "1/1/1", "580.1"],
         ["bigger", "b-0", "p4de.24xlarge", "8/-/-", "-"],
@@ -65,6 +67,14 @@ def test_a_run_that_waited_for_nothing_has_one_line_of_seconds() -> None:
     assert [line for line in lines if line.startswith("seconds")] == [
         "seconds - waited 0.0 for the cluster, own work 3.0"
     ]
+
+
+def test_a_pool_that_is_whole_is_told_in_one_sentence() -> None:
+    assert table(POOLS[:1], NODES, STACK, VALIDATION)[-1] == (
+        "result - 1 of 1 node of 1 pool offers and validated 1 GPU"
+    )
+    shared = [{**POOLS[0], "sharing": {"time_slicing": {"replicas": 4}}}]
+    assert table(shared, NODES, STACK, VALIDATION)[-1].endswith("validated 1 device")
 
 
 def test_without_results_only_the_heading() -> None:

@@ -58,6 +58,7 @@ def test_many_nodes_are_a_line_a_pool_and_the_nodes_that_lack_something() -> Non
         "big n7 g4dn.xlarge 1/0/1 580.1",
         "big n9 g4dn.xlarge 1/1/busy 580.1",
         "small 1 node p5.48xlarge 8/8/- 580.1",
+        "result - 498 of 501 nodes of 2 pools offer and validated 499 of 508 GPUs",
     ]
 
 
