@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+import datetime
 import typing as t
 
+# The annotation of an object that a run holds for a while, such as a node or a queue: who, and since when.
+HELD_BY: t.Final = "accelerators.openshift/held-by"
 _SEPARATOR: t.Final = "|"
 
 
@@ -35,6 +38,10 @@ class Run(t.NamedTuple):
         more = [f"pid {self.pid}"] if self.pid else []
         more += [f"AWX job {self.job}"] if self.job else []
         return f"{self.user}@{self.host}" + (f" ({', '.join(more)})" if more else "")
+
+    def holds(self) -> dict[str, str]:
+        """Return the annotation by which a later run names this one."""
+        return {HELD_BY: f"{self.shown} since {datetime.datetime.now(datetime.UTC):%Y-%m-%dT%H:%M:%SZ}"}
 
 
 NO_RUN: t.Final = Run("", "", "", 0, "")
