@@ -12,9 +12,9 @@ import typing as t
 from dataclasses import replace
 
 from .._catalogue.well_known import DRIVER_UPGRADE, NIC_DRIVER_UPGRADE
+from .._core import run
 from .._core.objects import KubeObject, Snapshot, at, name
 from .._core.readiness import FAILED, PENDING
-from .._core.run import HELD_BY
 from .._nodes.labels import labels
 from . import operands, stages
 from .operands import NAMESPACE, OUTDATED, Operand
@@ -26,6 +26,8 @@ SKIP: t.Final = "nvidia.com/gpu-driver-upgrade.skip"
 # The annotation says that upgrade_driver.yml set the label. A run that is killed or paused, or waits for its
 # window, leaves both.
 HELD: t.Final = "accelerators.openshift/driver-upgrade-held"
+# Why that run holds a node, and queues.
+WHY: t.Final = "the driver upgrade"
 HELD_BACK: t.Final = "GPU-UPG-HELD"
 RESUME: t.Final = "ansible-playbook playbooks/upgrade_driver.yml -e gpu_upgrade_action=resume"
 GO_ON: t.Final = (
@@ -146,8 +148,7 @@ def judge_outdated(node: KubeObject, operand: Operand, *, is_automatic: bool) ->
 
 def holder(node: KubeObject) -> str:
     """Return the run that holds the node back, as words; a run of an older release left no name."""
-    who = (node["metadata"].get("annotations") or {}).get(HELD_BY)
-    return f"the driver upgrade of {who or 'an earlier run'} (ConfigMap gpu-driver-upgrade)"
+    return f"{run.holder(node) or f'{WHY} of an earlier run'} (ConfigMap gpu-driver-upgrade)"
 
 
 def is_automatic(policy: KubeObject) -> bool:

@@ -125,7 +125,7 @@ def _image(pod: KubeObject) -> str:
 
 def hold(run: Run) -> KubeObject:
     """Return the merge patch by which a run holds a node back."""
-    return {"metadata": {"labels": {SKIP: "true"}, "annotations": {HELD: "true", **run.holds()}}}
+    return {"metadata": {"labels": {SKIP: "true"}, "annotations": {HELD: "true", **run.holds(upgrade.WHY)}}}
 
 
 def release(one: NodeDriver) -> KubeObject:
