@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+import datetime
 import typing as t
 
+# The annotation of an object that a run holds for a while, such as a node or a queue: why, who, since when.
+HELD_BY: t.Final = "accelerators.openshift/held-by"
 _SEPARATOR: t.Final = "|"
 
 
@@ -35,6 +38,17 @@ class Run(t.NamedTuple):
         more = [f"pid {self.pid}"] if self.pid else []
         more += [f"AWX job {self.job}"] if self.job else []
         return f"{self.user}@{self.host}" + (f" ({', '.join(more)})" if more else "")
+
+    def holds(self, why: str) -> dict[str, str]:
+        """Return the annotation by which a later run names this one. why: such as "the driver upgrade"."""
+        now = datetime.datetime.now(datetime.UTC)
+        return {HELD_BY: f"{why} of {self.shown} since {now:%Y-%m-%dT%H:%M:%SZ}"}
+
+
+def holder(live: t.Mapping[str, t.Any]) -> str:
+    """Return why and for which run the object is held, and since when; an empty text without a record."""
+    annotations = (live.get("metadata") or {}).get("annotations") or {}
+    return str(annotations.get(HELD_BY) or "")
 
 
 NO_RUN: t.Final = Run("", "", "", 0, "")

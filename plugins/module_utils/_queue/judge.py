@@ -10,6 +10,8 @@ from .._catalogue import kueue
 from .._core import conditions
 from .._core.objects import KubeObject, Snapshot, name, named
 from .._core.readiness import Grace, Readiness, pending, ready, worst
+from .._core.run import holder
+from .._stack import upgrade
 from .options import Queue
 
 # Troubles that pass while Kueue reads the new objects.
@@ -76,6 +78,22 @@ def _generation(live: KubeObject) -> int:
 def is_stopped(live: KubeObject) -> bool:
     """Return whether somebody stopped the ClusterQueue."""
     return ((live.get("spec") or {}).get("stopPolicy") or kueue.OPEN) != kueue.OPEN
+
+
+def stopped(live: KubeObject) -> str:
+    """Return who stopped the ClusterQueue, and what lets it admit again."""
+    title, who = name(live), holder(live)
+    said = f"{who or 'somebody'} set stopPolicy {live['spec']['stopPolicy']}"
+    again = (
+        f'oc patch clusterqueues.{kueue.GROUP} {title} --type merge -p \'{{"spec":{{"stopPolicy":"None"}}}}\''
+    )
+    remedy = f"`{again}` lets it admit again."
+    if who.startswith(upgrade.WHY):
+        pause = upgrade.RESUME.replace("resume", "pause")
+        remedy = f"{upgrade.GO_ON} `{pause}` gives the stopPolicy back, and the upgrade does not go on."
+    elif who:
+        remedy = f"If the removal is no longer wanted: {remedy}"
+    return f"ClusterQueue {title} admits nothing: {said}. {remedy}"
 
 
 def summarize(wanted: Queue, live: KubeObject) -> dict[str, t.Any]:

@@ -75,7 +75,9 @@ def _ask(api: Api, params: GpuQueueParams, served: Kinds, queues: t.Sequence[Kub
     )
     for one in queues:
         if ((one.get("spec") or {}).get("stopPolicy") or kueue.OPEN) != policy:
-            api.merge_patch(served.cluster_queue, name(one), None, {"spec": {"stopPolicy": policy}})
+            note = {"annotations": api.run.holds("the removal of queues")}
+            body = {"metadata": note, "spec": {"stopPolicy": policy}}
+            api.merge_patch(served.cluster_queue, name(one), None, body)
     if not api.check_mode:
         _wait(api, served, names)
     return held if params["on_busy"] == impact.DRAIN else []

@@ -241,8 +241,7 @@ def _warn(
     for one in wanted:
         live = named(queues, one.name)
         if judge.is_stopped(live):
-            policy = live["spec"]["stopPolicy"]
-            api.warn(f"ClusterQueue {one.name} admits nothing: somebody set stopPolicy {policy}.")
+            api.warn(judge.stopped(live))
         for text in judge.overused(one, live):
             api.warn(text)
 

@@ -34,6 +34,7 @@ _NOT_IN_LOGS: t.Final = (
     "GPU-OPTED-OUT",
     "GPU-PAUSED",
     "GPU-TAINT",
+    "GPU-UPG-HELD",
     "GPU-WORKLOAD",
     "NIC-IGNORED",
     "NIC-TAINT",

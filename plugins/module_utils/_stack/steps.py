@@ -15,7 +15,7 @@ from .._nodes.labels import common_selector
 from .judge import GoOn, StackJudge
 from .params import LookParams, StackParams, StackPool
 from .stages import Finding
-from .upgrade import Budget, blocked
+from .upgrade import HELD_BACK, Budget, blocked
 
 # Seconds until the operator's status reflects a change.
 REACTION: t.Final = 5.0
@@ -102,6 +102,13 @@ def observe(
 
         diagnose.explain(api, params["namespace"], wait.judge, exc, wait.pods, wait.summarize)
         raise
+    if api.check_mode:
+        # A dry run waits for nothing. What would fail the real run at once is said.
+        wait.judge(snapshot)
+        for one in wait.judge.findings:
+            if one.code == HELD_BACK:
+                api.warn(f"{one.message}. {one.remedy}")
+        return snapshot
     if note := next((one for one in wait.judge.findings if one.reason == "OthersNotReady"), None):
         api.warn(note.message)
     return snapshot

@@ -12,6 +12,7 @@ import typing as t
 from dataclasses import replace
 
 from .._catalogue.well_known import DRIVER_UPGRADE, NIC_DRIVER_UPGRADE
+from .._core import run
 from .._core.objects import KubeObject, Snapshot, at, name
 from .._core.readiness import FAILED, PENDING
 from .._nodes.labels import labels
@@ -22,6 +23,17 @@ from .stages import Finding, on_node
 RUNNING: t.Final = "GPU-UPG-RUNNING"
 # A node with this label keeps its driver, whatever the policy says.
 SKIP: t.Final = "nvidia.com/gpu-driver-upgrade.skip"
+# The annotation says that upgrade_driver.yml set the label. A run that is killed or paused, or waits for its
+# window, leaves both.
+HELD: t.Final = "accelerators.openshift/driver-upgrade-held"
+# Why that run holds a node, and queues.
+WHY: t.Final = "the driver upgrade"
+HELD_BACK: t.Final = "GPU-UPG-HELD"
+RESUME: t.Final = "ansible-playbook playbooks/upgrade_driver.yml -e gpu_upgrade_action=resume"
+GO_ON: t.Final = (
+    f"If that run no longer works, run `{RESUME}`: it goes on node by node, and ends pods with GPUs there "
+    "only with gpu_on_busy: drain."
+)
 # Minutes for one node: the controller looks every two minutes, and a driver that is built takes up to ten.
 _LEAST, _MOST = 2, 10
 _DONE: t.Final = ("", "upgrade-done")
@@ -43,6 +55,12 @@ def is_running(node: KubeObject) -> bool:
     """
     is_skipped = state(node) == _REQUIRED and labels(node).get(SKIP) == "true"
     return state(node) not in (*_DONE, _FAILED) and not is_skipped
+
+
+def is_held(node: KubeObject) -> bool:
+    """Return whether a run of upgrade_driver.yml holds the node back."""
+    annotations = node["metadata"].get("annotations") or {}
+    return annotations.get(HELD) == "true" and labels(node).get(SKIP) == "true"
 
 
 def judge_upgrade(node: KubeObject, snapshot: Snapshot) -> Finding | None:
@@ -99,22 +117,38 @@ def judge_outdated(node: KubeObject, operand: Operand, *, is_automatic: bool) ->
     """Return a finding for an old driver pod; its DaemonSet is OnDelete, so only an upgrade replaces it.
 
     None while the upgrade of the node runs. is_automatic: the policy lets the operator begin upgrades. Only
-    then does the operator keep the label of the upgrade, so setting it does not help otherwise.
+    then does the operator keep the label of the upgrade, so setting it does not help otherwise. A label that
+    keeps the pod fails at once: nothing ends that by itself.
     """
     if is_running(node):
         return None
+    verdict, code = PENDING, "GPU-DRV-OUTDATED"
     what = f"pod {operand.pod} of the driver is of an older revision"
     remedy = (
         "Set driver.upgrade_policy.auto_upgrade to true; in a playbook set "
-        "gpu_operator_spec: {driver: {upgradePolicy: {autoUpgrade: true}}}."
+        "gpu_operator_spec: {driver: {upgradePolicy: {autoUpgrade: true}}}. The operator then upgrades node "
+        "after node, and ends the pods with GPUs there."
     )
-    if labels(node).get(SKIP) == "true":
-        what += f", and label {SKIP}=true keeps it"
-        remedy = f"Run `oc label node {name(node)} {SKIP}-`."
+    if is_held(node):
+        verdict, code, remedy = FAILED, HELD_BACK, GO_ON
+        what += f", and {holder(node)} holds the node back by label {SKIP}"
+    elif labels(node).get(SKIP) == "true":
+        verdict = FAILED
+        what += f", and label {SKIP}=true, which this collection did not set, keeps it"
+        remedy = (
+            f"{holders(node)} Once nobody needs them, run "
+            f"`oc label node {name(node)} {SKIP}-`: the operator then ends the pods with GPUs on the node "
+            "at once, and replaces the driver."
+        )
     elif is_automatic:
         what += ", and the operator has not begun its upgrade"
         remedy = operands.OPERATOR_LOG
-    return on_node(PENDING, node, "Outdated", what, "GPU-DRV-OUTDATED", remedy, stage=stages.DRIVER)
+    return on_node(verdict, node, "Outdated", what, code, remedy, stage=stages.DRIVER)
+
+
+def holder(node: KubeObject) -> str:
+    """Return the run that holds the node back, as words; a run of an older release left no name."""
+    return f"{run.holder(node) or f'{WHY} of an earlier run'} (ConfigMap gpu-driver-upgrade)"
 
 
 def is_automatic(policy: KubeObject) -> bool:

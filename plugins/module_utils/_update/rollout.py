@@ -13,6 +13,7 @@ from .._nodes import drain
 from .._nodes.labels import labels
 from .._nodes.node import is_cordoned, update
 from .._nodes.shown import unpause_command
+from .._stack import upgrade
 from .check import BLOCKING, OK, WARNING, Check
 
 # Says which pools a run paused for an update, and for which release; a run unpauses no other pool.
@@ -51,20 +52,24 @@ def _pool(pool: KubeObject) -> Check | None:
     return None
 
 
-def nodes(live: t.Iterable[KubeObject]) -> Check:
+def nodes(live: t.Sequence[KubeObject]) -> Check:
     """Return the check for GPU nodes that are cordoned or being updated."""
     lines = []
     for node in live:
         name, state, going = node["metadata"]["name"], labels(node).get(DRIVER_UPGRADE, ""), update(node)
         if is_cordoned(node):
             lines.append(f"{name} is cordoned")
-        if state not in ("", "upgrade-done"):
+        if upgrade.is_held(node):
+            lines.append(f"{name}: {upgrade.holder(node)} holds its driver back")
+        elif state not in ("", "upgrade-done"):
             lines.append(f"{name}: the driver upgrade is at {state}")
         if going.under_way:
             lines.append(f"{name}: the machine-config daemon is {going.state}")
     if not lines:
         return Check("GPU nodes", OK, "none is cordoned or in a driver upgrade")
     remedy = "Complete it first: `oc get nodes -L nvidia.com/gpu-driver-upgrade-state`."
+    if any(map(upgrade.is_held, live)):
+        remedy = upgrade.GO_ON
     return Check("GPU nodes", WARNING, "; ".join(lines[:_SHOWN]), remedy, "UPDATE-NODE", tuple(lines))
 
 

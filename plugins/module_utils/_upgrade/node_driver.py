@@ -8,6 +8,7 @@ import typing as t
 
 from .._catalogue.well_known import DRIVER_UPGRADE
 from .._core.objects import KubeObject, Snapshot, name
+from .._core.run import HELD_BY, Run
 from .._nodes import cordons
 from .._nodes.labels import labels
 from .._stack import operands, upgrade
@@ -16,7 +17,7 @@ from .options import Triple
 # A node with this label keeps its driver, whatever its object says.
 SKIP: t.Final = upgrade.SKIP
 # The annotation says that this collection set the label.
-HELD: t.Final = "accelerators.openshift/driver-upgrade-held"
+HELD: t.Final = upgrade.HELD
 REQUIRED, DONE, FAILED = "upgrade-required", "upgrade-done", "upgrade-failed"
 UNCORDON: t.Final = "uncordon-required"
 # The annotation asks the controller for the whole upgrade of a node. By the label alone, operators from 26.7
@@ -69,8 +70,7 @@ class NodeDriver(t.NamedTuple):
     @property
     def is_held(self) -> bool:
         """Return whether this collection holds the node back."""
-        annotations = self.node["metadata"].get("annotations") or {}
-        return annotations.get(HELD) == "true" and labels(self.node).get(SKIP) == "true"
+        return upgrade.is_held(self.node)
 
     @property
     def is_free(self) -> bool:
@@ -123,9 +123,9 @@ def _image(pod: KubeObject) -> str:
     return str(own.get("image") or "")
 
 
-def hold() -> KubeObject:
-    """Return the merge patch that holds a node back."""
-    return {"metadata": {"labels": {SKIP: "true"}, "annotations": {HELD: "true"}}}
+def hold(run: Run) -> KubeObject:
+    """Return the merge patch by which a run holds a node back."""
+    return {"metadata": {"labels": {SKIP: "true"}, "annotations": {HELD: "true", **run.holds(upgrade.WHY)}}}
 
 
 def release(one: NodeDriver) -> KubeObject:
@@ -137,7 +137,7 @@ def release(one: NodeDriver) -> KubeObject:
     marks: dict[str, str | None] = {SKIP: None}
     if one.state == REQUIRED and one.is_current and one.is_ready:
         marks[DRIVER_UPGRADE] = DONE
-    return {"metadata": {"labels": marks, "annotations": {HELD: None}}}
+    return {"metadata": {"labels": marks, "annotations": {HELD: None, HELD_BY: None}}}
 
 
 def close(run: str) -> KubeObject:

@@ -10,8 +10,10 @@ import typing as t
 
 from .._catalogue import kueue
 from .._core.errors import AcceleratorError, KindNotServedError
+from .._core.run import HELD_BY
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind
+from .._stack import upgrade
 from . import queues, state as states
 from .look_steps import MAP, Seen, Work
 from .options import GpuDriverUpgradeParams
@@ -71,7 +73,8 @@ def stop(work: Work, wave: t.Sequence[str]) -> None:
     served = t.cast("dict[str, Kind]", kinds(work.api))
     for one in ours:
         if one.policy != held[one.name]["set"]:
-            _write(work.api, served[kueue.QUEUE], one.name, held[one.name]["set"])
+            note = work.api.run.holds(upgrade.WHY)
+            _write(work.api, served[kueue.QUEUE], one.name, held[one.name]["set"], note)
     drained = {one.name: one.flavors for one in ours if held[one.name]["set"] == kueue.HOLD_AND_DRAIN}
     if drained and not work.api.check_mode:
         title = f"Workloads of {', '.join(drained)}"
@@ -84,12 +87,13 @@ def stop(work: Work, wave: t.Sequence[str]) -> None:
 def _is_ours(queue: Queue, state: State) -> bool:
     """Return whether a run of this upgrade stopped the queue, and nobody changed its stopPolicy since."""
     known = state.queues.get(queue.name)
-    return known is not None and queue.policy in (known["set"], known["before"])
+    return queue.is_held if known is None else queue.policy in (known["set"], known["before"])
 
 
 def _record(work: Work, queue: Queue) -> dict[str, t.Any]:
     """Return what the state remembers of a queue: its stopPolicy before and now, its pools, and the run."""
-    last = work.state.queues.get(queue.name) or {"before": queue.policy, "pools": []}
+    before = kueue.OPEN if queue.is_held else queue.policy
+    last = work.state.queues.get(queue.name) or {"before": before, "pools": []}
     pools = {work.plan.pools[node] for node in queue.nodes}
     return {
         "before": last["before"],
@@ -113,7 +117,7 @@ def give_back(api: Api, params: GpuDriverUpgradeParams, state: State, pools: t.C
         live = api.get(kind, name)
         policy = queues.policy_of(live) if live else one["before"]
         if policy == one["set"]:
-            _write(api, kind, name, one["before"])
+            _write(api, kind, name, one["before"], {HELD_BY: None})
         elif policy != one["before"]:
             api.warn(f"ClusterQueue {name}: somebody set stopPolicy {policy} meanwhile, and it stays so.")
     rest = {name: one for name, one in state.queues.items() if name not in over}
@@ -154,5 +158,6 @@ def is_abandoned(api: Api, state: State) -> bool:
     return bool(state.queues) and all(api.guard.is_over(one["run"]) for one in state.queues.values())
 
 
-def _write(api: Api, kind: Kind, name: str, policy: str) -> None:
-    api.merge_patch(kind, name, None, {"spec": {"stopPolicy": policy}})
+def _write(api: Api, kind: Kind, name: str, policy: str, note: t.Mapping[str, str | None]) -> None:
+    body = {"metadata": {"annotations": dict(note)}, "spec": {"stopPolicy": policy}}
+    api.merge_patch(kind, name, None, body)

@@ -12,10 +12,12 @@ from .._core import conditions
 from .._core.errors import InputError
 from .._core.objects import KubeObject, Snapshot, name
 from .._core.readiness import Readiness, pending, ready
+from .._core.run import holder
 from .._impact import impact
 from .._nodes import drain
 from .._nodes.labels import labels
 from .._nodes.taints import matches
+from .._stack import upgrade
 from .options import GpuDriverUpgradeParams
 
 DRAIN, LEAVE = "drain", "leave"
@@ -28,7 +30,8 @@ class Queue:
     """A ClusterQueue that gives nodes of the upgrade to Workloads.
 
     policy: its stopPolicy now. flavors: those of its flavors for devices that select the nodes. nodes: these
-    nodes. admitted: its Workloads on these flavors. elsewhere: its Workloads on other nodes.
+    nodes. admitted: its Workloads on these flavors. elsewhere: its Workloads on other nodes. is_held: a note
+    of the queue says that a driver upgrade stopped it, also if somebody deleted the state of that upgrade.
     """
 
     name: str
@@ -37,6 +40,7 @@ class Queue:
     nodes: tuple[str, ...]
     admitted: tuple[str, ...]
     elsewhere: tuple[str, ...]
+    is_held: bool = False
 
     def wanted(self, params: GpuDriverUpgradeParams) -> str:
         """Return its stopPolicy during the upgrade, also where somebody else stopped it already."""
@@ -91,6 +95,7 @@ def find(found: Snapshot, nodes: t.Iterable[KubeObject], chosen: t.Collection[st
                 tuple(sorted({node for one in flavors for node in selected[one]})),
                 tuple(title(one) for one in own if _is_on(one, flavors)),
                 tuple(title(one) for one in own if not _is_on(one, flavors)),
+                policy_of(queue) != kueue.OPEN and holder(queue).startswith(upgrade.WHY),
             )
         )
     return queues

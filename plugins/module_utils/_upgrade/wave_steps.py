@@ -72,7 +72,7 @@ def hold(api: Api, drivers: t.Iterable[NodeDriver]) -> None:
     """Hold these nodes back, unless they are."""
     for one in drivers:
         if not one.is_held and not one.is_skipped:
-            api.merge_patch(NODE, one.name, None, node_driver.hold())
+            api.merge_patch(NODE, one.name, None, node_driver.hold(api.run))
 
 
 def release(api: Api, drivers: t.Iterable[NodeDriver]) -> None:

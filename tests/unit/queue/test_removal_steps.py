@@ -107,6 +107,11 @@ def test_wait_holds_the_queues_and_says_so_when_the_time_is_over() -> None:
     assert caught.value.code == "QUEUE-BUSY"
     assert "stay stopped until the next run" in caught.value.message
     assert found.must("clusterqueues", "research")["spec"]["stopPolicy"] == "Hold"
+    again = found.api()
+    steps.present(again, params(queue("research")))
+    assert any(
+        "the removal of queues of " in text and "set stopPolicy Hold" in text for text in again.warnings
+    )
     assert found.names("clusterqueues") == ["batch", "research"]
     found.must("workloads", "job-a")["status"] = {}
     removal_steps.absent(found.api(), params(state="absent", on_busy="wait"))

@@ -14,7 +14,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     ConflictError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
 from ansible_collections.accelerators.openshift.plugins.module_utils._queue import steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import upgrade
 
 OURS: t.Final = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
 
@@ -257,7 +259,22 @@ def test_a_stopped_queue_stays_stopped_and_is_named() -> None:
     api = world.api()
     steps.present(api, params(queue()))
     assert not world.server.writes()
-    assert any("stopPolicy Hold" in text for text in api.warnings)
+    assert any("somebody set stopPolicy Hold. `oc patch" in text for text in api.warnings)
+
+
+def test_a_queue_that_an_interrupted_upgrade_left_stopped_names_run_and_way_back() -> None:
+    world = World()
+    steps.present(world.api(), params(queue()))
+    live = world.must("clusterqueues", "research")
+    live["spec"]["stopPolicy"] = "HoldAndDrain"
+    live["metadata"]["annotations"] = Run("jo", "bastion", "m", 4711, "1").holds(upgrade.WHY)
+    api = world.api()
+    steps.present(api, params(queue()))
+    (told,) = (text for text in api.warnings if "stopPolicy" in text)
+    assert "the driver upgrade of jo@bastion (pid 4711) since 20" in told
+    assert "somebody" not in told
+    assert "gpu_upgrade_action=resume" in told
+    assert "gpu_upgrade_action=pause" in told
 
 
 def test_more_gpus_than_the_pool_has_are_named() -> None:

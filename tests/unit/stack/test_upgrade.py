@@ -11,7 +11,9 @@ import pytest
 from unit.stack.builders import Snapshot, node, pod, second_node
 from unit.stack.clusterpolicy.troubles import DRIVER, crash, judge, old_pod, upgrade_failed, upgrading
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import NO_RUN, Run
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, upgrade
+from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import node_driver
 
 LABEL = "nvidia.com/gpu-driver-upgrade-state"
 
@@ -106,7 +108,42 @@ def test_a_node_that_is_to_be_skipped_keeps_its_old_pod(seen: Snapshot, state: s
     automatic(seen)
     old_pod(seen)
     node(seen)["metadata"]["labels"] |= {upgrade.SKIP: "true", LABEL: state}
-    assert judge(seen).remedy == "Run `oc label node gpu-0 nvidia.com/gpu-driver-upgrade.skip-`."
+    verdict = judge(seen)
+    assert (verdict.code, verdict.verdict) == ("GPU-DRV-OUTDATED", "failed")
+    assert "which this collection did not set" in verdict.message
+    assert "`oc label node gpu-0 nvidia.com/gpu-driver-upgrade.skip-`" in verdict.remedy
+    assert "the operator then ends the pods with GPUs on the node at once" in verdict.remedy
+
+
+@pytest.mark.parametrize("state", ["", "upgrade-done", "upgrade-required"])
+def test_a_node_that_a_run_of_ours_holds_back_names_the_run_at_once(seen: Snapshot, state: str) -> None:
+    automatic(seen)
+    old_pod(seen)
+    run = Run("jo", "bastion", "m", 4711, "1")
+    held = node_driver.hold(run)["metadata"]
+    node(seen)["metadata"]["labels"] |= {**held["labels"], LABEL: state}
+    node(seen)["metadata"]["annotations"] = held["annotations"]
+    verdict = judge(seen)
+    assert (verdict.code, verdict.verdict) == ("GPU-UPG-HELD", "failed")
+    assert "the driver upgrade of jo@bastion (pid 4711) since 20" in verdict.message
+    assert "ConfigMap gpu-driver-upgrade" in verdict.message
+    assert upgrade.RESUME in verdict.remedy
+    assert "oc label" not in verdict.remedy
+
+
+def test_a_node_that_a_run_of_an_older_release_holds_back_is_ours_too(seen: Snapshot) -> None:
+    old_pod(seen)
+    node(seen)["metadata"]["labels"][upgrade.SKIP] = "true"
+    node(seen)["metadata"]["annotations"] = {upgrade.HELD: "true"}
+    assert "the driver upgrade of an earlier run (ConfigMap" in judge(seen).message
+
+
+def test_a_node_that_is_held_back_and_has_its_driver_is_no_trouble(seen: Snapshot) -> None:
+    automatic(seen)
+    held = node_driver.hold(NO_RUN)["metadata"]
+    node(seen)["metadata"]["labels"] |= {**held["labels"], LABEL: "upgrade-required"}
+    node(seen)["metadata"]["annotations"] = held["annotations"]
+    assert judge(seen).is_ready
 
 
 def new_driver_not_ready(seen: Snapshot) -> None:

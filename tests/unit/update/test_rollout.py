@@ -8,8 +8,10 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
 from ansible_collections.accelerators.openshift.plugins.module_utils._update import rollout
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import node_driver
 
 
 def pool(paused: bool = False, machines: int = 3, **conditions: str) -> KubeObject:
@@ -129,3 +131,10 @@ def test_gpu_nodes_that_somebody_is_at_work_on() -> None:
         ("gpu-0 is cordoned", "gpu-0: the driver upgrade is at upgrade-failed"),
     )
     assert rollout.nodes([{"metadata": {"name": "a"}, "spec": {}}]).verdict == "ok"
+
+
+def test_a_node_that_a_driver_upgrade_of_ours_holds_back_names_the_run() -> None:
+    meta: KubeObject = node_driver.hold(Run("jo", "bastion", "m", 4711, "1"))["metadata"]
+    check = rollout.nodes([{"metadata": {"name": "gpu-0", **meta}, "spec": {}}])
+    assert check.evidence[0].startswith("gpu-0: the driver upgrade of jo@bastion (pid 4711) since 20")
+    assert "gpu_upgrade_action=resume" in check.remedy

@@ -39,9 +39,11 @@ DRIVER: t.Final = (
     Code(
         "GPU-DRV-OUTDATED",
         "A driver pod has an older revision than its DaemonSet, and the operator has not begun an upgrade of "
-        "the node.",
+        "the node. If somebody's label nvidia.com/gpu-driver-upgrade.skip keeps the pod, the task fails at "
+        "once.",
         "Set `driver.upgrade_policy.auto_upgrade: true`, or in a playbook `gpu_operator_spec: {driver: "
-        "{upgradePolicy: {autoUpgrade: true}}}`.",
+        "{upgradePolicy: {autoUpgrade: true}}}`, or take the label away. The operator then ends the pods "
+        "with GPUs on the node.",
     ),
     Code(
         "GPU-DRV-PRECOMPILED",
@@ -172,6 +174,13 @@ DRIVER: t.Final = (
         "If the new driver pod is there, repair it and run `oc delete pod NAME -n nvidia-gpu-operator`; if "
         "the old one is, end the pods that hold GPUs and run `oc label node NODE "
         "nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite`.",
+    ),
+    Code(
+        "GPU-UPG-HELD",
+        "A run of upgrade_driver.yml that was killed or paused, that waits for its window, or that left the "
+        "pool out, holds a node with an older driver back. The message names the run and since when.",
+        "Run `ansible-playbook playbooks/upgrade_driver.yml -e gpu_upgrade_action=resume`. It ends pods with "
+        "GPUs on these nodes only with `gpu_on_busy: drain`.",
     ),
     Code(
         "GPU-UPG-POLICY",

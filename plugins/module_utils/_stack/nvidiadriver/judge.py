@@ -23,7 +23,7 @@ from ..clusterpolicy.manifest import reason, state
 from ..params import StackPool
 from ..pods import how_to_list
 from ..stages import Finding, on_node, on_object
-from ..upgrade import RUNNING, how_to_watch, with_progress
+from ..upgrade import RUNNING, SKIP, how_to_watch, with_progress
 
 OWNER: t.Final = "nvidia.com/gpu-operator.driver.owner"
 MAJOR: t.Final = "feature.node.kubernetes.io/system-os_release.VERSION_ID.major"
@@ -114,7 +114,8 @@ def _judge_node(node: KubeObject, driver: KubeObject, daemonsets: t.Iterable[Kub
         return _on_driver(node, "Rollout", what, "GPU-NVD-NOTREADY", operands.OPERATOR_LOG)
     step = marks.get(DRIVER_UPGRADE)
     is_automatic = (spec.get("upgradePolicy") or {}).get("autoUpgrade", True)
-    if is_automatic and step not in ("upgrade-done", "upgrade-failed"):
+    is_skipped = marks.get(SKIP) == "true"
+    if is_automatic and not is_skipped and step not in ("upgrade-done", "upgrade-failed"):
         what = f"the driver upgrade is at {step or 'its beginning'}"
         return _on_driver(node, "Upgrade", what, RUNNING, how_to_watch(node))
     return None

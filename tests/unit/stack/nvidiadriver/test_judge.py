@@ -57,6 +57,13 @@ def snapshot(
     return {"drivers": [live], "nodes": [node("n", **marks)], "daemonsets": [daemonset] if image else []}
 
 
+@pytest.mark.parametrize("step", ["", "upgrade-required"])
+def test_a_node_that_a_label_holds_back_is_in_no_upgrade(step: str) -> None:
+    marks = {DRIVER_UPGRADE: step, "nvidia.com/gpu-driver-upgrade.skip": "true"}
+    found = nvidiadriver_judge.judge(snapshot(**marks), [driver("a")])
+    assert [one.code for one in found if not one.is_ready] == []
+
+
 def test_the_truth() -> None:
     assert nvidiadriver_judge.judge(snapshot(), [driver("a")]) == []
     (found,) = summarize(snapshot(), [driver("a")])

@@ -9,7 +9,7 @@ import typing as t
 
 import pytest
 from unit.killed_run import KilledError
-from unit.upgrade.in_memory.builders import NEW, gpu_pod, params
+from unit.upgrade.in_memory.builders import NAMESPACE, NEW, gpu_pod, params
 from unit.upgrade.in_memory.kueue import Platform
 from unit.upgrade.test_queue_steps import one_queue
 
@@ -17,7 +17,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import holder
+from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import state as states, steps
 
 
 @pytest.mark.parametrize("writes", range(3, 11))
@@ -43,6 +44,20 @@ def killed_and_stopped(*pods: t.Any) -> Platform:
     for pod in pods:
         platform.server.put(pod)
     return platform
+
+
+def test_a_stopped_queue_says_which_run_stopped_it_until_it_is_given_back() -> None:
+    platform = killed_and_stopped()
+    assert holder(platform.must("ClusterQueue", "gpus")).startswith("the driver upgrade of ")
+    steps.ensure(platform.api(), params())
+    assert holder(platform.must("ClusterQueue", "gpus")) == ""
+
+
+def test_a_queue_comes_back_also_if_somebody_deleted_the_state() -> None:
+    platform = killed_and_stopped()
+    del platform.server.objects["v1", "configmaps", NAMESPACE, states.NAME]
+    steps.ensure(platform.api(), params())
+    assert platform.policy("gpus") == "None"
 
 
 def test_a_refused_run_after_a_kill_gives_the_queue_back() -> None:
