@@ -73,11 +73,20 @@ def pod(name: str, node: str, **annotations: str) -> Object:
     }
 
 
+def exporters() -> list[Object]:
+    """Return an exporter on each node, as in the middle of an upgrade: gpu-0 still has the older release."""
+    found = [pod(f"nvidia-dcgm-exporter-{name}", name) for name in NODES]
+    for one in found:
+        one["metadata"] |= {"namespace": SPACE, "labels": EXPORTER}
+    found[0]["spec"]["containers"][0]["image"] = exporter.OLDER
+    return found
+
+
 def pages(is_broken: bool) -> dict[str, str]:
     """Return what Prometheus scrapes in a cluster where all is well, or where everything is broken."""
     nodes = [node(name, is_broken and name != "gpu-2") for name in NODES]
     use = {exporter.USE: "0"} if is_broken else {}
-    pods = [pod("train-0", "gpu-0", **{DEVICES: "0,1", **use})]
+    pods = [*exporters(), pod("train-0", "gpu-0", **{DEVICES: "0,1", **use})]
     fields = exporter.fields(as_csv([]))
     found = {
         f"/nodes/{one['metadata']['name']}": exporter.metrics(
@@ -106,12 +115,9 @@ def monitored() -> Monitored:
         "metadata": {"name": "nvidia-dcgm-exporter", "namespace": SPACE, "labels": EXPORTER},
         "spec": {"selector": EXPORTER, "ports": [{"name": "gpu-metrics"}]},
     }
-    exporters = [pod(f"nvidia-dcgm-exporter-{name}", name) for name in NODES]
-    for one in exporters:
-        one["metadata"] |= {"namespace": SPACE, "labels": EXPORTER}
     namespace = {"metadata": {"name": SPACE, "labels": {configuration.MONITORED: "true"}}}
     rule = manifest.rule(SPACE, rules.groups(ALL, [POOL]))
-    return Monitored([namespace], [service], exporters, [manifest.service_monitor(SPACE)], [rule])
+    return Monitored([namespace], [service], exporters(), [manifest.service_monitor(SPACE)], [rule])
 
 
 class Cluster:
@@ -173,6 +179,14 @@ class TestCluster:
             ("lab", "train-0")
         }
         assert {one.labels["pod"] for one in found} == {"nvidia-dcgm-exporter-gpu-0"}
+
+    def test_every_node_is_named_by_one_label(self, prometheus: Running) -> None:
+        both = "DCGM_FI_DEV_GPU_TEMP", f"{rules.USED} > 0"
+        raw, recorded = (prometheus.querier.instant(one) for one in both)
+        assert {one.labels.get("Hostname") for one in raw} == {"gpu-0", None}
+        assert {one.labels["Hostname"] for one in recorded} >= {"gpu-0"}
+        cards = prometheus.querier.instant("count by (Hostname) (accelerators_openshift:gpu_active:ratio)")
+        assert {one.labels["Hostname"]: one.last for one in cards} == dict.fromkeys(NODES, 8.0)
 
     def test_the_memory_is_in_bytes(self, prometheus: Running) -> None:
         found = prometheus.querier.instant(rules.TOTAL)

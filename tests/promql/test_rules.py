@@ -27,6 +27,8 @@ pytestmark = pytest.mark.long("few have built Prometheus; tests/unit/monitoring 
 Data = dict[str, t.Any]
 ALL: t.Final = alerts(Limits())
 PROMTOOL: t.Final = BUILD / "bin/prometheus/promtool"
+# How exporters before and since release 4.8.3 name the node.
+by_label = pytest.mark.parametrize("label", ["Hostname", "hostname"])
 by_alert = pytest.mark.parametrize("one", ALL, ids=lambda one: str(one.name))
 
 
@@ -80,14 +82,20 @@ def test_each_alert_has_a_situation() -> None:
     assert [one.name for one in ALL] == list(SITUATIONS)
 
 
+def named(series: t.Sequence[Given], label: str) -> list[Given]:
+    """Return the series with the name of the node in this label."""
+    return [(name.replace("Hostname=", f"{label}="), values) for name, values in series]
+
+
+@by_label
 @by_alert
-def test_it_fires(folder: Path, one: Alert) -> None:
+def test_it_fires(folder: Path, one: Alert, label: str) -> None:
     found, lasts = SITUATIONS[one.name], minutes(one.lasts)
     alert = {
         "exp_labels": {**found.labels, "severity": one.severity, "code": one.code},
         "exp_annotations": {"summary": found.text, "runbook_url": one.runbook},
     }
-    assert "SUCCESS" in run(folder, one, [case(found.fires, one, lasts + 3, alert)])
+    assert "SUCCESS" in run(folder, one, [case(named(found.fires, label), one, lasts + 3, alert)])
 
 
 @by_alert
@@ -97,8 +105,31 @@ def test_it_does_not_fire_before_its_time(folder: Path, one: Alert) -> None:
     assert "SUCCESS" in run(folder, one, [case(fires, one, max(0, lasts - 2))])
 
 
+@by_label
 @by_alert
-def test_it_does_not_fire_without_reason(folder: Path, one: Alert) -> None:
+def test_it_does_not_fire_without_reason(folder: Path, one: Alert, label: str) -> None:
     calm = SITUATIONS[one.name].calm
     assert calm
-    assert "SUCCESS" in run(folder, one, [case(series, one, minutes(one.lasts) + 3) for series in calm])
+    tests = [case(named(series, label), one, minutes(one.lasts) + 3) for series in calm]
+    assert "SUCCESS" in run(folder, one, tests)
+
+
+def test_during_an_upgrade_each_exporter_counts(folder: Path) -> None:
+    """One node has the exporter of the older release, one of the newer, and one has none."""
+    one = next(one for one in ALL if one.name == "GpuNoMetrics")
+    capacity = [
+        (f'kube_node_status_capacity{{node="{node}", resource="nvidia_com_gpu"}}', "8x30")
+        for node in ("old", "new", "none")
+    ]
+    exporters = [
+        ('DCGM_FI_DEV_GPU_TEMP{Hostname="old", gpu="0"}', "40x30"),
+        ('DCGM_FI_DEV_GPU_TEMP{hostname="new", gpu="0"}', "40x30"),
+    ]
+    alert = {
+        "exp_labels": {"node": "none", "severity": one.severity, "code": one.code},
+        "exp_annotations": {
+            "summary": "Node none has GPUs and no metrics: no other alert can see them.",
+            "runbook_url": one.runbook,
+        },
+    }
+    assert "SUCCESS" in run(folder, one, [case([*capacity, *exporters], one, 18, alert)])

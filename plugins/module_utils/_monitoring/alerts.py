@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The alerts: expression, duration, severity, and the error code that the same trouble has in a playbook.
 
-Each alert has its section in docs/runbooks.md. The name of the node is in the label Hostname (DCGM exporter)
-or node (kube-state-metrics); the rulebook gpu_alerts reads both.
+Each alert has its section in docs/runbooks.md. The name of the node is in the label Hostname (DCGM exporter, of
+any release) or node (kube-state-metrics); the rulebook gpu_alerts reads both.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ _UPGRADE: t.Final = "label_nvidia_com_gpu_driver_upgrade_state"
 _POOL: t.Final = metrics.node_label(POOL)
 _LEASE: t.Final = f'namespace="{lease.NAMESPACE}", lease="{lease.NAME}"'
 _COUNTED: t.Final = r'resource=~"requests.nvidia.com/.+|.+deviceclass.resource.k8s.io/devices"'
+_SLOWED: t.Final = (
+    'DCGM_EXP_CLOCK_EVENTS_COUNT{clock_event=~"hw_slowdown|hw_thermal|hw_power_brake|sw_thermal"}'
+)
 _FATAL: t.Final = "|".join(str(number) for number, xid in XIDS.items() if xid.action != WATCH)
 _WHERE: t.Final = "GPU {{ $labels.gpu }} ({{ $labels.modelName }}) of node {{ $labels.Hostname }}"
 
@@ -80,32 +83,37 @@ def alerts(limits: Limits) -> list[Alert]:
     return [*_of_errors(limits), *_of_use(limits), *_of_devices(), *_of_upkeep(limits), *_of_cluster(limits)]
 
 
+def _largest(series: str, *labels: str) -> str:
+    """Return the largest value of each GPU."""
+    return f"max by ({', '.join((_GPU, *labels))}) ({metrics.with_node(series)})"
+
+
 def _of_errors(limits: Limits) -> list[Alert]:
     """Return the alerts about errors of one GPU, which the exporter reports."""
     return [
         Alert(
             *("GpuXid", "GPU-HW-XID", CRITICAL, "0m"),
-            f'max by ({_GPU}, xid) (DCGM_EXP_XID_ERRORS_COUNT{{xid=~"{_FATAL}"}}) > 0',
+            _largest(f'DCGM_EXP_XID_ERRORS_COUNT{{xid=~"{_FATAL}"}}', "xid") + " > 0",
             f"{_WHERE} reported Xid {{{{ $labels.xid }}}}: it needs a reset, a reboot or a replacement.",
         ),
         Alert(
             *("GpuHot", "GPU-HOT", WARNING, "10m"),
-            f"max by ({_GPU}) (DCGM_FI_DEV_GPU_TEMP) > {limits.temperature}",
+            f"{_largest('DCGM_FI_DEV_GPU_TEMP')} > {limits.temperature}",
             f"{_WHERE} has {{{{ $value }}}} degrees Celsius.",
         ),
         Alert(
             *("GpuEccErrors", "GPU-ECC", CRITICAL, "0m"),
-            f"max by ({_GPU}) (DCGM_FI_DEV_ECC_DBE_VOL_TOTAL) > 0",
+            _largest("DCGM_FI_DEV_ECC_DBE_VOL_TOTAL") + " > 0",
             f"{_WHERE} has {{{{ $value }}}} memory errors that ECC could not correct.",
         ),
         Alert(
             *("GpuRowRemapPending", "GPU-REMAP", WARNING, "0m"),
-            f"max by ({_GPU}) (DCGM_FI_DEV_ROW_REMAP_PENDING) > 0",
+            _largest("DCGM_FI_DEV_ROW_REMAP_PENDING") + " > 0",
             f"{_WHERE} remapped a row of its memory and needs a reset.",
         ),
         Alert(
             *("GpuRowRemapFailed", "GPU-REMAP-FAILED", CRITICAL, "0m"),
-            f"max by ({_GPU}) (DCGM_FI_DEV_ROW_REMAP_FAILURE) > 0",
+            _largest("DCGM_FI_DEV_ROW_REMAP_FAILURE") + " > 0",
             f"{_WHERE} could not remap a row of its memory: replace the GPU.",
         ),
     ]
@@ -116,8 +124,7 @@ def _of_use(limits: Limits) -> list[Alert]:
     return [
         Alert(
             *("GpuThrottled", "GPU-THROTTLED", WARNING, "15m"),
-            f"sum by ({_GPU}, clock_event) (DCGM_EXP_CLOCK_EVENTS_COUNT"
-            '{clock_event=~"hw_slowdown|hw_thermal|hw_power_brake|sw_thermal"}) > 0',
+            f"sum by ({_GPU}, clock_event) ({metrics.with_node(_SLOWED)}) > 0",
             f"{_WHERE} runs with a lower clock: {{{{ $labels.clock_event }}}}.",
         ),
         # Without the label Hostname: nobody has to look at the node.
@@ -150,7 +157,7 @@ def _of_devices() -> list[Alert]:
         Alert(
             *("GpuNoMetrics", "GPU-NO-METRICS", WARNING, "15m"),
             f"max by (node) (kube_node_status_capacity{{{_DEVICES}}}) > 0 unless on (node) "
-            'label_replace(DCGM_FI_DEV_GPU_TEMP, "node", "$1", "Hostname", "(.+)")',
+            + metrics.with_node("DCGM_FI_DEV_GPU_TEMP", "node"),
             "Node {{ $labels.node }} has GPUs and no metrics: no other alert can see them.",
         ),
     ]

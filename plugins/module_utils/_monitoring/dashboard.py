@@ -8,10 +8,13 @@ import json
 import typing as t
 
 from .alerts import ACTIVE
+from .metrics import with_node
 from .rules import TOTAL, USED
 
 Data = dict[str, t.Any]
 KEY: t.Final = "accelerators-openshift.json"
+_XIDS: t.Final = with_node('DCGM_EXP_XID_ERRORS_COUNT{xid!=""}')
+_SLOWED: t.Final = with_node('DCGM_EXP_CLOCK_EVENTS_COUNT{clock_event!~"|gpu_idle|clocks_setting"}')
 # Each row: its panels with title, unit, expression and legend. A panel without a legend shows one number.
 ROWS: t.Final[tuple[tuple[str, tuple[tuple[str, str, str, str], ...]], ...]] = (
     (
@@ -39,7 +42,11 @@ ROWS: t.Final[tuple[tuple[str, tuple[tuple[str, str, str, str], ...]], ...]] = (
                 f"avg by (exported_namespace) ({ACTIVE})",
                 "{{exported_namespace}}",
             ),
-            ("Tensor cores", "percentunit", "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", "{{Hostname}} {{gpu}}"),
+            (
+                *("Tensor cores", "percentunit"),
+                with_node("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE"),
+                "{{Hostname}} {{gpu}}",
+            ),
         ),
     ),
     (
@@ -52,17 +59,16 @@ ROWS: t.Final[tuple[tuple[str, tuple[tuple[str, str, str, str], ...]], ...]] = (
     (
         "Health",
         (
-            ("Temperature", "celsius", "DCGM_FI_DEV_GPU_TEMP", "{{Hostname}} {{gpu}}"),
-            ("Power of each GPU", "watt", "DCGM_FI_DEV_POWER_USAGE", "{{Hostname}} {{gpu}}"),
+            ("Temperature", "celsius", with_node("DCGM_FI_DEV_GPU_TEMP"), "{{Hostname}} {{gpu}}"),
+            ("Power of each GPU", "watt", with_node("DCGM_FI_DEV_POWER_USAGE"), "{{Hostname}} {{gpu}}"),
             (
                 *("Xid errors", "none"),
-                'sum by (Hostname, gpu, xid) (DCGM_EXP_XID_ERRORS_COUNT{xid!=""}) > 0',
+                f"sum by (Hostname, gpu, xid) ({_XIDS}) > 0",
                 "{{Hostname}} {{gpu}} Xid {{xid}}",
             ),
             (
                 *("Lower clock", "none"),
-                "sum by (Hostname, gpu, clock_event) "
-                '(DCGM_EXP_CLOCK_EVENTS_COUNT{clock_event!~"|gpu_idle|clocks_setting"}) > 0',
+                f"sum by (Hostname, gpu, clock_event) ({_SLOWED}) > 0",
                 "{{Hostname}} {{gpu}} {{clock_event}}",
             ),
         ),

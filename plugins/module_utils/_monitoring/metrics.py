@@ -32,7 +32,7 @@ COLLECTED: t.Final[dict[str, tuple[str, str]]] = {
     "DCGM_FI_DEV_FB_FREE": ("gauge", "Free memory (MiB)"),
     "DCGM_FI_DEV_FB_USED": ("gauge", "Used memory (MiB)"),
     "DCGM_FI_DEV_FB_RESERVED": ("gauge", "Memory that the driver reserves (MiB)"),
-    "DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL": ("counter", "Traffic on all NVLinks"),
+    "DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL": ("gauge", "Traffic on all NVLinks"),
     "DCGM_FI_DEV_VGPU_LICENSE_STATUS": ("gauge", "Whether the vGPU has its licence"),
     "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS": ("counter", "Rows remapped for uncorrectable errors"),
     "DCGM_FI_DEV_CORRECTABLE_REMAPPED_ROWS": ("counter", "Rows remapped for correctable errors"),
@@ -85,6 +85,18 @@ STATE: t.Final = (
     "kube_resourcequota",
 )
 _METRIC: t.Final = re.compile(r"\b(?:DCGM_\w+|kube_\w+)\b(?!\s*=)")
+
+
+def with_node(expression: str, label: str = "Hostname") -> str:
+    """Return the series of the exporter with the name of their node in this label, whatever its release is.
+
+    The exporter names the node Hostname, and from release 4.8.3 on (GPU operator 26.7.0) hostname. During an
+    upgrade a cluster has both.
+    """
+    for one in ("Hostname", "hostname"):
+        if one != label:
+            expression = f'label_replace({expression}, "{label}", "$1", "{one}", "(.+)")'
+    return expression
 
 
 def node_label(key: str) -> str:

@@ -26,9 +26,9 @@ def recorded() -> list[Rule]:
     """Return the rules that record metrics of each GPU."""
     parts = " + ".join(f"DCGM_FI_DEV_FB_{one}" for one in ("USED", "FREE", "RESERVED"))
     return [
-        {"record": USED, "expr": f"DCGM_FI_DEV_FB_USED * {_MIB}"},
-        {"record": TOTAL, "expr": f"({parts}) * {_MIB}"},
-        {"record": ACTIVE, "expr": ACTIVE_OF},
+        {"record": USED, "expr": metrics.with_node(f"DCGM_FI_DEV_FB_USED * {_MIB}")},
+        {"record": TOTAL, "expr": metrics.with_node(f"({parts}) * {_MIB}")},
+        {"record": ACTIVE, "expr": metrics.with_node(ACTIVE_OF)},
     ]
 
 

@@ -12,7 +12,12 @@ import pytest
 import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.registry import CODES
-from ansible_collections.accelerators.openshift.plugins.module_utils._monitoring import alerts, metrics
+from ansible_collections.accelerators.openshift.plugins.module_utils._monitoring import (
+    alerts,
+    dashboard,
+    metrics,
+    rules,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._monitoring.alerts import Alert, Limits
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import XIDS
 
@@ -94,10 +99,31 @@ def test_limits_are_in_the_rules() -> None:
 
 
 def test_the_rulebook_reports_on_the_node_of_each_broken_gpu() -> None:
-    """Its second rule takes alerts with the label Hostname, its third those with the label node."""
+    """Its last rules take alerts with the label Hostname, hostname or node; one alert starts one rule."""
     (book,) = yaml.safe_load((ROOT / "extensions/eda/rulebooks/gpu_alerts.yml").read_text())
-    assert "gpu" in book["rules"][1]["condition"]
+    labels, rules = ("Hostname", "hostname", "node"), book["rules"][1:]
+    assert len(rules) == len(labels)
+    for number, (label, rule) in enumerate(zip(labels, rules, strict=True)):
+        assert "gpu" in rule["condition"]
+        assert f"event.labels.{label} is defined" in rule["condition"]
+        for earlier in labels[:number]:
+            assert f"event.labels.{earlier} is not defined" in rule["condition"]
+        assert rule["throttle"]["group_by_attributes"] == [f"event.labels.{label}"]
+        given = rule["action"]["run_playbook"]["extra_vars"]
+        assert given["gpu_node"] == f"{{{{ event.labels.{label} }}}}"
+        assert (given["gpu_report_only"], given["gpu_on_busy"]) == (True, "drain")
     found = {one.name for one in ALL if "Hostname, gpu" in one.expression}
     assert found == {
         *("GpuXid", "GpuHot", "GpuEccErrors", "GpuRowRemapPending", "GpuRowRemapFailed", "GpuThrottled")
     }
+
+
+def test_the_node_has_one_label_whatever_the_exporters_release() -> None:
+    """Every place that shows or matches the node reads both names of the exporter's label."""
+    shown = [one.expression for one in ALL if "Hostname" in one.expression + one.text]
+    shown += [panel[2] for _title, panels in dashboard.ROWS for panel in panels if "Hostname" in panel[3]]
+    records = {one["record"]: one["expr"] for one in rules.recorded()}
+    assert len(shown) > 10
+    for expression in [*shown, *records.values()]:
+        kept = any(name in expression for name in records)
+        assert kept or '"$1", "hostname", "(.+)"' in expression, expression

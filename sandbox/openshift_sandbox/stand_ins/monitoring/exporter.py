@@ -10,6 +10,7 @@ slice of a GPU by MIG, here a GPU is whole.
 
 from __future__ import annotations
 
+import re
 import typing as t
 
 from openshift_sandbox.hardware import instance_types
@@ -30,6 +31,27 @@ DEFAULT: t.Final = (
     *("DCGM_FI_PROF_DRAM_ACTIVE",),
 )
 _PHASES: t.Final = ("Succeeded", "Failed")
+# An image of the last release that names the node in the label Hostname. From 4.8.3 on it is hostname
+# (NVIDIA/dcgm-exporter, "Rename Hostname label to hostname").
+OLDER: t.Final = "nvcr.io/nvidia/k8s/dcgm-exporter:4.5.3-4.8.2-distroless"
+_RENAMED: t.Final = (4, 8, 3)
+_RELEASE: t.Final = re.compile(r"dcgm-exporter:[\d.]+-(\d+)\.(\d+)\.(\d+)")
+
+
+def node_label(image: str) -> str:
+    """Return the label with which an exporter of this image names the node. A digest alone is a new one."""
+    found = _RELEASE.search(image)
+    is_older = found is not None and tuple(map(int, found.groups())) < _RENAMED
+    return "Hostname" if is_older else "hostname"
+
+
+def image_on(node: str, pods: t.Iterable[Object]) -> str:
+    """Return the image of the exporter on the node; "" if none runs there."""
+    for pod in pods:
+        app = (pod["metadata"].get("labels") or {}).get("app", "")
+        if "nvidia-dcgm-exporter" in app and pod["spec"].get("nodeName") == node:
+            return str(pod["spec"]["containers"][0].get("image", ""))
+    return ""
 
 
 def fields(csv: str) -> list[str]:
@@ -39,17 +61,21 @@ def fields(csv: str) -> list[str]:
 
 
 def metrics(
-    node: Object, pods: t.Iterable[Object], collected: t.Sequence[str], troubles: t.Iterable[Object] = ()
+    node: Object,
+    pods: t.Sequence[Object],
+    collected: t.Sequence[str],
+    troubles: t.Iterable[Object] = (),
 ) -> str:
     """Return the page of the node's exporter. troubles: of the type gpu_metric, of this node."""
     made_of = instance_types.of_node(node)
     if made_of is None or made_of.gpu is None:
         return ""
     name, holders = node["metadata"]["name"], _holders(node, pods)
+    where = {node_label(image_on(name, pods)): name}
     samples = [
         sample
         for index in range(made_of.gpus)
-        for sample in _of_gpu(name, index, made_of.gpu, holders.get(index), list(troubles))
+        for sample in _of_gpu(where, index, made_of.gpu, holders.get(index), list(troubles))
     ]
     return page([one for one in samples if one.metric in collected])
 
@@ -66,14 +92,19 @@ def _holders(node: Object, pods: t.Iterable[Object]) -> dict[int, Object]:
 
 
 def _of_gpu(
-    node: str, index: int, gpu: instance_types.Gpu, pod: Object | None, troubles: t.Sequence[Object]
+    where: dict[str, str],
+    index: int,
+    gpu: instance_types.Gpu,
+    pod: Object | None,
+    troubles: t.Sequence[Object],
 ) -> t.Iterator[Sample]:
+    (node,) = where.values()
     labels = {
         "gpu": str(index),
         "UUID": device_uuid(node, index),
         "device": f"nvidia{index}",
         "modelName": gpu.name,
-        "Hostname": node,
+        **where,
         **_pod_labels(pod),
     }
     broken = [one for one in troubles if one.get("gpu") in (None, index)]

@@ -78,6 +78,25 @@ class TestExporter:
     def test_a_node_without_gpus_has_no_metrics(self) -> None:
         assert exporter.metrics(gpu_node("m6i.xlarge"), [], exporter.DEFAULT) == ""
 
+    @pytest.mark.parametrize(
+        ("image", "label"),
+        [
+            ("nvcr.io/nvidia/k8s/dcgm-exporter:4.5.1-4.8.0-distroless", "Hostname"),
+            ("nvcr.io/nvidia/k8s/dcgm-exporter:4.5.3-4.8.2-distroless@sha256:60d3", "Hostname"),
+            ("nvcr.io/nvidia/k8s/dcgm-exporter:4.6.0-4.8.3-distroless", "hostname"),
+            ("nvcr.io/nvidia/k8s/dcgm-exporter:4.6.1-4.8.4-distroless", "hostname"),
+            ("nvcr.io/nvidia/k8s/dcgm-exporter@sha256:613a", "hostname"),
+        ],
+    )
+    def test_the_label_of_the_node_follows_the_exporters_release(self, image: str, label: str) -> None:
+        node = gpu_node("g4dn.xlarge")
+        one = pod("nvidia-dcgm-exporter-x", node["metadata"]["name"])
+        one["metadata"]["labels"] = LABELS
+        one["spec"]["containers"][0]["image"] = image
+        text = exporter.metrics(node, [one], ["DCGM_FI_DEV_GPU_TEMP"])
+        assert f'{label}="n"' in text
+        assert text.lower().count('hostname="') == 1
+
 
 class TestState:
     def test_a_node_has_its_labels_devices_and_cordon(self) -> None:
