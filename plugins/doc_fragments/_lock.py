@@ -15,7 +15,8 @@ options:
         seconds. By default the task fails and names that run.
       - The task takes the Lease C(accelerators-openshift) in the namespace C(default) before its first
         write. A task that writes nothing, and check mode, need no lease.
-      - A run that was killed holds the lease for 30 seconds at most.
+      - A run that was killed on another machine loses the lease once this task has watched it for 30 seconds
+        without a renewal. With less time the task may end before it can tell.
     type: int
     default: 0
 """

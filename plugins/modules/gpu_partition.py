@@ -83,10 +83,13 @@ options:
     type: bool
     default: false
   exempt_namespaces:
-    description: Namespaces that the policies do not look at, besides those of the platform.
+    description:
+      - Further namespaces that the policies do not look at.
+      - They never look at those of the platform, at C(nvidia-gpu-operator) and C(nvidia-network-operator),
+        and at pods that an object of an operator owns, such as a ClusterPolicy or a NicClusterPolicy.
     type: list
     elements: str
-    default: [nvidia-gpu-operator, nvidia-network-operator]
+    default: []
   spare_namespace:
     description: Namespace of the placeholder pods. The module creates it if it does not exist.
     type: str
@@ -190,11 +193,7 @@ SPEC = ArgumentSpec(
         },
         "admission": {"type": "str", "choices": ["none", "audit", "warn", "deny"], "default": "none"},
         "add_tolerations": {"type": "bool", "default": False},
-        "exempt_namespaces": {
-            "type": "list",
-            "elements": "str",
-            "default": ["nvidia-gpu-operator", "nvidia-network-operator"],
-        },
+        "exempt_namespaces": {"type": "list", "elements": "str", "default": []},
         "spare_namespace": {"type": "str", "default": "gpu-spare"},
         "spare_image": {"type": "str", "default": "registry.k8s.io/pause:3.10"},
         "prove": {"type": "bool", "default": False},

@@ -78,7 +78,7 @@ def _ask_for_lease(api: Api, lease: Lease) -> None:
     if not api.check_mode:
         lease.ask()
     elif holder := lease.other_holder():
-        api.warn(f"{holder} changes this cluster now: a run that writes would have to wait (RUN-LOCKED).")
+        api.warn(f"{holder} holds the lease of this cluster: a run that writes may have to wait.")
 
 
 def wanted_rights(params: AccessReviewParams) -> needs.Rights:

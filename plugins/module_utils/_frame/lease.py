@@ -3,7 +3,9 @@
 """The Lease of the cluster: one run at a time changes nodes and the stack.
 
 A task takes it before its first write, and renews it while it writes and waits. Nobody gives it back at the
-end of a run: it expires, and a run on the same machine sees at once that the holder has ended.
+end of a run: it expires, and a run on the same machine sees at once that the holder has ended. On another
+machine a task watches the lease: a holder whose lease does not change here for a whole duration has ended. No
+time of another machine's clock proves that, since clocks differ.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ NAMESPACE: t.Final = "default"
 # Seconds that a lease holds after its last renewal, and between two renewals.
 DURATION: t.Final = 30.0
 RENEWAL: t.Final = 10.0
-# Clocks of two machines differ by less than this many seconds.
-_SKEW: t.Final = 30.0
+# A holder that renewed its lease within these seconds probably works.
+_FRESH: t.Final = RENEWAL * 1.5
 _PAUSE: t.Final = 1.0
 _SAY_EVERY: t.Final = 15.0
 _LEASE: t.Final = known("Lease")
@@ -54,6 +56,8 @@ class Lease:
         self._takes, self._lock_timeout = takes, lock_timeout
         self._renewed: float | None = None
         self._looked = session.clock()
+        # The version of the lease that this task saw last, since when, and whether it replaced another one.
+        self._version, self._since, self._is_renewed = "", session.clock(), False
 
     def before_write(self) -> None:
         """Hold the lease. Raise RUN-ORPHANED, RUN-LOCKED or RUN-LOST if the task may not write."""
@@ -75,20 +79,31 @@ class Lease:
             self._send(lease)
 
     def is_over(self, run_id: str) -> bool:
-        """Return True for this run and for a run that does not hold the lease, or has ended."""
+        """Return True for this run and for a run that does not hold the lease, or has ended.
+
+        Watch a holder on another machine until it renews its lease, or has let it expire.
+        """
         if run_id == self._run.id:
             return True
-        lease = reads.get(self._session, _LEASE, NAME, NAMESPACE)
-        return _holder(lease) != run_id or self._is_free(lease)
+        while True:
+            lease = reads.get(self._session, _LEASE, NAME, NAMESPACE)
+            if _holder(lease) != run_id or self._is_free(lease) or self._silence(lease) >= DURATION:
+                return True
+            if self._is_renewed or self._session.deadline.passed:
+                return False
+            self._session.deadline.sleep(_PAUSE)
 
     def other_holder(self) -> str:
-        """Return who changes this cluster now, or "" if no other run does; this writes nothing."""
+        """Return who probably changes this cluster now, or "" if no other run does; this writes nothing."""
         lease = reads.get(self._session, _LEASE, NAME, NAMESPACE)
         is_held = not self._is_free(lease) and lease is not None and self._age(lease) <= DURATION
         return _shown(lease) if is_held else ""
 
     def ask(self) -> None:
-        """Return when no other run holds the lease; take nothing. Raise RUN-LOCKED if one keeps it."""
+        """Return when no other run holds the lease; take it only from a run that has ended.
+
+        Raise RUN-LOCKED if another run keeps it.
+        """
         self._hold(takes=False)
 
     def let_go(self) -> None:
@@ -112,36 +127,42 @@ class Lease:
             raise AcceleratorError("RUN-ORPHANED", message, remedy)
 
     def _hold(self, takes: bool = True) -> None:
-        """Wait for another run as long as the task may, then take or renew the lease, if takes is set."""
+        """Wait for another run as long as the task may, then take or renew the lease.
+
+        takes: whether to take one that is free.
+        """
         started = said = self._session.clock()
-        version, since = "", started
         while True:
             lease = reads.get(self._session, _LEASE, NAME, NAMESPACE)
             now = self._session.clock()
-            if (seen := str(at(lease, "metadata.resourceVersion"))) != version:
-                is_renewed, version, since = bool(version), seen, now
-            else:
-                is_renewed = False
-            if self._is_free(lease) or now - since >= DURATION:
-                if not takes or self._is_written(lease, now - started):
+            is_free = self._is_free(lease)
+            # A run that lost its lease does not take it again: another run has changed the cluster since.
+            if is_free or (self._renewed is None and self._silence(lease) >= DURATION):
+                if (is_free and not takes) or self._is_written(lease, now - started):
                     return
                 self._session.deadline.sleep(_PAUSE / 10)
                 continue
-            self._refuse(t.cast(KubeObject, lease), is_renewed, now - started)
+            self._refuse(t.cast(KubeObject, lease), now - started)
             if now - said >= _SAY_EVERY:
                 said = now
-                self._session.progress(f"waiting for the run of {_shown(lease)}, which changes this cluster")
+                self._session.progress(f"waiting for the run of {_shown(lease)}, which holds the lease")
             self._session.deadline.sleep(_PAUSE)
 
     def _is_free(self, lease: KubeObject | None) -> bool:
+        """Return whether nobody else holds the lease, or its holder has ended on this machine."""
         holder = _holder(lease)
-        if lease is None or holder in ("", self._run.id):
-            return True
         other = parse(holder)
-        return (other is not None and self._is_gone(other)) or self._age(lease) > DURATION + _SKEW
+        return holder in ("", self._run.id) or (other is not None and self._is_gone(other))
 
-    def _refuse(self, lease: KubeObject, is_renewed: bool, waited: float) -> None:
-        """Raise if another run holds the lease for sure and this task does not wait (any longer)."""
+    def _silence(self, lease: KubeObject | None) -> float:
+        """Return for how many seconds this task has seen no change of the lease."""
+        version, now = str(at(lease, "metadata.resourceVersion")), self._session.clock()
+        if version != self._version:
+            self._version, self._since, self._is_renewed = version, now, bool(self._version)
+        return now - self._since
+
+    def _refuse(self, lease: KubeObject, waited: float) -> None:
+        """Raise if another run holds the lease and this task does not wait (any longer)."""
         if self._renewed is not None:
             raise AcceleratorError(
                 "RUN-LOST",
@@ -149,16 +170,27 @@ class Lease:
                 "This task writes nothing more.",
                 f"Run the playbook again after that run: `{_LOOK}` names the holder.",
             )
-        is_alive = is_renewed or self._age(lease) < RENEWAL * 1.5
-        is_over = waited >= self._lock_timeout and is_alive
-        if is_over or self._session.deadline.passed:
+        silence = self._silence(lease)
+        # A clock only tells whether it is worth while to watch longer; it never proves that a run has ended.
+        quiet = silence if self._is_renewed else max(silence, self._age(lease))
+        is_late = self._session.deadline.passed
+        if is_late or (waited >= self._lock_timeout and quiet < _FRESH):
             raise AcceleratorError(
                 "RUN-LOCKED",
-                f"{_shown(lease)} changes this cluster now: it renewed its lease "
-                f"{max(self._age(lease), 0.0):.0f} s ago. This task has written nothing.",
-                "Run the playbook again after that run, or set gpu_lock_timeout (seconds) to wait for it.",
-                [f"Lease {NAMESPACE}/{NAME}: holder {_holder(lease)}"],
+                f"{_shown(lease)} holds the lease of this cluster, {self._watched(waited, silence)} "
+                "This task has written nothing.",
+                _remedy("the task's timeout (module option wait_timeout)" if is_late else "gpu_lock_timeout"),
+                [f"Lease {NAMESPACE}/{NAME}: holder {_holder(lease)}, watched for {waited:.0f} s"],
             )
+
+    def _watched(self, waited: float, silence: float) -> str:
+        """Return what this task saw of the holder, as the end of a sentence."""
+        if self._is_renewed:
+            return f"and this task saw that run renew it {silence:.0f} s ago."
+        return (
+            f"and this task watched it for {waited:.0f} s only: a run that does not renew it for "
+            f"{DURATION:.0f} s has ended."
+        )
 
     def _age(self, lease: KubeObject) -> float:
         """Return the seconds since the last renewal; a large number if there is no readable time."""
@@ -194,6 +226,14 @@ class Lease:
 
 
 _LOOK: t.Final = f"oc get lease -n {NAMESPACE} {NAME} -o yaml"
+
+
+def _remedy(limit: str) -> str:
+    return (
+        "Run the playbook again after that run, or set gpu_lock_timeout (seconds) to wait for it. If that "
+        f"run has ended on another machine, set {limit} to {2 * DURATION:.0f}: the task then watches the "
+        f"lease for {DURATION:.0f} s, and takes it over."
+    )
 
 
 def _path(name: str = "") -> str:

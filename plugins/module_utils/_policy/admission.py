@@ -25,6 +25,20 @@ MUTATING: t.Final = "MutatingAdmissionPolicy"
 # Newest first. OpenShift serves a beta version only with a feature gate.
 _VERSIONS: t.Final = ("v1", "v1beta1", "v1alpha1")
 _PLATFORM: t.Final = ("openshift-", "kube-")
+# Namespaces of operators whose pods the policies never look at.
+OPERATORS: t.Final = ("nvidia-gpu-operator", "nvidia-network-operator")
+# Owners that are objects of operators, in whatever namespace they work: group of the API, and its kinds (all
+# of them where none is named; nvidia.com also has kinds of applications). Such an operator's own pods, for
+# example nvidia-cuda-validator, use no device and tolerate the taint.
+_OWNERS: t.Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    ("nvidia.com", ("ClusterPolicy", "NVIDIADriver", "GPUCluster")),
+    ("mellanox.com", ()),
+    ("nfd.openshift.io", ()),
+    ("nfd.k8s-sigs.io", ()),
+    ("kmm.sigs.x-k8s.io", ()),
+    ("sro.openshift.io", ()),
+    ("sriovnetwork.openshift.io", ()),
+)
 _IS_NEW: t.Final = (
     "request.operation == 'CREATE' || (request.kind.kind == 'CronJob' ? "
     "dyn(object).spec.jobTemplate != dyn(oldObject).spec.jobTemplate : "
@@ -161,7 +175,18 @@ def _others(exempt: t.Sequence[str]) -> KubeObject:
 
 def _conditions() -> list[KubeObject]:
     text = " || ".join(f"request.namespace.startsWith('{one}')" for one in _PLATFORM)
-    return [{"name": "not-of-the-platform", "expression": f"!({text})"}]
+    owned = "has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, "
+    return [
+        {"name": "not-of-the-platform", "expression": f"!({text})"},
+        {"name": "not-of-an-operator", "expression": f"!({owned}{' || '.join(map(_owns, _OWNERS))}))"},
+    ]
+
+
+def _owns(owner: tuple[str, tuple[str, ...]]) -> str:
+    """Return the expression for an owner `o` that is an object of an operator."""
+    group, kinds = owner
+    is_of_group = f"o.apiVersion.startsWith('{group}/')"
+    return f"({is_of_group} && o.kind in {json.dumps(kinds)})" if kinds else is_of_group
 
 
 def proof(namespace: str, resource: str) -> KubeObject:

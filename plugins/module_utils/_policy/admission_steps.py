@@ -92,7 +92,7 @@ class Admission:
         return self._api.served(admission.kinds(version)[0])
 
     def _write(self, pools: rules.Entries, version: str, is_bound: bool = True) -> None:
-        exempt = self._params["exempt_namespaces"]
+        exempt = list(dict.fromkeys((*admission.OPERATORS, *self._params["exempt_namespaces"])))
         if self._had and self._had != version:
             self._delete_adding(self._had)
         self._api.apply(admission.telling(pools, exempt, version), live=self._live)

@@ -51,7 +51,7 @@ def known_runs(api: Api, pods: t.Sequence[KubeObject]) -> runs.Runs:
     if any(runs.id_of(pod) not in ("", api.run.id) for pod in pods):
         with contextlib.suppress(ForbiddenError):
             found = api.get(known("Lease"), lease.NAME, lease.NAMESPACE)
-    return runs.Runs(api.run, process.is_gone, found, datetime.datetime.now(datetime.UTC))
+    return runs.Runs(api.run, process.is_gone, found, datetime.datetime.now(datetime.UTC), api.guard.is_over)
 
 
 def _claimed(

@@ -12,10 +12,8 @@ from .._core.run import Run, parse
 
 # The annotation of a validation pod that names the run of ansible-playbook.
 ANNOTATION: t.Final = "accelerators.openshift/run-id"
-# Seconds without a renewal after which the holder of the lease has ended, with the difference of two clocks.
-_RENEWED: t.Final = 60.0
+# Two clocks differ by less than this many seconds.
 _SKEW: t.Final = 30.0
-_MICRO_TIME: t.Final = "%Y-%m-%dT%H:%M:%S.%fZ"
 _TIME: t.Final = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -23,13 +21,14 @@ class Runs(t.NamedTuple):
     """What is known about runs now.
 
     own: the run of this task. is_gone: tells whether a run on this machine has ended. lease: the cluster's
-    Lease, None without one.
+    Lease, None without one. has_let_go: tells whether the run that holds it has ended.
     """
 
     own: Run
     is_gone: t.Callable[[Run], bool]
     lease: KubeObject | None
     now: datetime.datetime
+    has_let_go: t.Callable[[str], bool]
 
     def is_over(self, pod: KubeObject) -> bool:
         """Return True if the run that made the pod has ended, or if the pod must have ended long ago."""
@@ -39,14 +38,14 @@ class Runs(t.NamedTuple):
             return True
         spec = (self.lease or {}).get("spec") or {}
         if spec.get("holderIdentity") == named:
-            return self._since(spec.get("renewTime"), _MICRO_TIME) > _RENEWED
-        age = self._since(pod["metadata"].get("creationTimestamp"), _TIME)
+            return self.has_let_go(named)
+        age = self._since(pod["metadata"].get("creationTimestamp"))
         return age > float(pod["spec"].get("activeDeadlineSeconds") or 0) + _SKEW
 
-    def _since(self, text: str | None, form: str) -> float:
+    def _since(self, text: str | None) -> float:
         """Return the seconds since then; a large number if the text is no time."""
         try:
-            then = datetime.datetime.strptime(str(text), form)
+            then = datetime.datetime.strptime(str(text), _TIME)
         except ValueError:
             return 1e9
         return (self.now - then.replace(tzinfo=datetime.UTC)).total_seconds()

@@ -143,6 +143,11 @@ def test_who_is_left_alone(api: Api) -> None:
     assert said(send(api, "Pod", spec(everything, **ONE))) == ""
     assert said(send(api, "Pod", spec(TOLERATION), ownerReferences=[agent])) == ""
     assert said(send(api, "Pod", spec(**ONE), "kube-system")) == ""
+    # nvidia-cuda-validator, in whatever namespace the GPU operator works.
+    policy = {"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "name": "p", "uid": "1"}
+    assert said(send(api, "Pod", spec(TOLERATION), ownerReferences=[policy])) == ""
+    serving = {**policy, "apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeployment"}
+    assert UNUSED in said(send(api, "Pod", spec(TOLERATION), ownerReferences=[serving]))
     assert said(send(api, "Pod", spec(**{GPU: "0"}))) == ""
     other = {"key": GPU, "operator": "Equal", "value": "x", "effect": "NoSchedule"}
     assert LACKS in said(send(api, "Pod", spec(other, **ONE)))

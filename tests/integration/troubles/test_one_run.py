@@ -63,7 +63,7 @@ def test_a_second_run_is_refused_and_writes_nothing(
     hold(cluster.client, ago=3)
     refused = playbook.module("gpu_node", name=node, state="drained", force=True, wait_timeout=30)
     assert (refused["code"], refused["layer"]) == ("RUN-LOCKED", "run"), refused.result
-    assert "eva@laptop (pid 4711, AWX job 12) changes this cluster now" in refused["msg"]
+    assert "eva@laptop (pid 4711, AWX job 12) holds the lease of this cluster" in refused["msg"]
     assert "gpu_lock_timeout" in refused["remedy"]
     assert audit.writes(refused) == []
     assert not cluster.client.get("v1", "nodes", node)["spec"].get("unschedulable")  # type: ignore[index]
@@ -86,7 +86,7 @@ def test_a_lease_that_nobody_renews_is_taken_over(
 ) -> None:
     hold(cluster.client, ago=90)
     drained = playbook.module(
-        "gpu_node", in_process, name=node, state="drained", force=True, wait=False, wait_timeout=30
+        "gpu_node", in_process, name=node, state="drained", force=True, wait=False, wait_timeout=60
     )
     assert not drained.failed, drained.result
     assert "|" in holder(cluster.client)

@@ -39,10 +39,27 @@ class World:
     def now(self) -> datetime.datetime:
         return START + datetime.timedelta(seconds=self.clock.seconds - 1000)
 
-    def task(self, run: Run, takes: bool = True, lock_timeout: float = 0, **more: t.Any) -> Api:
+    def task(
+        self, run: Run, takes: bool = True, lock_timeout: float = 0, ahead: float = 0, **more: t.Any
+    ) -> Api:
+        """Return a task of the run. ahead: seconds that the clock of its machine is ahead of ours."""
         api = api_on(self.server, self.clock, lines=self.lines, **more)
-        api.guard = Lease(api, run, self.gone.__contains__, takes, lock_timeout, self.now)
+        clock = lambda: self.now() + datetime.timedelta(seconds=ahead)  # noqa: E731
+        api.guard = Lease(api, run, self.gone.__contains__, takes, lock_timeout, clock)
         return api
+
+    def lives(self, ahead: float) -> Api:
+        """Return a task of THEIRS that renews its lease while ours sleeps."""
+        other = self.task(THEIRS, ahead=ahead)
+        other.apply(config_map(k="1"))
+        real = self.clock.sleep
+
+        def sleep(seconds: float) -> None:
+            real(seconds)
+            other.guard.look()
+
+        self.api.deadline._sleep = sleep
+        return other
 
     def lets_go(self, other: Api, after: float) -> None:
         """Let another task give its lease back while ours sleeps. after: time of the clock."""
@@ -110,7 +127,7 @@ def test_another_run_is_refused_at_once_and_writes_nothing() -> None:
     world.task(THEIRS).apply(config_map(k="1"))
     world.clock.seconds += 5
     writes = len(world.server.writes())
-    with pytest.raises(AcceleratorError, match=r"eva@laptop \(pid 2, AWX job 12\) changes") as caught:
+    with pytest.raises(AcceleratorError, match=r"eva@laptop \(pid 2, AWX job 12\) holds the lease") as caught:
         world.api.apply(config_map(k="2"))
     assert (caught.value.code, caught.value.layer) == ("RUN-LOCKED", "run")
     assert "gpu_lock_timeout" in caught.value.remedy
@@ -143,16 +160,8 @@ def test_a_run_that_waits_gets_the_lease_when_the_holder_gives_it_back() -> None
 
 def test_a_waiting_run_gives_up_after_its_time_if_the_holder_lives() -> None:
     world = World(lock_timeout=60)
-    other = world.task(THEIRS)
-    other.apply(config_map(k="1"))
-    real = world.clock.sleep
-
-    def sleep(seconds: float) -> None:
-        real(seconds)
-        other.guard.look()
-
-    world.api.deadline._sleep = sleep
-    with pytest.raises(AcceleratorError, match="changes this cluster now"):
+    world.lives(0)
+    with pytest.raises(AcceleratorError, match=r"this task saw that run renew it \d s ago"):
         world.api.apply(config_map(k="2"))
     assert 60 <= world.clock.seconds - 1000 <= 62
 
@@ -176,12 +185,69 @@ def test_a_holder_that_was_killed_on_this_machine_is_taken_over_at_once() -> Non
     assert world.clock.slept == []
 
 
-def test_a_lease_of_yesterday_is_taken_over_at_once() -> None:
+@pytest.mark.parametrize("ahead", [-86400, -90, 0, 90, 3600])
+def test_a_holder_that_lives_keeps_its_lease_whatever_its_clock_says(ahead: float) -> None:
+    world = World(lock_timeout=200)
+    world.lives(ahead)
+    with pytest.raises(AcceleratorError) as caught:
+        world.api.apply(config_map(k="2"))
+    assert caught.value.code == "RUN-LOCKED"
+    assert world.spec["holderIdentity"] == THEIRS.id
+    assert world.clock.seconds - 1000 >= 200
+    assert world.server.objects["v1", "configmaps", "x", "a"]["data"] == {"k": "1"}
+
+
+@pytest.mark.parametrize("behind", [90, 86400])
+def test_without_a_timeout_the_first_renewal_tells_that_the_holder_lives(behind: float) -> None:
     world = World()
+    world.lives(-behind)
+    with pytest.raises(AcceleratorError, match="saw that run renew it") as caught:
+        world.api.apply(config_map(k="2"))
+    assert caught.value.code == "RUN-LOCKED"
+    assert world.clock.seconds - 1000 <= 12
+
+
+@pytest.mark.parametrize("ahead", [-86400, -90, 0, 90, 3600])
+def test_a_holder_that_has_ended_is_taken_over_after_it_was_watched_for_the_duration(ahead: float) -> None:
+    world = World(lock_timeout=60)
+    world.task(THEIRS, ahead=ahead).apply(config_map(k="1"))
+    world.api.apply(config_map(k="2"))
+    assert world.spec["holderIdentity"] == OURS.id
+    assert 30 <= world.clock.seconds - 1000 <= 32
+    assert world.spec["leaseTransitions"] == 2
+
+
+@pytest.mark.parametrize("timeout", [0, 10])
+def test_a_short_time_is_named_as_too_short_to_tell_whether_the_holder_has_ended(timeout: float) -> None:
+    world = World(lock_timeout=timeout)
+    world.task(THEIRS, ahead=3600).apply(config_map(k="1"))
+    with pytest.raises(AcceleratorError) as caught:
+        world.api.apply(config_map(k="2"))
+    assert f"watched it for {timeout} s only: a run that does not renew it for 30 s" in caught.value.message
+    assert "renewed its lease" not in caught.value.message
+    assert "set gpu_lock_timeout to 60" in caught.value.remedy
+
+
+def test_a_task_that_ends_before_the_duration_names_its_own_timeout() -> None:
+    world = World(lock_timeout=600, seconds=20)
     world.task(THEIRS).apply(config_map(k="1"))
-    world.clock.seconds += 86400
-    world.task(OURS).apply(config_map(k="2"))
-    assert world.clock.slept == []
+    with pytest.raises(AcceleratorError, match="watched it for 20 s only") as caught:
+        world.api.apply(config_map(k="2"))
+    assert "wait_timeout) to 60" in caught.value.remedy
+
+
+def test_a_question_takes_the_lease_of_a_run_that_has_ended_and_no_other_one() -> None:
+    world = World()
+    guard = world.api.guard
+    assert isinstance(guard, Lease)
+    guard.ask()
+    assert world.asked() == ["GET"]
+    world.task(THEIRS, ahead=-86400).apply(config_map(k="1"))
+    guard.ask()
+    assert world.spec["holderIdentity"] == OURS.id
+    slept = world.clock.seconds
+    world.task(OURS).apply(config_map(k="2"))  # the tasks that follow need not watch it again
+    assert world.clock.seconds == slept
 
 
 def test_a_run_that_lost_its_lease_writes_nothing_more() -> None:
@@ -272,11 +338,19 @@ def test_a_run_is_over_when_it_has_lost_the_lease_or_has_ended() -> None:
     world = World()
     world.api.apply(config_map(k="1"))
     other = world.task(THEIRS)
-    assert not other.guard.is_over(OURS.id)
     assert world.api.guard.is_over(OURS.id)  # a task runs after the others of its run
     assert other.guard.is_over("")
     world.gone.add(OURS)
     assert other.guard.is_over(OURS.id)
     world.gone.clear()
-    world.clock.sleep(61)
+    began = world.clock.seconds
     assert other.guard.is_over(OURS.id)
+    assert 30 <= world.clock.seconds - began <= 32
+
+
+@pytest.mark.parametrize("ahead", [-86400, 0, 3600])
+def test_a_run_whose_lease_is_renewed_is_not_over(ahead: float) -> None:
+    world = World()
+    world.lives(ahead)
+    assert not world.api.guard.is_over(THEIRS.id)
+    assert world.clock.seconds - 1000 <= 12

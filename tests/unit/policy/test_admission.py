@@ -36,6 +36,17 @@ def test_exempt_namespaces_and_those_of_the_platform_are_left_out() -> None:
     assert admission.telling(POOLS, [], "")["spec"]["matchConstraints"]["namespaceSelector"] == {}
 
 
+@pytest.mark.parametrize("version", ["telling", "adding"])
+def test_pods_that_an_object_of_an_operator_owns_are_left_out(version: str) -> None:
+    made = admission.telling(POOLS, [], "") if version == "telling" else admission.adding(POOLS, [], "v1")
+    conditions = {one["name"]: one["expression"] for one in made["spec"]["matchConditions"]}
+    expression = conditions["not-of-an-operator"]
+    kinds = '["ClusterPolicy", "NVIDIADriver", "GPUCluster"]'
+    assert f"o.apiVersion.startsWith('nvidia.com/') && o.kind in {kinds}" in expression
+    assert "o.apiVersion.startsWith('mellanox.com/')" in expression
+    assert expression.count("(") == expression.count(")")
+
+
 def test_pools_without_taints_have_a_policy_that_says_nothing() -> None:
     soft = {"soft": rules.entry(partition("soft"))}
     assert admission.telling(soft, [], "")["spec"]["validations"] == [{"expression": "true"}]

@@ -76,6 +76,16 @@ def test_policies_are_written_once() -> None:
     assert len(again(server, HARD, admission="deny")) == 1
 
 
+@pytest.mark.parametrize("given", [[], ["team"], ["nvidia-gpu-operator", "team"]])
+def test_exempt_namespaces_add_to_those_of_the_operators(given: list[str]) -> None:
+    server = Server()
+    present(api_on(server), params(HARD, admission="deny", exempt_namespaces=given))
+    (policy,) = (one for key, one in server.objects.items() if key[1] == "validatingadmissionpolicies")
+    (selector,) = policy["spec"]["matchConstraints"]["namespaceSelector"]["matchExpressions"]
+    operators = ["nvidia-gpu-operator", "nvidia-network-operator"]
+    assert selector["values"] == operators + [one for one in given if one not in operators]
+
+
 def test_tolerations_are_added_where_the_cluster_serves_it() -> None:
     server = Server()
     found = present(api_on(server), params(HARD, admission="warn", add_tolerations=True))

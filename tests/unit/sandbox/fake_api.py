@@ -25,6 +25,7 @@ class FakeApi:
     """Take the place of the stand-ins' Client."""
 
     def __init__(self) -> None:
+        self.refuses_pods = False
         self.objects: dict[Place, Object] = {}
         self.writes: list[tuple[str, str, str]] = []
         self.down = False
@@ -117,7 +118,9 @@ class FakeApi:
         return True
 
     def request(self, method: str, path: str, body: t.Any = None, **_: t.Any) -> tuple[int, Object]:
-        """Serve evictions and forced deletions of pods."""
+        """Serve evictions and forced deletions of pods, and dry runs of new ones."""
+        if path.endswith("/pods"):
+            return (403, {"message": "denied request"}) if self.refuses_pods else (201, body)
         namespace, name = path.split("/")[4], path.split("/")[6]
         self.writes.append((f"{method} {path.rpartition('/')[2]}", "Pod", name))
         if path.endswith("/eviction") and name in self.budgeted:

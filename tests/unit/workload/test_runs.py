@@ -40,7 +40,7 @@ def lease(run: Run, seconds: float) -> KubeObject:
         (pod(None), None, True),
         (pod(THEIRS), None, False),
         (pod(THEIRS), lease(THEIRS, 5), False),
-        (pod(THEIRS), lease(THEIRS, 61), True),
+        (pod(THEIRS), lease(THEIRS, 3600), False),
         (pod(THEIRS, minutes=60), lease(THEIRS, 5), False),
         (pod(THEIRS), lease(OURS, 5), False),
         (pod(THEIRS, minutes=14), None, False),
@@ -50,8 +50,13 @@ def lease(run: Run, seconds: float) -> KubeObject:
 def test_pods_of_a_run_that_lives_are_not_left_over(
     found: KubeObject, held: KubeObject | None, is_over: bool
 ) -> None:
-    known = runs.Runs(OURS, lambda run: run == KILLED, held, NOW)
+    known = runs.Runs(OURS, lambda run: run == KILLED, held, NOW, lambda run: run != THEIRS.id)
     assert known.is_over(found) is is_over
+
+
+def test_a_pod_is_left_over_once_its_run_was_watched_and_has_ended() -> None:
+    known = runs.Runs(OURS, lambda run: False, lease(THEIRS, -3600), NOW, lambda run: run == THEIRS.id)
+    assert known.is_over(pod(THEIRS))
 
 
 def test_a_run_is_shown_by_its_user_and_host() -> None:

@@ -11,9 +11,10 @@ from .code import Code
 RUN: t.Final = (
     Code(
         "RUN-LOCKED",
-        "Another run changes nodes or the stack of this cluster now. The message names who started it, and "
-        "where.",
-        "Run the playbook again after that run, or set `gpu_lock_timeout` (seconds) to wait for it.",
+        "Another run holds the lease of this cluster: it changes nodes or the stack now, or it has ended and "
+        "this task has not watched the lease for 30 seconds. The message names who started it, and where.",
+        "Run the playbook again after that run, or set `gpu_lock_timeout` (seconds) to wait for it, 60 if it "
+        "has ended.",
     ),
     Code(
         "RUN-LOST",

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stand in for what runs in the GPU operator's pods: driver build, validations, crashes.
 
-The real ones take minutes, not seconds.
+The real ones take minutes, not seconds. The real validator makes the pod nvidia-cuda-validator, which the
+ClusterPolicy owns, and waits for its end; this one asks the API server by a dry run whether it may make it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import math
 import typing as t
 
+from openshift_sandbox.client import resource_path
 from openshift_sandbox.stand_ins.core.conditions import holds
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node, place
@@ -87,6 +89,28 @@ def crash_of(cluster: Cluster, pod: Object, node: Object) -> Object | None:
     return cluster.trouble("driver_crashloop", **place(node), version=versions.driver(pod))
 
 
+def cuda_validator(cluster: Cluster, pod: Object) -> Object:
+    """Return the pod that a validator makes: without a device, with the tolerations of its DaemonSet.
+
+    It has the owner of the DaemonSet.
+    """
+    namespace = pod["metadata"]["namespace"]
+    daemon_set = cluster.find("DaemonSet", VALIDATOR, namespace) or {"metadata": {}}
+    metadata = {
+        "generateName": "nvidia-cuda-validator-",
+        "namespace": namespace,
+        "labels": {"app": "nvidia-cuda-validator"},
+        "ownerReferences": daemon_set["metadata"].get("ownerReferences") or [],
+    }
+    spec = {
+        "restartPolicy": "OnFailure",
+        "nodeName": pod["spec"].get("nodeName"),
+        "tolerations": pod["spec"].get("tolerations") or [],
+        "containers": [{"name": "nvidia-cuda-validator", "image": "nvcr.io/nvidia/gpu-operator"}],
+    }
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
 class OperandPods(Reconciler):
     kinds = ("DaemonSet", "Node", "Pod")
 
@@ -118,6 +142,7 @@ class OperandPods(Reconciler):
                     self._held(pod)
                     and self._may_start(pod, node, drivers if installed else {str(name)}, toolkits)
                     and not self._waits(cluster, pod, node, versions_of.get(name, ""))
+                    and (app_of(pod) != VALIDATOR or self._may_validate(cluster, pod))
                 ):
                     self._release(cluster, pod)
 
@@ -182,6 +207,21 @@ class OperandPods(Reconciler):
             return False
         seconds = float(trouble.get("seconds", math.inf))
         return not cluster.due(pod["metadata"]["uid"], "operands_wait", seconds)
+
+    def _may_validate(self, cluster: Cluster, pod: Object) -> bool:
+        """Return whether the API server lets the validator make its pod; without it the validator fails."""
+        refused = INIT_CRASH in (pod["metadata"].get("annotations") or {})
+        if refused and not cluster.due(pod["metadata"]["uid"], "cuda_validator", 1.0):
+            return False
+        cluster.restart(pod["metadata"]["uid"], "cuda_validator")
+        namespace = pod["metadata"]["namespace"]
+        path = resource_path("v1", "pods", None, namespace)
+        status, _body = cluster.client.request(
+            "POST", path, cuda_validator(cluster, pod), query={"dryRun": "All"}
+        )
+        if (status == 403) != refused:
+            self._annotate(cluster, pod, {INIT_CRASH: "true" if status == 403 else None})
+        return status != 403
 
     def _held(self, pod: Object) -> bool:
         return HOLD in (pod["metadata"].get("annotations") or {})

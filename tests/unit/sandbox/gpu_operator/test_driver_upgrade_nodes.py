@@ -100,6 +100,48 @@ def test_a_budget_that_lets_the_pods_go_lets_the_upgrade_go_on() -> None:
     assert "train" not in fleet.pods()
 
 
+OWNED: Object = {"ownerReferences": [{"kind": "Job", "name": "job", "uid": "j", "controller": True}]}
+AGENT: Object = {"ownerReferences": [{"kind": "DaemonSet", "name": "agent", "uid": "d", "controller": True}]}
+STATIC: Object = {"annotations": {"kubernetes.io/config.mirror": "hash"}}
+
+
+def named(number: str = "1", init: bool = False, **more: object) -> Object:
+    """Return a spec whose container names a GPU."""
+    container = {"name": "c", "resources": {"limits": {"nvidia.com/gpu": number}}}
+    if init:
+        return {"containers": [{"name": "c"}], "initContainers": [container]} | more
+    return {"containers": [container]} | more
+
+
+DATA: Object = {"volumes": [{"name": "d", "emptyDir": {}}]}
+
+
+@pytest.mark.parametrize("version", ["26.3.3", "26.7.0"])
+@pytest.mark.parametrize(
+    ("metadata", "spec", "last", "stays"),
+    [
+        (OWNED, named("0"), "upgrade-done", False),
+        (OWNED, named(init=True), "upgrade-done", True),
+        (OWNED, named(**DATA), "upgrade-failed", True),
+        (OWNED, named("0", **DATA), "upgrade-failed", True),
+        ({}, named(), "upgrade-failed", True),
+        ({}, named("0"), "upgrade-failed", True),
+        (AGENT, named(), "upgrade-failed", True),
+        (STATIC, named(), "upgrade-failed", True),
+    ],
+)
+def test_pods_that_the_controller_deletes_and_those_that_fail_the_node(
+    version: str, metadata: Object, spec: Object, last: str, stays: bool
+) -> None:
+    fleet = Fleet(1, version)
+    fleet.add_workload("gpu-0")
+    fleet.add_pod("other", "gpu-0", {}, spec, **metadata)
+    assert way(upgraded(fleet, OTHER_KERNEL_MODULES))[-1] == last
+    assert ("other" in fleet.pods()) is stays
+    # One pod that may not be deleted keeps all of them.
+    assert ("train" in fleet.pods()) is (last == "upgrade-failed")
+
+
 def test_the_same_template_begins_nothing() -> None:
     fleet = upgraded(Fleet(), AUTOMATIC | {"dcgm": {"enabled": False}})
     assert [way(fleet, name) for name in fleet.names] == [[], []]

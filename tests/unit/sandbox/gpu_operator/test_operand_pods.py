@@ -9,7 +9,7 @@ from unit.sandbox.fake_api import World
 from unit.sandbox.gpu_operator.builders import add_driver, add_operand, make, pod_annotations, set_ready
 
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD
-from openshift_sandbox.stand_ins.gpu_operator.operand_pods import CRASH, OperandPods
+from openshift_sandbox.stand_ins.gpu_operator.operand_pods import CRASH, INIT_CRASH, OperandPods
 
 
 def held(world: World, app: str) -> bool:
@@ -63,3 +63,20 @@ class TestOperandPods:
         add_driver(world)
         world.settle(3)
         assert pod_annotations(world, "nvidia-driver-daemonset") == {}
+
+    def test_a_validator_whose_pod_is_refused_crashes_until_it_is_let_through(self) -> None:
+        world = make(OperandPods())
+        add_driver(world)
+        for app in ("nvidia-container-toolkit-daemonset", "nvidia-operator-validator"):
+            add_operand(world, app)
+        world.settle(3)
+        for app in ("nvidia-driver-daemonset", "nvidia-container-toolkit-daemonset"):
+            set_ready(world, app)
+        offered = {"status": {"allocatable": {"nvidia.com/gpu": "4"}}}
+        world.api.refuses_pods = True
+        world.api.patch("v1", "nodes", "gpu-0", None, offered, "status")
+        world.settle(2)
+        assert pod_annotations(world, "nvidia-operator-validator")[INIT_CRASH] == "true"
+        world.api.refuses_pods = False
+        world.settle(2)
+        assert pod_annotations(world, "nvidia-operator-validator") == {}

@@ -41,6 +41,26 @@ def requested(pod: Object) -> dict[str, int]:
     return found
 
 
+def counted(pods: t.Iterable[Object], node: str) -> list[Object]:
+    """Return the pods on a node that the upgrade controller deletes: those that name a GPU or a partition.
+
+    The name alone counts, also with the number 0. Init containers do not count (v26.3.3, v26.7.0).
+    """
+    return [
+        pod
+        for pod in pods
+        if pod["spec"].get("nodeName") == node
+        and (pod.get("status") or {}).get("phase") in ("Running", "Pending")
+        and any(map(_names_gpu, pod["spec"]["containers"]))
+    ]
+
+
+def _names_gpu(container: Object) -> bool:
+    resources = container.get("resources") or {}
+    names = [*(resources.get("limits") or {}), *(resources.get("requests") or {})]
+    return any(name.startswith(("nvidia.com/gpu", "nvidia.com/mig-")) for name in names)
+
+
 def holders(pods: t.Iterable[Object], node: str) -> list[Object]:
     """Return the pods on a node that hold a device; one that is being deleted holds it until it is gone."""
     return [

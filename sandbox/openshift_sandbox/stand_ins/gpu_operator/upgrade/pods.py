@@ -14,11 +14,11 @@ import math
 import time
 import typing as t
 
-from openshift_sandbox.stand_ins.core.drain import evict, evictable
+from openshift_sandbox.stand_ins.core.drain import MIRROR, evict, evictable
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 from openshift_sandbox.stand_ins.core.selectors import matches_text
 from openshift_sandbox.stand_ins.gpu_operator.driver_owners import labels
-from openshift_sandbox.stand_ins.gpu_operator.rules.devices import ENDED, holders
+from openshift_sandbox.stand_ins.gpu_operator.rules.devices import ENDED, counted
 from openshift_sandbox.stand_ins.gpu_operator.rules.upgrade_states import DRAIN, FAILED, JOBS, PODS, RESTART
 from openshift_sandbox.stand_ins.gpu_operator.upgrade.places import Place
 
@@ -57,9 +57,9 @@ def after_jobs(cluster: Cluster, one: Place, rules: Object, _found: Found) -> st
 
 
 def after_deletion(cluster: Cluster, one: Place, rules: Object, found: Found) -> str:
-    """Evict the pods that hold a GPU; return the next label of the node."""
+    """Evict the pods that name a GPU; return the next label of the node."""
     deletion = rules.get("podDeletion") or {}
-    pods = _first(found, one, holders(cluster.objects("Pod"), one.name))
+    pods = _first(found, one, counted(cluster.objects("Pod"), one.name))
     failed = DRAIN if (rules.get("drain") or {}).get("enable") else FAILED
     return _emptied(cluster, one, deletion, pods, "pod_deletion", PODS, failed)
 
@@ -103,10 +103,12 @@ def _emptied(
 
 
 def _is_refused(pod: Object, rules: Object) -> bool:
-    """Return whether kubectl's drain refuses a pod, or passes it over: it is of a DaemonSet."""
+    """Return whether kubectl's drain refuses a pod, or passes it over: it is static or of a DaemonSet."""
     owners = pod["metadata"].get("ownerReferences") or []
     if pod["metadata"].get("deletionTimestamp") or pod["status"].get("phase") in ENDED:
         return False
+    if MIRROR in (pod["metadata"].get("annotations") or {}):
+        return True
     if any(owner.get("kind") == "DaemonSet" for owner in owners):
         return True
     data = any("emptyDir" in volume for volume in pod["spec"].get("volumes") or [])
