@@ -61,3 +61,9 @@ def parse(text: str) -> Run | None:
         return None
     user, host, machine, pid, started, job = parts
     return Run(user, host, machine, int(pid), started, job)
+
+
+def shown(run_id: str) -> str:
+    """Return the run with this id for people, or the text itself if it is no id."""
+    run = parse(run_id)
+    return run.shown if run else run_id

@@ -16,7 +16,7 @@ import typing as t
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, at
 from .._core.ownership import MANAGED_BY
-from .._core.run import Run, parse
+from .._core.run import Run, parse, shown
 from .._kube import reads
 from .._kube.http import Response
 from .._kube.kinds import known
@@ -245,9 +245,7 @@ def _holder(lease: KubeObject | None) -> str:
 
 
 def _shown(lease: KubeObject | None) -> str:
-    holder = _holder(lease)
-    run = parse(holder)
-    return run.shown if run else holder
+    return shown(_holder(lease))
 
 
 def _of(holder: str, live: KubeObject | None, now: datetime.datetime) -> KubeObject:

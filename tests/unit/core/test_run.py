@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run, parse
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run, parse, shown
 
 RUN = Run("root", "bastion", "boot.4026531836", 4711, "998", "12")
 
@@ -23,12 +23,17 @@ def test_the_id_of_another_program_is_no_run(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("run", "shown"),
+    ("run", "text"),
     [
         (RUN, "root@bastion (pid 4711, AWX job 12)"),
         (RUN._replace(job=""), "root@bastion (pid 4711)"),
         (RUN._replace(pid=0, job=""), "root@bastion"),
     ],
 )
-def test_people_read_who_and_where(run: Run, shown: str) -> None:
-    assert run.shown == shown
+def test_people_read_who_and_where(run: Run, text: str) -> None:
+    assert run.shown == text
+    assert shown(run.id) == text
+
+
+def test_the_name_of_another_program_is_shown_as_it_is() -> None:
+    assert shown("kube-scheduler") == "kube-scheduler"
