@@ -9,13 +9,19 @@ import typing as t
 
 from .._catalogue.instance_types import InstanceType
 from .._core.input import Problems
-from .._platforms import patch_relations
+from .._core.objects import at
 from .._platforms.platform import Paths, Platform, Wanted
 from .._platforms.registry import BY_KEY, of_cloud, unknown_fields
 from .model import PATCH, Candidate, Pool
 
 # A pool, or a part of it, as the user wrote it.
 Description = dict[str, t.Any]
+# Fields of the provider's value that an option of the pool sets, by platform. Later steps read the option.
+_SAID_BY: t.Final = {
+    "aws": {"instanceType": "instance_type", "placement.availabilityZone": "zones"},
+    "azure": {"vmSize": "instance_type", "zone": "zones"},
+    "gcp": {"zone": "zones"},
+}
 
 
 def settle(pool: Description, path: str, cloud: str | None, problems: Problems) -> None:
@@ -135,6 +141,12 @@ def _check_patch(patch: t.Any, path: str, platform: Platform | None, problems: P
             "Write {field: value}; null removes a field.",
         )
         return
+    if not all(isinstance(key, str) for key in patch):
+        keys = ", ".join(str(key) for key in patch if not isinstance(key, str))
+        problems.add(
+            "POOL-TYPE", path, f"has keys that are no text: {keys}.", "Put the names of fields in quotes."
+        )
+        return
     for field in unknown_fields(platform, patch) if platform and platform.SHAPE else ():
         near = (
             difflib.get_close_matches(field.rpartition(".")[2], _names(platform.SHAPE), 1) if platform else []
@@ -146,9 +158,14 @@ def _check_patch(patch: t.Any, path: str, platform: Platform | None, problems: P
             "is not a field of this platform's machines; the API would ignore it.",
             f"{remedy}Correct or remove it.",
         )
-    if not problems.at(path):
-        for one in patch_relations.broken(platform.KEY, patch) if platform else ():
-            problems.add("POOL-PROVIDER-VALUE", f"{path}.{one.path}", one.message, one.remedy)
+    for field, option in _SAID_BY.get(platform.KEY, {}).items() if platform else ():
+        if at(patch, field) is not None:
+            problems.add(
+                "POOL-PROVIDER-VALUE",
+                f"{path}.{field}",
+                f"is set by {option} of the pool, which later steps read.",
+                f"Remove it, and set {option}.",
+            )
 
 
 def _names(shape: t.Any) -> set[str]:

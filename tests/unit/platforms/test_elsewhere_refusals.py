@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from unit import pool_builders
 from unit.platforms.builders import CANDIDATES, GPUS, Data, lived, planned, single
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
@@ -172,3 +173,28 @@ def test_a_set_that_cluster_api_writes_is_not_ours_to_write(wanted: str, held: s
             live | {"spec": live["spec"] | {"authoritativeAPI": wanted}, "status": {"authoritativeAPI": held}}
         )
     assert caught.value.code == "MACH-MIRRORED"
+
+
+@pytest.mark.parametrize(
+    ("cloud", "candidate", "patch", "path"),
+    [
+        (
+            "aws",
+            {"instance_type": "p4d.24xlarge", "zones": ["a"]},
+            {"instanceType": "g4dn.xlarge"},
+            "instanceType",
+        ),
+        (
+            "aws",
+            {"instance_type": "p4d.24xlarge", "zones": ["a"]},
+            {"placement": {"availabilityZone": "us-east-2b"}},
+            "placement.availabilityZone",
+        ),
+        ("azure", {"instance_type": "Standard_NC4as_T4_v3", "zones": ["1"]}, {"vmSize": "x"}, "vmSize"),
+        ("azure", {"instance_type": "Standard_NC4as_T4_v3", "zones": ["1"]}, {"zone": "2"}, "zone"),
+        ("gcp", {"instance_type": "g2-standard-8", "zones": ["us-central1-a"]}, {"zone": "b"}, "zone"),
+    ],
+)
+def test_what_the_pool_says_is_not_patched(cloud: str, candidate: Data, patch: Data, path: str) -> None:
+    pool = {"name": "training", "replicas": 1, "candidates": [candidate], "provider_spec_patch": patch}
+    assert pool_builders.problems(cloud, pool) == [("POOL-PROVIDER-VALUE", f"provider_spec_patch.{path}")]

@@ -32,7 +32,6 @@ WITH_THEIR_PACKAGE = {
     "_platforms/ibm",
     "_platforms/nutanix",
     "_platforms/openstack",
-    "_platforms/patch_values",
     "_platforms/platform",
     "_platforms/registry",
     "_platforms/vsphere",

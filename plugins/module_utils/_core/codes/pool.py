@@ -160,9 +160,8 @@ POOL: t.Final = (
     ),
     Code(
         "POOL-PROVIDER-VALUE",
-        "`provider_spec_patch` has a value that the Machine API would reject, or that the pool sets itself "
-        "(instance type, zone).",
-        "Correct or remove the value in `provider_spec_patch`.",
+        "`provider_spec_patch` has a field that an option of the pool sets (instance type, zone).",
+        "Remove the field from `provider_spec_patch`, and set the option.",
     ),
     Code(
         "POOL-QUOTA-RENAMED",

@@ -9,10 +9,12 @@ conflict, as with all objects of this collection, unless the task adopts it.
 
 from __future__ import annotations
 
+import contextlib
+import re
 import typing as t
 
 from ..._core import fields
-from ..._core.errors import ConflictError
+from ..._core.errors import ApiError, ConflictError
 from ..._core.objects import KubeObject
 from ..._frame.dry_run import dry_run_apply
 from ..._kube.client import Api
@@ -42,10 +44,12 @@ def apply(
     """
     for name, manifest in plan.manifests.items():
         if name not in existing:
-            check_answer(api.dry_run_create(manifest), manifest, _patch(plan, name))
+            with _in_users_words(plan, name):
+                check_answer(api.dry_run_create(manifest), manifest, _patch(plan, name))
     for name, manifest in plan.manifests.items():
         sent = _without_replicas(manifest) if name in pinned else manifest
-        check_answer(_applied(api, sent, existing.get(name), adopt), manifest, _patch(plan, name))
+        with _in_users_words(plan, name):
+            check_answer(_applied(api, sent, existing.get(name), adopt), manifest, _patch(plan, name))
 
 
 def _without_replicas(manifest: KubeObject) -> KubeObject:
@@ -76,7 +80,8 @@ def foresee(
     for name, manifest in plan.manifests.items():
         live = existing.get(name)
         if live is None:
-            check_answer(api.dry_run_create(manifest), manifest, _patch(plan, name))
+            with _in_users_words(plan, name):
+                check_answer(api.dry_run_create(manifest), manifest, _patch(plan, name))
             continue
         try:
             dry_run_apply(api, _without_replicas(manifest) if name in pinned else manifest, live)
@@ -135,6 +140,44 @@ def _resized(api: Api, manifest: KubeObject, live: KubeObject) -> KubeObject:
             if text := scaling.changed_meanwhile(read, live):
                 raise MachineError("MACH-SCALED", text, "Run again with the number that you want.") from None
     return live
+
+
+@contextlib.contextmanager
+def _in_users_words(plan: MachinePlan, name: str) -> t.Iterator[None]:
+    """Name the options of the pool if the Machine API refuses fields of its provider_spec_patch."""
+    try:
+        yield
+    except ApiError as exc:
+        if options := patched(exc.message, _patch(plan, name)):
+            exc.remedy = f"Correct {' and '.join(options)} of pool {plan.pool.name}."
+        raise
+
+
+def patched(refusal: str, patch: t.Mapping[str, t.Any]) -> list[str]:
+    """Return the options of a patch that a text of the Machine API's webhook is about.
+
+    The webhook names C(providerSpec.FIELD), sometimes without the fields above it (C(providerSpec.tenancy)).
+    """
+    found: dict[str, None] = {}
+    for said in re.findall(r"providerSpec\.([\w.\[\]]*\w\]?)", refusal):
+        exact = [path for path in _paths(patch) if said == path]
+        last = said.rpartition(".")[2]
+        alike = [path for path in _paths(patch) if path.rpartition(".")[2] == last]
+        above = [path for path in _paths(patch) if said.startswith((f"{path}.", f"{path}["))]
+        found |= dict.fromkeys(exact or alike[:1] or above[-1:])
+    return [f"provider_spec_patch.{path}" for path in found]
+
+
+def _paths(value: t.Any, path: str = "") -> t.Iterator[str]:
+    """Yield the path of each field of a patch, the fields of a map after the map."""
+    if path:
+        yield path
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _paths(inner, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _paths(inner, f"{path}[{index}]")
 
 
 def _patch(plan: MachinePlan, name: str) -> t.Mapping[str, t.Any]:

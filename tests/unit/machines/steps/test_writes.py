@@ -55,6 +55,33 @@ def test_the_option_behind_it_is_named(field: str, patch: Data, remedy: str) -> 
     assert caught.value.remedy.startswith(remedy)
 
 
+@pytest.mark.parametrize(
+    ("refusal", "patch", "options"),
+    [
+        (
+            "providerSpec.blockDevices[0].ebs.throughputMib: Invalid value: 9",
+            {"blockDevices": [{"ebs": {"throughputMib": 9, "volumeType": "gp2"}}]},
+            ["provider_spec_patch.blockDevices[0].ebs.throughputMib"],
+        ),
+        (
+            "Invalid providerSpec.tenancy, the only allowed options are: default, dedicated, host",
+            {"placement": {"tenancy": "Dedicated"}},
+            ["provider_spec_patch.placement.tenancy"],
+        ),
+        (
+            "[providerSpec.osDisk.diskSizeGB: Invalid value: 0, providerSpec.vnet: Required value]",
+            {"osDisk": {}, "tags": {"a": "b"}},
+            ["provider_spec_patch.osDisk"],
+        ),
+        ("providerSpec.subnet: No subnet has been provided.", {"tags": []}, []),
+    ],
+)
+def test_what_the_webhook_refuses_is_told_as_the_user_wrote_it(
+    refusal: str, patch: Data, options: list[str]
+) -> None:
+    assert writes.patched(f'admission webhook "x" denied the request: {refusal}', patch) == options
+
+
 def test_nothing_was_dropped() -> None:
     writes.check_answer(machine_set(a=1, b=2), machine_set(a=1), {})
 
