@@ -148,10 +148,11 @@ def test_the_one_cluster_that_limit_chose_gets_the_line_too(
 class Step:
     """A task or a block as Ansible has them."""
 
-    def __init__(self, parent: Step | None = None, **more: t.Any) -> None:
+    def __init__(self, parent: Step | None = None) -> None:
         self._parent, self._uuid = parent, str(id(self))
-        self.action, self.block, self.rescue = OURS, [], []
-        vars(self).update(more)
+        self.action = OURS
+        self.block: list[Step] = []
+        self.rescue: list[Step] = []
 
 
 def test_a_rescued_failure_is_told_only_if_the_host_failed_later(
