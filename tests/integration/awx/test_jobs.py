@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import typing as t
+from pathlib import Path
 
 import pytest
 import yaml
