@@ -159,8 +159,10 @@ def answers(entry: Data, given: t.Any, path: str, later: t.Collection[str] | Non
         if not question.get("required") or variable in given:
             continue
         if later is None:
-            how = f"; give it in {path.rpartition('.')[2]}"
-            how += f", or say required: false in the survey of {name}" if has_default else ""
+            is_secret = question.get("type") == "password"
+            ways = [] if is_secret else [f"give it in {path.rpartition('.')[2]}"]
+            ways += [f"say required: false in the survey of {name}"] if has_default or is_secret else []
+            how = f"; {', or '.join(ways)}"
             yield f"{path}.{variable}: {name} requires an answer{how}"
         elif not has_default and variable not in later:
             yield f"{path}.{variable}: {name} requires an answer"

@@ -103,6 +103,13 @@ def test_a_default_is_no_answer_of_a_schedule_but_one_of_a_node() -> None:
     assert answers({}, later=[], survey_spec=spec) == []
 
 
+def test_nobody_is_told_to_write_a_secret_into_a_schedule() -> None:
+    question = {"type": "password", "variable": "word", "question_name": "?", "required": True}
+    spec = {"name": "s", "description": "", "spec": [question]}
+    how = "say required: false in the survey of it"
+    assert answers({}, survey_spec=spec) == [f"extra_data.word: it requires an answer; {how}"]
+
+
 def test_a_variable_with_the_value_of_the_template_needs_no_question() -> None:
     assert answers({"count": 2, "more": 1}, extra_vars={"more": 1}) == []
     assert answers({"count": 2, "more": 2}, extra_vars={"more": 1}) == [
