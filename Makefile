@@ -92,8 +92,9 @@ test-all: test ## every gate, with the long tests and every molecule scenario
 lint: setup ## ruff, mypy, yamllint, ansible-lint (production), antsibull-docs and -changelog
 	@tests/lint
 
-# awx.awx, with which two files compare, comes with the package ansible; the other cores are there without it.
-ON_OTHER_CORES := tests/unit $(addprefix --ignore=tests/unit/awx/,test_kinds.py test_shipped_data.py)
+# awx.awx, with which three files compare, comes with the package ansible; the other cores are there without it.
+AWX_AWX := test_kinds.py test_shipped_data.py test_stand_in.py
+ON_OTHER_CORES := tests/unit $(addprefix --ignore=tests/unit/awx/,$(AWX_AWX))
 # Neither the sandbox nor the rules of the repository depend on ansible-core, and the cases of remedies render tasks as
 # 2.19 and newer do; but make test-all runs the sandbox and the cases on the newest Python too.
 WITHOUT_CORE := $(addprefix --ignore=tests/unit/,rules sandbox remedies)

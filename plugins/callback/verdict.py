@@ -14,8 +14,9 @@ description:
   - The modules of this collection fail with a stable code, a message and a remedy. Ansible prints them in the
     middle of its output.
   - This callback repeats them below the recap, where users see them.
-  - If a run works for several clusters, the last line says how many are done, and which failed with which
-    code.
+  - A failure that a C(rescue) handled is shown only if the host failed later as well.
+  - If a run works for several clusters, or for those that C(--limit) chose, the last line says how many are
+    done, and which failed with which code.
   - A task of a playbook, such as C(ansible.builtin.assert), fails the same way if its message begins with an
     error code of this collection and a colon. The remedy is then that of the code.
   - If a driver stack does not become ready, the callback first shows the stages. They say which stage is the
@@ -29,6 +30,7 @@ author:
 import re
 import typing as t
 
+from ansible import context
 from ansible.plugins.callback import CallbackBase
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import shown
@@ -49,6 +51,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         super().__init__()
         self._failures: list[tuple[str, dict[str, t.Any]]] = []
         self._clusters: set[str] = set()
+        # Hosts with a failure that nothing rescued.
+        self._failed: set[str] = set()
 
     def v2_runner_on_ok(self, result: t.Any) -> None:
         """Store the host if a module of this collection ran for it."""
@@ -59,6 +63,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._see(result)
         if ignore_errors:
             return
+        if not _is_rescued(_task(result)):
+            self._failed.add(_host(result))
         # Before ansible-core 2.19 both have only the names with an underscore.
         facts = result.result if hasattr(result, "result") else result._result
         items = [item for item in facts.get("results", []) if isinstance(item, dict)]
@@ -67,6 +73,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 
     def v2_playbook_on_stats(self, stats: t.Any) -> None:
         """Display the stored failures: lines of the stack, code, message and remedy; then a summary."""
+        self._failures = [one for one in self._failures if one[0] in self._failed]
         for host, failure in self._failures:
             for line in (failure.get("special_resource") or {}).get("lines") or []:
                 self._display.display(shown.line(f"{host}: {line}"), color="yellow")
@@ -75,12 +82,11 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
             if failure.get("remedy"):
                 remedy = shown.message(str(failure["remedy"]), shown.TEXT)
                 self._display.display(f"Remedy: {remedy}", color="red")
-        if len(self._clusters) > 1:
+        if len(self._clusters) > 1 or (self._clusters and context.CLIARGS.get("subset")):
             self._summarize(stats)
 
     def _see(self, result: t.Any) -> None:
-        task = result.task if hasattr(result, "task") else result._task
-        if str(task.action).startswith(_OURS):
+        if str(_task(result).action).startswith(_OURS):
             self._clusters.add(_host(result))
 
     def _summarize(self, stats: t.Any) -> None:
@@ -90,7 +96,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         bad = [name for name, end in ends.items() if end["failures"] or end["unreachable"]]
         changed = [name for name, end in ends.items() if end["changed"] and name not in bad]
         done = f"{len(ends) - len(bad)} done ({len(changed)} changed)"
-        line = f"{len(ends)} clusters: {done}, {len(bad)} failed"
+        line = f"{len(ends)} {'cluster' if len(ends) == 1 else 'clusters'}: {done}, {len(bad)} failed"
         told = ", ".join(f"{name} ({codes[name]})" if name in codes else name for name in bad)
         self._display.display(f"{line}: {told}" if bad else line, color="red" if bad else "green")
 
@@ -98,6 +104,20 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 def _host(result: t.Any) -> str:
     host = result.host if hasattr(result, "host") else result._host
     return str(host.get_name())
+
+
+def _task(result: t.Any) -> t.Any:
+    return result.task if hasattr(result, "task") else result._task
+
+
+def _is_rescued(task: t.Any) -> bool:
+    """Return whether the task stands in a block that has a rescue, and not in the rescue itself."""
+    child, parent = task, getattr(task, "_parent", None)
+    while parent is not None:
+        if getattr(parent, "rescue", None) and any(one._uuid == child._uuid for one in parent.block):
+            return True
+        child, parent = parent, getattr(parent, "_parent", None)
+    return False
 
 
 def _coded(failure: dict[str, t.Any]) -> dict[str, t.Any]:

@@ -13,8 +13,8 @@ author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
   - Checks the lists of the data files that C(awx_setup.yml) sends to AWX or Automation Platform.
-  - Reports unknown and missing keys, names that no list has, surveys and answers that AWX would refuse,
-    schedules that would never run, and secrets.
+  - Reports unknown and missing keys, names that no list has, values that AWX would answer with 400, schedules
+    that would never run, and secrets.
 options:
   _input:
     description: The lists, such as C(controller_templates), by their names.

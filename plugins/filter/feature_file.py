@@ -95,10 +95,12 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import files
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._filters import checked
 
 Data = dict[str, t.Any]
 
 
+@checked("feature_file", "features with their values, or the text of a feature file")
 def feature_file(
     features: t.Any, name: str = "", expires: str = "", publish: str = "both", **how: t.Any
 ) -> str | list[Data]:
@@ -115,7 +117,7 @@ def feature_file(
         )
         return _in_shape(content, name, **how)
     except InputError as exc:
-        raise AnsibleFilterError(f"feature_file: {exc.to_result()['msg']}") from exc
+        raise AnsibleFilterError(f"feature_file: {exc.to_result()['msg']}") from None
 
 
 def _checked(content: str) -> str:

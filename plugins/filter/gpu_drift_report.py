@@ -80,6 +80,9 @@ _value:
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._drift.report import report
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._filters import checked
+
+READS: t.Final = "a plan (gpu_plan_result.plan) and steps, a mapping of results by name"
 
 
 class FilterModule:
@@ -87,4 +90,4 @@ class FilterModule:
 
     def filters(self) -> dict[str, t.Callable[..., t.Any]]:
         """Return name -> filter."""
-        return {"gpu_drift_report": report}
+        return {"gpu_drift_report": checked("gpu_drift_report", READS)(report)}

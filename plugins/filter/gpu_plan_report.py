@@ -90,6 +90,9 @@ _value:
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.report import report
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._filters import checked
+
+READS: t.Final = "a plan (gpu_plan_result.plan) and steps, a mapping of results by name"
 
 
 class FilterModule:
@@ -97,4 +100,4 @@ class FilterModule:
 
     def filters(self) -> dict[str, t.Callable[..., t.Any]]:
         """Return name -> filter."""
-        return {"gpu_plan_report": report}
+        return {"gpu_plan_report": checked("gpu_plan_report", READS)(report)}

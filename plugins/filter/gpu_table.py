@@ -78,6 +78,7 @@ _value:
 import typing as t
 from collections.abc import Iterable, Mapping, Sequence
 
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._filters import checked
 from ansible_collections.accelerators.openshift.plugins.plugin_utils._table_nodes import (
     NOTHING,
     Counts,
@@ -100,6 +101,7 @@ _SHORT: t.Final = 0.5
 HEADING: t.Final[Row] = ("POOL", "NODE", "TYPE", "GPUS (expected/allocatable/validated)", "DRIVER")
 
 
+@checked("gpu_table", "the pools of a plan, a list (gpu_plan_result.plan.pools), and results of modules")
 def table(
     pools: Sequence[Data],
     nodes: Data | None = None,

@@ -75,10 +75,12 @@ from ansible.errors import AnsibleFilterError
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
     label_difference as node_label_difference,
 )
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._filters import checked
 
 Data = t.Mapping[str, t.Any]
 
 
+@checked("label_difference", "two lists of nodes, as the lookup node_labels returns them")
 def label_difference(
     nodes: t.Sequence[Data],
     other: t.Sequence[Data],
@@ -106,10 +108,10 @@ def label_difference(
 def _labels(nodes: t.Sequence[Data]) -> dict[str, dict[str, str]]:
     try:
         return {str(node["name"]): dict(node["labels"]) for node in nodes}
-    except (KeyError, TypeError) as exc:
+    except (KeyError, TypeError):
         raise AnsibleFilterError(
             "label_difference: every node needs name and labels, as the lookup node_labels returns them"
-        ) from exc
+        ) from None
 
 
 def _chosen(marks: Data, only: t.Sequence[str]) -> dict[str, str]:

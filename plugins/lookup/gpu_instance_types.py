@@ -216,7 +216,8 @@ class LookupModule(LookupBase):  # type: ignore[misc]
                 [str(term) for term in terms], options, self.catalogue(options["catalogue"], variables)
             )
         except AcceleratorError as exc:
-            raise AnsibleLookupError(exc.to_result()["msg"]) from exc
+            # Ansible repeats the message of a cause.
+            raise AnsibleLookupError(exc.to_result()["msg"]) from None
 
     def catalogue(self, given: t.Any, variables: dict[str, t.Any] | None) -> Catalogue:
         """Return the built-in catalogue, extended by the user's list or file.

@@ -123,7 +123,8 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             nodes = found(options, labels, terms, with_labels)
             return searched(expression, nodes) if expression else nodes
         except AcceleratorError as exc:
-            raise AnsibleLookupError(secrets.censor_text(exc.to_result()["msg"])) from exc
+            # Ansible repeats the message of a cause.
+            raise AnsibleLookupError(secrets.censor_text(exc.to_result()["msg"])) from None
 
 
 def found(

@@ -90,7 +90,8 @@ class LookupModule(LookupBase):  # type: ignore[misc]
                 keep=lambda node: entry(node) if not terms or node_facts.name(node) in terms else None,
             )
         except AcceleratorError as exc:
-            raise AnsibleLookupError(secrets.censor_text(exc.to_result()["msg"])) from exc
+            # Ansible repeats the message of a cause.
+            raise AnsibleLookupError(secrets.censor_text(exc.to_result()["msg"])) from None
         finally:
             disconnect(api, "node_labels")
             for warning in api.warnings:

@@ -31,18 +31,29 @@ IN_CATALOGUES: t.Final = {
 
 
 def parse(words: t.Sequence[str]) -> Trouble:
-    """Return `key=value` words as a dictionary; values are read as YAML.
+    """Return `key=value` words as a dictionary. Numbers, true, false and `[a, b]` are read as YAML.
 
-    Raises SandboxError for a word without a key.
+    Any other value is text as it stands, such as a line of a log. Raises SandboxError for a word without key.
     """
     fields: Trouble = {}
     for word in words:
         key, separator, value = word.partition("=")
         if not separator or not key:
             raise SandboxError(f"{word!r} is not of the form key=value")
-        read = yaml.safe_load(value)
-        fields[key] = value if isinstance(read, dict) else read  # `text=error: …` is a sentence, not a map
+        fields[key] = _read(value)
     return fields
+
+
+def _read(value: str) -> t.Any:
+    try:
+        read = yaml.safe_load(value)
+    except yaml.YAMLError:  # `NVRM: failed: 0x62` is a sentence
+        return value
+    is_list = isinstance(read, list) and value.lstrip().startswith("[")
+    is_quoted = isinstance(read, str) and value.lstrip()[:1] in ("'", '"')
+    is_nothing = read is None and value.strip().lower() in ("", "null", "~")
+    plain = isinstance(read, bool | int | float) and ":" not in value  # YAML reads 1:30 as 90
+    return read if plain or is_list or is_quoted or is_nothing else value
 
 
 def add(sandbox: Sandbox, kind: str, fields: Trouble) -> None:

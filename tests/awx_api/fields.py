@@ -284,8 +284,31 @@ ENDPOINTS: t.Final[dict[str, Endpoint]] = {
         {"credentials": "credentials", "labels": "labels"},
     ),
 }
+# Fields that are whole numbers, and what some of them are at least.
+NUMBERS: t.Final = ("forks", "job_slice_count", "max_hosts", "timeout", "verbosity")
+LEAST: t.Final = {"forks": 0, "job_slice_count": 0}
+# How long a text may be.
+LENGTHS: t.Final = {
+    "name": 512,
+    "identifier": 512,
+    "scm_branch": 256,
+    **dict.fromkeys(("image", "playbook", "scm_url", "source_path"), 1024),
+}
+# What a field may be, by collection and field; "" is every collection.
+CHOICES: t.Final[dict[tuple[str, str], tuple[t.Any, ...]]] = {
+    ("", "job_type"): ("run", "check"),
+    ("", "verbosity"): tuple(range(6)),
+    ("inventory_sources", "verbosity"): tuple(range(3)),
+    ("inventory_sources", "source"): (
+        *("scm", "ec2", "gce", "azure_rm", "vmware", "satellite6", "openstack", "rhv", "controller"),
+        *("insights", "terraform", "openshift_virtualization"),
+    ),
+    ("execution_environments", "pull"): ("always", "missing", "never"),
+    ("projects", "scm_type"): ("git", "svn", "insights", "archive"),
+}
 # What AWX can run: their ids are unique together, and unified_job_templates lists them all.
 UNIFIED: t.Final = ("projects", "inventory_sources", "job_templates", "workflow_job_templates")
+# Types of credentials that every AWX has: their kind and their fields.
 MANAGED_TYPES: t.Final[dict[str, list[Data]]] = {
     "OpenShift or Kubernetes API Bearer Token": [
         {"id": "host", "type": "string"},
@@ -298,3 +321,4 @@ MANAGED_TYPES: t.Final[dict[str, list[Data]]] = {
         {"id": "password", "type": "string", "secret": True},
     ],
 }
+MANAGED_KINDS: t.Final = {"OpenShift or Kubernetes API Bearer Token": "kubernetes", "Source Control": "scm"}

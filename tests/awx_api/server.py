@@ -108,6 +108,8 @@ class Awx:
             return 200, {}
         if what == "create_approval_template" and method == "POST":
             return 201, self.store.approval(number, body)
+        if what == "launch" and method == "POST":
+            return 201, self.store.launch(name, number, body)
         if what not in ENDPOINTS[name].lists:
             return 404, {"detail": "Not found."}
         if method == "POST":

@@ -10,14 +10,16 @@ import itertools
 import typing as t
 import uuid
 
-from awx_api import checks
+import yaml
+from awx_api import checks, configurations
 from awx_api.checks import RefusalError
-from awx_api.fields import ENDPOINTS, MANAGED_TYPES, UNIFIED
+from awx_api.fields import ENDPOINTS, MANAGED_KINDS, MANAGED_TYPES, UNIFIED
 
 Data = dict[str, t.Any]
 
 API: t.Final = "/api/v2/"
 _SECRET: t.Final = "$encrypted$"
+LINKS: t.Final = ("success_nodes", "failure_nodes", "always_nodes")
 
 
 class Store:
@@ -33,7 +35,7 @@ class Store:
         for name in ("controlplane", "default"):
             self._add("instance_groups", {"name": name})
         for name, fields in MANAGED_TYPES.items():
-            given = {"name": name, "kind": "cloud", "managed": True, "inputs": {"fields": fields}}
+            given = {"name": name, "kind": MANAGED_KINDS[name], "managed": True, "inputs": {"fields": fields}}
             self._add("credential_types", given)
 
     def names(self, collection: str) -> list[str]:
@@ -75,7 +77,7 @@ class Store:
             if one["unified_job_template"]:
                 place = self._place(one["unified_job_template"])
                 related["unified_job_template"] = f"{API}{place}/{one['unified_job_template']}/"
-            for name in ("success_nodes", "failure_nodes", "always_nodes"):
+            for name in LINKS:
                 one[name] = list(self.listed(collection, number, name))
         if collection == "credentials":
             hidden = {field["id"] for field in self._inputs(one) if field.get("secret")}
@@ -85,9 +87,12 @@ class Store:
     def create(self, collection: str, given: Data) -> Data:
         """Make an object and return it. Raise RefusalError as AWX does."""
         kind = ENDPOINTS[collection]
-        missing = [field for field in kind.required if given.get(field) in (None, "")]
+        missing = [field for field in kind.required if not str(given.get(field) or "").strip()]
         if missing:
-            raise RefusalError(**{field: ["This field is required."] for field in missing})
+            blank = "This field may not be blank."
+            raise RefusalError(
+                **{field: [blank if given.get(field) else "This field is required."] for field in missing}
+            )
         number = self._add(collection, self._checked(collection, given, {}))
         shown = self.show(collection, number)
         if collection == "projects":
@@ -112,10 +117,33 @@ class Store:
         if given.get("disassociate"):
             found.remove(other)
             return
-        template = self._template(self._objects[collection][number].get("unified_job_template"))
-        if name == "credentials" and template and not template.get("ask_credential_on_launch"):
-            raise RefusalError(msg="Related template is not configured to accept credentials on launch.")
+        if name == "credentials":
+            self._check_credential(collection, number, other)
+        if name in LINKS:
+            self._check_link(number, name, other)
         found.append(other)
+
+    def launch(self, collection: str, number: int, given: Data) -> Data:
+        """Return a new job of a template or workflow. Raise RefusalError as AWX does."""
+        template = self._objects[collection][number]
+        answers = given.get("extra_vars") or {}
+        if isinstance(answers, str):
+            checks.variables(answers, "extra_vars")
+            answers = yaml.safe_load(answers)
+        # The launch of a job template ignores prompts that it does not ask for.
+        exempt = ("prompts",) if collection == "job_templates" else ()
+        questions = self._questions(template)
+        checks.prompts(template, questions, {**given, "extra_data": answers}, exempt)
+        defaults = {one["variable"]: one["default"] for one in questions if one.get("default") is not None}
+        kept = {
+            key: value
+            for key, value in defaults.items()
+            if not checks.answers(questions, {key: value}, required=False)
+        }
+        own = yaml.safe_load(template["extra_vars"] or "{}")
+        job = next(self._numbers)
+        kind = "job" if collection == "job_templates" else "workflow_job"
+        return {kind: job, "id": job, "extra_vars": {**own, **kept, **answers}, "ignored_fields": {}}
 
     def survey(self, number: int) -> Data:
         """Return the survey of a template, {} without one."""
@@ -146,6 +174,8 @@ class Store:
         for key, value in found.items():
             if value is None and kind.fields[key] == "":
                 raise RefusalError(**{key: ["This field may not be null."]})
+            if key not in kind.links:
+                checks.field(collection, key, value)
             if key in kind.links and value and not self.has(kind.links[key], int(value)):
                 raise RefusalError(**{key: [f'Invalid pk "{value}" - object does not exist.']})
         whole = {**kind.fields, **live, **found}
@@ -158,22 +188,41 @@ class Store:
         return found
 
     def _check_credential_types(self, whole: Data) -> Data:
-        checks.injectors(whole["injectors"])
+        configurations.credential_type(whole)
         return {}
 
     def _check_credentials(self, whole: Data) -> Data:
-        checks.inputs(self._inputs(whole), whole["inputs"])
+        configurations.inputs(self._inputs(whole), whole["inputs"])
+        return {}
+
+    def _check_execution_environments(self, whole: Data) -> Data:
+        checks.image(whole["image"])
+        return {}
+
+    def _check_projects(self, whole: Data) -> Data:
+        checks.project(whole, self._kind(whole["credential"]) if whole["credential"] else "")
+        return {}
+
+    def _check_inventory_sources(self, whole: Data) -> Data:
+        if whole["source"] == "scm" and not whole["source_project"]:
+            raise RefusalError(source_project=["Project required for scm type sources."])
+        odd = [key for key in ("source_project", "source_path", "scm_branch") if whole[key]]
+        if whole["source"] != "scm" and odd:
+            raise RefusalError(detail=[f"Cannot set {' '.join(odd)} if not SCM type."])
         return {}
 
     def _check_notification_templates(self, whole: Data) -> Data:
-        found = checks.notification(whole["notification_type"], whole["notification_configuration"])
-        return {"notification_configuration": found}
+        kind, given = whole["notification_type"], whole["notification_configuration"]
+        configurations.messages(whole["messages"])
+        return {"notification_configuration": configurations.notification(kind, given)}
 
     def _check_inventories(self, whole: Data) -> Data:
         checks.variables(whole["variables"], "variables")
         return {}
 
-    _check_hosts = _check_inventories
+    def _check_hosts(self, whole: Data) -> Data:
+        checks.host(whole["name"])
+        return self._check_inventories(whole)
 
     def _check_job_templates(self, whole: Data) -> Data:
         """Refuse a template without project, inventory or playbook; its organisation is the project's."""
@@ -187,7 +236,8 @@ class Store:
         return {"organization": self._objects["projects"][whole["project"]]["organization"]}
 
     def _check_workflow_job_template_nodes(self, whole: Data) -> Data:
-        self._check_prompts(whole)
+        # The workflow, or what ran before the node, may answer what its template requires.
+        self._check_prompts(whole, ("required",))
         return {"identifier": whole["identifier"] or str(uuid.uuid4())}
 
     def _check_schedules(self, whole: Data) -> Data:
@@ -195,9 +245,55 @@ class Store:
         self._check_prompts(whole)
         return {}
 
-    def _check_prompts(self, whole: Data) -> None:
+    def _check_prompts(self, whole: Data, exempt: t.Collection[str] = ()) -> None:
         if template := self._template(whole["unified_job_template"]):
-            checks.prompts(template, self.survey(template["id"]), whole)
+            checks.prompts(template, self._questions(template), whole, exempt)
+            return
+        if whole["unified_job_template"]:
+            given = [key for key in ("extra_data", *checks.PROMPTS) if whole[key] not in (None, {})]
+            if given:
+                raise RefusalError(**{key: ["Field is not allowed on launch."] for key in given})
+
+    def _check_credential(self, collection: str, number: int, other: int) -> None:
+        """Refuse a credential that a template, a node or a schedule cannot have."""
+        mine = self.listed(collection, number, "credentials")
+        types = [self._objects["credentials"][one]["credential_type"] for one in mine]
+        kind = self._objects["credentials"][other]["credential_type"]
+        name = self._objects["credential_types"][kind]["name"]
+        if collection == "job_templates":
+            if kind in types:
+                raise RefusalError(error=f"Cannot assign multiple {name} credentials.")
+            if self._kind(other) not in ("ssh", "vault", "cloud", "net", "kubernetes"):
+                raise RefusalError(error=f"Cannot assign a Credential of kind `{self._kind(other)}`.")
+            return
+        template = self._template(self._objects[collection][number]["unified_job_template"])
+        if template is None or "ask_credential_on_launch" not in template:
+            raise RefusalError(msg="Related template cannot accept credentials on launch.")
+        if not template["ask_credential_on_launch"]:
+            raise RefusalError(msg="Related template is not configured to accept credentials on launch.")
+        if kind in types:
+            raise RefusalError(msg=f"This launch configuration already provides a {name} credential.")
+        if other in self.listed("job_templates", template["id"], "credentials"):
+            raise RefusalError(msg=f"Related template already uses {name} credential.")
+
+    def _check_link(self, number: int, name: str, other: int) -> None:
+        """Refuse a link that makes a circle, or that is there as another kind of link."""
+        nodes = "workflow_job_template_nodes"
+        if other != number and any(other in self.listed(nodes, number, one) for one in LINKS if one != name):
+            raise RefusalError(Error="Relationship not allowed.")
+        reached, ways = set(), [other]
+        while ways:
+            reached.add(one := ways.pop())
+            ways += [to for link in LINKS for to in self.listed(nodes, one, link) if to not in reached]
+        if number in reached:
+            raise RefusalError(Error="Cycle detected.")
+
+    def _kind(self, credential: int) -> str:
+        kind = self._objects["credentials"][credential]["credential_type"]
+        return str(self._objects["credential_types"][kind]["kind"])
+
+    def _questions(self, template: Data) -> list[Data]:
+        return list(self.survey(template["id"]).get("spec", [])) if template["survey_enabled"] else []
 
     def _inputs(self, credential: Data) -> list[Data]:
         kind = self._objects["credential_types"][credential["credential_type"]]

@@ -17,6 +17,8 @@ BIN = Path(sys.executable).parent
 # All files and folders at the top of the tarball.
 TOP = {"MANIFEST.json", "FILES.json", "README.md", "CHANGELOG.rst", "COPYING", "requirements.txt"}
 TOP |= {"execution-environment.yml", "requirements-ee.txt"}
+# Automation Hub's importer runs ansible-lint in the unpacked tarball.
+TOP |= {".ansible-lint"}
 TOP |= {
     "awx",
     "changelogs",

@@ -11,6 +11,11 @@ from unit.test_playbooks import ON_CLUSTERS, PLAYBOOKS, ROLES, asked, play, read
 SHARES: t.Final = "tasks/share_result.yml"
 # An administrator runs it by hand.
 OF_WORKFLOWS: t.Final = [name for name in ON_CLUSTERS if name != "rbac"]
+# They work on a node, on operators, on Secrets or on a release of OpenShift.
+WITHOUT_POOLS: t.Final = {
+    *("before_openshift_update", "preflight_update", "repair_node", "replace_node", "report_use"),
+    *("rotate_pull_secret", "upgrade_operators"),
+}
 
 
 @pytest.mark.parametrize("name", OF_WORKFLOWS)
@@ -19,6 +24,7 @@ def test_a_playbook_shares_its_result_under_its_name(name: str) -> None:
     every = list(steps(play(name)))
     (shares,) = [task for task in every if task.get("ansible.builtin.import_tasks") == SHARES]
     assert shares["vars"]["__gpu_shared"]["playbook"] == name
+    assert ("pools" in shares["vars"]["__gpu_shared"]) is (name not in WITHOUT_POOLS)
     later = every[every.index(shares) + 2 :]
     assert all({"ansible.builtin.assert", "ansible.builtin.copy"} & set(task) for task in later)
 

@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 
+from .addresses import SCHEMES
 from .kinds import LINKS
+from .notifications import TYPES
 
 Data = t.Mapping[str, t.Any]
 
@@ -27,7 +30,33 @@ _SWITCHES: t.Final = frozenset(
         *("all_parents_must_converge",),
     )
 )
-_NUMBERS: t.Final = frozenset(("forks", "timeout", "verbosity", "job_slice_count"))
+# Whole numbers, and what each is at least and at most.
+_MOST: t.Final = 2147483647
+_NUMBERS: t.Final = {
+    "forks": (0, _MOST),
+    "job_slice_count": (0, _MOST),
+    "timeout": (-_MOST, _MOST),
+    "verbosity": (0, 5),
+}
+_CHOICES: t.Final[dict[str, tuple[str, ...]]] = {
+    "job_type": ("run", "check"),
+    "kind": ("cloud", "net"),
+    "notification_type": tuple(TYPES),
+    "pull": ("always", "missing", "never"),
+    "scm_type": tuple(SCHEMES),
+    "source": (
+        *("scm", "ec2", "gce", "azure_rm", "vmware", "satellite6", "openstack", "rhv", "controller"),
+        *("insights", "terraform", "openshift_virtualization"),
+    ),
+}
+# How long a text may be.
+_LENGTHS: t.Final = {
+    "name": 512,
+    "identifier": 512,
+    "scm_branch": 256,
+    **dict.fromkeys(("image", "playbook", "scm_url", "source_path"), 1024),
+}
+_BOOLEANS: t.Final = ("t", "y", "yes", "true", "on", "1", "f", "n", "no", "false", "off", "0")
 # Its own check says what is wrong with it.
 _NODES: t.Final = "simplified_workflow_nodes"
 
@@ -43,11 +72,28 @@ def wrong(key: str, value: t.Any) -> str:
         is_list = isinstance(value, list) and all(isinstance(one, str) for one in value)
         return "" if is_list or isinstance(value, str) else "a list of names"
     if key in _SWITCHES or key.startswith("ask_"):
-        return "" if isinstance(value, bool | str) else "true or false"
+        is_switch = isinstance(value, bool) or str(value).lower() in _BOOLEANS
+        return "" if is_switch else "true or false"
     if key in _NUMBERS:
-        is_number = not isinstance(value, bool) and str(value).isdigit()
-        return "" if is_number else "a whole number"
-    return "" if isinstance(value, str | int | float) else "text"
+        return _number(value, *_NUMBERS[key])
+    return _text(key, value)
+
+
+def _number(value: t.Any, low: int, high: int) -> str:
+    if not isinstance(value, bool) and re.fullmatch(r"-?[0-9]+", str(value)) and low <= int(value) <= high:
+        return ""
+    limits = "" if low < 0 else f" of {low} or more" if high == _MOST else f" from {low} to {high}"
+    return f"a whole number{limits}"
+
+
+def _text(key: str, value: t.Any) -> str:
+    if not isinstance(value, str | int | float):
+        return "text"
+    if value not in ("", *_CHOICES.get(key, (value,))):
+        return f"one of {', '.join(_CHOICES[key])}, not {value}"
+    if len(str(value)) > _LENGTHS.get(key, _MOST):
+        return f"at most {_LENGTHS[key]} characters long"
+    return ""
 
 
 def problems(entry: Data, path: str) -> t.Iterator[str]:

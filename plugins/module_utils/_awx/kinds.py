@@ -182,18 +182,41 @@ NODE: t.Final = Kind(
     ),
     {"credentials": "controller_credentials", "inventory": "controller_inventories"},
 )
+
+
+def _fields(texts: str, *switches: str) -> list[dict[str, str]]:
+    """Return the fields of a type of credentials that every AWX has."""
+    return [{"id": one} for one in texts.split()] + [{"id": one, "type": "boolean"} for one in switches]
+
+
+# The types of credentials that every AWX has, and what the collection needs to know of each: its fields, and
+# whether a template can have such a credential.
+TYPES: t.Final[dict[str, tuple[list[dict[str, str]], bool]]] = {
+    "Ansible Galaxy/Automation Hub API Token": (_fields("url auth_url token"), False),
+    "Container Registry": (_fields("host username password", "verify_ssl"), False),
+    "HashiCorp Vault Secret Lookup": (
+        _fields(
+            "url token cacert role_id secret_id client_cert_public client_cert_private client_cert_role "
+            "namespace kubernetes_role username password default_auth_path api_version"
+        ),
+        False,
+    ),
+    "Machine": (
+        _fields(
+            "username password ssh_key_data ssh_public_key_data ssh_key_unlock become_method "
+            "become_username become_password"
+        ),
+        True,
+    ),
+    "OpenShift or Kubernetes API Bearer Token": (
+        _fields("host bearer_token ssl_ca_cert", "verify_ssl"),
+        True,
+    ),
+    "Source Control": (_fields("username password ssh_key_data ssh_key_unlock"), False),
+    "Vault": (_fields("vault_password vault_id"), True),
+}
 # What every AWX has, so that no data file lists it.
 EVERYWHERE: t.Final[dict[str, frozenset[str]]] = {
     "controller_organizations": frozenset({"Default"}),
-    "controller_credential_types": frozenset(
-        {
-            "Ansible Galaxy/Automation Hub API Token",
-            "Container Registry",
-            "HashiCorp Vault Secret Lookup",
-            "Machine",
-            "OpenShift or Kubernetes API Bearer Token",
-            "Source Control",
-            "Vault",
-        }
-    ),
+    "controller_credential_types": frozenset(TYPES),
 }

@@ -10,7 +10,15 @@ import typing as t
 import zoneinfo
 
 _START: t.Final = re.compile(r"DTSTART(?:;TZID=(?P<zone>[^:\s]+))?:(?P<time>\d{8}T\d{6})(?P<utc>Z?)")
-_RULE: t.Final = re.compile(r"(?<!EX)RRULE:(\S+)")
+_RULE: t.Final = re.compile(r"(EX|R)RULE:(\S+)", re.IGNORECASE)
+_DAY: t.Final = re.compile(r"[+-]?\d*(MO|TU|WE|TH|FR|SA|SU)|(MO|TU|WE|TH|FR|SA|SU)\([+-]?\d+\)")
+_NUMBERS: t.Final = re.compile(r"[+-]?\d+(,[+-]?\d+)*")
+# The parts of a rule whose values are numbers.
+_NUMBERED: t.Final = (
+    *("BYSETPOS", "BYMONTH", "BYMONTHDAY", "BYYEARDAY", "BYEASTER", "BYWEEKNO"),
+    *("BYHOUR", "BYMINUTE", "BYSECOND"),
+)
+_OTHERS: t.Final = ("FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYDAY", "BYWEEKDAY")
 _TIME: t.Final = "%Y%m%dT%H%M%S"
 # The seconds between two runs, at least.
 _SECONDS: t.Final = {
@@ -26,27 +34,32 @@ _SECONDS: t.Final = {
 def problem(rrule: t.Any, now: datetime.datetime) -> str:
     """Return why AWX would refuse a schedule, or why it would never run; "" if it is right."""
     text = str(rrule)
-    starts, rules = list(_START.finditer(text)), _RULE.findall(text)
+    starts = list(_START.finditer(text))
+    rules = [(kind.upper(), _parts(rule.upper())) for kind, rule in _RULE.findall(text)]
+    runs = [parts for kind, parts in rules if kind == "R"]
     if len(starts) != 1:
         return f"{text!r} needs one DTSTART, such as DTSTART:20270101T020000Z"
-    if not rules:
+    if not runs:
         return f"{text!r} needs a rule, such as RRULE:FREQ=DAILY;INTERVAL=1"
-    if "EXDATE" in text or "RDATE" in text:
+    if "EXDATE" in text.upper() or "RDATE" in text.upper():
         return "AWX accepts neither EXDATE nor RDATE"
+    if odd := [one for one in text.split() if not (_START.fullmatch(one) or _RULE.fullmatch(one))]:
+        return f"{odd[0]!r} is neither a DTSTART nor a rule such as RRULE:FREQ=DAILY;INTERVAL=1"
     try:
         start = _start(starts[0])
     except (ValueError, zoneinfo.ZoneInfoNotFoundError) as exc:
         return f"its DTSTART is not valid: {exc}"
-    parts = [_parts(rule) for rule in rules]
-    wrong = next(filter(None, map(_wrong, parts)), "")
+    wrong = next(filter(None, (_wrong(parts) for _kind, parts in rules)), "")
     if wrong:
         return wrong
-    ends = [_end(start, one) for one in parts]
+    ends = [_end(start, one) for one in runs]
     last = None if None in ends else max(one for one in ends if one is not None)
     return f"its last run was before {now:%Y-%m-%d}, so it would never run" if last and last < now else ""
 
 
 def _start(found: re.Match[str]) -> datetime.datetime:
+    if found["zone"] and found["utc"]:
+        raise ValueError("it has both TZID and a Z at its end")
     if found["zone"]:
         zone = _zone(found["zone"])
     elif found["utc"]:
@@ -79,8 +92,34 @@ def _wrong(parts: t.Mapping[str, str]) -> str:
         return "it has both COUNT and UNTIL"
     if "COUNT" in parts and not (parts["COUNT"].isdigit() and 1 <= int(parts["COUNT"]) <= 999):
         return "its COUNT is not a number from 1 to 999"
-    if "UNTIL" in parts and not re.fullmatch(r"\d{8}T\d{6}Z?", parts["UNTIL"]):
+    if "UNTIL" in parts and not _is_time(parts["UNTIL"]):
         return "its UNTIL is not a time such as 20271231T000000Z"
+    return next(filter(None, (_wrong_part(key, value) for key, value in parts.items())), "")
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.datetime.strptime(text.removesuffix("Z"), _TIME)
+    except ValueError:
+        return False
+    return True
+
+
+def _wrong_part(key: str, value: str) -> str:
+    """Return what is wrong with one part of a rule, or an empty text."""
+    if key not in (*_NUMBERED, *_OTHERS):
+        return f"no rule has the part {key}"
+    if key in _NUMBERED:
+        return (
+            "" if _NUMBERS.fullmatch(value) else f"its {key} is {value}, not a number or several with commas"
+        )
+    days = value.split(",") if key in ("BYDAY", "BYWEEKDAY") else [value] if key == "WKST" else []
+    if any(not _DAY.fullmatch(day) for day in days):
+        return f"its {key} is {value}, not days such as MO,TU"
+    # AWX looks at the first day alone, and takes -1FR.
+    if key == "BYDAY" and value[:1].isdigit():
+        day = value.lstrip("0123456789")
+        return f"AWX takes no number before a day: write BYDAY={day};BYSETPOS={value.removesuffix(day)}"
     return ""
 
 
@@ -89,9 +128,12 @@ def _end(start: datetime.datetime, parts: t.Mapping[str, str]) -> datetime.datet
     if "UNTIL" in parts:
         until = parts["UNTIL"]
         zone = datetime.UTC if until.endswith("Z") else start.tzinfo
-        return datetime.datetime.strptime(until.rstrip("Z"), _TIME).replace(tzinfo=zone)
+        return datetime.datetime.strptime(until.removesuffix("Z"), _TIME).replace(tzinfo=zone)
     if "COUNT" not in parts:
         return None
     runs = int(parts["COUNT"]) - 1
     # Rules such as BYMONTHDAY=31 leave periods out, so all but a single run get twice their time.
-    return start + datetime.timedelta(seconds=2 * runs * int(parts["INTERVAL"]) * _SECONDS[parts["FREQ"]])
+    try:
+        return start + datetime.timedelta(seconds=2 * runs * int(parts["INTERVAL"]) * _SECONDS[parts["FREQ"]])
+    except OverflowError:  # after the year 9999
+        return None

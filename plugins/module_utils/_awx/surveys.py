@@ -9,7 +9,7 @@ import typing as t
 Data = t.Mapping[str, t.Any]
 Lines = t.Iterator[str]
 
-# The types of a question, and the types of Python that a default of it may have.
+# The types of a question, and the types of Python that an answer may have.
 TYPES: t.Final[dict[str, tuple[type, ...]]] = {
     "text": (str,),
     "textarea": (str,),
@@ -17,12 +17,14 @@ TYPES: t.Final[dict[str, tuple[type, ...]]] = {
     "integer": (int,),
     "float": (int, float),
     "multiplechoice": (str,),
-    "multiselect": (str, list),
+    "multiselect": (list,),
 }
 _CHOOSES: t.Final = ("multiplechoice", "multiselect")
 _KEYS: t.Final = {
     *("type", "variable", "required", "question_name", "question_description"),
     *("choices", "default", "min", "max"),
+    # The page of AWX adds these; they have no meaning.
+    *("new_question", "formattedChoices"),
 }
 
 
@@ -75,8 +77,28 @@ def _of_question(question: t.Any, path: str) -> Lines:
         if not isinstance(question.get(key), int | None):
             yield f"{path}.{key}: has to be a whole number"
             return
-    if question.get("default") not in ("", None):
-        yield from against(question, question["default"], f"{path}.default")
+    if "default" in question and question["default"] != "":
+        yield from _of_default(question, f"{path}.default")
+
+
+def _of_default(question: Data, path: str) -> Lines:
+    """Yield why AWX would refuse a default. The one of a choice is text, with a line for each choice."""
+    default = question["default"]
+    if question["type"] not in _CHOOSES:
+        yield from against(question, default, path)
+    elif not isinstance(default, str):
+        how = ", with a line for each choice" if question["type"] == "multiselect" else ""
+        yield f"{path}: {default!r} is not text{how}"
+    elif question["type"] == "multiplechoice" and len(default.splitlines()) > 1:
+        yield f"{path}: has to be one choice"
+    else:
+        yield from _chosen(question, default.splitlines(), path)
+
+
+def _chosen(question: Data, given: t.Iterable[t.Any], path: str) -> Lines:
+    for one in given:
+        if one not in choices(question):
+            yield f"{path}: {one!r} is not one of {', '.join(choices(question))}"
 
 
 def _wrong_choices(question: Data) -> str:
@@ -101,14 +123,12 @@ def against(question: Data, answer: t.Any, path: str) -> Lines:
     if kind == "password":
         yield f"{path}: is a secret; AWX asks for it"
         return
-    if not _fits(kind, answer):
-        yield f"{path}: {answer!r} is not {'text' if str in TYPES[kind] else 'a number'}"
+    if not isinstance(answer, TYPES[kind]) or isinstance(answer, bool):
+        form = "text" if str in TYPES[kind] else "a list of choices" if list in TYPES[kind] else "a number"
+        yield f"{path}: {answer!r} is not {form}"
         return
     if kind in _CHOOSES:
-        given = answer.splitlines() if isinstance(answer, str) else answer
-        for one in given:
-            if one not in choices(question):
-                yield f"{path}: {one!r} is not one of {', '.join(choices(question))}"
+        yield from _chosen(question, answer if isinstance(answer, list) else [answer], path)
         return
     size = len(answer) if isinstance(answer, str) else answer
     unit = " characters" if isinstance(answer, str) else ""
@@ -118,26 +138,31 @@ def against(question: Data, answer: t.Any, path: str) -> Lines:
         yield f"{path}: {size}{unit} is more than {question['max']}"
 
 
-def _fits(kind: str, answer: t.Any) -> bool:
-    return isinstance(answer, TYPES[kind]) and not isinstance(answer, bool)
-
-
-def answers(entry: Data, given: t.Any, path: str, later: t.Collection[str] = ()) -> Lines:
+def answers(entry: Data, given: t.Any, path: str, later: t.Collection[str] | None = None) -> Lines:
     """Yield why AWX would refuse the answers of a schedule or a node to the survey of a template.
 
-    later: variables that the workflow of a node asks for itself.
+    later: for a node the variables that its workflow gives. AWX asks for the answers of a node when it runs,
+    and takes the defaults then; of a schedule it wants every required answer, and a default is none.
     """
     if not isinstance(given, dict):
         yield f"{path}: has to be a mapping of variables"
         return
+    name, own = entry.get("name"), entry.get("extra_vars") or {}
     asked = {str(one.get("variable")): one for one in questions(entry)}
     for variable, answer in given.items():
         if variable in asked:
-            if asked[variable].get("type") in TYPES:
-                yield from against(asked[variable], answer, f"{path}.{variable}")
-        elif not entry.get("ask_variables_on_launch"):
-            yield f"{path}.{variable}: {entry.get('name')} does not ask for it"
+            yield from against(asked[variable], answer, f"{path}.{variable}")
+        elif not entry.get("ask_variables_on_launch") and (variable, answer) not in own.items():
+            yield f"{path}.{variable}: {name} does not ask for it"
     for variable, question in asked.items():
-        is_open = question.get("required") and question.get("default") in ("", None)
-        if is_open and variable not in given and variable not in later:
-            yield f"{path}.{variable}: {entry.get('name')} requires an answer"
+        has_default = question.get("default") not in ("", None)
+        if not question.get("required") or variable in given:
+            continue
+        if later is None:
+            is_secret = question.get("type") == "password"
+            ways = [] if is_secret else [f"give it in {path.rpartition('.')[2]}"]
+            ways += [f"say required: false in the survey of {name}"] if has_default or is_secret else []
+            how = f"; {', or '.join(ways)}"
+            yield f"{path}.{variable}: {name} requires an answer{how}"
+        elif not has_default and variable not in later:
+            yield f"{path}.{variable}: {name} requires an answer"

@@ -29,6 +29,16 @@ Result = dict[str, t.Any]
 # The `ensure` of each module takes a TypedDict of its own, whose keys are the module's options.
 Ensure = t.Callable[[Api, t.Any], Result]
 Show = t.Callable[[str], None]
+# What to do about credentials in a job of AWX, where nobody has a shell. docs/awx.md has the names.
+_IN_AWX: t.Final = {
+    "CRED-NONE": "Launch the job with a credential: GPU cluster for one cluster, or GPU fleet for several. A "
+    "schedule or a node of a workflow names it itself, such as credentials: [GPU cluster].",
+    "CRED-MIXED": "Launch the job with one of the credentials: GPU cluster for one cluster, or GPU fleet for "
+    "several.",
+    "CRED-UNAUTHORIZED": "Set bearer_token of the job's credential in AWX anew (kubeconfig of GPU fleet). "
+    "`ansible-playbook accelerators.openshift.rbac -e gpu_rbac_token_playbook=PLAYBOOK "
+    "-e gpu_rbac_token_format=awx -e gpu_rbac_token_file=FILE` makes a token.",
+}
 
 
 def _silent(_line: str) -> None:
@@ -116,10 +126,12 @@ def execute(
     """
     started = time.monotonic()
     api: Api | None = None
+    run = run or process.own_run()
     try:
         api = connect(params, name, check_mode, show, contacts=contacts)
-        result = _guarded(api, ensure, params, run or process.own_run())
+        result = _guarded(api, ensure, params, run)
     except AcceleratorError as exc:
+        exc.remedy = _IN_AWX.get(exc.code, exc.remedy) if run.job else exc.remedy
         result = {**exc.to_result(), "failed": True}
     except Exception as exc:
         last = traceback.extract_tb(exc.__traceback__)[-1]

@@ -24,7 +24,8 @@ _EXAMPLE: t.Final = """Write a file such as
     candidates:
       - {{instance_type: g4dn.xlarge, zones: [us-east-2a]}}
     replicas: 1
-and run the playbook with -e @FILE; examples/ has complete files."""
+and run the playbook with -e @FILE; examples/ has complete files. If an inventory has {name}, run it with
+-e gpu_clusters=GROUP (or all): without it a playbook works on localhost and reads no other host."""
 _REQUESTS: t.Final = "requests."
 # A check of one described pool: its description, its path, and where to add problems.
 Rule = t.Callable[[Description, str, Problems], None]

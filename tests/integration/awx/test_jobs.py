@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import typing as t
+from pathlib import Path
 
 import pytest
 import yaml
@@ -43,10 +44,20 @@ def test_a_plan_reads_its_credential_and_leaves_its_numbers(controller: Controll
     assert (job.rc, job.status) == (0, "successful"), job.output
     found = job.artifacts["gpu_run"]["cluster"]
     assert (found["playbook"], found["changed"], found["pools"]) == ("plan", False, ["demo"])
+    assert found["check"] is False
     assert int(found["plan"]["create"]) > 2
     assert job.largest < EVENT
     audit.flush()
     assert audit.written(start) == []
+
+
+def test_a_job_without_a_credential_is_told_to_name_one(tmp_path: Path) -> None:
+    job = Controller(tmp_path, {}).launch("plan", {"cluster": {}}, **POOLS)
+    assert job.rc == 2
+    assert "CRED-NONE" in job.output
+    assert "Launch the job with a credential: GPU cluster for one cluster, or GPU fleet" in job.output
+    assert "KUBECONFIG;" not in job.output
+    assert "export KUBECONFIG" not in job.output
 
 
 def test_the_next_node_takes_the_artifacts_as_extra_variables(controller: Controller) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from awx_api.checks import RefusalError
 from awx_api.server import TOKEN, Awx
 from integration.playbook import ROOT, Playbook, Run
 
@@ -70,6 +71,18 @@ def test_wrong_data_sends_nothing(awx: Awx, setup: t.Callable[..., Run], few: Pa
     assert awx.requests == []
 
 
+def test_a_text_of_awx_that_ansible_would_fill_in_sends_nothing(
+    awx: Awx, setup: t.Callable[..., Run], few: Path
+) -> None:
+    text = (ROOT / "awx/credentials.yml").read_text()
+    (few / "credentials.yml").write_text(text.replace("!unsafe ", ""))
+    run = setup(gpu_awx_data=str(few))
+    assert run.rc != 0
+    assert "INPUT-AWX: " in run.output
+    assert "Write !unsafe before a text that AWX fills in" in run.output
+    assert awx.requests == []
+
+
 def test_check_mode_checks_the_data_and_sends_nothing(awx: Awx, setup: t.Callable[..., Run]) -> None:
     run = setup("--check")
     assert (run.rc, run.changed) == (0, 0), run.output
@@ -88,6 +101,25 @@ def test_an_import_makes_everything(awx: Awx, setup: t.Callable[..., Run]) -> No
         assert len(awx.store.listed("job_templates", found["id"], "labels")) == len(template["labels"])
         assert awx.store.listed("job_templates", found["id"], "notification_templates_error")
     assert [status for _method, _path, status in awx.requests if status >= 400] == []
+
+
+def test_every_template_that_requires_nothing_launches_without_an_answer(awx: Awx) -> None:
+    for template in shipped():
+        (found,) = awx.store.find("job_templates", {"name": template["name"]})
+        questions = template.get("survey_spec", {}).get("spec", [])
+        needed = [one["variable"] for one in questions if one["required"]]
+        url = f"/api/v2/job_templates/{found['id']}/launch/"
+        if not needed:
+            status, job = awx.answer("POST", url, {})
+            assert (status, sorted((job or {})["extra_vars"])) == (
+                201,
+                sorted(["gpu_clusters", *(one["variable"] for one in questions)]),
+            )
+            continue
+        with pytest.raises(RefusalError) as refused:
+            awx.answer("POST", url, {})
+        missing = [f"'{one}' value missing" for one in needed]
+        assert refused.value.body == {"variables_needed_to_start": missing}
 
 
 def test_an_approval_stands_between_plan_and_enable(awx: Awx) -> None:

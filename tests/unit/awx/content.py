@@ -25,7 +25,7 @@ _CONTENT: t.Final[Content] = {
         {
             "name": "own",
             "kind": "cloud",
-            "inputs": {"fields": [{"id": "hush", "secret": True}, {"id": "where"}]},
+            "inputs": {"fields": [{"id": "hush", "label": "", "secret": True}, {"id": "where", "label": ""}]},
             "injectors": {},
         }
     ],

@@ -146,6 +146,8 @@ def test_a_question_is_what_its_playbook_takes(template: Data, question: Data) -
     )
     assert question.get("choices") == offered
     assert question.get("default") == default
+    # For a launch by API and for a schedule AWX takes no default for the answer to a required question.
+    assert question["required"] is ("default" not in question)
     if question["type"] == "integer":
         (least,) = [low for end, low in LEAST.items() if variable.endswith(end)]
         assert question["min"] == least

@@ -76,7 +76,7 @@ def test_a_survey_has_questions(spec: t.Any) -> None:
     ]
 
 
-def answers(given: t.Any, later: t.Collection[str] = (), **template: t.Any) -> list[str]:
+def answers(given: t.Any, later: t.Collection[str] | None = None, **template: t.Any) -> list[str]:
     spec = {"name": "s", "description": "", "spec": [QUESTION, CHOICE]}
     entry = {"name": "it", "survey_enabled": True, "survey_spec": spec, **template}
     return list(surveys.answers(entry, given, "extra_data", later))
@@ -84,8 +84,9 @@ def answers(given: t.Any, later: t.Collection[str] = (), **template: t.Any) -> l
 
 def test_answers() -> None:
     assert answers({"count": 2, "way": "b"}) == []
-    assert answers({}) == ["extra_data.count: it requires an answer"]
+    assert answers({}) == ["extra_data.count: it requires an answer; give it in extra_data"]
     assert answers({}, later=["count"]) == []
+    assert answers({}, later=[]) == ["extra_data.count: it requires an answer"]
     assert answers({"count": 12, "way": "c"}) == [
         "extra_data.count: 12 is more than 9",
         "extra_data.way: 'c' is not one of a, b",
@@ -93,3 +94,24 @@ def test_answers() -> None:
     assert answers({"count": 2, "more": 1}) == ["extra_data.more: it does not ask for it"]
     assert answers({"count": 2, "more": 1}, ask_variables_on_launch=True) == []
     assert answers({"count": 2}, survey_enabled=False) == ["extra_data.count: it does not ask for it"]
+
+
+def test_a_default_is_no_answer_of_a_schedule_but_one_of_a_node() -> None:
+    spec = {"name": "s", "description": "", "spec": [{**QUESTION, "default": 3}]}
+    how = "give it in extra_data, or say required: false in the survey of it"
+    assert answers({}, survey_spec=spec) == [f"extra_data.count: it requires an answer; {how}"]
+    assert answers({}, later=[], survey_spec=spec) == []
+
+
+def test_nobody_is_told_to_write_a_secret_into_a_schedule() -> None:
+    question = {"type": "password", "variable": "word", "question_name": "?", "required": True}
+    spec = {"name": "s", "description": "", "spec": [question]}
+    how = "say required: false in the survey of it"
+    assert answers({}, survey_spec=spec) == [f"extra_data.word: it requires an answer; {how}"]
+
+
+def test_a_variable_with_the_value_of_the_template_needs_no_question() -> None:
+    assert answers({"count": 2, "more": 1}, extra_vars={"more": 1}) == []
+    assert answers({"count": 2, "more": 2}, extra_vars={"more": 1}) == [
+        "extra_data.more: it does not ask for it"
+    ]

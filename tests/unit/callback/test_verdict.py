@@ -129,3 +129,52 @@ def test_a_play_of_others_gets_no_line(
         one.v2_runner_on_ok(result(name, action="ansible.builtin.ping"))
     one.v2_playbook_on_stats(Stats())
     assert shown == []
+
+
+def test_the_one_cluster_that_limit_chose_gets_the_line_too(
+    callback: tuple[CallbackModule, list[str]],
+    result: t.Callable[..., t.Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, shown = callback
+    one.v2_runner_on_ok(result("west"))
+    one.v2_playbook_on_stats(Stats())
+    assert shown == []
+    monkeypatch.setattr("ansible.context.CLIARGS", {"subset": "west"})
+    one.v2_playbook_on_stats(Stats(changed=("west",)))
+    assert shown == ["1 cluster: 1 done (1 changed), 0 failed"]
+
+
+class Step:
+    """A task or a block as Ansible has them."""
+
+    def __init__(self, parent: Step | None = None) -> None:
+        self._parent, self._uuid = parent, str(id(self))
+        self.action = OURS
+        self.block: list[Step] = []
+        self.rescue: list[Step] = []
+
+
+def test_a_rescued_failure_is_told_only_if_the_host_failed_later(
+    callback: tuple[CallbackModule, list[str]], result: t.Callable[..., t.Any]
+) -> None:
+    one, shown = callback
+    outer = Step()
+    inner, in_rescue = Step(outer), Step(outer)
+    outer.block, outer.rescue = [inner], [in_rescue]
+    task = Step(inner)
+    inner.block = [task]
+    rescued, later = result(**FAILURE), result(**{**FAILURE, "message": "in the rescue", "remedy": ""})
+    for found, step in ((rescued, task), (later, in_rescue)):
+        setattr(found, "task" if hasattr(found, "task") else "_task", step)
+    one.v2_runner_on_failed(rescued)
+    one.v2_playbook_on_stats(None)
+    assert shown == []
+    one.v2_runner_on_failed(rescued)
+    one.v2_runner_on_failed(later)
+    one.v2_playbook_on_stats(None)
+    assert shown == [
+        "cluster-a: MACH-CAPACITY: no g4dn in us-east-2a",
+        "Remedy: add a zone",
+        "cluster-a: MACH-CAPACITY: in the rescue",
+    ]

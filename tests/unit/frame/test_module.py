@@ -11,7 +11,11 @@ import pytest
 from unit.fake_server import FakeServer
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    CredentialsError,
+    InputError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame import module, nested
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
@@ -121,6 +125,21 @@ def test_wrong_input_is_told_before_credentials_are_looked_for(monkeypatch: pyte
 
     monkeypatch.setattr(credentials, "connect", connect)
     assert run(ensure)["code"] == "INPUT-X"
+
+
+@pytest.mark.parametrize("code", ["CRED-NONE", "CRED-MIXED", "CRED-UNAUTHORIZED"])
+def test_a_job_of_awx_is_told_its_credential_and_a_shell_its_command(server: FakeServer, code: str) -> None:
+    def ensure(_api: Api, _params: t.Any) -> t.Any:
+        raise CredentialsError(code, "none", "export KUBECONFIG")
+
+    def remedy(job: str) -> str:
+        one = Run("u", "h", "m", 1, "0", job)
+        found = module.execute("m", ensure, {}, check_mode=False, diff=False, run=one)
+        return str(found["remedy"])
+
+    assert "GPU fleet" in remedy("4711")
+    assert "export" not in remedy("4711")
+    assert remedy("") == "export KUBECONFIG"
 
 
 @pytest.mark.parametrize("seconds", [0, -5])

@@ -45,6 +45,16 @@ def lookup(monkeypatch: pytest.MonkeyPatch, tmp_path: t.Any) -> gpu_instance_typ
     return gpu_instance_types.LookupModule(loader=loader)
 
 
+def test_a_failure_has_no_cause_whose_message_ansible_would_repeat(
+    lookup: gpu_instance_types.LookupModule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lookup, "set_options", lambda **_more: None)
+    monkeypatch.setattr(lookup, "get_options", lambda: {**dict.fromkeys(OPTIONS), "catalogue": None})
+    with pytest.raises(AnsibleLookupError, match="is not a known GPU instance type") as caught:
+        lookup.run(["g4dn.xlarg"])
+    assert caught.value.__suppress_context__
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -98,6 +98,16 @@ def test_limits_are_in_the_rules() -> None:
     assert rules["GpuLeaseHeldLong"]["for"] == "9h"
 
 
+def test_an_alert_with_an_empty_node_label_starts_no_report() -> None:
+    (book,) = yaml.safe_load((ROOT / "extensions/eda/rulebooks/gpu_alerts.yml").read_text())
+    repairs = [one for one in book["rules"] if "gpu_node" in one["action"]["run_playbook"]["extra_vars"]]
+    assert len(repairs) == 3
+    for rule in repairs:
+        (label,) = rule["throttle"]["group_by_attributes"]
+        assert rule["action"]["run_playbook"]["extra_vars"]["gpu_node"] == f"{{{{ {label} }}}}"
+        assert f'{label} is defined and {label} != ""' in rule["condition"]
+
+
 def test_the_rulebook_reports_on_the_node_of_each_broken_gpu() -> None:
     """Its last rules take alerts with the label Hostname, hostname or node; one alert starts one rule."""
     (book,) = yaml.safe_load((ROOT / "extensions/eda/rulebooks/gpu_alerts.yml").read_text())

@@ -19,6 +19,13 @@ def test_other_types_that_are_offered_are_nvidia_s() -> None:
     assert "accelerator: intel-gaudi" in caught.value.remedy
 
 
+def test_who_has_pools_in_an_inventory_is_told_how_to_play_on_it() -> None:
+    with pytest.raises(InputError) as caught:
+        pool_builders.plan([], cloud="aws")
+    assert caught.value.code == "POOL-NONE"
+    assert "-e gpu_clusters=" in caught.value.remedy
+
+
 def test_a_pool_has_devices_of_one_vendor() -> None:
     mixed = candidate("g4ad.xlarge") + candidate("g4dn.xlarge")
     assert problems([pool(candidates=mixed, accelerator="amd-v520")]) == [

@@ -12,6 +12,9 @@ UNIT = ROOT / "tests/unit"
 
 # The tests of their own package run them, through the files that these tests are named after.
 WITH_THEIR_PACKAGE = {
+    "_awx/addresses",
+    "_awx/credential_types",
+    "_awx/notifications",
     "_catalogue/gpus",
     "_core/errors",
     "_kube/credentials_kubeconfig",

@@ -81,3 +81,27 @@ def test_words_of_a_fault_are_yaml() -> None:
         "labels": ["a", "b"],
     }
     assert parse(["text=error: not a map"]) == {"text": "error: not a map"}
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        ("error: NVRM: RmInitAdapter failed! (0x62:0x0)", "error: NVRM: RmInitAdapter failed! (0x62:0x0)"),
+        ("[gpu] modprobe: failed", "[gpu] modprobe: failed"),
+        ("%d of 2: @worker", "%d of 2: @worker"),
+        ("it's #1: lost", "it's #1: lost"),
+        ("pod a # not a comment", "pod a # not a comment"),
+        ("# nothing", "# nothing"),
+        ("- one", "- one"),
+        ("1:30", "1:30"),
+        ("2026-11-28", "2026-11-28"),
+        ("", None),
+        ("null", None),
+        ("20.5", 20.5),
+        ("true", True),
+        ("'5'", "5"),
+        ("[a, b]", ["a", "b"]),
+    ],
+)
+def test_a_value_that_is_no_number_switch_or_list_is_text_as_it_stands(value: str, read: object) -> None:
+    assert parse([f"text={value}"]) == {"text": read}

@@ -48,7 +48,8 @@ CREDENTIALS: t.Final = (
         "CRED-NONE",
         "The task has no credentials: no option, no `K8S_AUTH_` variable, no kubeconfig and no service "
         "account; or the kubeconfig's context names no user, and the API server asks for one.",
-        "Set `kubeconfig`, or `host` and `api_key`, or export `KUBECONFIG`.",
+        "Set `kubeconfig`, or `host` and `api_key`, or export `KUBECONFIG`. Launch a job of AWX with a "
+        "credential, such as GPU cluster.",
     ),
     Code(
         "CRED-OIDC",

@@ -11,8 +11,8 @@ from .code import Code
 INPUT: t.Final = (
     Code(
         "INPUT-AWX",
-        "A data file for AWX has an unknown or missing key, names something that no list has, asks or "
-        "answers a survey wrongly, has a schedule that never runs, or holds a secret. Nothing was sent.",
+        "A data file for AWX has an unknown or missing key, names something that no list has, has a value "
+        "that AWX would refuse, has a schedule that never runs, or holds a secret. Nothing was sent.",
         "Correct the entries that the message names. `ansible-playbook playbooks/awx_setup.yml --check` "
         "checks the files and sends nothing.",
     ),

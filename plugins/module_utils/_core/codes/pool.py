@@ -123,9 +123,11 @@ POOL: t.Final = (
     ),
     Code(
         "POOL-NONE",
-        "The list of pools is empty, or `gpu_pools` is not set.",
+        "The list of pools is empty, or `gpu_pools` is not set. A playbook works on localhost, unless "
+        "`gpu_clusters` names hosts of the inventory.",
         "Write a file with pools as the message shows, and run `ansible-playbook playbooks/enable_gpus.yml "
-        "-e @FILE`.",
+        "-e @FILE`; or `ansible-playbook playbooks/enable_gpus.yml -i INVENTORY -e gpu_clusters=all` for "
+        "pools in an inventory.",
     ),
     Code(
         "POOL-NOT-YET",
