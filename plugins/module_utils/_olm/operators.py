@@ -84,6 +84,7 @@ def _ask(
     source, where = params["source"] or olm_subscription.source(live), params["source_namespace"]
     offer = find_offer(api, params["name"], source, where, live is None, params["grace"])
     ask = olm_subscription.ask(params, live, offer)
+    olm_subscription.refuse_unreachable(ask, live, offer)
     _warn(api, offer, ask)
     _check_support(api, ask)
     if group:

@@ -12,7 +12,7 @@ from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, Snapshot
 from .._frame.argspec import BusyParams, LockParams, StateParams
 from . import catalogue, csv as olm_csv, plans
-from .settings import assignment
+from .settings import assignment, variable
 
 INSTALL: t.Final = "install"
 UPGRADE: t.Final = "upgrade"
@@ -96,6 +96,27 @@ def ask(params: OlmOperatorParams, live: KubeObject | None, offer: KubeObject | 
         leading=tuple(
             one for one in catalogue.leading_to(offer, params["csv"] or "") if one != entry["name"]
         ),
+    )
+
+
+def refuse_unreachable(asked: Ask, live: KubeObject | None, offer: KubeObject) -> None:
+    """Raise OLM-NO-PATH if the channel has no way from the installed CSV: OLM would make no plan."""
+    installed = str(((live or {}).get("status") or {}).get("installedCSV") or "")
+    entry, target = catalogue.channel(offer, asked.channel), asked.target
+    if asked.approve != UPGRADE or installed in ("", target) or catalogue.reaches(entry, installed):
+        return
+    if catalogue.order(catalogue.version_of(installed)) > catalogue.order(catalogue.version_of(target)):
+        return
+    channels = {str(one["name"]): one for one in offer["status"]["channels"]}
+    leading = catalogue.leading_to(offer, target)
+    others = [one for one in leading if catalogue.reaches(channels[one], installed)]
+    other = f"{' or '.join(others)}, which has both" if others else "one that has both"
+    raise AcceleratorError(
+        "OLM-NO-PATH",
+        f"Channel {asked.channel} of {asked.package} has no way from {installed} to {target}: it does not "
+        f"hold {installed}, and its head replaces no range of versions with it (olm.skipRange). Nothing was "
+        "changed.",
+        f"Set {variable(asked.package, 'channel')} to {other}.",
     )
 
 

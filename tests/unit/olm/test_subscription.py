@@ -30,6 +30,48 @@ def test_deprecations_are_told_in_olms_words() -> None:
     assert olm_subscription.remarks(subscription()) == []
 
 
+@pytest.mark.parametrize(
+    ("change", "refused"),
+    [
+        ({}, True),
+        ({"approve": "install"}, False),
+        ({"channel": "stable"}, False),
+        ({"installed": V2}, False),
+        ({"installed": "nfd.v1.2.0"}, False),
+        ({"installed": ""}, False),
+        ({"skips": ">=1.0.0 <1.1.0"}, False),
+        ({"skips": ">=1.0.1 <1.1.0"}, True),
+    ],
+)
+def test_a_channel_without_a_way_from_what_is_installed_is_refused(
+    change: dict[str, str], refused: bool
+) -> None:
+    given = {"approve": "upgrade", "channel": "v1.1", "installed": V1, "skips": "", **change}
+    annotations = {"olm.skipRange": given["skips"]} if given["skips"] else {}
+    described = {"version": "1.1.0", "annotations": annotations}
+    channels = [
+        {
+            "name": name,
+            "currentCSV": V2,
+            "currentCSVDesc": described,
+            "entries": [{"name": one} for one in entries],
+        }
+        for name, entries in (("stable", [V2, V1]), ("v1.1", [V2]))
+    ]
+    offer = {"metadata": {"name": "nfd"}, "status": {"packageName": "nfd", "channels": channels}}
+    ask = replace(ASK, approve=given["approve"], channel=given["channel"])
+    live = at(given["installed"], given["installed"])
+    if not refused:
+        olm_subscription.refuse_unreachable(ask, live, offer)
+        return
+    with pytest.raises(AcceleratorError, match=f"no way from {V1} to {V2}") as caught:
+        olm_subscription.refuse_unreachable(ask, live, offer)
+    assert caught.value.code == "OLM-NO-PATH"
+    assert "node_feature_discovery_channel (module option channel) to stable, which has both" in (
+        caught.value.remedy
+    )
+
+
 def test_summary_tells_of_an_upgrade() -> None:
     facts = olm_subscription.summarize(
         seen(at(V1, V2, state="UpgradePending"), [WAITING], [csv(V1, "Succeeded")])
