@@ -14,7 +14,7 @@ author:
 description:
   - Joins the result of M(accelerators.openshift.gpu_plan) with the results of the other modules in check mode
     with diff, as data and as the lines of a table.
-  - A label of this collection that an object of somebody else lacks is no difference.
+  - A label or annotation of this collection that an object of somebody else lacks is no difference.
 positional: steps
 options:
   _input:
@@ -46,7 +46,9 @@ _value:
       collection made it, and the pools do not have it), V(nodes) (the number of nodes is not the number of
       machines), or V(refused) (the step failed).
     - C(fields) of a finding has the C(live) and the C(wanted) value of each field.
-    - C(command) of a finding puts it right. C(commands) has each of them once.
+    - C(command) of a finding puts it right. C(commands) has each of them once. For an object that another
+      tool keeps, such as Argo CD, C(manager) names the tool, there is no command, and a warning says to
+      change it there.
     - C(warnings) has the warnings of all steps. C(table) has all of it as text.
     - C(brief) has the same keys, but only as much as a job event of AWX can hold. Its C(left_out) is the
       number of findings that it does not have. The table is bounded too.

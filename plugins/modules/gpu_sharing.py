@@ -61,11 +61,12 @@ options:
         description:
           - How pods share a GPU, as C(sharing) of an entry of C(gpu_pools). Without it the nodes of the pool
             get their whole GPUs back.
-          - C(time_slicing) has C(replicas) (2 to 64), C(rename) (pods then request C(nvidia.com/gpu.shared))
-            and C(fail_requests_greater_than_one), which is V(true) by default, because a pod with two shares
-            does not get more of the GPU than a pod with one.
-          - C(mps) has C(replicas) (2 to 48) and C(rename). Each client gets its part of the memory and of the
-            threads of the GPU.
+          - C(time_slicing) has C(replicas) (2 or more), C(rename) (pods then request
+            C(nvidia.com/gpu.shared)) and C(fail_requests_greater_than_one), which is V(true) by default,
+            because a pod with two shares does not get more of the GPU than a pod with one.
+          - C(mps) has C(replicas) (2 to 48), C(rename) and C(fail_requests_greater_than_one), of which
+            V(false) needs GPU operator 26.7; device plugins before v0.20.0 refuse such pods anyway. Each
+            client gets its part of the memory and of the threads of the GPU.
           - C(mig) has C(strategy), V(single) or V(mixed), and one of C(slices) (equal parts, which needs
             O(pools[].partitions)), C(profile), C(layout) (partitions of each GPU, as number by profile) and
             C(config) (entries as in a file of mig-parted). With C(time_slicing) too, pods share each

@@ -82,6 +82,17 @@ options:
     type: str
     choices: [install, upgrade, never]
     default: install
+  approval:
+    description:
+      - The approval of InstallPlans that the Subscription shall have (C(spec.installPlanApproval)).
+      - With V(Automatic), OLM approves each InstallPlan itself, and the task approves nothing. OLM then
+        upgrades the operator at any time, without a question. An upgrade of the GPU operator or of the
+        network operator can replace the drivers of nodes, and that ends the pods with devices there. O(csv)
+        and O(approve=never) cannot be used with it.
+      - The change from V(Manual) to V(Automatic) asks as O(on_busy) says if an upgrade waits.
+    type: str
+    choices: [Automatic, Manual]
+    default: Manual
   until:
     description:
       - Which stage the task waits for. V(approved) ends as soon as the InstallPlan is approved, and lets the
@@ -271,6 +282,7 @@ SPEC = ArgumentSpec(
         "source_namespace": {"type": "str", "default": "openshift-marketplace"},
         "install_mode": {"type": "str", "choices": ["OwnNamespace", "AllNamespaces"]},
         "approve": {"type": "str", "choices": ["install", "upgrade", "never"], "default": "install"},
+        "approval": {"type": "str", "choices": ["Automatic", "Manual"], "default": "Manual"},
         "until": {"type": "str", "choices": ["approved", "installed"], "default": "installed"},
         "allow_csvs": {"type": "list", "elements": "str", "default": []},
         "adopt": {"type": "str", "choices": ["report", "take"], "default": "report"},

@@ -29,7 +29,7 @@ H100-94 amd64: Standard_NC40ads_H100_v5=1/40/320 Standard_NC80adis_H100_v5=2/80/
 H100-94 amd64 confidential: Standard_NCC40ads_H100_v5=1/40/320
 H100-80 amd64 nvlink infiniband: Standard_ND96isr_H100_v5=8/96/1900
 H200 amd64 nvlink infiniband: Standard_ND96isr_H200_v5=8/96/1850
-GB200-192 arm64 nvlink infiniband: Standard_ND128isr_NDR_GB200_v6=4/128/900
+GB200-192 arm64 nvlink infiniband: Standard_ND128isr_NDR_GB200_v6=4/128/864
 GB300-288 arm64 nvlink infiniband: Standard_ND128isr_GB300_v6=4/128/864 Standard_ND128isrG5_GB300_v6=4/128/864
 RTX-PRO-6000-24 amd64 share=1/4 grid: Standard_NC24lds_xl_RTXPRO6000BSE_v6=1/24/72
 RTX-PRO-6000-24 amd64 share=1/4 grid: Standard_NC36lds_xl_RTXPRO6000BSE_v6=1/36/72

@@ -9,11 +9,12 @@ operator 26.7.0, both as of MIG_AS_OF.
 from __future__ import annotations
 
 import typing as t
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 MIG_AS_OF: t.Final = "2026-08"
-# The end of a profile with the media engines, which one partition of a GPU can have.
-MEDIA: t.Final = "+me"
+# The ends of profiles: with the media engines that one partition of a GPU can have, with all media engines of
+# the GPU, with graphics, and with no media engine.
+MEDIA, ALL_MEDIA, GRAPHICS, NO_MEDIA = "+me", "+me.all", "+gfx", "-me"
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ def _sevenths(*memory: int) -> dict[str, Profile]:
         f"3g.{half}gb": Profile(2, 3, 4),
         f"7g.{whole}gb": Profile(1, 7, 8),
         f"4g.{half}gb": Profile(1, 4, 4),
+        f"1g.{one}gb{MEDIA}": Profile(1, 1, 1),
     }
 
 
@@ -65,6 +67,27 @@ def _quarters(one: int) -> dict[str, Profile]:
         f"1g.{one}gb": Profile(4, 1, 1),
         f"2g.{2 * one}gb": Profile(2, 2, 2),
         f"4g.{4 * one}gb": Profile(1, 4, 4),
+    }
+
+
+def _halves(one: int) -> dict[str, Profile]:
+    return {f"1g.{one}gb": Profile(2, 1, 1), f"2g.{2 * one}gb": Profile(1, 2, 2)}
+
+
+def _with_media(plain: t.Mapping[str, Profile], *names: str) -> dict[str, Profile]:
+    """Return the profiles, and these with the media engines that one partition can have."""
+    return {**plain, **{f"{name}{MEDIA}": replace(plain[name], most=1) for name in names}}
+
+
+def _with_graphics(plain: t.Mapping[str, Profile]) -> dict[str, Profile]:
+    """Return the profiles of a GPU with graphics; its parts can also have all media engines, or none."""
+    whole = max(one.compute for one in plain.values())
+    parts = {name: one for name, one in plain.items() if not name.endswith(MEDIA) and one.compute < whole}
+    return {
+        **plain,
+        **{f"{name}{GRAPHICS}": one for name, one in plain.items() if not name.endswith(MEDIA)},
+        **{f"{name}{ALL_MEDIA}": replace(one, most=1) for name, one in parts.items()},
+        **{f"{name}{NO_MEDIA}": one for name, one in parts.items()},
     }
 
 
@@ -78,7 +101,7 @@ GPUS: t.Final[dict[str, Gpu]] = {
     "T4G": Gpu("T4G", 16),
     "A10": Gpu("A10", 24),
     "A10G": Gpu("A10G", 24),
-    "A30": Gpu("A30", 24, profiles=_quarters(6)),
+    "A30": Gpu("A30", 24, profiles=_with_media(_quarters(6), "1g.6gb", "2g.12gb")),
     "A100-40": Gpu("A100", 40, profiles=_sevenths(5, 10, 20, 40)),
     "A100-80": Gpu("A100", 80, profiles=_sevenths(10, 20, 40, 80)),
     "L4": Gpu("L4", 24),
@@ -86,17 +109,20 @@ GPUS: t.Final[dict[str, Gpu]] = {
     "H100-80": Gpu("H100", 80, profiles=_sevenths(10, 20, 40, 80)),
     "H100-94": Gpu("H100-NVL", 94, profiles=_sevenths(12, 24, 47, 94)),
     "GH200-96": Gpu("GH200", 96, profiles=_sevenths(12, 24, 48, 96)),
+    "GH200-144": Gpu("GH200", 144, profiles=_sevenths(18, 36, 72, 144)),
     "H200": Gpu("H200", 141, profiles=_sevenths(18, 35, 71, 141)),
     "B200": Gpu("B200", 180, profiles=_sevenths(23, 45, 90, 180)),
     "B300": Gpu("B300", 268, profiles=_sevenths(34, 67, 135, 269)),
     "GB200-185": Gpu("GB200", 185, profiles=_sevenths(23, 47, 93, 186)),
     "GB200-186": Gpu("GB200", 186, profiles=_sevenths(23, 47, 93, 186)),
+    "GB200-189": Gpu("GB200", 189, profiles=_sevenths(24, 47, 95, 189)),
     "GB200-192": Gpu("GB200", 192, profiles=_sevenths(23, 47, 93, 186)),
     "GB300": Gpu("GB300", 278, profiles=_sevenths(35, 70, 139, 278)),
     "GB300-279": Gpu("GB300", 279, profiles=_sevenths(35, 70, 139, 278)),
     "GB300-288": Gpu("GB300", 288, profiles=_sevenths(35, 70, 139, 278)),
-    "RTX-PRO-4500": Gpu("RTX-PRO-4500", 32),
-    "RTX-PRO-6000": Gpu("RTX-PRO-6000", 96, profiles=_quarters(24)),
+    "RTX-PRO-4500": Gpu("RTX-PRO-4500", 32, profiles=_with_graphics(_halves(16))),
+    "RTX-PRO-5000": Gpu("RTX-PRO-5000", 48, profiles=_with_graphics(_with_media(_halves(24), "1g.24gb"))),
+    "RTX-PRO-6000": Gpu("RTX-PRO-6000", 96, profiles=_with_graphics(_with_media(_quarters(24), "1g.24gb"))),
     # Shares of a GPU (vGPU), and a whole GPU that the cloud provides as a vGPU (RTX-PRO-6000-96). A node
     # cannot divide them with MIG.
     "A10-4": Gpu("A10", 4, part=True),

@@ -43,6 +43,8 @@ _ON_THE_WAY: t.Final = frozenset(
         ),
     )
 )
+# Annotations with which a run remembers what it did.
+_NOTES: t.Final = "accelerators.openshift/"
 _GOING: t.Final = ("Machine ", "Pod ")
 _ENABLE: t.Final = "ansible-playbook accelerators.openshift.enable_gpus -e @FILE"
 
@@ -64,8 +66,8 @@ def report(plan: t.Mapping[str, t.Any], steps: t.Mapping[str, t.Any]) -> JsonObj
         "verdict": verdict,
         **_said(verdict, findings),
         "findings": findings,
-        "commands": _together(one["command"] for one in findings),
-        "warnings": warnings_of(steps),
+        "commands": _together(one["command"] for one in findings if one["command"]),
+        "warnings": [*_kept(findings), *warnings_of(steps)],
         "left_out": 0,
     }
     return {**facts, "brief": brief.brief(facts), "table": _table(facts)}
@@ -77,7 +79,8 @@ def _of_part(step: str, part: JsonObject) -> t.Iterator[JsonObject]:
     if part.get("failed"):
         yield _finding(step, pool, REFUSED, _object_of(step, pool), message=_message(part))
         return
-    found = [_of_change(step, pool, title, *ends) for title, ends in _changes(part).items()]
+    keepers = {one["before_header"]: str(one.get("manager") or "") for one in part.get("diff") or []}
+    found = [_of_change(step, pool, title, *ends, keepers[title]) for title, ends in _changes(part).items()]
     found = [one for one in found if one is not None]
     yield from t.cast("list[JsonObject]", found)
     yield from _of_machines(step, pool, part.get("drift") or [])
@@ -94,19 +97,26 @@ def _changes(part: JsonObject) -> dict[str, tuple[JsonObject, JsonObject]]:
     return ends
 
 
-def _of_change(step: str, pool: str, title: str, before: JsonObject, after: JsonObject) -> JsonObject | None:
+def _of_change(
+    step: str, pool: str, title: str, before: JsonObject, after: JsonObject, keeper: str
+) -> JsonObject | None:
     """Return the finding of one object that a run would write.
 
-    None if it would only add our label, or if the write only serves another difference.
+    None if it would only add our label and notes, or if the write only serves another difference. keeper: the
+    tool that keeps the object, such as Argo CD, or "".
     """
     if not after and title.startswith(_GOING):
         return None
     if not before or not after:
         return _finding(step, pool, SURPLUS if before else MISSING, title)
-    if has_label(after) and not has_label(before):
-        before = merge(before, {"metadata": {"labels": MANAGED_BY}})
+    is_foreign = has_label(after) and not has_label(before)
+    if is_foreign:
+        notes = (after.get("metadata") or {}).get("annotations") or {}
+        ours = {key: value for key, value in notes.items() if key.startswith(_NOTES)}
+        marks = {"labels": MANAGED_BY, **({"annotations": ours} if ours else {})}
+        before = merge(before, {"metadata": marks})
     fields = [_field(*one) for one in differing(before, after) if one[0] not in _ON_THE_WAY]
-    return _finding(step, pool, CHANGED, title, fields) if fields else None
+    return _finding(step, pool, CHANGED, title, fields, keeper=keeper) if fields else None
 
 
 def _of_machines(step: str, pool: str, drift: t.Iterable[JsonObject]) -> t.Iterator[JsonObject]:
@@ -139,6 +149,7 @@ def _of_leftovers(plan: t.Mapping[str, t.Any], nodes: t.Iterable[JsonObject]) ->
             "object": one["object"],
             "fields": [],
             "message": "",
+            "manager": "",
             "command": one["command"],
         }
         for one in found
@@ -153,7 +164,9 @@ def _finding(
     fields: t.Sequence[JsonObject] = (),
     message: str = "",
     more: str = "",
+    keeper: str = "",
 ) -> JsonObject:
+    """Return one finding. A run would only quarrel with a keeper, so such a finding has no command."""
     tag = _TAGS.get(step, step)
     words = [_ENABLE, f"--tags {tag}"]
     if kind == CHANGED and tag in _ADOPTING and not more:
@@ -167,8 +180,19 @@ def _finding(
         "object": title,
         "fields": list(fields),
         "message": message,
-        "command": " ".join([*words, *([more] if more else [])]),
+        "manager": keeper,
+        "command": "" if keeper else " ".join([*words, *([more] if more else [])]),
     }
+
+
+def _kept(findings: t.Iterable[JsonObject]) -> list[str]:
+    """Return what to do about the objects that another tool keeps: it would undo the change of a run."""
+    found = {one["object"]: one["manager"] for one in findings if one["manager"]}
+    return [
+        f"{title} is kept by {keeper}: change it there (in Git), or set the variables of the roles to its "
+        f"values. {keeper} would undo what a run changes."
+        for title, keeper in found.items()
+    ]
 
 
 def _together(commands: t.Iterable[str]) -> list[str]:

@@ -161,7 +161,13 @@ def _written(api: Api | None, check_mode: bool, diff: bool) -> Result:
         found["warnings"] = list(api.warnings)
     if diff and api.changes:
         found["diff"] = [
-            {"before_header": one.title, "after_header": one.title, "before": one.before, "after": one.after}
+            {
+                "before_header": one.title,
+                "after_header": one.title,
+                "before": one.before,
+                "after": one.after,
+                **({"manager": one.manager} if one.manager else {}),
+            }
             for one in api.changes
         ]
     if check_mode:

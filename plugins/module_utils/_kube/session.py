@@ -33,11 +33,15 @@ class Query(t.NamedTuple):
 
 
 class Change(t.NamedTuple):
-    """One write, with the fields that we own before (empty: created) and after it (empty: deleted)."""
+    """One write, with the fields that we own before (empty: created) and after it (empty: deleted).
+
+    manager: the tool that keeps the object too, such as Argo CD, or empty.
+    """
 
     title: str
     before: KubeObject
     after: KubeObject
+    manager: str = ""
 
 
 class Listed(t.NamedTuple):

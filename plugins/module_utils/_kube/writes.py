@@ -7,6 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core import diff
+from .._core.adoption import other_manager
 from .._core.errors import ApiError, InputError, KindNotServedError
 from .._core.objects import KubeObject
 from .._core.ownership import MANAGED_BY, MANAGER, owned
@@ -191,7 +192,6 @@ def kind_of(session: Session, manifest: KubeObject) -> Kind:
 def _record(
     session: Session, before: KubeObject | None, after: KubeObject, shape: t.Mapping[str, t.Any]
 ) -> KubeObject:
-    session.changes.append(
-        Change(diff.title(after), diff.owned_view(before, shape), diff.owned_view(after, shape))
-    )
+    views = diff.owned_view(before, shape), diff.owned_view(after, shape)
+    session.changes.append(Change(diff.title(after), *views, other_manager(before) if before else ""))
     return after

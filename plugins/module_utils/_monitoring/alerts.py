@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The alerts: expression, duration, severity, and the error code that the same trouble has in a playbook.
 
-Each alert has its section in docs/runbooks.md. The name of the node is in the label Hostname (DCGM exporter,
-of any release) or node (kube-state-metrics); the rulebook gpu_alerts reads both.
+Each alert has its section in docs/runbooks.md. The name of the node is in the label Hostname (DCGM
+exporter of any release) or node (kube-state-metrics); the rulebook gpu_alerts reads both.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from .._kube.client import Api
 from .._kube.kinds import known
 from . import csv as olm_csv, plans, unpack
 from .helm_values import PACKAGE
-from .subscription import UPGRADE, OlmOperatorParams
+from .subscription import OlmOperatorParams, leads_on
 
 # Image in the operator's env -> the part of a ClusterPolicy that can name another image.
 _IMAGES: t.Final[dict[str, tuple[str, ...]]] = {
@@ -93,8 +93,7 @@ def ask_before_subscription(
     Its InstallPlan does not exist yet, so nothing about the upgrade is certain. target: the wanted CSV.
     """
     installed = str((live.get("status") or {}).get("installedCSV") or "")
-    is_upgrade = installed and params["approve"] == UPGRADE and installed != target
-    if not is_upgrade or diff.covers(live["spec"], wanted["spec"]):
+    if installed in ("", target) or not leads_on(live, params) or diff.covers(live["spec"], wanted["spec"]):
         return
     title = f"the Subscription leads from {installed} to {target}"
     asked: list[Question] = []

@@ -10,6 +10,7 @@ import typing as t
 
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject
+from . import version_range
 from .plans import USABLE
 from .settings import assignment, variable
 
@@ -203,6 +204,21 @@ def path_to(entry: KubeObject, csv: str | None, package: str = "") -> frozenset[
     return frozenset(one for one, version in found.items() if order(version) <= order(found[csv]))
 
 
+def skips(entry: KubeObject, csv: str) -> bool:
+    """Return True if the channel's head replaces this CSV at once (olm.skipRange)."""
+    annotations = (entry.get("currentCSVDesc") or {}).get("annotations") or {}
+    return version_range.holds(str(annotations.get("olm.skipRange") or ""), version_of(csv))
+
+
+def reaches(entry: KubeObject, csv: str) -> bool:
+    """Return True if OLM finds a way from this CSV into the channel.
+
+    A channel leads on from its own releases, and its head from the range of versions that it skips. A channel
+    can begin with a release that replaces nothing.
+    """
+    return csv in csvs(entry) or skips(entry, csv)
+
+
 def leading_to(manifest: KubeObject, csv: str) -> list[str]:
     """Return the names of the channels that have the CSV, sorted."""
     return sorted(
@@ -241,10 +257,11 @@ def version_of(csv: str) -> str:
 
 
 def order(version: str) -> tuple[tuple[int, int, str], ...]:
-    """Return the sort key of a version.
+    """Return the sort key of a version, in the order in which channels hold them.
 
-    A suffix sorts after its release, as Red Hat's build stamps need it.
+    A suffix that is a number sorts after its release (26.7.0-1, and Red Hat's build stamps); one such as rc.1
+    sorts before it.
     """
-    return tuple(
-        (0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"[.+-]", version)
-    )
+    parts = re.split(r"[.+-]", version)
+    key = tuple((0, int(part), "") if part.isdigit() else (-1, 0, part) for part in parts)
+    return (*key, (0, -1, ""))

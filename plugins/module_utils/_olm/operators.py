@@ -32,7 +32,7 @@ from . import (
 )
 from .helm_values import PACKAGE as GPU_OPERATOR
 from .settings import variable
-from .subscription import UPGRADE, OlmOperatorParams
+from .subscription import OlmOperatorParams
 
 _NETWORK_OPERATOR: t.Final = "nvidia-network-operator"
 # Looks at a plan before its approval; raises if the plan must not be approved now.
@@ -47,6 +47,7 @@ def present(api: Api, params: OlmOperatorParams) -> KubeObject:
     Rare cases (a bundle that OLM cannot unpack, a change of the driver) are imported when they occur.
     """
     name, namespace, take = params["name"], params["namespace"], params["adopt"] == "take"
+    olm_subscription.refuse_contradiction(params)
     if elsewhere.cluster_operator_of(name):
         return {"operator": elsewhere.of_the_cluster(api, name)}
     try:
@@ -66,10 +67,11 @@ def present(api: Api, params: OlmOperatorParams) -> KubeObject:
     if live is not None and not owned(live) and not take:
         api.warn(olm_subscription.check_foreign(live, wanted))
         return follow(api, live, ask, params)
-    if live is not None and name in (GPU_OPERATOR, _NETWORK_OPERATOR) and params["approve"] == UPGRADE:
+    has_drivers = name in (GPU_OPERATOR, _NETWORK_OPERATOR)
+    if live is not None and has_drivers and olm_subscription.leads_on(live, params):
         from . import busy
 
-        busy.ask_before_subscription(api, live, wanted, params, ask.target)
+        busy.ask_before_subscription(api, live, wanted, params, ask.target or ask.head)
     return follow(api, api.apply(wanted, force_conflicts=take, live=live), ask, params)
 
 
@@ -84,6 +86,7 @@ def _ask(
     source, where = params["source"] or olm_subscription.source(live), params["source_namespace"]
     offer = find_offer(api, params["name"], source, where, live is None, params["grace"])
     ask = olm_subscription.ask(params, live, offer)
+    olm_subscription.refuse_unreachable(ask, live, offer)
     _warn(api, offer, ask)
     _check_support(api, ask)
     if group:

@@ -8,15 +8,17 @@ import typing as t
 from dataclasses import dataclass, replace
 
 from .._core.adoption import other_manager
-from .._core.errors import AcceleratorError
+from .._core.errors import AcceleratorError, InputError
 from .._core.objects import KubeObject, Snapshot
 from .._frame.argspec import BusyParams, LockParams, StateParams
 from . import catalogue, csv as olm_csv, plans
-from .settings import assignment
+from .settings import assignment, variable
 
 INSTALL: t.Final = "install"
 UPGRADE: t.Final = "upgrade"
 NEVER: t.Final = "never"
+# Values of installPlanApproval: who approves InstallPlans.
+AUTOMATIC, MANUAL = "Automatic", "Manual"
 
 
 class OlmOperatorParams(BusyParams, LockParams, StateParams):
@@ -32,6 +34,7 @@ class OlmOperatorParams(BusyParams, LockParams, StateParams):
     source_namespace: str
     install_mode: t.Literal["OwnNamespace", "AllNamespaces"] | None
     approve: t.Literal["install", "upgrade", "never"]
+    approval: t.Literal["Automatic", "Manual"]
     until: t.Literal["approved", "installed"]
     allow_csvs: list[str]
     adopt: t.Literal["report", "take"]
@@ -48,7 +51,7 @@ class Ask:
     catalog: name and namespace. csv: exactly this CSV. path: CSVs that an upgrade may pass. head: newest CSV
     of the
     channel. modes: supported install modes. allowed: patterns of other CSVs. held: all CSVs of the channel.
-    leading: other channels that have the wanted CSV.
+    leading: other channels that have the wanted CSV. approval: Automatic if OLM approves all plans itself.
     """
 
     package: str
@@ -62,6 +65,7 @@ class Ask:
     allowed: tuple[str, ...] = ()
     held: frozenset[str] = frozenset()
     leading: tuple[str, ...] = ()
+    approval: str = MANUAL
 
     @property
     def target(self) -> str:
@@ -75,7 +79,13 @@ def ask(params: OlmOperatorParams, live: KubeObject | None, offer: KubeObject | 
     Without an offer (the package) nothing needs an approval.
     """
     held = (live or {}).get("spec") or {}
-    basis = Ask(params["name"], params["approve"], csv=params["csv"], allowed=tuple(params["allow_csvs"]))
+    basis = Ask(
+        params["name"],
+        params["approve"],
+        csv=params["csv"],
+        allowed=tuple(params["allow_csvs"]),
+        approval=params["approval"],
+    )
     wanted = params["channel"] or held.get("channel") or ""
     if offer is None:
         return replace(
@@ -99,6 +109,54 @@ def ask(params: OlmOperatorParams, live: KubeObject | None, offer: KubeObject | 
     )
 
 
+def refuse_unreachable(asked: Ask, live: KubeObject | None, offer: KubeObject) -> None:
+    """Raise OLM-NO-PATH if the channel has no way from the installed CSV: OLM would make no plan."""
+    installed = str(((live or {}).get("status") or {}).get("installedCSV") or "")
+    entry, target = catalogue.channel(offer, asked.channel), asked.target
+    if asked.approve != UPGRADE or installed in ("", target) or catalogue.reaches(entry, installed):
+        return
+    if catalogue.order(catalogue.version_of(installed)) > catalogue.order(catalogue.version_of(target)):
+        return
+    channels = {str(one["name"]): one for one in offer["status"]["channels"]}
+    leading = catalogue.leading_to(offer, target)
+    others = [one for one in leading if catalogue.reaches(channels[one], installed)]
+    other = f"{' or '.join(others)}, which has both" if others else "one that has both"
+    raise AcceleratorError(
+        "OLM-NO-PATH",
+        f"Channel {asked.channel} of {asked.package} has no way from {installed} to {target}: it does not "
+        f"hold {installed}, and its head replaces no range of versions with it (olm.skipRange). Nothing was "
+        "changed.",
+        f"Set {variable(asked.package, 'channel')} to {other}.",
+    )
+
+
+def becomes_automatic(live: KubeObject | None, params: OlmOperatorParams) -> bool:
+    """Return True if the task lets OLM approve what it may not approve yet."""
+    now = ((live or {}).get("spec") or {}).get("installPlanApproval")
+    return params["approval"] == AUTOMATIC and live is not None and now != AUTOMATIC
+
+
+def leads_on(live: KubeObject | None, params: OlmOperatorParams) -> bool:
+    """Return True if a change of the Subscription can lead to an upgrade: the task or OLM approves it."""
+    return params["approve"] == UPGRADE or becomes_automatic(live, params)
+
+
+def refuse_contradiction(params: OlmOperatorParams) -> None:
+    """Raise InputError for options that need InstallPlans to wait for the task."""
+    if params["approval"] != AUTOMATIC:
+        return
+    for option in ("csv", "approve"):
+        value = params[option]
+        if value and (option == "csv" or value == NEVER):
+            raise InputError(
+                "INPUT-VALUE",
+                f"{variable(params['name'], 'approval')} is Automatic: OLM approves every InstallPlan "
+                f"itself, and {option}: {value} could not be kept.",
+                f"Set {assignment(params['name'], 'approval', MANUAL)}, or remove "
+                f"{variable(params['name'], option)}.",
+            )
+
+
 def is_installed(live: KubeObject | None, params: OlmOperatorParams) -> bool:
     """Return True if the wanted Subscription and CSV are installed: the catalogue is not needed then."""
     spec, installed = (live or {}).get("spec") or {}, ((live or {}).get("status") or {}).get("installedCSV")
@@ -106,6 +164,7 @@ def is_installed(live: KubeObject | None, params: OlmOperatorParams) -> bool:
         all(params[option] in (None, spec.get(option)) for option in ("channel", "source"))
         and spec.get("sourceNamespace") == params["source_namespace"]
     )
+    same = same and not becomes_automatic(live, params)
     return bool(installed) and same and params["approve"] != UPGRADE and params["csv"] in (None, installed)
 
 
@@ -122,7 +181,7 @@ def build(
         "channel": asked.channel,
         "source": source,
         "sourceNamespace": source_namespace,
-        "installPlanApproval": "Manual",
+        "installPlanApproval": asked.approval,
     }
     start = ((live or {}).get("spec") or {}).get("startingCSV") if live else asked.csv
     spec |= {"startingCSV": start} if start else {}
@@ -213,7 +272,9 @@ def remarks(subscription: KubeObject | None) -> list[str]:
 def plan_to_approve(seen: Snapshot, asked: Ask) -> KubeObject | None:
     """Return the InstallPlan to approve now, or None."""
     plan = plans.current_plan(seen)
-    if plan is None or asked.approve == NEVER or not plans.awaits_approval(plan):
+    if asked.approve == NEVER or asked.approval == AUTOMATIC:
+        return None
+    if plan is None or not plans.awaits_approval(plan):
         return None
     installed = plans.status(seen, "installedCSV")
     if installed and (asked.approve != UPGRADE or installed == asked.target):

@@ -21,7 +21,8 @@ SUPPORT: t.Final[dict[str, dict[Release, tuple[Release, Release]]]] = {
         (26, 3): ((4, 14), (4, 22)),
         (26, 7): ((4, 18), (4, 22)),
     },
-    "nvidia-network-operator": {(26, 7): ((4, 17), (4, 20))},
+    # NVIDIA's page ends at 4.20; the certified catalogues offer these two up to 4.22.
+    "nvidia-network-operator": {(26, 4): ((4, 17), (4, 22)), (26, 7): ((4, 17), (4, 22))},
 }
 _VERSION: t.Final = re.compile(r"(\d+)\.(\d+)")
 

@@ -15,7 +15,6 @@ from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject
 from .._olm import catalogue, support
 from .._olm.settings import assignment
-from . import version_range
 from .order import GPU, STEPWISE, Wish
 
 
@@ -47,7 +46,7 @@ def find(offer: KubeObject, installed: str, held: str, wish: Wish) -> Way:
     if (wish.channel or held) not in channels:
         raise _no_channel(wish, channels, held)
     target = _target(wish, channels, held)
-    channel = wish.channel or _leading(channels, held, installed, target)
+    channel = wish.channel or (_leading(channels, held, installed, target) if wish.to else held)
     if _order(target) < _order(installed):
         if not wish.to and not wish.channel:
             return Way(wish.package, installed, channel)
@@ -55,42 +54,51 @@ def find(offer: KubeObject, installed: str, held: str, wish: Wish) -> Way:
     if target == installed:
         return Way(wish.package, installed, channel, remarks=_newer(wish, channels, installed))
     stops, remarks = _stops(wish.package, channels, installed, target)
-    if leads_past(channels[channel], stops[-1].csv if stops else installed, target):
-        raise _no_path(wish, channels, installed, target, channel)
     start = stops[-1].csv if stops else installed
+    if not _fits(channels[channel], start, target):
+        raise _no_path(wish, channels, start, target, channel)
     stops.append(Stop(channel, target, passes(channels[channel], start, target)))
     return Way(wish.package, installed, channel, tuple(stops), (*remarks, *_newer(wish, channels, target)))
 
 
 def passes(entry: KubeObject, start: str, target: str) -> tuple[str, ...]:
     """Return the CSVs that OLM passes, as far as the catalogue says; the last is the target."""
-    if _skips(entry, start) and entry.get("currentCSV") == target:
+    if catalogue.skips(entry, start) and entry.get("currentCSV") == target:
         return (target,)
     between = [one for one in catalogue.csvs(entry) if _order(start) < _order(one) <= _order(target)]
     return tuple(sorted(between, key=_order))
 
 
+def _fits(entry: KubeObject, start: str, target: str) -> bool:
+    """Return True if OLM goes from `start` to the target in this channel, and stops there."""
+    has_both = target in catalogue.csvs(entry) and catalogue.reaches(entry, start)
+    return has_both and not leads_past(entry, start, target)
+
+
 def leads_past(entry: KubeObject, start: str, target: str) -> bool:
     """Return True if OLM would go from `start` past the target, because the channel's head skips it."""
-    return entry.get("currentCSV") != target and _skips(entry, start)
+    return entry.get("currentCSV") != target and catalogue.skips(entry, start)
 
 
 def downgrade(wish: Wish, installed: str, target: str, channel: str) -> AcceleratorError:
     """Return the refusal of a downgrade, with the way back."""
-    setting = f"{assignment(wish.package, 'channel', channel)} and {assignment(wish.package, 'csv', target)}"
-    back = (
-        f"The way back: run remove_gpus.yml, set {setting}, and run enable_gpus.yml."
-        if wish.package == GPU
-        else "The way back: remove the operator (olm_operator with state: absent), then install it with "
-        f"{setting}."
-    )
     what = f"{wish.place}.to" if wish.to else f"{wish.place}.channel"
     return AcceleratorError(
         "OLM-VERSION",
         f"{what} asks for {target}, and {installed} is installed, which is newer; OLM does not downgrade. "
         "Nothing was changed.",
-        f"{back} Pods with GPUs end by that.",
+        _again(wish, target, channel),
     )
+
+
+def _again(wish: Wish, target: str, channel: str) -> str:
+    """Return how to get a release to which no upgrade leads."""
+    setting = f"{assignment(wish.package, 'channel', channel)} and {assignment(wish.package, 'csv', target)}"
+    if wish.package == GPU:
+        how = f"Run remove_gpus.yml, set {setting}, and run enable_gpus.yml."
+    else:
+        how = f"Remove the operator (olm_operator with state: absent), then install it with {setting}."
+    return f"{how} Pods with GPUs end by that."
 
 
 def _target(wish: Wish, channels: t.Mapping[str, KubeObject], held: str) -> str:
@@ -120,7 +128,7 @@ def _leading(channels: t.Mapping[str, KubeObject], held: str, installed: str, ta
     if _order(target) < _order(installed):
         fitting = [name for name in having if channels[name].get("currentCSV") == target]
     else:
-        fitting = [name for name in having if not leads_past(channels[name], installed, target)]
+        fitting = [name for name in having if _fits(channels[name], installed, target)]
     return next(iter([*fitting, *having]), held)
 
 
@@ -143,10 +151,12 @@ def _stops(
     stops: list[Stop] = []
     remarks: list[str] = []
     for release in between if package in STEPWISE else ():
+        start = stops[-1].csv if stops else installed
         ends = {
             name: str(entry.get("currentCSV"))
             for name, entry in channels.items()
             if support.release_of(catalogue.version_of(str(entry.get("currentCSV")))) == release
+            and catalogue.reaches(entry, start)
         }
         if not ends:
             remarks.append(
@@ -155,7 +165,6 @@ def _stops(
             )
             continue
         name = max(ends, key=lambda one: (_order(ends[one]), one))
-        start = stops[-1].csv if stops else installed
         stops.append(Stop(name, ends[name], passes(channels[name], start, ends[name])))
     return stops, remarks
 
@@ -189,31 +198,32 @@ def _no_channel(wish: Wish, channels: t.Mapping[str, KubeObject], held: str) -> 
 
 
 def _no_path(
-    wish: Wish, channels: t.Mapping[str, KubeObject], installed: str, target: str, channel: str
+    wish: Wish, channels: t.Mapping[str, KubeObject], start: str, target: str, channel: str
 ) -> AcceleratorError:
-    head = channels[channel].get("currentCSV")
-    others = [
-        name
-        for name, entry in sorted(channels.items())
-        if target in catalogue.csvs(entry) and not leads_past(entry, installed, target)
-    ]
-    entry = f"channel: {others[0]}, to: {wish.to}" if others else f"channel: {channel}"
+    """Return the refusal of a channel in which OLM does not go from `start` to the target."""
+    entry, package = channels[channel], wish.package
+    if leads_past(entry, start, target):
+        what = f"leads from {start} to {entry.get('currentCSV')} at once and past {target}"
+    else:
+        what = (
+            f"has no way from {start} to {target}: it does not hold {start}, and its head replaces no "
+            "range of versions with it (olm.skipRange). OLM would make no plan"
+        )
+    others = [name for name in sorted(channels) if _fits(channels[name], start, target)]
+    remedy = f"Set gpu_upgrade_operators: [{{name: {package}, channel: {channel}}}]."
+    if others:
+        is_end = not wish.to and channels[others[0]].get("currentCSV") == target
+        to = "" if is_end else f", to: {wish.to or catalogue.version_of(target)}"
+        remedy = f"Set gpu_upgrade_operators: [{{name: {package}, channel: {others[0]}{to}}}]."
+    elif not leads_past(entry, start, target):
+        remedy = _again(wish, target, channel)
     return AcceleratorError(
-        "OLM-NO-PATH",
-        f"Channel {channel} of {wish.package} leads from {installed} to {head} at once and past {target}. "
-        "Nothing was changed.",
-        f"Set gpu_upgrade_operators: [{{name: {wish.package}, {entry}}}].",
+        "OLM-NO-PATH", f"Channel {channel} of {package} {what}. Nothing was changed.", remedy
     )
 
 
 def _channels(offer: KubeObject) -> dict[str, KubeObject]:
     return {str(one["name"]): one for one in (offer.get("status") or {}).get("channels") or []}
-
-
-def _skips(entry: KubeObject, csv: str) -> bool:
-    """Return True if the channel's head replaces this CSV at once (olm.skipRange)."""
-    annotations = (entry.get("currentCSVDesc") or {}).get("annotations") or {}
-    return version_range.holds(str(annotations.get("olm.skipRange") or ""), catalogue.version_of(csv))
 
 
 def _order(csv: str) -> tuple[tuple[int, int, str], ...]:

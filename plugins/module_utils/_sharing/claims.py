@@ -13,7 +13,6 @@ import re
 import typing as t
 from dataclasses import dataclass, field
 
-from .._catalogue.gpus import MEDIA
 from .._catalogue.well_known import GPU, GPU_CLASS, MIG_CLASS, PARTITION
 from .._core import namespaces
 from .._core.input import Field, Problems
@@ -26,7 +25,7 @@ from .partitions import Node
 CLAIMS: t.Final = "claims"
 # What the API server allows for one claim.
 _MOST_DEVICES: t.Final = 32
-_PROFILE: t.Final = re.compile(r"[1-7]g\.[1-9][0-9]*gb(\+[a-z.]+)?")
+_PROFILE: t.Final = re.compile(r"[1-7]g\.[1-9][0-9]*gb(\+[a-z.]+|-me)?")
 _MODEL: t.Final = re.compile(r"[A-Za-z0-9]+([ -][A-Za-z0-9]+)*")
 _NAME: t.Final = Field("text", required=True, fault=name_fault)
 
@@ -195,11 +194,11 @@ def _fault(wanted: Devices, node: Node) -> tuple[str, str, str] | None:
     if wanted.profile and node.gpu is None:
         return None
     if wanted.profile and node.gpu is not None:
-        profile = node.gpu.profiles.get(wanted.profile.removesuffix(MEDIA))
+        profile = node.gpu.profiles.get(wanted.profile)
         if profile is None:
             message = f"the GPUs of {node.title} have no profile {wanted.profile}."
             return "profile", message, f"Their profiles: {', '.join(node.gpu.profiles) or 'none'}."
-        most *= 1 if wanted.profile.endswith(MEDIA) else profile.most
+        most *= profile.most
     if wanted.count <= most:
         return None
     message = f"a claim has its devices on one node, and {node.title} has at most {most} of them."

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._catalogue.gpus import GPUS, MEDIA, MIG_AS_OF, Gpu, Profile
+from .._catalogue.gpus import ALL_MEDIA, GPUS, MEDIA, MIG_AS_OF, NO_MEDIA, Gpu, Profile
 from .._catalogue.well_known import GPU, PARTITION
 
 SINGLE: t.Final = "single"
@@ -157,7 +157,7 @@ def _layout(mig: Mig, node: Node) -> dict[str, int]:
             )
         profile = profile[node.title]
     _known(profile, node, "mig.profile")
-    most = {_profile(gpu, profile).most for gpu in _models(node, [profile])}
+    most = {gpu.profiles[profile].most for gpu in _models(node, [profile])}
     if len(most) > 1:
         raise GeometryError(
             "mig.profile",
@@ -207,14 +207,17 @@ def _known(profile: str, node: Node, where: str) -> None:
     if _models(node, [profile]):
         return
     if node.gpu is None:
-        message, names = "no GPU", {name for one in GPUS.values() for name in one.profiles}
+        names = {name for one in GPUS.values() for name in one.profiles}
+        message = f"this collection knows no GPU with a MIG profile {profile!r} (as of {MIG_AS_OF})."
     else:
-        message = f"{node.gpu.model} {node.gpu.memory_gib} GB of {node.title}"
         names = set(node.gpu.profiles)
+        message = (
+            f"{node.gpu.model} {node.gpu.memory_gib} GB of {node.title} has no MIG profile {profile!r} "
+            f"(NVIDIA's table of {MIG_AS_OF})."
+        )
     raise GeometryError(
         where,
-        f"{message} has {'a' if node.gpu is None else 'no'} MIG profile {profile!r} (NVIDIA's table of "
-        f"{MIG_AS_OF}).",
+        message,
         f"Possible: {', '.join(sorted(names))}; or give slices, a fraction that fits every candidate.",
     )
 
@@ -223,20 +226,7 @@ def _models(node: Node, profiles: t.Iterable[str]) -> list[Gpu]:
     """Return the GPUs that the node may have, and that have all of these profiles."""
     models = [node.gpu] if node.gpu is not None else [one for one in GPUS.values() if one.mig_capable]
     wanted = list(profiles)
-    return [gpu for gpu in models if all(_has(gpu, name) for name in wanted)]
-
-
-def _has(gpu: Gpu, profile: str) -> bool:
-    found = gpu.profiles.get(profile.removesuffix(MEDIA))
-    if found is None or not profile.endswith(MEDIA):
-        return found is not None
-    is_half = _slices(gpu)[1] == 4 and found.compute == 2
-    return found.memory == 1 or is_half
-
-
-def _profile(gpu: Gpu, name: str) -> Profile:
-    found = gpu.profiles[name.removesuffix(MEDIA)]
-    return Profile(1, found.compute, found.memory) if name.endswith(MEDIA) else found
+    return [gpu for gpu in models if all(name in gpu.profiles for name in wanted)]
 
 
 def _slices(gpu: Gpu) -> tuple[int, int]:
@@ -248,7 +238,7 @@ def _slices(gpu: Gpu) -> tuple[int, int]:
 def _misfit(gpu: Gpu, layout: t.Mapping[str, int]) -> str:
     """Return why these partitions cannot be on one GPU together, or ""."""
     compute, memory = _slices(gpu)
-    wanted = {name: _profile(gpu, name) for name in layout}
+    wanted = {name: gpu.profiles[name] for name in layout}
     needed = sum(one.compute * layout[name] for name, one in wanted.items())
     held = sum(one.memory * layout[name] for name, one in wanted.items())
     if needed > compute or held > memory:
@@ -256,8 +246,11 @@ def _misfit(gpu: Gpu, layout: t.Mapping[str, int]) -> str:
     for name, one in wanted.items():
         if layout[name] > one.most:
             return f"{one.most} of {name} fit"
-    if sum(layout[name] for name in layout if name.endswith(MEDIA)) > 1:
+    if sum(layout[name] for name in layout if name.endswith((MEDIA, ALL_MEDIA))) > 1:
         return "one partition of a GPU can have the media engines"
+    others = [name for name in layout if not name.endswith((ALL_MEDIA, NO_MEDIA))]
+    if others and any(name.endswith(ALL_MEDIA) for name in layout):
+        return f"a partition {ALL_MEDIA} takes all media engines, and {others[0]} needs one"
     parts = [one for name, one in wanted.items() for _number in range(layout[name])]
     if not _placed(sorted(parts, key=lambda one: -one.memory), frozenset(), compute, memory):
         return "no order of the partitions puts each at a slice where it can begin"

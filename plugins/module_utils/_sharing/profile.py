@@ -9,6 +9,11 @@ import typing as t
 from .._catalogue.well_known import GPU, GPU_SHARED, PLUGIN_CONFIG
 from .schema import MIG, MPS, WAYS
 
+try:
+    import yaml
+except ImportError:  # Ansible itself always has it; the import test of ansible-test has not
+    yaml = None  # type: ignore[assignment]
+
 # The API's name of each way, and the value of the label nvidia.com/gpu.sharing-strategy.
 _API: t.Final = {"time_slicing": "timeSlicing", "mps": "mps"}
 STRATEGIES: t.Final = {"time_slicing": "time-slicing", "mps": "mps"}
@@ -70,9 +75,10 @@ def text(sharing: Sharing, names: t.Iterable[str] = (GPU,)) -> str:
         f"  {_API[way]}:",
         f"    renameByDefault: {_flag(asked.get('rename'))}",
     ]
-    if way != MPS:
-        # MPS refuses such requests in every release. Older ones do not know the field there.
-        refuses = asked.get("fail_requests_greater_than_one") is not False
+    refuses = asked.get("fail_requests_greater_than_one") is not False
+    # Without the field MPS refuses such requests in every release. Device plugins before v0.20.0 (GPU
+    # operator 26.7) refuse them with it too.
+    if way != MPS or not refuses:
         lines.append(f"    failRequestsGreaterThanOne: {_flag(refuses)}")
     lines.append("    resources:")
     for name in names:
@@ -81,8 +87,21 @@ def text(sharing: Sharing, names: t.Iterable[str] = (GPU,)) -> str:
 
 
 def uses_mps(content: str) -> bool:
-    """Return True if a profile, whoever wrote it, shares GPUs by MPS."""
-    return any(line.strip().startswith(("mps:", '"mps":')) for line in content.splitlines())
+    """Return True if a profile, whoever wrote it, shares GPUs by MPS, or cannot be read and speaks of it.
+
+    The device plugin reads YAML and JSON, and takes keys in any letters.
+    """
+    try:
+        found = yaml.safe_load(content)
+    except yaml.YAMLError:
+        return MPS in content.lower()
+    return any(part is not None for part in _below(_below([found], "sharing"), MPS))
+
+
+def _below(parts: t.Iterable[t.Any], wanted: str) -> list[t.Any]:
+    """Return the values of a key in these maps."""
+    maps = (one for one in parts if isinstance(one, t.Mapping))
+    return [value for one in maps for key, value in one.items() if str(key).lower() == wanted]
 
 
 def _flag(value: t.Any) -> str:

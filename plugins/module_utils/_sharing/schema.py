@@ -19,15 +19,11 @@ WAYS: t.Final = (TIME_SLICING, MPS)
 _MOST_CLIENTS: t.Final = 48
 _MOST_CLIENTS_OLD: t.Final = 16
 _OLD: t.Final = ("V100", "P100", "P4", "M60", "K80")
-_SHARES: t.Final = {"rename": Field("flag")}
+_SHARES: t.Final = {"rename": Field("flag"), "fail_requests_greater_than_one": Field("flag")}
 FIELDS: t.Final[dict[str, Field]] = {
     TIME_SLICING: Field(
         "map",
-        fields={
-            "replicas": Field("integer", required=True, low=2, high=64),
-            **_SHARES,
-            "fail_requests_greater_than_one": Field("flag"),
-        },
+        fields={"replicas": Field("integer", required=True, low=2), **_SHARES},
     ),
     MPS: Field(
         "map",

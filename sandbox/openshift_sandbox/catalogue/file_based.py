@@ -39,7 +39,7 @@ def entries(package: Package, scenario: Scenario) -> list[Data]:
                 "schema": "olm.channel",
                 "package": package.name,
                 "name": channel,
-                "entries": [_edge(package, version) for version in versions],
+                "entries": [_edge(package, version, versions) for version in versions],
             }
         )
     if told := deprecations(package, scenario):
@@ -107,10 +107,11 @@ def write(directory: Path, found: list[Package], scenario: Scenario) -> dict[str
     return folders
 
 
-def _edge(package: Package, version: str) -> Data:
+def _edge(package: Package, version: str, versions: list[str]) -> Data:
+    """Return the entry of a version in a channel: it replaces the one before it there."""
     edge: Data = {"name": csv_name(package.data, version)}
-    if replaces := package.replaces(version):
-        edge["replaces"] = replaces
+    if before := versions[: versions.index(version)]:
+        edge["replaces"] = csv_name(package.data, before[-1])
     if skip_range := package.data.get("skip_range"):
         edge["skipRange"] = skip_range.format(version=version)
     return edge

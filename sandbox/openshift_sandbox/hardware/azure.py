@@ -88,7 +88,7 @@ _FAMILIES: t.Final = {
     ),
     "H100": Sizes("H100", "amd64", {"Standard_ND96isr_H100_v5": (96, 1900, 8)}),
     "H200": Sizes("H200", "amd64", {"Standard_ND96isr_H200_v5": (96, 1850, 8)}),
-    "GB200": Sizes("GB200", "arm64", {"Standard_ND128isr_NDR_GB200_v6": (128, 900, 4)}),
+    "GB200": Sizes("GB200", "arm64", {"Standard_ND128isr_NDR_GB200_v6": (128, 864, 4)}),
     "M60": Sizes(
         "M60",
         "amd64",

@@ -3,12 +3,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How GPUs can be cut: the MIG profiles of each model, and which of them fit on one GPU together.
 
-Compared with the ConfigMap of gpu-operator v26.7.0 (2026-08). The real hardware also has rules of place, and
-profiles with graphics.
+Compared with the ConfigMap of gpu-operator v26.7.0 (2026-08). The real hardware also has rules of place.
 """
 
 from __future__ import annotations
 
+import re
 import typing as t
 from dataclasses import dataclass
 
@@ -16,6 +16,8 @@ from openshift_sandbox.hardware.gpus import GPUS, Gpu
 
 MEDIA: t.Final = "+me"
 """The end of a profile with the media engines, of which a GPU has one."""
+ALL_MEDIA, GRAPHICS, NO_MEDIA = "+me.all", "+gfx", "-me"
+"""The ends of profiles with all media engines, with graphics, and without a media engine."""
 Devices = t.Mapping[str, int]
 """Profile -> number of devices on one GPU."""
 
@@ -39,6 +41,7 @@ def _sevenths(*memory: int) -> dict[str, Profile]:
         f"3g.{half}gb": Profile(2, 3, 4),
         f"4g.{half}gb": Profile(1, 4, 4),
         f"7g.{whole}gb": Profile(1, 7, 8),
+        f"1g.{one}gb{MEDIA}": Profile(1, 1, 1),
     }
 
 
@@ -56,6 +59,14 @@ PROFILES: t.Final[dict[str, dict[str, Profile]]] = {
         "1g.24gb": Profile(4, 1, 1),
         "2g.48gb": Profile(2, 2, 2),
         "4g.96gb": Profile(1, 4, 4),
+        "1g.24gb+me": Profile(1, 1, 1),
+        "1g.24gb+gfx": Profile(4, 1, 1),
+        "2g.48gb+gfx": Profile(2, 2, 2),
+        "4g.96gb+gfx": Profile(1, 4, 4),
+        "1g.24gb+me.all": Profile(1, 1, 1),
+        "2g.48gb+me.all": Profile(1, 2, 2),
+        "1g.24gb-me": Profile(4, 1, 1),
+        "2g.48gb-me": Profile(2, 2, 2),
     },
 }
 
@@ -71,13 +82,17 @@ def misfit(gpu: Gpu, devices: Devices) -> str:
     known = profiles(gpu)
     compute = memory = 0
     for name, count in devices.items():
-        profile = known.get(name.removesuffix(MEDIA))
+        profile = known.get(name)
         if profile is None:
             return f"{gpu.name} has no profile {name}"
-        if count > (1 if name.endswith(MEDIA) else profile.most):
+        if count > profile.most:
             return f"{count} of {name} do not fit on {gpu.name}"
         compute += count * profile.compute
         memory += count * profile.memory
+    ends = [name for name in devices if name.endswith((MEDIA, ALL_MEDIA))]
+    needing = [name for name in devices if not name.endswith((ALL_MEDIA, NO_MEDIA))]
+    if len(ends) > 1 or (needing and any(name.endswith(ALL_MEDIA) for name in ends)):
+        return f"{dict(devices)}: {gpu.name} has not enough media engines"
     slices = max((one.compute for one in known.values()), default=0)
     if compute > slices or memory > max((one.memory for one in known.values()), default=0):
         return f"{dict(devices)} do not fit on {gpu.name} together"
@@ -94,7 +109,7 @@ def balanced(gpu: Gpu) -> dict[str, int]:
 
 def attributes(gpu: Gpu, name: str) -> dict[str, str]:
     """Return what GPU feature discovery says about a device; memory and engines are approximate."""
-    size = name.removesuffix(MEDIA)
+    size = re.split("[+-]", name)[0]
     slices, _dot, memory = size.partition("g.")
     count = int(slices)
     return {
@@ -105,6 +120,6 @@ def attributes(gpu: Gpu, name: str) -> dict[str, str]:
         "engines.copy": slices,
         "engines.decoder": str(count // 2),
         "engines.encoder": "0",
-        "engines.jpeg": str(int(name.endswith(MEDIA))),
-        "engines.ofa": str(int(name.endswith(MEDIA))),
+        "engines.jpeg": str(int(MEDIA in name)),
+        "engines.ofa": str(int(MEDIA in name)),
     }

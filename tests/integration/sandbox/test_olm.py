@@ -130,7 +130,7 @@ def test_nfd_is_upgraded_within_its_channel(calm: Sandbox) -> None:
 
 
 def test_gpu_operator_is_upgraded_by_a_change_of_channel(calm: Sandbox) -> None:
-    before, after = "gpu-operator-certified.v26.3.3", "gpu-operator-certified.v26.7.0"
+    before, after = "gpu-operator-certified.v26.3.3", "gpu-operator-certified.v26.7.1"
     client = calm.client()
     gpu = Operator(client, *GPU)
     gpu.subscribe("v26.3")
@@ -191,8 +191,8 @@ def test_a_trouble_comes_and_goes_while_olm_runs(calm: Sandbox) -> None:
 def test_csv_failed(troubled: Sandbox) -> None:
     gpu = Operator(troubled.client(), *GPU)
     gpu.subscribe("v26.7")
-    gpu.approve("gpu-operator-certified.v26.7.0")
-    status = gpu.reached("gpu-operator-certified.v26.7.0", "Failed")
+    gpu.approve("gpu-operator-certified.v26.7.1")
+    status = gpu.reached("gpu-operator-certified.v26.7.1", "Failed")
     assert status["reason"] == "InstallCheckFailed"
     assert status["message"].endswith('deployment "gpu-operator" exceeded its progress deadline')
 

@@ -73,7 +73,7 @@ def test_tolerations_of_the_workers(theirs: Place) -> None:
 
 
 def test_a_channel_that_olm_can_resolve(theirs: Place) -> None:
-    with trouble(theirs.cluster, "resolution_failed", package="gpu-operator-certified", version="26.7.0"):
+    with trouble(theirs.cluster, "resolution_failed", package="gpu-operator-certified", version="26.7.1"):
         found = verdict(only(theirs, "gpu_operator"), "OLM-RESOLVE", "olm")
         assert "gpu_operator_channel (module option channel)" in found["remedy"]
         done = only(theirs, "gpu_operator", **OLDER)

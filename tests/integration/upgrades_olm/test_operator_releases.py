@@ -24,7 +24,7 @@ pytestmark = [
 
 GPU: t.Final = "gpu-operator-certified"
 NAMESPACE: t.Final = "nvidia-gpu-operator"
-FIRST, MIDDLE, LAST = (f"{GPU}.v{version}" for version in ("25.10.1", "26.3.3", "26.7.0"))
+FIRST, MIDDLE, LAST = (f"{GPU}.v{version}" for version in ("25.10.1", "26.3.3", "26.7.1"))
 OLDER, NEWER = "nfd.v4.22.0-202607141007", "nfd.v4.22.0-202608111344"
 KMM: t.Final = "kernel-module-management.v2.6.0"
 UP: t.Final[Data] = {"gpu_upgrade_operators": [{"name": "gpu", "channel": "stable"}]}

@@ -69,6 +69,40 @@ def test_a_changed_object_tells_each_field_with_both_values() -> None:
     ]
 
 
+SUBSCRIPTION: t.Final = "Subscription nvidia-gpu-operator/gpu-operator-certified"
+NOTE: t.Final = "accelerators.openshift/replaced-defaults"
+
+
+def kept(title: str, before: Data, after: Data, manager: str = "Argo CD (gpu-stack)") -> Data:
+    return {**diff(title, before, after), "manager": manager}
+
+
+@pytest.mark.parametrize("manager", ["Argo CD (gpu-stack)", "Flux", "Red Hat Advanced Cluster Management"])
+def test_what_another_tool_keeps_is_changed_there_and_not_by_a_run(manager: str) -> None:
+    before, after = (
+        {"spec": {"installPlanApproval": "Automatic"}},
+        {"spec": {"installPlanApproval": "Manual"}},
+    )
+    mine = diff(POLICY, policy(x=0), policy(x=1))
+    found = of(stack={"diff": [kept(SUBSCRIPTION, before, after, manager), mine]})
+    assert [(one["object"], one["manager"]) for one in found["findings"]] == [
+        (SUBSCRIPTION, manager),
+        (POLICY, ""),
+    ]
+    assert found["findings"][0]["command"] == ""
+    assert found["commands"] == [f"{RUN} gpu_operator -e gpu_operator_adopt=take"]
+    assert found["warnings"][0].startswith(f"{SUBSCRIPTION} is kept by {manager}: change it there (in Git)")
+    assert "adopt" not in "".join(found["warnings"])
+
+
+def test_what_another_tool_keeps_as_asked_is_no_drift() -> None:
+    """Only the marks of this collection would be new."""
+    before: Data = {"spec": {"installPlanApproval": "Automatic"}}
+    marks = {"labels": dict(MANAGED_BY), "annotations": {NOTE: "driver.upgradePolicy"}}
+    found = of(stack={"diff": [kept(SUBSCRIPTION, before, {**before, "metadata": marks})]})
+    assert (found["verdict"], found["findings"], found["warnings"]) == ("none", [], [])
+
+
 def test_a_missing_object_and_one_too_many() -> None:
     plan = {**planned(), "leftovers": [{"object": "ResourceQuota b/q", "command": "oc delete"}]}
     made = diff("PriorityClass high", {}, {"value": 1})

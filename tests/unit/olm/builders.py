@@ -114,6 +114,7 @@ def params(**given: t.Any) -> OlmOperatorParams:
         "source_namespace": "openshift-marketplace",
         "install_mode": None,
         "approve": "install",
+        "approval": "Manual",
         "until": "installed",
         "allow_csvs": [],
         "adopt": "report",

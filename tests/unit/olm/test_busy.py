@@ -97,17 +97,19 @@ def test_neither_an_installation_nor_another_operators_plan_is_asked_about() -> 
 
 
 @pytest.mark.parametrize(
-    ("installed", "channel", "approve", "is_asked"),
+    ("installed", "channel", "given", "is_asked"),
     [
-        (OLD, "v26.7", "upgrade", True),
-        (OLD, "v26.3", "upgrade", False),
-        (NEW, "v26.7", "upgrade", False),
-        (OLD, "v26.7", "install", False),
-        ("", "v26.7", "upgrade", False),
+        (OLD, "v26.7", {"approve": "upgrade"}, True),
+        (OLD, "v26.3", {"approve": "upgrade"}, False),
+        (NEW, "v26.7", {"approve": "upgrade"}, False),
+        (OLD, "v26.7", {"approve": "install"}, False),
+        ("", "v26.7", {"approve": "upgrade"}, False),
+        (OLD, "v26.7", {"approval": "Automatic"}, True),
+        (NEW, "v26.7", {"approval": "Automatic"}, False),
     ],
 )
 def test_a_change_of_the_subscription_that_leads_to_an_upgrade_is_asked_about_first(
-    installed: str, channel: str, approve: str, is_asked: bool, monkeypatch: pytest.MonkeyPatch
+    installed: str, channel: str, given: dict[str, str], is_asked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = FakeServer("ClusterPolicy")
     server.put({"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", **policy()})
@@ -118,8 +120,8 @@ def test_a_change_of_the_subscription_that_leads_to_an_upgrade_is_asked_about_fi
         asked.extend(one.cause for one in questions)
 
     monkeypatch.setattr(consent, "ask", ask)
-    given = params(name="gpu-operator-certified", approve=approve)
-    busy.ask_before_subscription(api_on(server), live, {"spec": {"channel": channel}}, given, NEW)
+    options = params(name="gpu-operator-certified", **given)
+    busy.ask_before_subscription(api_on(server), live, {"spec": {"channel": channel}}, options, NEW)
     title = f"the Subscription leads from {OLD} to {NEW}: the plan does not show what changes"
     assert asked == ([title] if is_asked else [])
 

@@ -30,6 +30,83 @@ def test_deprecations_are_told_in_olms_words() -> None:
     assert olm_subscription.remarks(subscription()) == []
 
 
+@pytest.mark.parametrize(
+    ("change", "refused"),
+    [
+        ({}, True),
+        ({"approve": "install"}, False),
+        ({"channel": "stable"}, False),
+        ({"installed": V2}, False),
+        ({"installed": "nfd.v1.2.0"}, False),
+        ({"installed": ""}, False),
+        ({"skips": ">=1.0.0 <1.1.0"}, False),
+        ({"skips": ">=1.0.1 <1.1.0"}, True),
+    ],
+)
+def test_a_channel_without_a_way_from_what_is_installed_is_refused(
+    change: dict[str, str], refused: bool
+) -> None:
+    given = {"approve": "upgrade", "channel": "v1.1", "installed": V1, "skips": "", **change}
+    annotations = {"olm.skipRange": given["skips"]} if given["skips"] else {}
+    described = {"version": "1.1.0", "annotations": annotations}
+    channels = [
+        {
+            "name": name,
+            "currentCSV": V2,
+            "currentCSVDesc": described,
+            "entries": [{"name": one} for one in entries],
+        }
+        for name, entries in (("stable", [V2, V1]), ("v1.1", [V2]))
+    ]
+    offer = {"metadata": {"name": "nfd"}, "status": {"packageName": "nfd", "channels": channels}}
+    ask = replace(ASK, approve=given["approve"], channel=given["channel"])
+    live = at(given["installed"], given["installed"])
+    if not refused:
+        olm_subscription.refuse_unreachable(ask, live, offer)
+        return
+    with pytest.raises(AcceleratorError, match=f"no way from {V1} to {V2}") as caught:
+        olm_subscription.refuse_unreachable(ask, live, offer)
+    assert caught.value.code == "OLM-NO-PATH"
+    assert "node_feature_discovery_channel (module option channel) to stable, which has both" in (
+        caught.value.remedy
+    )
+
+
+def test_the_approval_is_a_wish_of_the_subscription() -> None:
+    for approval in ("Automatic", "Manual"):
+        ask = olm_subscription.ask(params(approval=approval), at(V1, V1), None)
+        assert olm_subscription.build(ask, "n", None)["spec"]["installPlanApproval"] == approval
+
+
+@pytest.mark.parametrize("approve", ["install", "upgrade"])
+def test_with_automatic_approval_the_task_approves_nothing(approve: str) -> None:
+    automatic = replace(ASK, approve=approve, approval="Automatic")
+    for live in (at("", V1), at(V1, V2)):
+        assert olm_subscription.plan_to_approve(seen(live, [WAITING]), automatic) is None
+    assert olm_subscription.plan_to_approve(seen(at("", V1), [WAITING]), replace(ASK)) == WAITING
+
+
+@pytest.mark.parametrize(
+    ("live", "approval", "settled"),
+    [("Manual", "Manual", True), ("Automatic", "Automatic", True), ("Manual", "Automatic", False)],
+)
+def test_a_new_automatic_approval_reads_the_catalogue(live: str, approval: str, settled: bool) -> None:
+    found = at(V2, V2)
+    found["spec"]["installPlanApproval"] = live
+    given = params(approval=approval)
+    assert olm_subscription.is_installed(found, given) is settled
+    assert olm_subscription.leads_on(found, given) is not settled
+
+
+@pytest.mark.parametrize("given", [{"csv": V1}, {"approve": "never"}])
+def test_automatic_approval_keeps_no_release(given: dict[str, str]) -> None:
+    olm_subscription.refuse_contradiction(params(**given))
+    with pytest.raises(AcceleratorError, match=r"approval.* is Automatic") as caught:
+        olm_subscription.refuse_contradiction(params(approval="Automatic", **given))
+    assert caught.value.code == "INPUT-VALUE"
+    assert "node_feature_discovery_approval: Manual (module option approval)" in caught.value.remedy
+
+
 def test_summary_tells_of_an_upgrade() -> None:
     facts = olm_subscription.summarize(
         seen(at(V1, V2, state="UpgradePending"), [WAITING], [csv(V1, "Succeeded")])

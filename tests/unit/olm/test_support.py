@@ -25,7 +25,8 @@ def cluster(version: str) -> KubeObject:
         (GPU, f"{GPU}.v26.7.0", "4.23.1", "supported on OpenShift 4.18 to 4.22"),
         (GPU, f"{GPU}.v25.10.1", "4.22.5", "4.14 to 4.20"),
         (GPU, f"{GPU}.v24.9.0", "4.22.5", ""),
-        ("nvidia-network-operator", "nvidia-network-operator.v26.7.0", "4.22.5", "4.17 to 4.20"),
+        ("nvidia-network-operator", "nvidia-network-operator.v26.7.0", "4.23.1", "4.17 to 4.22"),
+        ("nvidia-network-operator", "nvidia-network-operator.v26.7.0-1", "4.22.5", ""),
         ("nfd", "nfd.v4.22.0-202607141007", "4.23.1", ""),
     ],
 )

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import typing as t
+
 import pytest
 from unit.operators.builders import csv_name, offer
 
@@ -74,10 +76,75 @@ def test_a_release_between_that_no_channel_stops_at_is_a_remark() -> None:
     assert "passes release 26.3 without a stop" in found.remarks[0]
 
 
-def refused(installed: str, held: str, one: Wish) -> AcceleratorError:
+def refused(installed: str, held: str, one: Wish, package: dict[str, t.Any] = RELEASES) -> AcceleratorError:
     with pytest.raises(AcceleratorError) as caught:
-        way.find(RELEASES, installed, held, one)
+        way.find(package, installed, held, one)
     return caught.value
+
+
+# As in the certified catalogue: each channel begins with a release that replaces nothing; stable chains all.
+NETWORK = offer(
+    order.NETWORK,
+    skips=False,
+    stable="25.10.0 26.1.0 26.4.0 26.4.1 26.7.0 26.7.0-1",
+    v25__10="25.10.0",
+    v26__4="26.4.0 26.4.1",
+    v26__7="26.7.0 26.7.0-1",
+)
+
+
+def network(version: str) -> str:
+    return csv_name(version, order.NETWORK)
+
+
+@pytest.mark.parametrize(
+    ("installed", "held", "one", "remedy"),
+    [
+        ("26.4.1", "v26.4", {"channel": "v26.7"}, "channel: stable}"),
+        ("25.10.0", "stable", {"channel": "v26.7"}, "channel: stable}"),
+        ("26.4.1", "v26.7", {}, "channel: stable}"),
+        ("25.10.0", "v25.10", {"channel": "v26.4"}, "channel: stable, to: 26.4.1}"),
+        ("26.4.1", "v26.4", {"channel": "v26.7", "to": "26.7.0"}, "channel: stable, to: 26.7.0}"),
+    ],
+)
+def test_a_channel_that_does_not_hold_the_installed_release_is_refused(
+    installed: str, held: str, one: dict[str, str], remedy: str
+) -> None:
+    error = refused(network(installed), held, wish(package=order.NETWORK, **one), NETWORK)
+    assert (error.code, f"does not hold {network(installed)}" in error.message) == ("OLM-NO-PATH", True)
+    assert f"[{{name: {order.NETWORK}, {remedy}]" in error.remedy
+
+
+def test_without_a_channel_that_holds_both_the_remedy_is_to_install_again_and_says_what_ends() -> None:
+    apart = offer(order.NETWORK, skips=False, v26__4="26.4.0 26.4.1", v26__7="26.7.0")
+    error = refused(network("26.4.1"), "v26.4", wish("v26.7", package=order.NETWORK), apart)
+    assert error.code == "OLM-NO-PATH"
+    assert "nvidia_network_operator_channel: v26.7" in error.remedy
+    assert error.remedy.endswith("Pods with GPUs end by that.")
+
+
+def test_the_chain_of_a_channel_leads_on_and_a_build_follows_its_release() -> None:
+    found = way.find(NETWORK, network("26.4.1"), "stable", wish(package=order.NETWORK))
+    assert found.stops == (Stop("stable", network("26.7.0-1"), (network("26.7.0"), network("26.7.0-1"))),)
+    build = way.find(NETWORK, network("26.7.0"), "v26.7", wish(package=order.NETWORK))
+    assert [stop.csv for stop in build.stops] == [network("26.7.0-1")]
+    back = refused(network("26.7.0-1"), "v26.7", wish(to="26.7.0", package=order.NETWORK), NETWORK)
+    assert back.code == "OLM-VERSION"
+    anywhere = way.find(NETWORK, network("26.4.1"), "v26.4", wish(to="26.7.0-1", package=order.NETWORK))
+    assert (anywhere.channel, anywhere.stops[-1].csv) == ("stable", network("26.7.0-1"))
+
+
+def test_a_release_candidate_comes_before_its_release() -> None:
+    candidates = offer(order.NETWORK, skips=False, stable="26.4.0 26.7.0-rc.1 26.7.0")
+    found = way.find(candidates, network("26.7.0-rc.1"), "stable", wish(package=order.NETWORK))
+    assert [stop.csv for stop in found.stops] == [network("26.7.0")]
+
+
+def test_a_stop_is_a_channel_that_the_way_reaches() -> None:
+    islands = offer(skips=False, stable="25.10.1 26.3.0 26.3.3 26.7.0", v26__3="26.3.0 26.3.3")
+    found = way.find(islands, FIRST, "stable", wish())
+    assert [stop.channel for stop in found.stops] == ["stable"]
+    assert "passes release 26.3 without a stop" in found.remarks[0]
 
 
 def test_an_unknown_channel_is_refused_with_those_that_exist() -> None:

@@ -188,8 +188,8 @@ def test_with_claims_nothing_is_shared_by_the_device_plugin() -> None:
         ({"sharing": {"time_slicing": {"replicas": 1}}}, "POOL-VALUE", "sharing.time_slicing.replicas"),
         ({"sharing": {"time_slicing": {}}}, "POOL-REQUIRED", "sharing.time_slicing.replicas"),
         (
-            {"sharing": {"mps": {"replicas": 2, "fail_requests_greater_than_one": False}}},
-            "POOL-UNKNOWN-KEY",
+            {"sharing": {"mps": {"replicas": 2, "fail_requests_greater_than_one": "no idea"}}},
+            "POOL-TYPE",
             "sharing.mps.fail_requests_greater_than_one",
         ),
         (

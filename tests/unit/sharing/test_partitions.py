@@ -49,6 +49,87 @@ def test_which_partitions_fit_on_one_gpu(layout: dict[str, int], fits: bool) -> 
     assert caught.value.where.startswith("mig.layout")
 
 
+# The layouts of the default configuration of GPU operator 26.7.0 for each GPU, by its name in the catalogue.
+DEFAULTS: t.Final = {
+    "A100-40": "1g.5gb:7 1g.5gb+me:1 1g.10gb:4 2g.10gb:3 3g.20gb:2 4g.20gb:1 7g.40gb:1 "
+    "1g.5gb:2,2g.10gb:1,3g.20gb:1",
+    "H100-80": "1g.10gb:7 1g.10gb+me:1 1g.20gb:4 2g.20gb:3 3g.40gb:2 4g.40gb:1 7g.80gb:1 "
+    "1g.10gb:2,2g.20gb:1,3g.40gb:1",
+    "A30": "1g.6gb:4 1g.6gb+me:1 2g.12gb:2 2g.12gb+me:1 4g.24gb:1 1g.6gb:2,2g.12gb:1",
+    "H100-94": "1g.12gb:7 1g.12gb+me:1 1g.24gb:4 2g.24gb:3 3g.47gb:2 4g.47gb:1 7g.94gb:1 "
+    "1g.12gb:2,2g.24gb:1,3g.47gb:1",
+    "GH200-96": "1g.12gb:7 1g.24gb:4 2g.24gb:3 3g.48gb:2 4g.48gb:1 7g.96gb:1 1g.12gb:2,2g.24gb:1,3g.48gb:1",
+    "GH200-144": "1g.18gb:7 1g.18gb+me:1 1g.36gb:4 2g.36gb:3 3g.72gb:2 4g.72gb:1 7g.144gb:1 "
+    "1g.18gb:2,2g.36gb:1,3g.72gb:1",
+    "H200": "1g.18gb:7 1g.18gb+me:1 1g.35gb:4 2g.35gb:3 3g.71gb:2 4g.71gb:1 7g.141gb:1 "
+    "1g.18gb:2,2g.35gb:1,3g.71gb:1",
+    "B200": "1g.23gb:7 1g.23gb+me:1 1g.45gb:4 2g.45gb:3 3g.90gb:2 4g.90gb:1 7g.180gb:1 "
+    "1g.23gb:2,2g.45gb:1,3g.90gb:1",
+    "B300": "1g.34gb:7 1g.34gb+me:1 1g.67gb:4 2g.67gb:3 3g.135gb:2 4g.135gb:1 7g.269gb:1 "
+    "1g.34gb:2,2g.67gb:1,3g.135gb:1",
+    "GB200-186": "1g.23gb:7 1g.47gb:4 2g.47gb:3 3g.93gb:2 4g.93gb:1 7g.186gb:1 1g.23gb:2,2g.47gb:1,3g.93gb:1",
+    "GB200-189": "1g.24gb+me:1 1g.47gb:4 2g.47gb:3 3g.95gb:2 4g.95gb:1 7g.189gb:1",
+    "GB300": "1g.35gb:7 1g.35gb+me:1 1g.70gb:4 2g.70gb:3 3g.139gb:2 4g.139gb:1 7g.278gb:1 "
+    "1g.35gb:2,2g.70gb:1,3g.139gb:1",
+    "RTX-PRO-6000": "1g.24gb:4 1g.24gb+me:1 1g.24gb+gfx:4 1g.24gb+me.all:1 1g.24gb-me:4 2g.48gb:2 "
+    "2g.48gb+gfx:2 2g.48gb+me.all:1 2g.48gb-me:2 4g.96gb:1 4g.96gb+gfx:1 1g.24gb:2,2g.48gb:1",
+}
+
+
+@pytest.mark.parametrize(("name", "text"), DEFAULTS.items())
+def test_every_default_layout_of_the_operator_is_accepted_for_its_gpu(name: str, text: str) -> None:
+    for words in text.split():
+        pairs = (one.split(":") for one in words.split(","))
+        layout = {profile: int(number) for profile, number in pairs}
+        for node in (Node("one", 1, GPUS[name]), Node("existing nodes", 1)):
+            assert partitions.entries({"layout": layout}, node)[0]["mig-devices"] == layout
+
+
+@pytest.mark.parametrize(
+    ("name", "layout", "fits"),
+    [
+        ("RTX-PRO-4500", {"1g.16gb": 2}, True),
+        ("RTX-PRO-4500", {"1g.16gb+gfx": 1, "1g.16gb-me": 1}, True),
+        ("RTX-PRO-4500", {"1g.16gb+me.all": 1, "1g.16gb-me": 1}, True),
+        ("RTX-PRO-4500", {"1g.16gb+me.all": 1, "1g.16gb": 1}, False),
+        ("RTX-PRO-4500", {"1g.16gb": 3}, False),
+        ("RTX-PRO-4500", {"1g.16gb+me": 1}, False),
+        ("RTX-PRO-4500", {"2g.32gb": 1, "1g.16gb": 1}, False),
+        ("RTX-PRO-5000", {"1g.24gb+me": 1, "1g.24gb": 1}, True),
+        ("RTX-PRO-5000", {"1g.24gb": 4}, False),
+        ("RTX-PRO-5000", {"2g.48gb+me.all": 1}, False),
+        ("RTX-PRO-6000", {"2g.48gb+me": 1}, False),
+        ("RTX-PRO-6000", {"4g.96gb-me": 1}, False),
+        ("RTX-PRO-6000", {"2g.48gb+gfx": 1, "1g.24gb": 1, "1g.24gb-me": 1}, True),
+        ("RTX-PRO-6000", {"1g.24gb+me.all": 1, "1g.24gb-me": 3}, True),
+        ("RTX-PRO-6000", {"1g.24gb+me.all": 1, "2g.48gb": 1}, False),
+        ("RTX-PRO-6000", {"1g.24gb+me.all": 1, "1g.24gb+me": 1}, False),
+        ("GH200-144", {"3g.71gb": 2}, False),
+        ("GB200-189", {"3g.93gb": 2}, False),
+        ("H100-80", {"1g.10gb+gfx": 1}, False),
+    ],
+)
+def test_the_variants_of_newer_gpus(name: str, layout: dict[str, int], fits: bool) -> None:
+    one = Node("one", 1, GPUS[name])
+    if fits:
+        assert partitions.resources({"layout": layout}, one) == {
+            f"nvidia.com/mig-{profile.replace('+', '.')}": number for profile, number in layout.items()
+        }
+        return
+    with pytest.raises(GeometryError):
+        partitions.entries({"layout": layout}, one)
+
+
+def test_nvidias_table_is_named_only_for_a_gpu_that_is_in_it() -> None:
+    for node, words in (
+        (Node("one", 1, GPUS["RTX-PRO-6000"]), "has no MIG profile '2g.48gb+me' (NVIDIA's table of"),
+        (Node("existing nodes", 1), "this collection knows no GPU with a MIG profile '2g.48gb+me' (as of"),
+    ):
+        with pytest.raises(GeometryError, match=r"2g\.48gb") as caught:
+            partitions.entries({"profile": "2g.48gb+me"}, node)
+        assert words in caught.value.message
+
+
 def test_the_media_engines_have_a_resource_of_their_own() -> None:
     mig = {"layout": {"1g.5gb+me": 1}}
     assert partitions.resources(mig, TWO) == {"nvidia.com/mig-1g.5gb.me": 2}

@@ -68,11 +68,52 @@ def test_what_a_node_offers_and_how_it_is_labelled(
     assert profile.labels("a", sharing) == labels
 
 
-def test_mps_is_found_in_any_profile() -> None:
-    assert profile.uses_mps(profile.text(MPS))
-    assert profile.uses_mps('version: v1\nsharing: \n  "mps": {}\n')
-    assert not profile.uses_mps(profile.text(FOUR))
-    assert not profile.uses_mps(profile.WHOLE_TEXT)
+def test_mps_lets_a_pod_have_two_shares_when_asked() -> None:
+    asked = {"replicas": 4, "fail_requests_greater_than_one": False}
+    found = yaml.safe_load(profile.text({"mps": asked}))["sharing"]["mps"]
+    assert found["failRequestsGreaterThanOne"] is False
+    refusing = {**asked, "fail_requests_greater_than_one": True}
+    assert profile.text({"mps": refusing}) == profile.text(MPS)
+
+
+SHARES: t.Final = "resources: [{name: nvidia.com/gpu, replicas: 4}]"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        profile.text(MPS),
+        'version: v1\nsharing: \n  "mps": {}\n',
+        f"version: v1\nsharing: {{mps: {{{SHARES}}}}}\n",
+        f"{{version: v1, sharing: {{'mps': {{{SHARES}}}}}}}",
+        '{"version": "v1", "sharing": {"mps": {"resources": [{"name": "nvidia.com/gpu", "replicas": 4}]}}}',
+        '{\n  "sharing" : { "mps" :\n {"resources": []}}}',
+        f"base: &mps {{{SHARES}}}\nsharing:\n  mps: *mps\n",
+        f"sharing:\n  ? mps\n  : {{{SHARES}}}\n",
+        f"sharing: {{timeSlicing: {{{SHARES}}}, MPS: {{{SHARES}}}}}",
+        "sharing: {mps: [",
+    ],
+)
+def test_mps_is_found_however_a_profile_is_written(content: str) -> None:
+    assert profile.uses_mps(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        profile.text(FOUR),
+        profile.WHOLE_TEXT,
+        "sharing: {mps: null}",
+        "# mps: {}\nsharing: {timeSlicing: {resources: []}}\n",
+        "version: v1\nflags: {mps: true}\n",
+        "flags:\n  note: |\n    mps: is not used\n",
+        "- mps: {}",
+        "sharing: {timeSlicing: [",
+    ],
+)
+def test_a_word_elsewhere_is_no_mps(content: str) -> None:
+    assert not profile.uses_mps(content)
 
 
 def test_partitions_are_shared_under_their_own_names() -> None:

@@ -125,9 +125,10 @@ OLM: t.Final = (
     ),
     Code(
         "OLM-NO-PATH",
-        "The channel leads past the CSV that the task asks for. The message gives the path that exists.",
-        "Set `gpu_operator_csv` (module option `csv`) or `gpu_operator_channel` (module option `channel`) to "
-        "what the message names.",
+        "The channel leads past the CSV that the task asks for, or has no way from the installed CSV: it "
+        "does not hold it, and its head does not skip it. The message says which.",
+        "Set `gpu_operator_csv` (module option `csv`), `gpu_operator_channel` (module option `channel`) or "
+        "`gpu_upgrade_operators` to what the remedy names.",
     ),
     Code(
         "OLM-NO-UPGRADE",

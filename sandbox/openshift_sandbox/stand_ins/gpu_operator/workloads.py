@@ -28,13 +28,14 @@ from openshift_sandbox.stand_ins.gpu_operator.rules.devices import (
     wanted_by_name,
 )
 from openshift_sandbox.stand_ins.gpu_operator.sharing import geometry, process
-from openshift_sandbox.stand_ins.gpu_operator.sharing.config import RENAMED
+from openshift_sandbox.stand_ins.gpu_operator.sharing.config import MPS, RENAMED, Config
 
 BENCHMARK: t.Final = "accelerators.openshift/benchmark"
 EXIT_CODE: t.Final = "sandbox.openshift/exit-code"
 DEVICES: t.Final = "sandbox.openshift/devices"
 # Seconds of a sleep that takes no time here.
 LONG: t.Final = 60.0
+_RELEASE: t.Final = re.compile(r"k8s-device-plugin:v(\d+)\.(\d+)")
 PROGRAMS: t.Final = (
     ("matmul", "matmul"),
     ("vectorAdd", "vectoradd"),
@@ -117,12 +118,16 @@ def there(node: Object, gpus: int, plugin: Object | None, resource: str) -> list
 
 def refused(pod: Object, plugin: Object) -> str:
     """Return why the plugin refuses a pod, or an empty text: it may give one shared device to a container."""
-    shared = process.config(plugin)
+    return refused_by(process.config(plugin), pod, plugin)
+
+
+def refused_by(shared: Config, pod: Object, plugin: Object) -> str:
+    """Return why a plugin with this configuration refuses a pod, or an empty text."""
     names = {shared.name_of(name) for name in shared.replicas or {}}
     found = next(
         ((name, count) for name, count in requested(pod).items() if name in names and count > 1), None
     )
-    if found is None or not shared.one_each:
+    if found is None or not (shared.one_each or _refuses_always(plugin, shared)):
         return ""
     name, count = found
     return (
@@ -130,6 +135,12 @@ def refused(pod: Object, plugin: Object) -> str:
         f'request for "{name}": invalid request: maximum request size for shared resources is 1; '
         f"found {count}, which is unexpected"
     )
+
+
+def _refuses_always(plugin: Object, shared: Config) -> bool:
+    """Return whether the plugin overwrites failRequestsGreaterThanOne of MPS: before v0.20.0."""
+    release = _RELEASE.search(plugin["spec"]["containers"][0].get("image", ""))
+    return shared.strategy == MPS and release is not None and tuple(map(int, release.groups())) < (0, 20)
 
 
 class GpuWorkloads(Reconciler):

@@ -31,7 +31,7 @@ GPU: t.Final[Data] = {
     "namespace": "nvidia-gpu-operator",
     "channel": "stable",
 }
-FIRST, LAST = (f"gpu-operator-certified.v{version}" for version in ("26.3.0", "26.7.0"))
+FIRST, LAST = (f"gpu-operator-certified.v{version}" for version in ("26.3.0", "26.7.1"))
 POOL: t.Final = "accelerators.openshift/pool"
 STACK: t.Final[Data] = {
     "pools": [

@@ -24,7 +24,7 @@ GPU: t.Final[Data] = {
     "channel": "stable",
 }
 UPGRADE: t.Final[Data] = {**GPU, "approve": "upgrade"}
-FIRST, MIDDLE, LAST = (f"gpu-operator-certified.v{version}" for version in ("26.3.0", "26.3.3", "26.7.0"))
+FIRST, MIDDLE, LAST = (f"gpu-operator-certified.v{version}" for version in ("26.3.0", "26.3.3", "26.7.1"))
 # The operators that the collection uses, except those that the tests below install.
 OTHERS: t.Final = {
     "nfd": "openshift-nfd",
@@ -87,6 +87,41 @@ def test_one_plan_after_another_up_to_the_wanted_csv(
     assert audit.writes(again, back) == []
 
     remove_with_its_crds(cluster, playbook, audit)
+
+
+def test_a_channel_without_a_way_is_refused_and_olm_takes_none(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
+    """Real OLM makes no plan into a channel that begins with a release that replaces nothing."""
+    cluster.needs_sandbox()
+    space = OTHERS["nvidia-network-operator"]
+    network: Data = {"name": "nvidia-network-operator", "namespace": space, "approve": "upgrade"}
+    first, head = (f"nvidia-network-operator.v{one}" for one in ("26.4.0", "26.7.0-1"))
+    installed = playbook.module("olm_operator", **network, channel="v26.4")
+    assert installed["operator"]["csv"] == first
+    refused = playbook.module("olm_operator", **network, channel="v26.7")
+    asked = [{"name": "network", "channel": "v26.7"}]
+    upgrade = playbook.module("operator_upgrade", operators=asked)
+    assert [refused["code"], upgrade["code"]] == ["OLM-NO-PATH"] * 2
+    assert "nvidia_network_operator_channel (module option channel) to stable" in refused["remedy"]
+    assert "[{name: nvidia-network-operator, channel: stable}]" in upgrade["remedy"]
+    assert audit.writes(refused, upgrade) == []
+
+    def live() -> Data:
+        return cluster.client.list(V1ALPHA1, "subscriptions", space)[0]
+
+    before = live()["status"]["lastUpdated"]
+    cluster.client.patch(V1ALPHA1, "subscriptions", network["name"], space, {"spec": {"channel": "v26.7"}})
+    until(lambda: live()["status"]["lastUpdated"] != before, "OLM has looked at the channel", 60)
+    state = live()["status"]
+    assert (state["installedCSV"], state["state"]) == (first, "AtLatestKnown")
+    assert approved(cluster, space) == [first]
+
+    reached = playbook.module("olm_operator", **network, channel="stable", adopt="take")
+    assert reached["operator"]["csv"] == head
+    assert approved(cluster, space) == [first, "nvidia-network-operator.v26.7.0", head]
+    gone = playbook.module("olm_operator", **{**network, "approve": "install"}, state="absent")
+    assert gone.changed, gone.result
 
 
 @contextlib.contextmanager

@@ -83,6 +83,14 @@ def past_target(options: Options) -> str | None:
     return operator(GPU, objects, options, **{**UPGRADE, "csv": csv_name("1.1.0")})
 
 
+def no_way_of_upgrade(options: Options) -> str | None:
+    """Upgrade in a channel that begins with a release that replaces nothing."""
+    found = manifest(NFD, a="1.0.0 1.1.0", b="1.1.0")
+    for channel in found["status"]["channels"]:
+        channel["currentCSVDesc"]["annotations"] = {}
+    return upgrade([*installed(NFD), found], options)
+
+
 def judged(
     package: str, options: Options, *plans: Object, live: Object | None = None, **more: t.Any
 ) -> str | None:
@@ -133,5 +141,11 @@ CASES: t.Final[Cases] = {
         "operator_upgrade", foreign_csv_of_upgrade, f"[{FOREIGN}]"
     ),
     ("OLM-NO-PATH", "gpu_operator_channel"): Case(OPERATOR, past_target, "b"),
+    ("OLM-NO-PATH", "gpu_upgrade_operators"): Case(
+        "operator_upgrade",
+        no_way_of_upgrade,
+        "[{name: nfd, channel: a}]",
+        "[{name: nfd, channel: b}]",
+    ),
     ("OLM-NO-PATH", "gpu_operator_csv"): Case(OPERATOR, past_target, csv_name("1.2.0"), csv_name("1.1.0")),
 }

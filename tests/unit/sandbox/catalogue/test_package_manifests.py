@@ -27,7 +27,7 @@ def test_a_package_manifest_has_the_shape_that_clients_read() -> None:
     assert channels["v26.3"]["currentCSV"] == "gpu-operator-certified.v26.3.3"
     assert channels["v26.3"]["entries"][0] == {"name": "gpu-operator-certified.v26.3.3", "version": "26.3.3"}
     description = channels["v26.7"]["currentCSVDesc"]
-    assert description["version"] == "26.7.0"
+    assert description["version"] == "26.7.1"
     assert {"type": "AllNamespaces", "supported": False} in description["installModes"]
     assert "ClusterPolicy" in description["annotations"]["alm-examples"]
 

@@ -36,14 +36,22 @@ def test_a_package_has_two_channels_and_an_upgrade_path(name: str) -> None:
     assert package.data["default_channel"] in package.channels
     assert set().union(*package.channels.values()) == set(package.versions)
     assert any(len(versions) > 1 for versions in package.channels.values())
-    edges = {
-        edge["name"]: edge.get("replaces")
-        for blob in file_based.entries(package, CALM)
-        if blob["schema"] == "olm.channel"
-        for edge in blob["entries"]
-    }
-    names = [package.csv(version)["metadata"]["name"] for version in package.versions]
-    assert [edges[name] for name in names] == [None, *names[:-1]]
+    for blob in file_based.entries(package, CALM):
+        if blob["schema"] == "olm.channel":
+            names = [edge["name"] for edge in blob["entries"]]
+            assert [edge.get("replaces") for edge in blob["entries"]] == [None, *names[:-1]]
+
+
+def test_a_channel_of_the_network_operator_has_no_way_in() -> None:
+    """As in the certified catalogue: no release skips others, and a channel's first one replaces nothing."""
+    blobs = file_based.entries(load("nvidia-network-operator"), CALM)
+    channels = {blob["name"]: blob["entries"] for blob in blobs if blob["schema"] == "olm.channel"}
+    name = "nvidia-network-operator.v"
+    assert channels["v26.7"] == [
+        {"name": f"{name}26.7.0"},
+        {"name": f"{name}26.7.0-1", "replaces": f"{name}26.7.0"},
+    ]
+    assert channels["stable"][1] == {"name": f"{name}26.7.0", "replaces": f"{name}26.4.0"}
 
 
 def test_package_missing() -> None:

@@ -85,6 +85,7 @@ def test_a_release_has_the_driver_of_its_time() -> None:
         )
 
     assert driver("26.3.0") == driver("26.3.3") != driver("26.7.0")
+    assert driver("26.7.0") == driver("26.7.1")
     assert [driver(version) for version in ("26.3.0", "26.7.0")] == [
         env(version)["DRIVER_IMAGE"] for version in ("26.3.0", "26.7.0")
     ]
@@ -92,7 +93,7 @@ def test_a_release_has_the_driver_of_its_time() -> None:
 
 def test_each_release_of_the_gpu_operator_has_another_driver_manager() -> None:
     versions = load("gpu-operator-certified").versions
-    assert len({env(version)["DRIVER_MANAGER_IMAGE"] for version in versions}) == len(versions) == 3
+    assert len({env(version)["DRIVER_MANAGER_IMAGE"] for version in versions}) == len(versions) == 4
 
 
 def test_the_env_of_the_gpu_operator_has_its_real_names() -> None:
@@ -115,6 +116,7 @@ def test_the_env_of_the_gpu_operator_has_its_real_names() -> None:
     }
     assert set(env("26.3.0")) == names | {"DRIVER_IMAGE-535"}
     assert set(env("26.7.0")) == names | {"DRA_DRIVER_IMAGE", "DRIVER_IMAGE-580", "DRIVER_IMAGE-610"}
+    assert set(env("26.7.1")) == set(env("26.7.0")) | {"DRIVER_IMAGE-615"}
     digests = {name for name, image in env("26.7.0").items() if "@sha256:" in image}
     assert digests == set(env("26.7.0")) - {"VALIDATOR_IMAGE"}
 

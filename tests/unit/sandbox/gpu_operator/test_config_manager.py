@@ -23,11 +23,12 @@ from unit.sandbox.gpu_operator.builders import (
     set_ready,
 )
 
+from openshift_sandbox.stand_ins.gpu_operator import workloads
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD
 from openshift_sandbox.stand_ins.gpu_operator.feature_discovery import GpuFeatureDiscovery
 from openshift_sandbox.stand_ins.gpu_operator.node import GpuNode
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import CRASH, INIT_CRASH, OperandPods
-from openshift_sandbox.stand_ins.gpu_operator.sharing import process
+from openshift_sandbox.stand_ins.gpu_operator.sharing import config, process
 from openshift_sandbox.stand_ins.gpu_operator.sharing.config_manager import ConfigManagers
 from openshift_sandbox.stand_ins.gpu_operator.sharing.geometry import LAYOUT
 from openshift_sandbox.stand_ins.gpu_operator.workloads import DEVICES, GpuWorkloads
@@ -237,6 +238,24 @@ def test_a_plugin_that_gives_one_shared_device_refuses_two(tmp_path: Path) -> No
     status = world.api.get("Pod", "two", "default")["status"]
     assert (status["phase"], status["reason"]) == ("Failed", "UnexpectedAdmissionError")
     assert "maximum request size for shared resources is 1; found 2" in status["message"]
+
+
+@pytest.mark.parametrize(
+    ("image", "refused"),
+    [
+        ("nvcr.io/nvidia/k8s-device-plugin:v0.19.3@sha256:25cc", True),
+        ("nvcr.io/nvidia/k8s-device-plugin:v0.20.0@sha256:a61b", False),
+        ("nvcr.io/nvidia/k8s-device-plugin@sha256:a61b", False),
+    ],
+)
+def test_only_newer_plugins_let_a_pod_have_two_parts_of_mps(image: str, refused: bool) -> None:
+    text = (
+        "version: v1\nsharing: {mps: {failRequestsGreaterThanOne: false, "
+        "resources: [{name: nvidia.com/gpu, replicas: 4}]}}\n"
+    )
+    plugin = {"spec": {"containers": [{"image": image}]}}
+    pod = {"spec": {"containers": [{"resources": {"limits": {"nvidia.com/gpu": "2"}}}]}}
+    assert bool(workloads.refused_by(config.read(text), pod, plugin)) is refused
 
 
 def test_parts_of_a_gpu_are_devices_too(tmp_path: Path) -> None:

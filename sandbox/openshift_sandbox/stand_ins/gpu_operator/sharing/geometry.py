@@ -125,9 +125,7 @@ def generated(*models: Gpu) -> str:
     for gpu in models:
         offers: list[tuple[str, dict[str, int]]] = []
         for name, profile in mig.profiles(gpu).items():
-            offers.append((f"all-{name}", {name: profile.most}))
-            if profile.compute == 1:
-                offers.append((f"all-{name}.me", {name + mig.MEDIA: 1}))
+            offers.append((f"all-{name.replace('+', '.')}", {name: profile.most}))
         filters: Object = {"device-filter": [f"0x{gpu.pci_device.upper()}10DE"]} if len(models) > 1 else {}
         for config, made in [*offers, ("all-balanced", mig.balanced(gpu))]:
             known.setdefault(config, []).append(
