@@ -16,7 +16,7 @@ ROLE: t.Final = f"{GROUP}/role"
 WORKER: t.Final = "worker"
 # The label by which selectors find a MachineConfigPool; the pools of OpenShift have it too.
 _POOL: t.Final = "pools.operator.machineconfiguration.openshift.io/"
-# Annotation of a pool that a run of this collection paused: the run, and the on_busy that it had.
+# Annotation of a pool that a run paused to tune its nodes: the id of the run.
 ROLLOUT: t.Final = "accelerators.openshift/rollout"
 # The label in the nodeSelector of a pool whose nodes go back to the pool worker: no node has it. The
 # annotation of the same name has the labels of these nodes.
