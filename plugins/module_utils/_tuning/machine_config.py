@@ -232,6 +232,22 @@ def _memory_manager() -> KubeObject:
     }
 
 
+def profile_kubelet(profile: KubeObject) -> KubeObject:
+    """Return the values that the KubeletConfig of a PerformanceProfile has."""
+    spec = profile["spec"]
+    policy = spec["numa"]["topologyPolicy"]
+    found = {
+        "cpuManagerPolicy": "static",
+        "cpuManagerReconcilePeriod": "5s",
+        "reservedSystemCPUs": spec["cpu"]["reserved"],
+        "topologyManagerPolicy": policy,
+        **_memory_manager(),
+    }
+    if policy not in _ALIGNED:
+        del found["memoryManagerPolicy"], found["reservedMemory"]
+    return found
+
+
 def performance_profile(tuning: Tuning, cpus: Isolation) -> KubeObject:
     """Return the PerformanceProfile, which makes MachineConfig, KubeletConfig and Tuned by itself."""
     spec: KubeObject = {

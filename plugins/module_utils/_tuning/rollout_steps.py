@@ -19,8 +19,10 @@ from .._kube.kinds import known
 from .._nodes import drain
 from . import (
     contradictions,
+    kubelet,
     machine_config,
     paused,
+    pool_judge,
     rollout,
     rollout_waits,
     rollout_writes,
@@ -131,6 +133,7 @@ def _prepared(api: Api, pools: t.Sequence[Tuning]) -> Work:
         return Work(Cluster([], [], [], [], []))
     contradictions.check(cluster, wanted)
     changes = [_change(api, cluster, one) for one in wanted]
+    _warn_of_kubelets(api, cluster, changes)
     releases = _releases(cluster, [one.name for one in pools if not one.reboots])
     paths = {one.name: one.path for one in pools}
     coming = [_coming(cluster, one) for one in changes] + _coming_back(cluster, releases, paths)
@@ -235,6 +238,19 @@ def _change(api: Api, cluster: Cluster, tuning: Tuning) -> Change:
     is_changed = _differs(api, machine_config.pool(tuning), live)
     is_empty = not cluster.nodes_of(tuning.label)
     return Change(tuning, wanted, changed, gone, live, is_changed, is_empty)
+
+
+def _warn_of_kubelets(api: Api, cluster: Cluster, changes: t.Iterable[Change]) -> None:
+    """Say what nodes lose by a kubelet configuration of their own. Read the workers' only before a change."""
+    worker = cluster.named("MachineConfigPool", machine_config.WORKER) or {}
+    for one in changes:
+        warnings = [kubelet.lost(cluster, one.tuning, one.wanted)]
+        if one.settings and (text := kubelet.shrinks(one.tuning, one.wanted)):
+            rendered = pool_judge.target(worker)
+            is_sized = rendered and kubelet.sizes_itself(api.get(rollout_writes.CONFIG, rendered))
+            warnings += [text] if is_sized else []
+        for warning in filter(None, warnings):
+            api.warn(warning)
 
 
 def _differs(api: Api, wanted: KubeObject, live: KubeObject | None) -> bool:
