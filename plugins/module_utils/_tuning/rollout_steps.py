@@ -154,7 +154,7 @@ def _work(
     asked = [
         (reboot, selector(one.label)) for reboot, one in zip(reboots, coming, strict=True) if one.is_asked
     ]
-    mine = {one.title for one in (*changes, *releases)}
+    mine = {one.title for one in changes} | {one.title for one in releases}
     left = [one for one in cluster.pools if owned(one) and paused.is_left(one) and name(one) not in mine]
     return Work(cluster, changes, releases, asked, reboots, left)
 
