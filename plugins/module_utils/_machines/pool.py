@@ -197,20 +197,20 @@ class Present:
 
 @dataclass
 class Absent:
-    """Judge whether all sets of the pool are gone with their Machines and Nodes, except the kept sets."""
+    """Judge whether all sets of the pool are gone with their Machines and Nodes, except the kept sets.
+
+    leaving: names of the nodes whose Machines go. Nobody deletes the pool's other nodes.
+    """
 
     kept: frozenset[str]
+    leaving: set[str] = field(default_factory=set)
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
-        staying = {
-            machine_facts.node_name(machine)
-            for machine in snapshot["machines"]
-            if machine_facts.set_name(machine) in self.kept
-        }
         machines = [
             machine for machine in snapshot["machines"] if machine_facts.set_name(machine) not in self.kept
         ]
-        nodes = [node for node in snapshot["nodes"] if node_facts.name(node) not in staying]
+        self.leaving |= set(map(machine_facts.node_name, machines))
+        nodes = [node for node in snapshot["nodes"] if node_facts.name(node) in self.leaving]
         sets = [one for one in snapshot["machine_sets"] if machine_set.name_of(one) not in self.kept]
         lines = [
             f"machine set {machine_set.name_of(one)} is still there{machine_set.held_by(one)}" for one in sets
@@ -246,15 +246,19 @@ def _stuck(held: t.Sequence[KubeObject], lines: tuple[str, ...]) -> Readiness:
 
 @dataclass
 class Gone:
-    """Judge whether the sets of these names are gone, with their Machines and Nodes."""
+    """Judge whether the sets of these names are gone, with their Machines and Nodes.
+
+    leaving: as in Absent.
+    """
 
     names: frozenset[str]
+    leaving: set[str] = field(default_factory=set)
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         staying = frozenset(machine_set.name_of(one) for one in snapshot["machine_sets"]) | frozenset(
             map(machine_facts.set_name, snapshot["machines"])
         )
-        return Absent(staying - self.names)(snapshot)
+        return Absent(staying - self.names, self.leaving)(snapshot)
 
 
 def facts(snapshot: Snapshot, plan: MachinePlan) -> dict[str, t.Any]:

@@ -6,14 +6,23 @@ from __future__ import annotations
 
 import typing as t
 
+from .._core import run as runs
 from .._core.objects import KubeObject
-from .node import Node, is_cordoned
+from .node import Node, is_cordoned, name
+from .taints import UNSCHEDULABLE, taints
 
 # The value says what for. A later run removes cordons that an earlier one left.
 MARK: t.Final = "accelerators.openshift/cordoned"
 # The id of the run that cordoned the node.
 RUN: t.Final = "accelerators.openshift/cordoned-by-run"
 FOR_POOL, FOR_ADMIN, FOR_DRIVER, FOR_REPAIR, FOR_MIG = "pool", "admin", "driver", "repair", "mig"
+# The playbook that goes on where a run was killed, by what it cordoned the node for.
+_GOES_ON: t.Final = {
+    FOR_POOL: "enable_gpus -e @FILE",
+    FOR_DRIVER: "upgrade_driver -e @FILE -e gpu_upgrade_action=resume",
+    FOR_REPAIR: "repair_node -e gpu_node={node}",
+    FOR_MIG: "repartition -e @FILE",
+}
 # The annotations of a merge patch that uncordons a node.
 REMOVED: t.Final[t.Mapping[str, None]] = {MARK: None, RUN: None}
 
@@ -36,3 +45,22 @@ def is_for(node: Node, what: str) -> bool:
 def patch(what: str, run_id: str) -> KubeObject:
     """Return the merge patch that cordons a node for that purpose."""
     return {"metadata": {"annotations": {MARK: what, RUN: run_id}}, "spec": {"unschedulable": True}}
+
+
+def since(node: Node) -> str:
+    """Return when the node was cordoned, as the API writes times, or an empty text if no taint says it."""
+    return next(
+        (str(one.get("timeAdded") or "") for one in taints(node) if one.get("key") == UNSCHEDULABLE), ""
+    )
+
+
+def shown(node: Node) -> str:
+    """Return `cordoned`; if a run of this collection did it, also since when, by which, and what goes on."""
+    time = f" since {since(node)}" if since(node) else ""
+    if not run(node):
+        return f"cordoned{time}"
+    goes_on = _GOES_ON.get(purpose(node), "").format(node=name(node))
+    told = f"cordoned{time} by the run of {runs.shown(run(node))}"
+    if not goes_on:
+        return told
+    return f"{told}; if that is over, `ansible-playbook accelerators.openshift.{goes_on}` goes on"

@@ -14,7 +14,6 @@ from .._kube.kinds import known
 from . import cordons, drain as node_drain, drain_judge, node as node_facts
 from .drain_judge import Rules
 from .evictions import evict
-from .taints import UNSCHEDULABLE, taints
 
 
 def pods_on(api: Api, nodes: t.Collection[str]) -> list[KubeObject]:
@@ -67,7 +66,7 @@ def drain(
         raise problem
     lost = frozenset(node for node, one in live.items() if one is None or not node_facts.is_ready(one))
     emptied = {
-        node: cordoned_since(one) for node, one in live.items() if one is not None and cordons.purpose(one)
+        node: cordons.since(one) for node, one in live.items() if one is not None and cordons.purpose(one)
     }
     judge = drain_judge.Emptied(frozenset(nodes), rules, api.clock, lost, emptied, fault=watched.fault)
     try:
@@ -117,10 +116,3 @@ def _cordon(api: Api, node: KubeObject, mark: str) -> bool:
         return False
     api.merge_patch(known("Node"), node_facts.name(node), None, cordons.patch(mark, api.run.id))
     return True
-
-
-def cordoned_since(node: KubeObject) -> str:
-    """Return when the node was cordoned, as the API writes times, or an empty text if no taint says it."""
-    return next(
-        (str(one.get("timeAdded") or "") for one in taints(node) if one.get("key") == UNSCHEDULABLE), ""
-    )

@@ -7,17 +7,14 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-from .._core.adoption import keeper
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, name, named
 from .._core.ownership import owned
 from .._core.quantity import parse
 from .._nodes.labels import labels
-from .._nodes.shown import unpause_command
 from .._nodes.taints import matches
-from . import machine_config
+from . import machine_config, paused
 from .options import Tuning
-from .rollout import is_paused_by_us
 from .selectors import selects
 
 _WORKER_NODE: t.Final = "node-role.kubernetes.io/worker"
@@ -102,24 +99,18 @@ def check(cluster: Cluster, tunings: t.Sequence[Tuning]) -> None:
 
 
 def check_paused(cluster: Cluster, names: t.Iterable[str], found: Found) -> None:
-    """Add pools that others paused: their nodes would keep the old configuration, or get only a part."""
+    """Add the pool worker and pools of these names that a run may not unpause.
+
+    Their nodes would keep the old configuration, or get only a part. A pool that a tuning left paused does
+    not count.
+    """
     titles = [machine_config.WORKER, *map(machine_config.pool_name, names)]
     for title in titles:
         pool = cluster.named("MachineConfigPool", title)
-        if pool and (pool.get("spec") or {}).get("paused") and not is_paused_by_us(pool):
-            found.add(
-                "REBOOT-PAUSED",
-                f"MachineConfigPool {title} is paused by {_pauser(pool)}, so nodes get no configuration.",
-                f"Run `{unpause_command(title)}` when that work is done.",
-            )
-
-
-def _pauser(pool: KubeObject) -> str:
-    """Return the field manager that set `paused`, or what else manages the pool."""
-    for entry in pool["metadata"].get("managedFields") or []:
-        if "f:paused" in ((entry.get("fieldsV1") or {}).get("f:spec") or {}):
-            return str(entry.get("manager"))
-    return keeper(pool)
+        if pool and paused.is_paused(pool) and not paused.is_left(pool):
+            why, remedy = paused.explain(pool)
+            text = f"MachineConfigPool {title} {why}, so nodes get no configuration."
+            found.add("REBOOT-PAUSED", text, remedy)
 
 
 def _two_pools(cluster: Cluster, tunings: t.Sequence[Tuning], found: Found) -> None:

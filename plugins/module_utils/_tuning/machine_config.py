@@ -16,7 +16,7 @@ ROLE: t.Final = f"{GROUP}/role"
 WORKER: t.Final = "worker"
 # The label by which selectors find a MachineConfigPool; the pools of OpenShift have it too.
 _POOL: t.Final = "pools.operator.machineconfiguration.openshift.io/"
-# Annotation of a pool that a run of this collection paused: the run, and the on_busy that it had.
+# Annotation of a pool that a run paused to tune its nodes: the id of the run.
 ROLLOUT: t.Final = "accelerators.openshift/rollout"
 # The label in the nodeSelector of a pool whose nodes go back to the pool worker: no node has it. The
 # annotation of the same name has the labels of these nodes.
@@ -230,6 +230,22 @@ def _memory_manager() -> KubeObject:
         "evictionHard": dict(_EVICTION),
         "reservedMemory": [{"numaNode": 0, "limits": {"memory": _RESERVED_MEMORY}}],
     }
+
+
+def profile_kubelet(profile: KubeObject) -> KubeObject:
+    """Return the values that the KubeletConfig of a PerformanceProfile has."""
+    spec = profile["spec"]
+    policy = spec["numa"]["topologyPolicy"]
+    found = {
+        "cpuManagerPolicy": "static",
+        "cpuManagerReconcilePeriod": "5s",
+        "reservedSystemCPUs": spec["cpu"]["reserved"],
+        "topologyManagerPolicy": policy,
+        **_memory_manager(),
+    }
+    if policy not in _ALIGNED:
+        del found["memoryManagerPolicy"], found["reservedMemory"]
+    return found
 
 
 def performance_profile(tuning: Tuning, cpus: Isolation) -> KubeObject:

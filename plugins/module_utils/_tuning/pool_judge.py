@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from .._core import conditions
 from .._core.objects import KubeObject, Snapshot, name, named, number_of
 from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
-from .._nodes import node as node_facts, shown as node_shown
+from .._nodes import cordons, node as node_facts, shown as node_shown
 from .._nodes.node import CURRENT, DESIRED, STATE, update
-from . import machine_config
+from . import machine_config, paused
 from .late import by_pool
 
 POOLS: t.Final = "pools"
@@ -56,13 +56,10 @@ def judge_pool(pool: KubeObject | None, title: str, nodes: t.Sequence[KubeObject
         return pending("Missing", f"MachineConfigPool {title} does not exist yet")
     if found := troubles(pool, nodes):
         return worst(found)
-    if (pool.get("spec") or {}).get("paused"):
-        return failed(
-            "Paused",
-            f"MachineConfigPool {title} is paused, so its nodes do not get their configuration.",
-            code=PAUSED,
-            remedy=f"Run `{node_shown.unpause_command(title)}`.",
-        )
+    if paused.is_paused(pool):
+        why, remedy = paused.explain(pool)
+        message = f"MachineConfigPool {title} {why}, so its nodes do not get their configuration."
+        return failed("Paused", message, code=PAUSED, remedy=remedy)
     lacking = [*_lacks(pool, len(nodes)), *(one for one in map(_line(pool), nodes) if one)]
     if not lacking:
         return ready("Updated", f"{title}: {number_of(len(nodes), 'node')} with {target(pool)}")
@@ -102,11 +99,11 @@ def _line(pool: KubeObject) -> t.Callable[[KubeObject], str]:
         title = name(node)
         if is_at(node, config):
             doing = "" if node_facts.is_ready(node) else node_shown.why_not_ready(node)
-            doing = doing or ("cordoned" if node_facts.is_cordoned(node) else "")
+            doing = doing or (cordons.shown(node) if node_facts.is_cordoned(node) else "")
             return f"{title}: {doing}" if doing else ""
         if annotation(node, DESIRED) != config:
-            is_kept = node_facts.is_cordoned(node)
-            return f"{title}: waits for its turn" + (" until it is uncordoned" if is_kept else "")
+            kept = f" until it is uncordoned ({cordons.shown(node)})" if node_facts.is_cordoned(node) else ""
+            return f"{title}: waits for its turn{kept}"
         if not node_facts.is_ready(node):
             return f"{title}: reboots ({node_shown.why_not_ready(node)})"
         return (

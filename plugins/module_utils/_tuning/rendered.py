@@ -39,20 +39,39 @@ def is_told(config: KubeObject | None, profile: KubeObject) -> bool:
     Before that its nodes would reboot once with the old arguments, and once more with the new ones.
     """
     spec = profile["spec"]
-    have = {str(one) for one in ((config or {}).get("spec") or {}).get("kernelArguments") or []}
-    pages = _page_arguments(spec.get("hugepages") or {})
+    have = [str(one) for one in ((config or {}).get("spec") or {}).get("kernelArguments") or []]
     end = f",{spec['cpu']['isolated']}"
     return (
-        {*spec.get("additionalKernelArgs", ()), *pages} <= have
+        {*spec.get("additionalKernelArgs", ())} <= {*have}
         and any(one.startswith("isolcpus=") and one.endswith(end) for one in have)
-        and {one for one in have if one.startswith("hugepages=")} <= pages
+        and _pages(have) == _pages(_page_arguments(spec.get("hugepages") or {}))
     )
 
 
-def _page_arguments(wanted: KubeObject) -> set[str]:
-    """Return the arguments for huge pages; pages of one NUMA node are allocated by a service."""
-    pages = wanted.get("pages") or []
-    return {f"hugepages={one['count']}" for one in pages if one.get("node") is None}
+def _page_arguments(wanted: KubeObject) -> list[str]:
+    """Return the arguments for huge pages; pages of one NUMA node are allocated by a service.
+
+    The operator asks the kernel for no page of 2M where only such a service needs that size beside 1G.
+    """
+    pages, default = wanted.get("pages") or [], wanted.get("defaultHugepagesSize")
+    found = [f"default_hugepagesz={default}"] if default else []
+    found += [
+        f"hugepagesz={one['size']} hugepages={one['count']}" for one in pages if one.get("node") is None
+    ]
+    small = {one.get("node") is None for one in pages if one["size"] == "2M"}
+    return [*found, "hugepagesz=2M hugepages=0"] if small == {False} and default == "1G" else found
+
+
+def _pages(arguments: t.Iterable[str]) -> set[tuple[str, str]]:
+    """Return the default size, and each size with its count: a count follows its size."""
+    found, size = set(), ""
+    for word in " ".join(arguments).split():
+        key, _equals, value = word.partition("=")
+        if key == "hugepagesz":
+            size = value
+        elif key in ("default_hugepagesz", "hugepages"):
+            found.add((size if key == "hugepages" else key, value))
+    return found
 
 
 def is_rendered(rendered: KubeObject, parts: t.Sequence[KubeObject], own: t.Collection[str]) -> bool:

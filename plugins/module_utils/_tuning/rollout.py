@@ -13,7 +13,7 @@ from .._core.objects import KubeObject, name, number_of
 from .._impact import impact
 from .._impact.impact import Ending, Impact, Question
 from .._nodes.labels import labels
-from . import machine_config, pool_judge
+from . import pool_judge
 
 BY: t.Final = "the machine-config operator"
 _ORDER: t.Final = "by zone and age"
@@ -127,22 +127,3 @@ def refuse(reboots: t.Sequence[Reboot]) -> None:
         [*lines, *pods],
         {"reboots": [one.as_result() for one in reboots]},
     )
-
-
-def recorded(on_busy: str, run: str) -> str:
-    """Return the mark of a pool that this run pauses: what it may end, and its id."""
-    return f"{on_busy} {run}"
-
-
-def is_paused_by_us(pool: KubeObject | None) -> bool:
-    """Return True for a pool that a run of this collection paused and did not unpause."""
-    if not pool or not (pool.get("spec") or {}).get("paused"):
-        return False
-    return bool(pool_judge.annotation(pool, machine_config.ROLLOUT))
-
-
-def has_consent(pool: KubeObject | None) -> bool:
-    """Return True if the run that paused the pool was allowed to end pods."""
-    if pool is None or not is_paused_by_us(pool):
-        return False
-    return pool_judge.annotation(pool, machine_config.ROLLOUT).partition(" ")[0] == impact.DRAIN

@@ -19,7 +19,10 @@ from .._kube.kinds import known
 from .._nodes import drain
 from . import (
     contradictions,
+    kubelet,
     machine_config,
+    paused,
+    pool_judge,
     rollout,
     rollout_waits,
     rollout_writes,
@@ -42,7 +45,8 @@ _BACK: t.Final = "its nodes go back to the pool worker"
 class Work:
     """What a run does. asked: the pools whose nodes the coming writes make reboot, with their reboots.
 
-    reboots: these, and those of rollouts that are under way. left: pools that an earlier run left paused.
+    reboots: these, and those of rollouts that are under way. left: pools of ours that a run left paused, and
+    that are none of this run.
     """
 
     cluster: Cluster
@@ -70,7 +74,7 @@ def ensure(
     """
     late = late or Late()
     work, ends = _agreed(api, pools, on_busy)
-    _execute(api, work, on_busy, late)
+    _execute(api, work, late)
     done = [one for one in pools if machine_config.pool_name(one.name) not in late.titles]
     return [_result(api, work, one, ends) for one in done]
 
@@ -95,14 +99,14 @@ def remove(api: Api, names: t.Sequence[str], on_busy: str) -> list[dict[str, t.A
     releases = _releases(cluster, names)
     work = _work(api, cluster, [], releases, _coming_back(cluster, releases, {}))
     ends = _ask(api, work, on_busy)
-    _execute(api, work, on_busy, Late())
+    _execute(api, work, Late())
     return [{**_common(work, one.name, [], ends), "machine_config_pool": one.title} for one in work.releases]
 
 
 class _Coming(t.NamedTuple):
     """Nodes that reboot. live: the MachineConfigPool whose maxUnavailable counts. label: of the pool's nodes.
 
-    is_asked: what the run writes makes them reboot, and no earlier run was allowed to do that.
+    is_asked: what the run writes makes them reboot.
     """
 
     name: str
@@ -129,6 +133,7 @@ def _prepared(api: Api, pools: t.Sequence[Tuning]) -> Work:
         return Work(Cluster([], [], [], [], []))
     contradictions.check(cluster, wanted)
     changes = [_change(api, cluster, one) for one in wanted]
+    _warn_of_kubelets(api, cluster, changes)
     releases = _releases(cluster, [one.name for one in pools if not one.reboots])
     paths = {one.name: one.path for one in pools}
     coming = [_coming(cluster, one) for one in changes] + _coming_back(cluster, releases, paths)
@@ -149,19 +154,24 @@ def _work(
     asked = [
         (reboot, selector(one.label)) for reboot, one in zip(reboots, coming, strict=True) if one.is_asked
     ]
-    left = [one for one in cluster.pools if owned(one) and rollout.is_paused_by_us(one)]
+    mine = {one.title for one in changes} | {one.title for one in releases}
+    left = [one for one in cluster.pools if owned(one) and paused.is_left(one) and name(one) not in mine]
     return Work(cluster, changes, releases, asked, reboots, left)
 
 
 def _coming(cluster: Cluster, change: Change) -> _Coming:
-    """Return the nodes that reboot: all of them if a setting changes, else those that are still behind."""
+    """Return the nodes that reboot: all of them if a setting changes, else those that are still behind.
+
+    Those of a pool that a run left paused count as all: its last writes may not be rendered yet.
+    """
     tuning, live = change.tuning, change.live
     nodes = cluster.nodes_of(tuning.label)
-    if not change.settings:
+    because, is_asked = change.because or "of a rollout that an earlier run began", bool(change.because)
+    if live is not None and paused.is_left(live):
+        goes_on = f"the rollout goes on: MachineConfigPool {change.title} {paused.explain(live).why}"
+        because, is_asked = change.because or goes_on, True
+    elif not change.settings:
         nodes = rollout.behind(nodes, live)
-    begins = bool(change.because) or rollout.is_paused_by_us(live)
-    because = change.because or "of a rollout that an earlier run began"
-    is_asked = begins and not rollout.has_consent(live)
     return _Coming(tuning.name, tuning.path, because, nodes, live, tuning.label, is_asked)
 
 
@@ -173,7 +183,10 @@ def _releases(cluster: Cluster, names: t.Iterable[str]) -> list[Release]:
 def _coming_back(
     cluster: Cluster, releases: t.Iterable[Release], paths: t.Mapping[str, str]
 ) -> list[_Coming]:
-    """Return the nodes that reboot on their way back. Raises REBOOT-PAUSED if the pool worker is paused."""
+    """Return the nodes that reboot on their way back.
+
+    Raises REBOOT-PAUSED if somebody paused the pool worker, or one of their pools.
+    """
     worker = cluster.named("MachineConfigPool", machine_config.WORKER)
     found = []
     for one in releases:
@@ -182,9 +195,9 @@ def _coming_back(
         is_asked = not machine_config.is_released(one.live)
         path = paths.get(one.name, one.name)
         found.append(_Coming(one.name, path, _BACK, nodes, worker, label, is_asked))
-    if any(one.nodes for one in found):
+    if going := [one for one in found if one.nodes]:
         troubles = Found()
-        contradictions.check_paused(cluster, [], troubles)
+        contradictions.check_paused(cluster, [one.name for one in going if one.is_asked], troubles)
         troubles.raise_if_any()
     return found
 
@@ -227,6 +240,19 @@ def _change(api: Api, cluster: Cluster, tuning: Tuning) -> Change:
     return Change(tuning, wanted, changed, gone, live, is_changed, is_empty)
 
 
+def _warn_of_kubelets(api: Api, cluster: Cluster, changes: t.Iterable[Change]) -> None:
+    """Say what nodes lose by a kubelet configuration of their own. Read the workers' only before a change."""
+    worker = cluster.named("MachineConfigPool", machine_config.WORKER) or {}
+    for one in changes:
+        warnings = [kubelet.lost(cluster, one.tuning, one.wanted)]
+        if one.settings and (text := kubelet.shrinks(one.tuning, one.wanted)):
+            rendered = pool_judge.target(worker)
+            is_sized = rendered and kubelet.sizes_itself(api.get(rollout_writes.CONFIG, rendered))
+            warnings += [text] if is_sized else []
+        for warning in filter(None, warnings):
+            api.warn(warning)
+
+
 def _differs(api: Api, wanted: KubeObject, live: KubeObject | None) -> bool:
     if live is None or not diff.same(dry_run_apply(api, wanted, live), live):
         return True
@@ -245,14 +271,14 @@ def _ask(api: Api, work: Work, on_busy: str) -> list[dict[str, t.Any]]:
     return consent.ask(api, questions, on_busy, BUSY)
 
 
-def _execute(api: Api, work: Work, on_busy: str, late: Late) -> None:
-    titles = {one.title for one in work.changes} | {one.title for one in work.releases}
-    for title in rollout_writes.unpause_left(api, [one for one in work.left if name(one) not in titles]):
-        api.warn(f"MachineConfigPool {title} is unpaused: a run that ended too early left it paused.")
+def _execute(api: Api, work: Work, late: Late) -> None:
+    for pool in work.left:
+        why, remedy = paused.explain(pool)
+        api.warn(f"MachineConfigPool {name(pool)} {why}; its nodes get no configuration. {remedy}")
     for one in work.releases:
         user_data_steps.restore(api, one.name)
     rollout_writes.release(api, [one for one in work.releases if not machine_config.is_released(one.live)])
-    rollout_writes.write(api, work.changes, on_busy, late)
+    rollout_writes.write(api, work.changes, late)
     labels = {one.title: machine_config.node_label(one.live) for one in work.releases}
     released = {title: label for title, label in labels.items() if label}
     rollout_writes.wait_rolled(api, work.changes, released, GRACE, late)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Write the objects of GPU pools so that all changes of a run are one rollout, and wait for it.
 
-While the objects are written, the MachineConfigPools are paused. Each run unpauses what it paused, and what a
-run before it left paused.
+While the objects are written, the MachineConfigPools are paused. Each run unpauses its own pools, also those
+that a run before it left paused, and no other pool.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .._core.ownership import selector
 from .._core.readiness import Grace
 from .._kube.client import Api, Query
 from .._kube.kinds import known
-from . import machine_config, pool_judge, rendered, rollout, rollout_waits
+from . import machine_config, paused, pool_judge, rendered, rollout_waits
 from .late import Late
 from .options import Tuning
 from .pool_judge import POOLS
@@ -75,7 +75,7 @@ class Change:
     @property
     def is_rendered_first(self) -> bool:
         """Return True if the pool is paused until its configuration has all that was written."""
-        return self.settings or rollout.is_paused_by_us(self.live)
+        return self.settings or paused.is_left(self.live)
 
     @property
     def because(self) -> str:
@@ -100,17 +100,16 @@ class Release:
         return machine_config.pool_name(self.name)
 
 
-def write(api: Api, changes: t.Sequence[Change], on_busy: str, late: Late) -> None:
+def write(api: Api, changes: t.Sequence[Change], late: Late) -> None:
     """Write all changes while the pools are paused, and unpause them when their configuration has them all.
 
     Raises NotReadyError if the operator refuses an object, or adds its pool to the late ones; the pools are
     not paused then either.
     """
     needed = [one for one in changes if one.is_needed]
-    mark = rollout.recorded(on_busy, api.run.id)
     for one in needed:
         if one.settings:
-            api.apply(machine_config.pool(one.tuning, mark), force_conflicts=True, live=one.live)
+            api.apply(machine_config.pool(one.tuning, api.run.id), force_conflicts=True, live=one.live)
     try:
         for one in needed:
             for manifest in one.changed:
@@ -138,15 +137,6 @@ def unpause(api: Api, changes: t.Iterable[Change]) -> None:
     """Write the pools as they are outside a rollout."""
     for one in changes:
         api.apply(machine_config.pool(one.tuning), force_conflicts=True)
-
-
-def unpause_left(api: Api, pools: t.Iterable[KubeObject]) -> list[str]:
-    """Unpause the pools that earlier runs left paused, and return their names."""
-    left = [one for one in pools if rollout.is_paused_by_us(one)]
-    for one in left:
-        body = {"metadata": {"annotations": {machine_config.ROLLOUT: None}}, "spec": {"paused": False}}
-        api.merge_patch(rollout_waits.POOL, name(one), None, body)
-    return [name(one) for one in left]
 
 
 def _wait_rendered(api: Api, changes: t.Sequence[Change], late: Late) -> None:
@@ -213,7 +203,11 @@ def _is_told(api: Api, change: Change) -> bool:
 def release(api: Api, releases: t.Sequence[Release]) -> None:
     """Take the nodes out of the pools; the operator gives them the configuration of the pool worker."""
     for one in releases:
-        api.apply(machine_config.released_pool(one.name, machine_config.node_label(one.live)), live=one.live)
+        manifest = machine_config.released_pool(one.name, machine_config.node_label(one.live))
+        if paused.is_paused(one.live) and not paused.is_left(one.live):
+            # Others set the field, and may: the pool has no node that waits for it.
+            del manifest["spec"]["paused"]
+        api.apply(manifest, live=one.live)
 
 
 def wait_rolled(

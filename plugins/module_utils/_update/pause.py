@@ -11,11 +11,11 @@ from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, name, number_of
 from .._core.ownership import POOL
 from .._nodes.labels import has_nvidia_pci, labels
-from .._tuning import machine_config, pool_judge, rollout
+from .._tuning import machine_config, paused, pool_judge, rollout
 from .._tuning.rollout import Reboot
 from .._tuning.selectors import selects
 from . import release
-from .rollout import MARK, ORDER
+from .rollout import ORDER
 
 # The order in which pools are released: all at once, or one after the other after the rest of the cluster.
 TOGETHER, LAST = "together", "last"
@@ -24,7 +24,7 @@ _BECAUSE: t.Final = "the cluster was updated while their MachineConfigPool was p
 
 
 class Member(t.NamedTuple):
-    """A MachineConfigPool with GPU nodes. others: nodes that it selects and that are no GPU nodes of it."""
+    """A MachineConfigPool with GPU nodes. others: its nodes without GPUs."""
 
     pool: KubeObject
     gpus: list[KubeObject]
@@ -38,7 +38,7 @@ class Member(t.NamedTuple):
     @property
     def is_paused(self) -> bool:
         """Return True if somebody paused the pool."""
-        return bool((self.pool.get("spec") or {}).get("paused"))
+        return paused.is_paused(self.pool)
 
     @property
     def is_marked(self) -> bool:
@@ -53,32 +53,32 @@ class Member(t.NamedTuple):
 
 def version(one: Member) -> str:
     """Return the release that the pool waits for, or "" if no run paused it."""
-    return pool_judge.annotation(one.pool, MARK)
+    return pool_judge.annotation(one.pool, paused.UPDATE)
 
 
 def members(pools: t.Sequence[KubeObject], nodes: t.Sequence[KubeObject]) -> list[Member]:
     """Return the MachineConfigPools that have GPU nodes, by name."""
-    found: dict[str, Member] = {}
-    for node in filter(_has_gpus, nodes):
+    found = {name(pool): Member(pool, [], []) for pool in sorted(pools, key=name)}
+    for node in sorted(nodes, key=name):
         pool = pool_of(pools, labels(node))
-        if pool is not None:
-            found.setdefault(name(pool), Member(pool, [], [])).gpus.append(node)
-    for one in found.values():
-        selected = {name(node) for node in nodes if _selects(one.pool, node)}
-        one.others.extend(sorted(selected - {name(node) for node in one.gpus}))
-    return [found[key] for key in sorted(found)]
+        if pool is not None and _has_gpus(node):
+            found[name(pool)].gpus.append(node)
+        elif pool is not None:
+            found[name(pool)].others.append(name(node))
+    return [one for one in found.values() if one.gpus]
 
 
 def _has_gpus(node: KubeObject) -> bool:
     return has_nvidia_pci(labels(node)) or POOL in labels(node)
 
 
-def _selects(pool: KubeObject, node: KubeObject) -> bool:
-    return selects((pool.get("spec") or {}).get("nodeSelector"), labels(node))
-
-
 def pool_of(pools: t.Iterable[KubeObject], marks: t.Mapping[str, str]) -> KubeObject | None:
-    """Return the pool of a node: master for the control plane, else a custom pool, else worker."""
+    """Return the pool of a node: master for the control plane, else a custom pool, else worker.
+
+    A Windows node has none.
+    """
+    if marks.get("kubernetes.io/os") == "windows":
+        return None
     mine = [one for one in pools if selects((one.get("spec") or {}).get("nodeSelector"), marks)]
     order = {_MASTER: 0, machine_config.WORKER: 2}
     return min(mine, key=lambda one: (order.get(name(one), 1), name(one)), default=None)

@@ -16,15 +16,13 @@ from .._impact.impact import DRAIN, FAIL
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._nodes import drain
-from .._tuning import pool_judge, rollout, rollout_waits
+from .._tuning import paused as pauses, pool_judge, rollout, rollout_waits
 from .._tuning.rollout import Reboot
 from . import pause, release, turns
 from .pause import Member
-from .rollout import MARK, ORDER, selector
+from .rollout import ORDER, selector
 
 _BUSY: t.Final = "UPDATE-BUSY"
-# The mark of a pool whose task names no release.
-_UNKNOWN: t.Final = "unknown"
 _GRACE: t.Final = 120.0
 
 
@@ -41,11 +39,16 @@ def paused(api: Api, params: UpdatePoolsParams) -> dict[str, t.Any]:
     """Pause the pools that have only GPU nodes. Raises AcceleratorError before the first write."""
     if params["version"]:
         release.parse(params["version"])
-    version = params["version"] or _UNKNOWN
+    version = params["version"] or pauses.UNKNOWN
     found = _members(api)
     wanted = pause.to_pause(found)
     for one in [*wanted, *pause.to_mark(found, version, params["order"])]:
         _patch(api, one, {"paused": True}, version, params["order"])
+    for one in [one for one in found if one.is_paused and not one.is_marked]:
+        why, remedy = pauses.explain(one.pool)
+        api.warn(
+            f"MachineConfigPool {one.title} {why}, so after_openshift_update does not release it. {remedy}"
+        )
     titles = {one.title for one in found if one.is_paused} | {one.title for one in wanted}
     pools = pause.as_result(found, titles)
     return {"pools": pools, "reboots": [], "ends": [], "table": pause.table(pools)}
@@ -122,10 +125,11 @@ class _Release:
         queries = {pool_judge.POOLS: Query(rollout_waits.POOL), pool_judge.NODES: Query(known("Node"))}
         seen = self._api.wait(queries, judge, "rollout of the other pools", on_timeout_code="REBOOT-PENDING")
         own = {one.title for one in self._mine}
-        if paused := turns.paused_by_others(seen[pool_judge.POOLS], own):
+        for pool in turns.paused_by_others(seen[pool_judge.POOLS], own):
+            why, remedy = pauses.explain(pool)
             self._api.warn(
-                f"Somebody else paused MachineConfigPool {', '.join(paused)}: its nodes are not updated, and "
-                "the GPU pools do not wait for them."
+                f"MachineConfigPool {name(pool)} {why}: its nodes are not updated, and the GPU pools do not "
+                f"wait for them. {remedy}"
             )
         return self._api.check_mode or judge(seen).is_ready
 
@@ -170,7 +174,7 @@ def _labels(one: Member) -> str:
 
 def _patch(api: Api, one: Member, spec: KubeObject, version: str | None, order: str | None) -> None:
     """Write the mark, or take it away without a version. A pool that is released at once has no order."""
-    marks = {MARK: version, ORDER: order if order == pause.LAST else None}
+    marks = {pauses.UPDATE: version, ORDER: order if order == pause.LAST else None}
     known_marks = one.pool["metadata"].get("annotations") or {}
     marks = {key: value for key, value in marks.items() if value is not None or key in known_marks}
     body = {"metadata": {"annotations": marks}, "spec": spec}

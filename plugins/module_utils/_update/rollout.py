@@ -9,15 +9,13 @@ import typing as t
 from .._catalogue.well_known import DRIVER_UPGRADE
 from .._core import conditions
 from .._core.objects import KubeObject
-from .._nodes import drain
+from .._nodes import cordons, drain
 from .._nodes.labels import labels
 from .._nodes.node import is_cordoned, update
-from .._nodes.shown import unpause_command
 from .._stack import upgrade
+from .._tuning import paused
 from .check import BLOCKING, OK, WARNING, Check
 
-# Says which pools a run paused for an update, and for which release; a run unpauses no other pool.
-MARK: t.Final = "accelerators.openshift/paused-for-update"
 # Says that the pool is released after every other pool. A pool without it is released at once.
 ORDER: t.Final = "accelerators.openshift/update-order"
 _SHOWN: t.Final = 10
@@ -34,12 +32,13 @@ def pools(live: t.Iterable[KubeObject]) -> list[Check]:
 def _pool(pool: KubeObject) -> Check | None:
     name, status, code = str(pool["metadata"]["name"]), pool.get("status") or {}, "UPDATE-POOL"
     title, count = f"machine config pool {name}", status.get("machineCount")
-    if (pool.get("spec") or {}).get("paused"):
-        if (pool["metadata"].get("annotations") or {}).get(MARK):
+    if paused.is_paused(pool):
+        if (pool["metadata"].get("annotations") or {}).get(paused.UPDATE):
             what = f"is paused for the update: its nodes ({count}) follow with after_openshift_update.yml"
             return Check(title, OK, what)
-        what = f"is paused: its nodes ({count}) keep their kernel, and the update of the nodes waits"
-        return Check(title, BLOCKING, what, f"`{unpause_command(name)}`", code)
+        why, remedy = paused.explain(pool)
+        what = f"{why}: its nodes ({count}) keep their kernel, and the update of the nodes waits"
+        return Check(title, BLOCKING, what, remedy, code)
     for kind in ("Degraded", "NodeDegraded"):
         if conditions.is_true(pool, kind):
             found = conditions.find(pool, kind)
@@ -58,7 +57,7 @@ def nodes(live: t.Sequence[KubeObject]) -> Check:
     for node in live:
         name, state, going = node["metadata"]["name"], labels(node).get(DRIVER_UPGRADE, ""), update(node)
         if is_cordoned(node):
-            lines.append(f"{name} is cordoned")
+            lines.append(f"{name} is {cordons.shown(node)}")
         if upgrade.is_held(node):
             lines.append(f"{name}: {upgrade.holder(node)} holds its driver back")
         elif state not in ("", "upgrade-done"):

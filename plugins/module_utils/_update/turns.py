@@ -10,7 +10,7 @@ from .._core.objects import KubeObject, Snapshot, name, named
 from .._core.readiness import Grace, Readiness, worst
 from .._nodes.labels import labels
 from .._nodes.node import CURRENT
-from .._tuning import pool_judge
+from .._tuning import paused, pool_judge
 from .pause import LAST, Member, pool_of
 
 
@@ -32,21 +32,17 @@ def others(pools: t.Iterable[KubeObject], held: t.Collection[str]) -> list[str]:
     held: names of the pools that this collection still holds back. A pool that somebody else paused does not
     count: its nodes are updated only when that person releases it.
     """
-    return [title for title in _with_nodes(pools, held) if not _is_paused(named(pools, title))]
+    return [name(one) for one in _with_nodes(pools, held) if not paused.is_paused(one)]
 
 
-def paused_by_others(pools: t.Iterable[KubeObject], held: t.Collection[str]) -> list[str]:
-    """Return the names of the pools with nodes that somebody else paused. held: as for `others`."""
-    return [title for title in _with_nodes(pools, held) if _is_paused(named(pools, title))]
+def paused_by_others(pools: t.Iterable[KubeObject], held: t.Collection[str]) -> list[KubeObject]:
+    """Return the pools with nodes that somebody else paused. held: as for `others`."""
+    return [one for one in _with_nodes(pools, held) if paused.is_paused(one)]
 
 
-def _with_nodes(pools: t.Iterable[KubeObject], held: t.Collection[str]) -> list[str]:
-    counted = (name(one) for one in pools if (one.get("status") or {}).get("machineCount"))
-    return sorted(title for title in counted if title not in held)
-
-
-def _is_paused(pool: KubeObject) -> bool:
-    return bool((pool.get("spec") or {}).get("paused"))
+def _with_nodes(pools: t.Iterable[KubeObject], held: t.Collection[str]) -> list[KubeObject]:
+    counted = (one for one in pools if (one.get("status") or {}).get("machineCount"))
+    return sorted((one for one in counted if name(one) not in held), key=name)
 
 
 def judge(held: t.Collection[str], grace: Grace, snapshot: Snapshot) -> Readiness:

@@ -6,10 +6,14 @@
 from __future__ import annotations
 
 import typing as t
+from urllib.parse import quote
 
 from openshift_sandbox.seed.nodes import Object, rendered
 
 KEYS: t.Final = "machineconfiguration.openshift.io/"
+SIZING_FILE: t.Final = "/etc/node-sizing-enabled.env"
+AUTO_SIZING_FROM: t.Final = (4, 21)
+"""From this release on new clusters have workers that size the reserve for the system by themselves."""
 INSTALLED: t.Final = "2026-08-20T08:00:00Z"
 MACHINE_CONFIG: t.Final = {"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfig"}
 
@@ -20,14 +24,29 @@ def machine_configs(cluster: Object, pool: str) -> list[Object]:
     metadata = [{"name": name, "labels": role} for name in sources(pool)] + [
         {"name": rendered(cluster, pool)}
     ]
+    release = tuple(int(one) for one in str(cluster.get("version") or "4.22").split(".")[:2])
+    sizes = pool == "worker" and release >= AUTO_SIZING_FROM
+    file = {"contents": {"source": f"data:,{quote(sizing(sizes, {}))}"}, "mode": 0o644, "path": SIZING_FILE}
+    bare: Object = {"ignition": {"version": "3.5.0"}}
+    whole = bare | {"storage": {"files": [file]}}
     return [
         MACHINE_CONFIG
         | {
             "metadata": one,
-            "spec": {"config": {"ignition": {"version": "3.5.0"}}, "kernelType": "default"},
+            "spec": {"config": bare if one["name"] == sources(pool)[1] else whole, "kernelType": "default"},
         }
         for one in metadata
     ]
+
+
+def sizing(is_automatic: bool, reserved: Object) -> str:
+    """Return the file that says whether a node sizes its reserve by itself, and else the reserve."""
+    return (
+        f"NODE_SIZING_ENABLED={str(is_automatic).lower()}\n"
+        f"SYSTEM_RESERVED_MEMORY={reserved.get('memory', '1Gi')}\n"
+        f"SYSTEM_RESERVED_CPU={reserved.get('cpu', '500m')}\n"
+        f"SYSTEM_RESERVED_ES={reserved.get('ephemeral-storage', '1Gi')}\n"
+    )
 
 
 def sources(pool: str) -> tuple[str, ...]:

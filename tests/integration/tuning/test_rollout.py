@@ -152,6 +152,23 @@ def test_a_killed_run_leaves_a_paused_pool_and_no_reboot(cluster: Cluster, last_
     assert boots(cluster) == before
 
 
+def test_only_a_run_for_the_pool_goes_on_and_it_asks_for_pods(cluster: Cluster) -> None:
+    before = boots(cluster)
+    other = api(cluster)
+    rollout_steps.remove(other, ["other"], "drain")
+    (warning,) = other.warnings
+    assert "MachineConfigPool gpu-training is paused since 20" in warning
+    assert "tune_nodes -e @FILE" in warning
+    cluster.client.create(gpu_pod("meanwhile", "gpu-0"))
+    task = api(cluster)
+    with pytest.raises(AcceleratorError) as caught:
+        rollout_steps.ensure(task, [tuning()], "fail")
+    cluster.client.delete("v1", "pods", "meanwhile", "default")
+    assert (caught.value.code, task.changes) == ("REBOOT-BUSY", [])
+    assert pools(cluster)[POOL]["spec"]["paused"] is True
+    assert boots(cluster) == before
+
+
 def test_the_next_run_is_one_rollout_of_the_pools_nodes(cluster: Cluster) -> None:
     with watched(cluster) as seen:
         (found,) = rollout_steps.ensure(api(cluster), [tuning()], "fail")
@@ -205,6 +222,32 @@ def test_a_pool_of_others_for_the_same_nodes_is_found(cluster: Cluster) -> None:
         assert caught.value.code == "REBOOT-FOREIGN-POOL"
     finally:
         cluster.client.delete(GROUP, "machineconfigpools", "theirs")
+
+
+def hold(cluster: Cluster, pool: str, release: str | None) -> None:
+    """Pause a pool for an update as update_pools does, or end that pause without a release."""
+    mark = {"accelerators.openshift/paused-for-update": release}
+    body = {"metadata": {"annotations": mark}, "spec": {"paused": bool(release)}}
+    cluster.client.patch(GROUP, "machineconfigpools", pool, None, body)
+
+
+def test_a_pool_that_waits_for_an_update_is_not_given_back(cluster: Cluster) -> None:
+    hold(cluster, POOL, "4.22.9")
+    task = api(cluster)
+    with pytest.raises(AcceleratorError) as caught:
+        rollout_steps.remove(task, ["training"], "drain")
+    hold(cluster, POOL, None)
+    assert (caught.value.code, task.changes) == ("REBOOT-PAUSED", [])
+    assert "for the update to 4.22.9 by before_openshift_update" in caught.value.message
+    assert "after_openshift_update" in caught.value.remedy
+
+
+def test_a_pool_without_nodes_goes_while_it_waits_for_an_update(cluster: Cluster) -> None:
+    empty = tuning(name="empty", label={"accelerators.openshift/pool": "empty"}, isolate=None, topology="")
+    rollout_steps.ensure(api(cluster), [empty], "fail")
+    hold(cluster, "gpu-empty", "4.22.9")
+    rollout_steps.remove(api(cluster), ["empty"], "fail")
+    assert "gpu-empty" not in pools(cluster)
 
 
 def test_a_removal_gives_everything_back(cluster: Cluster) -> None:

@@ -194,7 +194,7 @@ def test_facts() -> None:
             "pending",
             "machine x: Running",
         ),
-        ((NAME,), snapshot([], [node("y")]), "pending", "node y is still there"),
+        ((NAME,), snapshot([], [node("y")]), "ready", ""),
         ((), {"machine_sets": [], "machines": [], "nodes": []}, "ready", ""),
     ],
 )
@@ -204,12 +204,21 @@ def test_absent(kept: tuple[str, ...], seen: dict[str, list[Data]], verdict: str
     assert words in " ".join(found.details)
 
 
+def test_a_node_is_waited_for_when_its_machine_is_gone() -> None:
+    judge = machine_pool.Absent(frozenset({NAME}))
+    assert not judge(snapshot([machine("x", "y", of="gone")], [node("y"), node("by-hand")])).is_ready
+    verdict = judge(snapshot([], [node("y"), node("by-hand")]))
+    assert (verdict.verdict, verdict.details) == ("pending", ("node y is still there",))
+    assert judge(snapshot([], [node("by-hand")])).is_ready, "nobody deletes it"
+
+
 def test_sets_that_are_given_back() -> None:
     gone = machine_pool.Gone(frozenset({"old"}))
     assert not gone(
         snapshot([machine("m", "n"), machine("x", "y", of="old")], [node("n"), node("y")])
     ).is_ready
-    assert gone(snapshot([machine("m", "n")], [node("n")])).is_ready
+    assert not gone(snapshot([machine("m", "n")], [node("n"), node("y")])).is_ready
+    assert gone(snapshot([machine("m", "n")], [node("n"), node("by-hand")])).is_ready
 
 
 def test_the_replicas_told_are_those_that_are_asked_for() -> None:

@@ -39,3 +39,29 @@ def test_what_the_patch_writes_is_read_again() -> None:
 )
 def test_other_cordons_are_not_of_a_repair(seen: dict[str, t.Any]) -> None:
     assert not cordons.is_for(seen, cordons.FOR_REPAIR)
+
+
+@pytest.mark.parametrize(
+    ("purpose", "goes_on"),
+    [
+        (cordons.FOR_POOL, "enable_gpus -e @FILE"),
+        (cordons.FOR_REPAIR, "repair_node -e gpu_node=gpu-1"),
+        (cordons.FOR_MIG, "repartition -e @FILE"),
+        (cordons.FOR_DRIVER, "upgrade_driver -e @FILE -e gpu_upgrade_action=resume"),
+        (cordons.FOR_ADMIN, ""),
+    ],
+)
+def test_the_cordon_of_a_run_is_named_with_what_goes_on(purpose: str, goes_on: str) -> None:
+    seen = node({cordons.MARK: purpose, cordons.RUN: "root|bastion|boot|4711|9|"})
+    seen["spec"]["taints"] = [
+        {"key": "node.kubernetes.io/unschedulable", "timeAdded": "2026-11-27T10:00:00Z"}
+    ]
+    told = "cordoned since 2026-11-27T10:00:00Z by the run of root@bastion (pid 4711)"
+    more = (
+        f"; if that is over, `ansible-playbook accelerators.openshift.{goes_on}` goes on" if goes_on else ""
+    )
+    assert cordons.shown(seen) == told + more
+
+
+def test_the_cordon_of_others_has_no_run() -> None:
+    assert cordons.shown(node(None)) == "cordoned"

@@ -189,7 +189,7 @@ class Operator(Killer):
             return
         spec = one["spec"]
         told = [*spec.get("additionalKernelArgs", []), f"isolcpus=managed_irq,{spec['cpu']['isolated']}"]
-        told += [f"hugepages={page['count']}" for page in spec.get("hugepages", {}).get("pages", [])]
+        told += _page_arguments(spec.get("hugepages", {}))
         self._heard = (told, self._heard[1] + 1 if self._heard[0] == told else 0)
         for made in (f"50-performance-{name}", f"99-{name}-generated-kubelet", f"50-nto-{name}"):
             if made.startswith("50-nto") and self._heard[1] < self.tuned_is_late:
@@ -285,3 +285,17 @@ class Operator(Killer):
 
     def _touch(self, one: KubeObject) -> None:
         self.server.put(one)
+
+
+def _page_arguments(wanted: KubeObject) -> list[str]:
+    """Return what the operator asks the kernel for; a service makes the pages of one NUMA node."""
+    if not wanted:
+        return []
+    pages, default = wanted["pages"], wanted["defaultHugepagesSize"]
+    found = [f"default_hugepagesz={default}"]
+    for page in pages:
+        found += [] if "node" in page else [f"hugepagesz={page['size']}", f"hugepages={page['count']}"]
+    small = [page for page in pages if page["size"] == "2M"]
+    if default == "1G" and small and all("node" in page for page in small):
+        found += ["hugepagesz=2M", "hugepages=0"]
+    return found

@@ -13,7 +13,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
 from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import (
     contradictions,
     machine_config,
-    rollout,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.contradictions import Cluster
 from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.options import Isolation, Tuning
@@ -140,7 +139,7 @@ def test_a_paused_pool_names_who_paused_it() -> None:
 
 
 def test_our_own_pause_is_no_contradiction() -> None:
-    paused = machine_config.pool(ISOLATED, rollout.recorded("fail", "run"))
+    paused = machine_config.pool(ISOLATED, "run")
     paused["metadata"]["labels"] = {**paused["metadata"]["labels"], **MANAGED_BY}
     contradictions.check(cluster(pools=[pool("worker"), paused]), [ISOLATED])
     paused["metadata"]["annotations"] = {}

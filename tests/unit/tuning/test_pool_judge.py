@@ -48,7 +48,7 @@ def test_each_part_of_the_rule_counts(status: dict[str, t.Any], text: str) -> No
         ({**at("n1"), "spec": {"unschedulable": True}}, "n1: cordoned"),
         (
             {**at("n1", currentConfig="old", desiredConfig="old"), "spec": {"unschedulable": True}},
-            "waits for its turn until it is uncordoned",
+            "waits for its turn until it is uncordoned (cordoned)",
         ),
     ],
 )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from unit.tuning.operator_in_memory import gpu_pod, node, pool, tuning
+from unit.tuning.operator_in_memory import gpu_pod, node, pool
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import machine_config, rollout
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import rollout
 
 ZONE = "topology.kubernetes.io/zone"
 
@@ -60,13 +60,3 @@ def test_a_question_is_about_the_nodes_that_reboot() -> None:
     assert answer is not None
     assert [one.pod for one in answer.endings] == ["train"]
     assert "n1 (by zone and age), 1 at a time" in answer.order
-
-
-def test_the_mark_of_a_paused_pool() -> None:
-    assert not rollout.is_paused_by_us(None)
-    assert not rollout.is_paused_by_us(pool("worker", paused=True))
-    for on_busy, consent in (("fail", False), ("wait", False), ("drain", True)):
-        paused = machine_config.pool(tuning(), rollout.recorded(on_busy, "a|b"))
-        assert rollout.is_paused_by_us(paused)
-        assert rollout.has_consent(paused) is consent
-    assert not rollout.has_consent(machine_config.pool(tuning()))

@@ -39,6 +39,11 @@ def test_a_performance_profile_is_one_rollout_too() -> None:
     [
         {"huge_pages": (HugePages("1G", 16),)},
         {"huge_pages": ()},
+        {"huge_pages": (HugePages("1G", 8), HugePages("2M", 64, 0))},
+        {"huge_pages": (HugePages("1G", 8, 0), HugePages("2M", 64, 0))},
+        {"huge_pages": (HugePages("1G", 8), HugePages("2M", 64, 0), HugePages("2M", 32))},
+        {"huge_pages": (HugePages("2M", 64, 0), HugePages("1G", 8))},
+        {"huge_pages": (HugePages("2M", 8),)},
         {"kernel_arguments": ("iommu=pt", "pci=realloc")},
         {"isolate": Isolation("0-3", "4-7")},
     ],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import typing as t
+
 import pytest
 from unit.killed_run import KilledError
 from unit.tuning.operator_in_memory import LABEL, Operator, config, gpu_pod, node, pool, tuning
@@ -11,13 +13,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
     WaitTimeoutError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import rollout_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import paused, rollout_steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.options import (
     NEVER,
     HugePages,
     Isolation,
 )
 
+RUN = Run("root", "bastion", "boot", 4711, "9")
 WHOLE = tuning(isolate=Isolation("0-1", "2-7"), topology="single-numa-node", huge_pages=(HugePages("1G", 8),))
 
 
@@ -156,37 +161,95 @@ def test_the_next_run_resumes_a_killed_one(writes: int) -> None:
     assert sorted(operator.reboots) == ["n1", "n2"], "still one rollout"
 
 
-def killed_while_paused(on_busy: str) -> Operator:
+def killed_while_paused(on_busy: str, writes: int = 3) -> Operator:
     operator = two_nodes()
-    operator.writes_left = 3
+    operator.writes_left = writes
     with pytest.raises(KilledError):
-        rollout_steps.ensure(operator.api(), [WHOLE], on_busy)
+        rollout_steps.ensure(operator.api(run=RUN), [WHOLE], on_busy)
     assert operator.must("MachineConfigPool", "gpu-training")["spec"]["paused"] is True
     operator.writes_left = None
     return operator
 
 
-def test_a_run_for_another_pool_unpauses_what_was_left() -> None:
-    operator = killed_while_paused("fail")
-    api = operator.api()
-    rollout_steps.ensure(api, [], "fail")
-    assert operator.must("MachineConfigPool", "gpu-training")["spec"]["paused"] is False
-    assert "gpu-training is unpaused" in api.warnings[0]
-
-
-def test_the_consent_of_the_killed_run_counts_for_the_next_one() -> None:
+@pytest.mark.parametrize("check_mode", [False, True])
+@pytest.mark.parametrize("work", ["ensure", "remove"])
+def test_a_run_for_another_pool_names_what_was_left_and_leaves_it(work: str, check_mode: bool) -> None:
     operator = killed_while_paused("drain")
-    operator.server.put(gpu_pod("train", "n1"))
-    rollout_steps.ensure(operator.api(), [WHOLE], "fail")
-    assert sorted(operator.reboots) == ["n1", "n2"]
+    operator.server.requests.clear()
+    operator.reboots.clear()
+    api = operator.api(check_mode=check_mode)
+    if work == "ensure":
+        rollout_steps.ensure(api, [tuning(name="other", label={"other": ""}, kernel_arguments=())], "drain")
+    else:
+        rollout_steps.remove(api, ["other"], "drain")
+    assert operator.must("MachineConfigPool", "gpu-training")["spec"]["paused"] is True
+    assert (operator.reboots, operator.server.writes()) == ([], [])
+    (warning,) = api.warnings
+    assert "gpu-training is paused by the run of root@bastion (pid 4711)" in warning
+    assert "accelerators.openshift.tune_nodes -e @FILE` with pool training" in warning
+    assert "remove_pool -e gpu_pool=training --tags node_tuning" in warning
 
 
-def test_without_that_consent_new_pods_are_asked_for() -> None:
-    operator = killed_while_paused("fail")
+@pytest.mark.parametrize("on_busy", ["fail", "drain"])
+@pytest.mark.parametrize("writes", [1, 2, 3])
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_the_next_run_asks_for_the_pods_whatever_the_killed_one_might_do(
+    on_busy: str, writes: int, is_stopped: bool
+) -> None:
+    """Also before the operator has rendered what the killed run wrote."""
+    operator = killed_while_paused(on_busy, writes)
+    operator.is_stopped = is_stopped
     operator.server.put(gpu_pod("train", "n1"))
+    operator.server.requests.clear()
     with pytest.raises(AcceleratorError) as caught:
         rollout_steps.ensure(operator.api(), [WHOLE], "fail")
     assert caught.value.code == "REBOOT-BUSY"
+    assert operator.server.writes() == []
+    operator.is_stopped = False
+    rollout_steps.ensure(operator.api(), [WHOLE], "drain")
+    assert sorted(operator.reboots) == ["n1", "n2"]
+
+
+def test_the_question_names_the_killed_run() -> None:
+    operator = killed_while_paused("fail", writes=3)
+    operator.server.put(gpu_pod("train", "n1"))
+    with pytest.raises(AcceleratorError) as caught:
+        rollout_steps.ensure(operator.api(), [WHOLE], "fail")
+    assert "by the run of root@bastion (pid 4711)" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda api: rollout_steps.ensure(api, [WHOLE], "drain"),
+        lambda api: rollout_steps.ensure(api, [tuning(kernel_arguments=())], "drain"),
+        lambda api: rollout_steps.remove(api, ["training"], "drain"),
+    ],
+)
+def test_a_pool_that_waits_for_an_update_is_not_touched(work: t.Callable[[Api], t.Any]) -> None:
+    operator = two_nodes()
+    rollout_steps.ensure(operator.api(), [tuning()], "fail")
+    live = operator.must("MachineConfigPool", "gpu-training")
+    live["spec"]["paused"] = True
+    live["metadata"]["annotations"] = {paused.UPDATE: "4.22.9"}
+    operator.server.requests.clear()
+    with pytest.raises(AcceleratorError) as caught:
+        work(operator.api())
+    assert caught.value.code == "REBOOT-PAUSED"
+    assert "for the update to 4.22.9 by before_openshift_update" in caught.value.message
+    assert "after_openshift_update" in caught.value.remedy
+    assert "oc patch" not in caught.value.remedy
+    assert operator.server.writes() == []
+
+
+def test_a_pool_without_nodes_goes_although_it_is_paused() -> None:
+    operator = Operator()
+    rollout_steps.ensure(operator.api(), [tuning()], "fail")
+    live = operator.must("MachineConfigPool", "gpu-training")
+    live["spec"]["paused"] = True
+    live["metadata"]["annotations"] = {paused.UPDATE: "4.22.9"}
+    rollout_steps.remove(operator.api(), ["training"], "fail")
+    assert operator.names("MachineConfigPool") == ["worker"]
 
 
 def test_a_refused_kubelet_config_leaves_no_paused_pool() -> None:

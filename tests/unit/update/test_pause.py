@@ -19,6 +19,10 @@ from unit.update.pools_in_memory import (
     version,
 )
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import (
+    machine_config,
+    paused as paused_pools,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._update import (
     pause,
     pause_steps,
@@ -76,6 +80,34 @@ def test_nodes_that_share_their_pool_are_refused() -> None:
     assert "MachineConfigPool worker has 1 GPU node and 1 other node (c1)" in error.message
 
 
+def test_nodes_of_custom_pools_are_no_nodes_of_worker() -> None:
+    """The operator gives a node of a custom pool nothing of worker, and counts no Windows node."""
+    infra = node("i1", labels={"node-role.kubernetes.io/infra": ""})
+    windows = node("w1", labels={"kubernetes.io/os": "windows"})
+    for one in (infra, windows):
+        del one["metadata"]["labels"]["accelerators.openshift/pool"]
+    pools = [pool("worker"), pool("infra"), own_pool()]
+    found = pause.members(pools, [gpu("g1", "worker"), gpu("g2"), infra, windows])
+    assert [(one.title, [one["metadata"]["name"] for one in one.gpus], one.others) for one in found] == [
+        ("gpu", ["g2"], []),
+        ("worker", ["g1"], []),
+    ]
+    assert [one.title for one in pause.to_pause(found)] == ["gpu", "worker"]
+
+
+def test_a_pool_that_a_killed_tuning_left_is_said_to_stay_paused() -> None:
+    operator = cluster()
+    live = operator.must("MachineConfigPool", "gpu")
+    live["spec"]["paused"] = True
+    live["metadata"]["annotations"] = {machine_config.ROLLOUT: "root|bastion|boot|4711|9|"}
+    api = operator.api()
+    pause_steps.paused(api, params())
+    (warning,) = api.warnings
+    assert "MachineConfigPool gpu is paused by the run of root@bastion (pid 4711)" in warning
+    assert "after_openshift_update does not release it" in warning
+    assert operator.server.writes() == []
+
+
 def test_a_rollout_is_not_stopped_in_its_middle() -> None:
     operator = cluster()
     operator.rolls = False
@@ -114,7 +146,7 @@ def test_a_run_that_was_killed_while_nodes_reboot_is_resumed() -> None:
     update(operator)
     operator.is_stopped = True
     pause_steps.released(operator.api(wait_wanted=False), params())
-    assert rollout.MARK in operator.must("MachineConfigPool", "gpu")["metadata"]["annotations"]
+    assert paused_pools.UPDATE in operator.must("MachineConfigPool", "gpu")["metadata"]["annotations"]
     operator.is_stopped = False
     released(operator)
     assert sorted(operator.reboots) == ["c1", "g1", "g2"]
@@ -156,9 +188,11 @@ def test_a_second_pause_for_another_release_changes_the_mark() -> None:
     pause_steps.paused(operator.api(), params(version="4.22.11", order="last"))
     assert len(operator.server.writes()) == 1
     marks = operator.must("MachineConfigPool", "gpu")["metadata"]["annotations"]
-    assert (marks[rollout.MARK], marks[rollout.ORDER]) == ("4.22.11", "last")
+    assert (marks[paused_pools.UPDATE], marks[rollout.ORDER]) == ("4.22.11", "last")
     paused(operator)
-    assert operator.must("MachineConfigPool", "gpu")["metadata"]["annotations"] == {rollout.MARK: "4.22.9"}
+    assert operator.must("MachineConfigPool", "gpu")["metadata"]["annotations"] == {
+        paused_pools.UPDATE: "4.22.9"
+    }
 
 
 def test_a_release_that_is_none_is_refused() -> None:

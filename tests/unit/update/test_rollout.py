@@ -8,7 +8,10 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import POOL
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import paused
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.machine_config import ROLLOUT
 from ansible_collections.accelerators.openshift.plugins.module_utils._update import rollout
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import node_driver
@@ -40,8 +43,17 @@ def test_machine_config_pools(live: KubeObject, verdict: str) -> None:
 
 def test_a_pool_that_waits_for_the_update_by_our_hand_stops_nothing() -> None:
     live = pool(paused=True)
-    live["metadata"]["annotations"] = {rollout.MARK: "4.22.9"}
+    live["metadata"]["annotations"] = {paused.UPDATE: "4.22.9"}
     assert worst(rollout.pools([live])) == "ok"
+
+
+def test_a_pool_that_a_killed_tuning_left_is_named_with_its_run() -> None:
+    live = pool(paused=True)
+    live["metadata"] |= {"annotations": {ROLLOUT: "root|bastion|boot|4711|9|"}, "labels": {POOL: "training"}}
+    (found,) = rollout.pools([live])
+    assert found.verdict == "blocking"
+    assert "by the run of root@bastion (pid 4711)" in found.message
+    assert "accelerators.openshift.tune_nodes -e @FILE" in found.remedy
 
 
 def pod(

@@ -141,7 +141,7 @@ def test_a_pool_that_somebody_else_paused_does_not_hold_gpu_nodes_back() -> None
     api = operator.api()
     pause_steps.released(api, params())
     assert operator.must("MachineConfigPool", "gpu-b")["spec"]["paused"] is False
-    assert any("Somebody else paused MachineConfigPool canary" in one for one in api.warnings)
+    assert any("MachineConfigPool canary is paused by " in one for one in api.warnings)
 
 
 def test_check_mode_shows_every_pool_and_writes_nothing() -> None:

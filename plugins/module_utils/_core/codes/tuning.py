@@ -123,9 +123,10 @@ REBOOT: t.Final = (
     ),
     Code(
         "REBOOT-PAUSED",
-        "Others paused a MachineConfigPool whose nodes are to get another configuration.",
-        'Run `oc patch machineconfigpool NAME --type merge -p \'{"spec":{"paused":false}}\'` when their work '
-        "is done.",
+        "A MachineConfigPool whose nodes are to get another configuration is paused: for an update of the "
+        "cluster, or by others. The message says by whom and since when.",
+        "Run `ansible-playbook accelerators.openshift.after_openshift_update -e @FILE` after the update that "
+        "the message names; otherwise end the pause when the work of others is done. The nodes then reboot.",
     ),
     Code(
         "REBOOT-PENDING",

@@ -11,6 +11,7 @@ from ..._core.objects import KubeObject
 from ..._core.ownership import owned, pool_label, pool_of, selector
 from ..._kube.client import Api
 from ..._kube.kinds import known
+from ..._nodes import node as node_facts
 from ..._platforms import infrastructure
 from ..._platforms.infrastructure import Infrastructure
 from ..._pools.draft import Draft, Place
@@ -24,6 +25,7 @@ from .. import (
     removal,
     scaling,
 )
+from ..machine import node_name
 from ..machine_set import name_of
 from ..plan import no_machine_api, platform_of
 from ..pool_options import GpuMachinesetParams
@@ -90,7 +92,14 @@ def absent(api: Api, pool: str, params: GpuMachinesetParams) -> JsonObject:
     for one in live:
         api.delete(known("MachineSet"), name_of(one), namespace, wait=False)
     kept = frozenset(name_of(one) for one in live if not owned(one))
-    api.wait(queries(pool, namespace), machine_pool.Absent(kept), f"pool {pool} absent")
+    judge = machine_pool.Absent(kept, {node_name(one) for one in removed} - {""})
+    seen = api.wait(queries(pool, namespace), judge, f"pool {pool} absent")
+    made = {*judge.leaving, *map(node_name, seen.get("machines", ()))}
+    if others := sorted({node_facts.name(one) for one in seen.get("nodes", ())} - made):
+        api.warn(
+            f"The nodes {', '.join(others[:10])} of pool {pool} stay, with its labels: this collection made "
+            "no machine of theirs, so nobody deletes them."
+        )
     return {**nothing, "removed": list(map(removal.as_result, removed))}
 
 

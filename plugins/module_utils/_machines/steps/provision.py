@@ -284,12 +284,11 @@ class Provisioning:
     def _remove(self, names: t.Sequence[str], why: str) -> None:
         if not names:
             return
-        self.removed += map(
-            removal.as_result, removal_steps.remove(self.api, self.pool.name, names, self.params)
-        )
+        machines = removal_steps.remove(self.api, self.pool.name, names, self.params)
+        self.removed += map(removal.as_result, machines)
         for name in names:
             self.api.delete(known("MachineSet"), name, self.params["namespace"], wait=False)
-        gone = machine_pool.Gone(frozenset(names))
+        gone = machine_pool.Gone(frozenset(names), set(map(machine_facts.node_name, machines)))
         self.api.wait(
             queries(self.pool.name, self.params["namespace"]), gone, f"pool {self.pool.name}: {why}"
         )

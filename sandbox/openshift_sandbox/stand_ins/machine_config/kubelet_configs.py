@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stand in for the machine-config operator's controller of KubeletConfigs.
 
-It makes a MachineConfig for each pool that a KubeletConfig selects. The real one merges the values into the
-whole file of the kubelet and refuses more fields.
+It makes a MachineConfig for each pool that a KubeletConfig selects: the whole file of the kubelet, made of
+the template and of this KubeletConfig alone. `systemReserved` goes into a file of its own. The real template
+has more fields, and more are refused.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import typing as t
 from urllib.parse import quote
 
 from openshift_sandbox.seed.booted import KUBELET_FILE
-from openshift_sandbox.seed.pools import KEYS, MACHINE_CONFIG
+from openshift_sandbox.seed.pools import KEYS, MACHINE_CONFIG, SIZING_FILE, sizing
 from openshift_sandbox.stand_ins.core.conditions import condition, timestamp
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.selectors import matches
@@ -23,6 +24,7 @@ ROLE: t.Final = f"{KEYS}role"
 ACCEPTED_FROM: t.Final = (4, 23)
 """From this release on `Accepted` is there, followed by `Success` or `Failure`, which is True."""
 REFUSED: t.Final = ("cgroupDriver", "clusterDNS", "clusterDomain", "featureGates", "failSwapOn")
+TEMPLATE: t.Final = {"kubeAPIBurst": 100, "kubeAPIQPS": 50, "maxPods": 250, "podPidsLimit": 4096}
 SUFFIXES: t.Final = range(1, 10)
 """A pool may have ten KubeletConfigs."""
 
@@ -112,13 +114,12 @@ def _owner(config: Object | None) -> str | None:
 
 
 def _machine_config(config: Object, name: str, pool: str) -> Object:
-    values = json.dumps(config["spec"].get("kubeletConfig") or {}, sort_keys=True)
-    file = {
-        "contents": {"source": f"data:text/plain,{quote(values)}"},
-        "mode": 0o644,
-        "overwrite": True,
-        "path": KUBELET_FILE,
-    }
+    given = dict(config["spec"].get("kubeletConfig") or {})
+    reserved = given.pop("systemReserved", {})
+    sizes = config["spec"].get("autoSizingReserved")
+    files = [_file(KUBELET_FILE, json.dumps(TEMPLATE | given, sort_keys=True))]
+    if reserved or sizes is not None:
+        files.append(_file(SIZING_FILE, sizing(bool(sizes) and not reserved, reserved)))
     owner = {
         "apiVersion": config["apiVersion"],
         "kind": config["kind"],
@@ -126,8 +127,17 @@ def _machine_config(config: Object, name: str, pool: str) -> Object:
         "uid": config["metadata"]["uid"],
     }
     metadata = {"name": name, "labels": {ROLE: pool}, "ownerReferences": [owner]}
-    ignition = {"ignition": {"version": "3.5.0"}, "storage": {"files": [file]}}
+    ignition = {"ignition": {"version": "3.5.0"}, "storage": {"files": files}}
     return MACHINE_CONFIG | {"metadata": metadata, "spec": {"config": ignition}}
+
+
+def _file(path: str, text: str) -> Object:
+    return {
+        "contents": {"source": f"data:text/plain,{quote(text)}"},
+        "mode": 0o644,
+        "overwrite": True,
+        "path": path,
+    }
 
 
 def _report(cluster: Cluster, config: Object, error: str) -> None:

@@ -52,13 +52,18 @@ class RenderController(Reconciler):
 
 
 def selected(pool: Object, configs: t.Sequence[Object]) -> list[Object]:
-    """Return the MachineConfigs that a pool selects, by name; a pool without a selector selects none."""
+    """Return the MachineConfigs that a pool selects: those of the role worker by name, then the others.
+
+    A pool without a selector selects none.
+    """
     selector = pool["spec"].get("machineConfigSelector")
-    return [
-        one
-        for one in sorted(configs, key=lambda one: str(one["metadata"]["name"]))
-        if selector and matches(selector, one["metadata"].get("labels") or {})
-    ]
+    found = [one for one in configs if selector and matches(selector, one["metadata"].get("labels") or {})]
+
+    def rank(one: Object) -> tuple[bool, str]:
+        metadata = one["metadata"]
+        return (metadata.get("labels") or {}).get(f"{KEYS}role") != "worker", str(metadata["name"])
+
+    return sorted(found, key=rank)
 
 
 def render_error(pool: Object, configs: t.Sequence[Object]) -> str:
@@ -70,7 +75,7 @@ def render_error(pool: Object, configs: t.Sequence[Object]) -> str:
 
 
 def merged_spec(chosen: t.Sequence[Object]) -> Object:
-    """Return what several MachineConfigs make together: later names win, kernel arguments are all there."""
+    """Return what several MachineConfigs make together: later ones win, kernel arguments are all there."""
     specs = [one["spec"] for one in chosen]
     arguments = [argument for spec in specs for argument in spec.get("kernelArguments") or []]
     kernels = [spec["kernelType"] for spec in specs if spec.get("kernelType", "default") != "default"]
@@ -92,7 +97,8 @@ def digest(cluster: Cluster, chosen: t.Sequence[Object], spec: Object) -> str:
     names = {one["metadata"]["name"] for one in chosen}
     role = next((one for one in BASES if sources(one)[0] in names), "")
     base = _base(cluster, role)
-    if spec == merged_spec([]):
+    own = [one for one in chosen if role and one["metadata"]["name"] in sources(role)]
+    if spec == merged_spec(own):
         return base
     content = json.dumps(spec, sort_keys=True)
     return hashlib.sha256(f"{base}/{content}".encode()).hexdigest()[:32]

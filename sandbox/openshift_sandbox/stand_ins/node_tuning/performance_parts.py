@@ -93,7 +93,11 @@ def tuned_text(profile: Object) -> str:
 
 
 def huge_pages(spec: Object) -> str:
-    """Return the kernel arguments; pages of one NUMA node are allocated by a service and need none."""
+    """Return the kernel arguments; pages of one NUMA node are allocated by a service.
+
+    The real one adds `hugepagesz=2M hugepages=0` where only such pages of 2M are asked for beside a default
+    of 1G: without it the kernel has no directory for that size.
+    """
     wanted = spec.get("hugepages") or {}
     size = wanted.get("defaultHugepagesSize")
     default = [f"default_hugepagesz={size}"] if size else []
@@ -102,7 +106,9 @@ def huge_pages(spec: Object) -> str:
         for page in wanted.get("pages") or []
         if page.get("node") is None
     ]
-    return " ".join(default + pages)
+    small = {page.get("node") is None for page in wanted.get("pages") or [] if page["size"] == "2M"}
+    none = ["hugepagesz=2M hugepages=0"] if size == "1G" and small == {False} else []
+    return " ".join(default + pages + none)
 
 
 def machine_config(profile: Object) -> Object:

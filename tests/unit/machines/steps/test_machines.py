@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from unit.engine import api_on
+from unit.engine import FakeClock, api_on
 from unit.fake_server import FakeServer
 from unit.machines.builders import Data, lived, plan
 from unit.nodes.builders import pod
@@ -50,4 +50,19 @@ def test_a_removal_that_is_refused_has_deleted_neither_health_check_nor_autoscal
     with pytest.raises(AcceleratorError) as caught:
         machines.absent(api_on(server), "t4", t.cast(GpuMachinesetParams, params))
     assert caught.value.code == "NODE-BUSY"
+    assert server.writes() == []
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_a_removal_does_not_wait_for_nodes_that_nobody_deletes(check_mode: bool) -> None:
+    server = FakeServer(*KINDS)
+    labels = {"accelerators.openshift/pool": "t4"}
+    server.put({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "by-hand", "labels": labels}})
+    clock = FakeClock()
+    api = api_on(server, clock, check_mode=check_mode)
+    started = clock()
+    machines.absent(api, "t4", t.cast(GpuMachinesetParams, {"namespace": SPACE, "on_busy": "fail"}))
+    assert clock() == started
+    (warning,) = api.warnings
+    assert "The nodes by-hand of pool t4 stay" in warning
     assert server.writes() == []

@@ -17,6 +17,7 @@ from unit.sandbox.machine_config.rolling import (
 )
 
 from openshift_sandbox.seed import booted
+from openshift_sandbox.stand_ins.machine_config import kubelet_configs
 from openshift_sandbox.stand_ins.machine_config.render import merged_spec
 
 BASE_DIGEST = BASE.rpartition("-")[2]
@@ -107,17 +108,37 @@ class TestKubeletConfigs:
         world = cluster(gpu_pool(), rolling.kubelet_config(cpuManagerPolicy="static"))
         made = world.api.get("MachineConfig", "99-gpu-training-generated-kubelet")
         [file] = made["spec"]["config"]["storage"]["files"]
-        assert json.loads(unquote(file["contents"]["source"].partition(",")[2])) == {
-            "cpuManagerPolicy": "static"
-        }
+        whole = {**kubelet_configs.TEMPLATE, "cpuManagerPolicy": "static"}
+        assert json.loads(unquote(file["contents"]["source"].partition(",")[2])) == whole
         assert made["metadata"]["labels"] == {f"{rolling.KEYS}role": "gpu-training"}
         found = world.api.get("KubeletConfig", "gpu-training")
         assert found["metadata"]["finalizers"] == ["99-gpu-training-generated-kubelet"]
         [one] = found["status"]["conditions"]
         assert (one["type"], one["status"], one["message"]) == ("Success", "True", "Success")
-        assert booted.kubelet(world.api.get("MachineConfig", configuration(world))["spec"]) == {
-            "cpuManagerPolicy": "static"
+        assert booted.kubelet(world.api.get("MachineConfig", configuration(world))["spec"]) == whole
+
+    def test_that_of_a_custom_pool_replaces_that_of_the_workers(self) -> None:
+        """The whole file comes from the template and one KubeletConfig; a custom pool's configs come last."""
+        big = rolling.kubelet_config("big", maxPods=500)
+        big["spec"]["machineConfigPoolSelector"] = {
+            "matchLabels": {f"pools.operator.{API.split('/')[0]}/worker": ""}
         }
+        world = cluster(gpu_pool(), big)
+        seen = booted.kubelet(world.api.get("MachineConfig", configuration(world))["spec"])
+        assert seen["maxPods"] == 500
+        own = rolling.kubelet_config(cpuManagerPolicy="static", systemReserved={"memory": "500Mi"})
+        add(world, own, 6)
+        spec = world.api.get("MachineConfig", configuration(world))["spec"]
+        assert booted.kubelet(spec) == {**kubelet_configs.TEMPLATE, "cpuManagerPolicy": "static"}
+        sizing = next(
+            one for one in spec["config"]["storage"]["files"] if one["path"].endswith("sizing-enabled.env")
+        )
+        assert unquote(sizing["contents"]["source"]).partition(",")[2].split("\n")[:2] == [
+            "NODE_SIZING_ENABLED=false",
+            "SYSTEM_RESERVED_MEMORY=500Mi",
+        ]
+        base = world.api.get("MachineConfig", configuration(world, "worker"))["spec"]
+        assert "NODE_SIZING_ENABLED%3Dtrue" in str(base)
 
     def test_a_second_one_has_a_number_and_both_go_with_their_owners(self) -> None:
         second = rolling.kubelet_config("more", topologyManagerPolicy="restricted")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import typing as t
 
+import pytest
 from unit.sandbox.fake_api import World
 from unit.sandbox.machine_config import rolling
 from unit.sandbox.node_tuning.builders import CLUSTER, NAMESPACE, POOL, ROLE, Data, node
 
+from openshift_sandbox.stand_ins.node_tuning import performance_parts
 from openshift_sandbox.stand_ins.node_tuning.operand import TunedDaemons
 from openshift_sandbox.stand_ins.node_tuning.operator import NodeTuningOperator
 from openshift_sandbox.stand_ins.node_tuning.performance import PerformanceProfiles
@@ -176,6 +178,30 @@ def test_a_removal_takes_everything_away() -> None:
     for kind in ("PerformanceProfile", "KubeletConfig", "RuntimeClass", "MachineConfig"):
         assert made.api.all(kind) == [], kind
     assert [one["metadata"]["name"] for one in made.api.all("Tuned")] == ["default"]
+
+
+@pytest.mark.parametrize(
+    ("default", "pages", "arguments"),
+    [
+        ("1G", [("2M", 0)], "default_hugepagesz=1G hugepagesz=2M hugepages=0"),
+        (
+            "1G",
+            [("1G", None), ("2M", 1)],
+            "default_hugepagesz=1G hugepagesz=1G hugepages=8 hugepagesz=2M hugepages=0",
+        ),
+        ("1G", [("2M", 0), ("2M", None)], "default_hugepagesz=1G hugepagesz=2M hugepages=8"),
+        ("2M", [("2M", 0)], "default_hugepagesz=2M"),
+        ("1G", [("1G", 0)], "default_hugepagesz=1G"),
+    ],
+)
+def test_pages_of_2m_on_a_numa_node_beside_a_default_of_1g(
+    default: str, pages: list[tuple[str, int | None]], arguments: str
+) -> None:
+    listed = [
+        {"size": size, "count": 8} | ({} if number is None else {"node": number}) for size, number in pages
+    ]
+    spec = {"hugepages": {"defaultHugepagesSize": default, "pages": listed}}
+    assert performance_parts.huge_pages(spec) == arguments
 
 
 def test_huge_pages_of_a_numa_node_are_a_service() -> None:
