@@ -137,7 +137,7 @@ def olm_params(job: Job, stop: Stop, params: OperatorUpgradeParams) -> OlmOperat
         "source_namespace": spec["sourceNamespace"],
         "install_mode": None,
         "approve": "upgrade",
-        "approval": spec.get("installPlanApproval") or olm_subscription.MANUAL,
+        "approval": "Automatic" if spec.get("installPlanApproval") == "Automatic" else "Manual",
         "until": "installed",
         "allow_csvs": params["allow_csvs"],
         "adopt": "report",

@@ -13,7 +13,12 @@ from unit.fake_server import FakeServer
 from unit.operators.builders import csv, csv_name, offer
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._operators import channels, steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._operators import (
+    channels,
+    jobs,
+    steps,
+    way,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._operators.order import GPU
 from ansible_collections.accelerators.openshift.plugins.module_utils._operators.params import (
     OperatorUpgradeParams,
@@ -70,6 +75,15 @@ def put(server: FakeServer, package: str, version: str, channel: str, ours: bool
     installed = csv(version, package)
     installed["metadata"]["namespace"] = SPACE
     server.put({"apiVersion": OLM, "kind": "ClusterServiceVersion", **installed})
+
+
+@pytest.mark.parametrize(("live", "kept"), [("Automatic", "Automatic"), ("Manual", "Manual"), ("", "Manual")])
+def test_an_upgrade_keeps_the_approval_of_the_subscription(live: str, kept: str) -> None:
+    spec = {"name": GPU, "channel": "a", "source": "s", "sourceNamespace": "m", "installPlanApproval": live}
+    held = {"metadata": {"name": GPU, "namespace": SPACE}, "spec": spec, "status": {}}
+    stop = way.Stop("b", csv_name("1.2.0"), (csv_name("1.2.0"),))
+    job = jobs.Job(way.Way(GPU, csv_name("1.1.0"), "b", (stop,)), held, offer(a="1.1.0", b="1.2.0"))
+    assert jobs.ask_of(job, stop, params()).approval == kept
 
 
 def plan(server: FakeServer, *csvs: str) -> None:
