@@ -129,13 +129,14 @@ class Question:
 class Kept:
     """A pod with GPUs that the upgrade controller cannot delete, so that it fails the pod's node.
 
-    is_lasting: nothing but its owner ends the pod. setting: what of podDeletion would let it go, if anything.
+    is_lasting: nothing but its owner ends the pod. way_out: how that is done, or what of podDeletion lets the
+    pod go.
     """
 
     ending: Ending
     why: str
     is_lasting: bool
-    setting: str = ""
+    way_out: str
 
 
 def stuck(pods: t.Iterable[KubeObject], rules: t.Mapping[str, t.Any]) -> tuple[Kept, ...]:
@@ -160,11 +161,31 @@ def stuck(pods: t.Iterable[KubeObject], rules: t.Mapping[str, t.Any]) -> tuple[K
 
 def _kept(pod: KubeObject, deletion: t.Mapping[str, t.Any]) -> Kept:
     if drain.is_passed_over(pod):
-        is_static = drain.MIRROR in (pod["metadata"].get("annotations") or {})
-        return Kept(ending(pod), "static" if is_static else f"of {drain.owner(pod)}", True)
+        return Kept(ending(pod), lasting(pod), True, end_of_lasting(pod))
     if drain.keeps_data(pod) and not deletion.get("deleteEmptyDir"):
         return Kept(ending(pod), "with data in an emptyDir", False, "deleteEmptyDir")
     return Kept(ending(pod), "without a controller", False, "force")
+
+
+def lasting(pod: KubeObject) -> str:
+    """Return what makes the pod one that no drain ends."""
+    is_static = drain.MIRROR in (pod["metadata"].get("annotations") or {})
+    return "static" if is_static else f"of {drain.owner(pod)}"
+
+
+def end_of_lasting(pod: KubeObject) -> str:
+    """Return the remedy that ends a pod which no drain ends."""
+    space, node, why = pod["metadata"]["namespace"], drain.node_of(pod), lasting(pod)
+    if why == "static":
+        title = pod["metadata"]["name"].removesuffix(f"-{node}")
+        command = f"oc debug node/{node} -- chroot /host grep -l {title} -r /etc/kubernetes/manifests"
+        return f"Run `{command}`, and move that file away: this ends the pod."
+    nowhere = '{"spec":{"template":{"spec":{"nodeSelector":{"gpu-driver-change":"done"}}}}}'
+    command = f"oc patch daemonset {why.rpartition(' ')[2]} -n {space} --type merge -p '{nowhere}'"
+    return (
+        f"Run `{command}`: this ends the pods of the DaemonSet on all nodes without this label; take the "
+        "nodeSelector away again after the change."
+    )
 
 
 def endings(
@@ -270,22 +291,11 @@ def refuse_kept(
 
 
 def _way_out(one: Kept) -> str:
-    space, pod, node = one.ending.namespace, one.ending.pod, one.ending.node
     policy = "gpu_operator_spec: {driver: {upgradePolicy: {%s}}}"
-    if one.setting:
-        setting = policy % f"podDeletion: {{{one.setting}: true}}"
+    if not one.is_lasting:
+        setting = policy % f"podDeletion: {{{one.way_out}: true}}"
         return f"Save what the pods hold, then set {setting}: the controller then deletes such pods."
-    drained = (
-        f"Or set {policy % 'drain: {enable: true}'}: the operator then drains the node, which ends all other "
-        "pods there; while this pod uses the GPU, the old driver may not unload."
-    )
-    if one.why == "static":
-        where = "/etc/kubernetes/manifests"
-        command = f"oc debug node/{node} -- chroot /host grep -l {pod.removesuffix(f'-{node}')} -r {where}"
-        return f"Run `{command}`, and move that file away: this ends the pod. {drained}"
-    nowhere = '{"spec":{"template":{"spec":{"nodeSelector":{"gpu-driver-change":"done"}}}}}'
-    command = f"oc patch daemonset {one.why.rpartition(' ')[2]} -n {space} --type merge -p '{nowhere}'"
     return (
-        f"Run `{command}`: this ends the pods of the DaemonSet on all nodes without this label; take the "
-        f"nodeSelector away again after the change. {drained}"
+        f"{one.way_out} Or set {policy % 'drain: {enable: true}'}: the operator then drains the node, which "
+        "ends all other pods there; while this pod uses the GPU, the old driver may not unload."
     )
