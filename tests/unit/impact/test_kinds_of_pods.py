@@ -100,9 +100,7 @@ def drained(one: Object, options: Options) -> str | None:
     return node.replace(options, on(one, "gpu-0"))
 
 
-DRAINS: t.Final = (
-    "remove_gpus, remove_pool, resize_pool, replace_node, repair_node; enable_gpus, machines replaced"
-)
+DRAINS: t.Final = "replace_node, and the drains of the others"
 ROWS: t.Final[dict[str, t.Callable[[Object, Options], str | None]]] = {
     DRAINS: drained,
     "enable_gpus, driver options changed": options_changed,
