@@ -9,6 +9,7 @@ import pytest
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.registry import CODES
 from ansible_collections.accelerators.openshift.plugins.module_utils._impact import impact
 from ansible_collections.accelerators.openshift.plugins.module_utils._impact.impact import Impact, Question
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
 
 Object = dict[str, t.Any]
 
@@ -201,7 +202,7 @@ def test_a_drain_that_follows_is_said_to_end_all_pods() -> None:
 
 
 def test_pods_with_devices_of_the_network_count_where_the_nic_driver_changes() -> None:
-    asked = Question("x", "the network operator", "nic=true", counts=impact.drain.uses_devices)
+    asked = Question("x", "the network operator", "nic=true", counts=drain.uses_devices)
     rdma = pod("rdma", "a")
     rdma["spec"]["containers"][0]["resources"] = {"limits": {"openshift.io/mlnx": "1", "rdma/a": "1"}}
     found = asked.answer([node("a")], [rdma])

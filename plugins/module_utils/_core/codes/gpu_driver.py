@@ -189,8 +189,8 @@ DRIVER: t.Final = (
         "DaemonSets, and pods with an emptyDir or without a controller only if "
         "`upgradePolicy.podDeletion` says so.",
         "Keep the DaemonSet off the nodes by a nodeSelector, or move the static pod's file away: both end "
-        "the pods. For the others set `podDeletion` in `gpu_operator_spec: {driver: {upgradePolicy: …}}`: "
-        "the controller then ends them with their data.",
+        "the pods. For the others save what they hold, and allow the deletion in "
+        "`gpu_operator_spec: {driver: {upgradePolicy: {podDeletion: {force: true, deleteEmptyDir: true}}}}`.",
     ),
     Code(
         "GPU-UPG-POLICY",
