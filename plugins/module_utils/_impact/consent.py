@@ -38,6 +38,7 @@ def ask(
 
     found = _answers(questions, nodes, api.list(known("Pod"), keep=drain.busy_on(names, counts)))
     if problem := impact.refuse_kept([kept for one in found for kept in one.kept], on_busy, so_far):
+        problem.facts["ends"] = impact.as_result(found)
         raise problem
     if found and on_busy == impact.WAIT and api.wait_wanted and not api.check_mode:
         _wait(api, questions, nodes, found, code)
