@@ -75,6 +75,13 @@ options:
         that the node counts as broken.
     type: float
     default: 120
+  remove_rejected:
+    description:
+      - Whether to delete pods on the node that ended with C(UnexpectedAdmissionError). The device plugin had
+        no device for them when the node started, and they never run again.
+      - Without it a warning names them.
+    type: bool
+    default: false
   namespace:
     description: Namespace of the Machine API.
     type: str
@@ -149,6 +156,12 @@ new_machines:
   type: list
   elements: str
   sample: []
+rejected_pods:
+  description: Namespaces and names of the pods that the kubelet refused for lack of their devices.
+  returned: on success
+  type: list
+  elements: str
+  sample: [team-a/trainer-7c9d4-x2x7p]
 form:
   description:
     - What the form of a vendor asks for. C(gpus) has the GPUs with an Xid; without one, those whose UUID the
@@ -211,6 +224,7 @@ SPEC = ArgumentSpec(
         "reboot_image": {"type": "str"},
         "validation": {"type": "dict"},
         "grace": {"type": "float", "default": 120},
+        "remove_rejected": {"type": "bool", "default": False},
         "namespace": {"type": "str", "default": "openshift-machine-api"},
     }
 ).merge(DRAIN, JOINING, AUTH, LOCK, WAIT)

@@ -22,6 +22,8 @@ def ask(
 ) -> list[dict[str, t.Any]]:
     """Return what the coming writes end, as the result's key `ends`; without questions, send no request.
 
+    Raise GPU-UPG-KEPT for pods that the operator cannot end.
+
     on_busy: fail raises AcceleratorError with the code if a pod ends; wait returns once none does; drain
     returns at once. A task that does not wait refuses in place of waiting. so_far: a sentence that says what
     the task has changed.
@@ -30,7 +32,14 @@ def ask(
     names = {name(node) for found in nodes.values() for node in found}
     if not names:
         return []
-    found = _answers(questions, nodes, api.list(known("Pod"), keep=drain.busy_on(names)))
+
+    def counts(pod: KubeObject) -> bool:
+        return any(one.is_about(pod) for one in questions)
+
+    found = _answers(questions, nodes, api.list(known("Pod"), keep=drain.busy_on(names, counts)))
+    if problem := impact.refuse_kept([kept for one in found for kept in one.kept], on_busy, so_far):
+        problem.facts["ends"] = impact.as_result(found)
+        raise problem
     if found and on_busy == impact.WAIT and api.wait_wanted and not api.check_mode:
         _wait(api, questions, nodes, found, code)
         found = []

@@ -96,6 +96,13 @@ def replaces_own(driver: KubeObject) -> bool:
     return _is_upgraded(driver.get("spec") or {}, "", True)
 
 
+def upgrade_policy(one: KubeObject) -> dict[str, t.Any]:
+    """Return the rules by which the upgrade controller works: of a ClusterPolicy, or of an NVIDIADriver."""
+    spec = one.get("spec") or {}
+    is_own = one.get("kind") == "NVIDIADriver" or "driverType" in spec
+    return dict((spec if is_own else spec.get("driver") or {}).get("upgradePolicy") or {})
+
+
 def effect(release: tuple[int, ...], paths: t.Iterable[str] = ()) -> str:
     """Return EVICTS or RESTARTS for a change of these paths.
 

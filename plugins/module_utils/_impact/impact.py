@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, number_of
 from .._nodes import drain
+from .._nodes.devices import count, is_device, is_gpu
 from .._nodes.labels import labels
 from .._nodes.taints import matches
 
@@ -57,7 +58,7 @@ class Impact:
     """What one write ends.
 
     cause: why, as a clause. by: who ends the pods. nodes: the nodes that the write reaches. order: in what
-    order. is_certain: False if the write only may end them.
+    order. is_certain: False if the write only may end them. kept: pods that `by` cannot end.
     """
 
     cause: str
@@ -66,6 +67,7 @@ class Impact:
     endings: tuple[Ending, ...]
     is_certain: bool
     order: str = "node by node"
+    kept: tuple[Kept, ...] = ()
 
     @property
     def line(self) -> str:
@@ -74,7 +76,9 @@ class Impact:
         nodes = len({one.node for one in self.endings})
         others = sum(not one.devices for one in self.endings)
         more = f" and {number_of(others, 'other pod')} of their gangs" if others else ""
-        pods = number_of(len(self.endings) - others, "GPU pod")
+        are_gpus = all(map(_has_gpu, self.endings))
+        pods = number_of(len(self.endings) - others, "GPU pod" if are_gpus else "pod")
+        pods += "" if are_gpus else " with devices"
         what = f"{pods}{more} of {number_of(spaces, 'namespace')}"
         verb = "end" if len(self.endings) > 1 else "ends"
         doing = verb if self.is_certain else "may end"
@@ -88,7 +92,8 @@ class Impact:
 class Question:
     """What to find out before a write: the pods with devices on the nodes that it reaches.
 
-    labels: the selector of these nodes. node_selector: further labels that they have.
+    labels: the selector of these nodes. node_selector: further labels that they have. counts: which pods end.
+    rules: the upgradePolicy by which the GPU operator's upgrade controller ends them, if it does.
     """
 
     cause: str
@@ -97,39 +102,127 @@ class Question:
     node_selector: t.Mapping[str, str] = field(default_factory=dict)
     is_certain: bool = True
     order: str = "node by node"
+    counts: t.Callable[[KubeObject], bool] = drain.uses_gpus
+    rules: t.Mapping[str, t.Any] | None = None
+
+    def is_about(self, pod: KubeObject) -> bool:
+        """Return True if such a pod ends on a node that the write reaches."""
+        return drain.ends_with_driver(pod) if self.rules is not None else self.counts(pod)
 
     def answer(self, nodes: t.Iterable[KubeObject], pods: t.Iterable[KubeObject]) -> Impact | None:
         """Return the impact on these nodes, which `labels` selects; None if nothing ends."""
         names = sorted(
             node["metadata"]["name"] for node in nodes if matches(self.node_selector, labels(node))
         )
-        found = tuple(endings(pods, names))
-        if not found:
+        here = [pod for pod in drain.busy(pods, self.is_about) if drain.node_of(pod) in names]
+        if not here:
             return None
-        return Impact(self.cause, self.by, tuple(names), found, self.is_certain, self.order)
+        found = tuple(endings(here, names, self.is_about))
+        rules, order = self.rules or {}, self.order
+        kept = () if self.rules is None else stuck(here, rules)
+        if (rules.get("drain") or {}).get("enable") and stuck(here, {**rules, "drain": None}):
+            order += ", and where it cannot delete one of them, it drains the node of all pods"
+        return Impact(self.cause, self.by, tuple(names), found, self.is_certain, order, kept)
 
 
-def endings(pods: t.Iterable[KubeObject], nodes: t.Collection[str]) -> list[Ending]:
-    """Return the pods with devices that end when these nodes lose their devices, by node and name."""
-    found = [ending(pod) for pod in drain.busy(pods) if drain.node_of(pod) in nodes]
+@dataclass(frozen=True)
+class Kept:
+    """A pod with GPUs that the upgrade controller cannot delete, so that it fails the pod's node.
+
+    is_lasting: nothing but its owner ends the pod. way_out: how that is done, or what of podDeletion lets the
+    pod go.
+    """
+
+    ending: Ending
+    why: str
+    is_lasting: bool
+    way_out: str
+
+
+def stuck(pods: t.Iterable[KubeObject], rules: t.Mapping[str, t.Any]) -> tuple[Kept, ...]:
+    """Return the pods, all with GPUs, that the GPU operator's upgrade controller cannot delete.
+
+    It deletes them as `kubectl drain` does. If one of a node cannot go, it deletes none there, and the node
+    stays at upgrade-failed; with upgradePolicy.drain it then drains the whole node. rules: the upgradePolicy.
+    """
+    deletion, whole = rules.get("podDeletion") or {}, rules.get("drain") or {}
+    found = []
+    for pod in pods:
+        if drain.is_passed_over(pod):
+            is_kept = not whole.get("enable")
+        else:
+            is_kept = drain.is_refused(pod, deletion) and (
+                not whole.get("enable") or drain.is_refused(pod, whole)
+            )
+        if is_kept:
+            found.append(_kept(pod, deletion))
+    return tuple(found)
+
+
+def _kept(pod: KubeObject, deletion: t.Mapping[str, t.Any]) -> Kept:
+    if drain.is_passed_over(pod):
+        return Kept(ending(pod), lasting(pod), True, end_of_lasting(pod))
+    if drain.keeps_data(pod) and not deletion.get("deleteEmptyDir"):
+        return Kept(ending(pod), "with data in an emptyDir", False, "deleteEmptyDir")
+    return Kept(ending(pod), "without a controller", False, "force")
+
+
+def lasting(pod: KubeObject) -> str:
+    """Return what makes the pod one that no drain ends."""
+    is_static = drain.MIRROR in (pod["metadata"].get("annotations") or {})
+    return "static" if is_static else f"of {drain.owner(pod)}"
+
+
+def end_of_lasting(pod: KubeObject) -> str:
+    """Return the remedy that ends a pod which no drain ends."""
+    space, node, why = pod["metadata"]["namespace"], drain.node_of(pod), lasting(pod)
+    if why == "static":
+        title = pod["metadata"]["name"].removesuffix(f"-{node}")
+        command = f"oc debug node/{node} -- chroot /host grep -l {title} -r /etc/kubernetes/manifests"
+        return f"Run `{command}`, and move that file away: this ends the pod."
+    nowhere = '{"spec":{"template":{"spec":{"nodeSelector":{"gpu-driver-change":"done"}}}}}'
+    command = f"oc patch daemonset {why.rpartition(' ')[2]} -n {space} --type merge -p '{nowhere}'"
+    return (
+        f"Run `{command}`: this ends the pods of the DaemonSet on all nodes without this label; take the "
+        "nodeSelector away again after the change."
+    )
+
+
+def endings(
+    pods: t.Iterable[KubeObject],
+    nodes: t.Collection[str],
+    counts: t.Callable[[KubeObject], bool] = drain.uses_devices,
+) -> list[Ending]:
+    """Return the pods that count and end when these nodes lose their devices, by node and name."""
+    found = [ending(pod) for pod in drain.busy(pods, counts) if drain.node_of(pod) in nodes]
     return sorted(found, key=lambda one: (one.node, one.namespace, one.pod))
 
 
 def ending(pod: KubeObject) -> Ending:
     """Return the pod as one that ends, whether it has devices or not."""
     place = (drain.node_of(pod), pod["metadata"]["namespace"], pod["metadata"]["name"])
-    return Ending(*place, drain.owner(pod), tuple(_devices(pod["spec"])))
+    return Ending(*place, drain.owner(pod), tuple(_devices(pod)))
 
 
-def _devices(spec: KubeObject) -> t.Iterator[str]:
+def _devices(pod: KubeObject) -> t.Iterator[str]:
     counted: dict[str, int] = {}
+    spec = pod["spec"]
     for one in [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]:
         resources = one.get("resources") or {}
         for key, value in {**(resources.get("requests") or {}), **(resources.get("limits") or {})}.items():
-            if key.startswith(drain.DEVICES) and str(value).isdigit() and int(value):
-                counted[key] = counted.get(key, 0) + int(value)
-    yield from (f"{number} {key}" for key, number in sorted(counted.items()))
+            counted[key] = counted.get(key, 0) + count(value)
+    # The name alone makes the upgrade controller end a pod that has no device.
+    is_counted = drain.is_counted if not drain.uses_devices(pod) else lambda _key: False
+    for key, number in sorted(counted.items()):
+        if is_device(key) and (number or is_counted(key)):
+            yield f"{number} {key}"
     yield from (f"claim {one['name']}" for one in spec.get("resourceClaims") or [])
+
+
+def _has_gpu(one: Ending) -> bool:
+    """Return True if the pod has a GPU or a claim; a pod without a device only ends with its gang."""
+    names = [device.partition(" ") for device in one.devices]
+    return not names or any(number == "claim" or is_gpu(key) for number, _blank, key in names)
 
 
 def as_result(impacts: t.Iterable[Impact]) -> list[dict[str, t.Any]]:
@@ -174,3 +267,35 @@ def refusal(impacts: t.Sequence[Impact], code: str, so_far: str = "Nothing was c
     shown = ", ".join(named[:10]) + (f" and {len(named) - 10} more" if len(named) > 10 else "")
     message = f"{'. '.join(one.line for one in impacts)}. The pods: {shown}. {so_far}"
     return AcceleratorError(code, message, REMEDY, lines(impacts), facts={"ends": as_result(impacts)})
+
+
+def refuse_kept(
+    kept: t.Sequence[Kept], on_busy: str, so_far: str = "Nothing was changed."
+) -> AcceleratorError | None:
+    """Return the failure for pods that the upgrade controller cannot end, or None.
+
+    Pods of DaemonSets and static pods never end, whatever on_busy says. The others end with `wait`, and
+    `fail` names them with all pods that end.
+    """
+    wrong = [one for one in kept if one.is_lasting or on_busy == DRAIN]
+    if not wrong:
+        return None
+    nodes = ", ".join(sorted({one.ending.node for one in wrong}))
+    named = [f"{one.ending.title} on {one.ending.node} ({one.why})" for one in wrong]
+    shown = ", ".join(named[:10]) + (f" and {len(named) - 10} more" if len(named) > 10 else "")
+    message = (
+        f"The GPU operator's upgrade controller cannot delete {number_of(len(wrong), 'pod')} with GPUs: "
+        f"{shown}. So it would delete no pod there, and leave {nodes} cordoned at upgrade-failed. {so_far}"
+    )
+    return AcceleratorError("GPU-UPG-KEPT", message, _way_out(wrong[0]), named)
+
+
+def _way_out(one: Kept) -> str:
+    policy = "gpu_operator_spec: {driver: {upgradePolicy: {%s}}}"
+    if not one.is_lasting:
+        setting = policy % f"podDeletion: {{{one.way_out}: true}}"
+        return f"Save what the pods hold, then set {setting}: the controller then deletes such pods."
+    return (
+        f"{one.way_out} Or set {policy % 'drain: {enable: true}'}: the operator then drains the node, which "
+        "ends all other pods there; while this pod uses the GPU, the old driver may not unload."
+    )

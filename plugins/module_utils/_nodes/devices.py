@@ -14,6 +14,30 @@ _DRIVER_PARTS: t.Final = (
     "nvidia.com/cuda.driver.minor",
     "nvidia.com/cuda.driver.rev",
 )
+# Resources of accelerators beside those of the known vendors of GPUs.
+_ACCELERATORS: t.Final = (*VENDORS, "habana.ai/")
+# Extended resources that are no device: parts of Kubernetes, processors of a workload partition, what every
+# virtual machine asks for, bridges of the node, and addresses of pods on AWS.
+_PARTS: t.Final = ("kubernetes.io", "workload.openshift.io", "devices.kubevirt.io", "network.kubevirt.io")
+_ADDRESSES: t.Final = "vpc.amazonaws.com/"
+_EFA: t.Final = f"{_ADDRESSES}efa"
+
+
+def is_gpu(resource: str) -> bool:
+    """Return True for a resource of a GPU or of another accelerator."""
+    return resource.startswith(_ACCELERATORS)
+
+
+def is_device(resource: str) -> bool:
+    """Return True for a resource of which a node has few: GPUs, RDMA devices, virtual functions and the like.
+
+    Whoever configures a device plugin chooses the domain, so each extended resource counts that is not known
+    to be something else.
+    """
+    domain, slash, _name = resource.partition("/")
+    if not slash or any(domain == one or domain.endswith(f".{one}") for one in _PARTS):
+        return False
+    return not resource.startswith(_ADDRESSES) or resource == _EFA
 
 
 def count(quantity: t.Any) -> int:

@@ -14,6 +14,7 @@ from .._impact import consent, driver
 from .._impact.impact import Question
 from .._kube.client import Api
 from .._kube.kinds import known
+from .._nodes import drain
 from . import csv as olm_csv, plans, unpack
 from .helm_values import PACKAGE
 from .subscription import OlmOperatorParams, leads_on
@@ -81,7 +82,10 @@ def questions(objects: t.Iterable[KubeObject], title: str, changes: t.Sequence[s
         images = reaching(changes, one)
         why = f"{title}: {', '.join(images) or _UNKNOWN}"
         selector = (one["spec"].get("nodeSelector") or {}) if is_own else {}
-        found.append(Question(why, driver.UPGRADE, driver.DRIVEN, selector, is_certain=bool(images)))
+        rules = driver.upgrade_policy(one)
+        found.append(
+            Question(why, driver.UPGRADE, driver.DRIVEN, selector, is_certain=bool(images), rules=rules)
+        )
     return found
 
 
@@ -101,7 +105,15 @@ def ask_before_subscription(
         policies = api.list_if_served(known("ClusterPolicy"))
         asked = questions([*policies, *drivers(api, policies)], title, ())
     elif api.list_if_served(known("NicClusterPolicy")):
-        asked = [Question(f"{title}: {_UNKNOWN}", driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False)]
+        asked = [
+            Question(
+                f"{title}: {_UNKNOWN}",
+                driver.NIC_UPGRADE,
+                driver.NIC_NODES,
+                is_certain=False,
+                counts=drain.uses_devices,
+            )
+        ]
     consent.ask(api, asked, params["on_busy"], CODE)
 
 
@@ -125,7 +137,7 @@ def about_nics(
     if not any((one.get("spec") or {}).get("ofedDriver") for one in policies):
         return []
     why = f"{_title(plan, running, name)}: {_UNKNOWN}"
-    return [Question(why, driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False)]
+    return [Question(why, driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False, counts=drain.uses_devices)]
 
 
 def _title(plan: KubeObject, running: KubeObject, name: str) -> str:

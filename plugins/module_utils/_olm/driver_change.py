@@ -116,7 +116,7 @@ def _pin(api: Api, change: Change) -> KubeObject:
 
 def at_work(pod: KubeObject) -> KubeObject | None:
     """Return the pod if it uses devices, else None."""
-    return pod if drain.busy([pod]) else None
+    return pod if drain.busy([pod], drain.ends_with_driver) else None
 
 
 def default(csv: KubeObject | None) -> str:

@@ -9,6 +9,7 @@ import typing as t
 from .._core.objects import KubeObject
 from .._impact import driver
 from .._impact.impact import Question
+from .._nodes import drain
 from .._olm import busy, driver_change
 from . import order
 
@@ -44,7 +45,7 @@ def questions(
     if not any((one.get("spec") or {}).get("ofedDriver") for one in policies):
         return []
     why = f"{title}, and the catalogue does not show what changes"
-    return [Question(why, driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False)]
+    return [Question(why, driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False, counts=drain.uses_devices)]
 
 
 def new_driver(

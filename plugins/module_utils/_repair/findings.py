@@ -9,7 +9,7 @@ import typing as t
 
 from .._catalogue.well_known import VENDORS
 from .._core.objects import KubeObject
-from .._nodes import devices, node as node_facts, shown as node_shown
+from .._nodes import devices, drain, node as node_facts, shown as node_shown
 from .._stack import signatures, upgrade
 
 # Conditions by which detectors of problems report a GPU; their status is True while it has the problem.
@@ -18,6 +18,17 @@ _XID: t.Final = re.compile(r"\bXid\b\s*(?:\([^)\n]*\))?[^0-9\n(]{0,20}(\d{1,4})\
 _UUID: t.Final = re.compile(r"\b(?:GPU|MIG)-[0-9a-f][0-9a-f-]{7,}")
 _NOT_BEGUN: t.Final = ("", "upgrade-done", "upgrade-failed", "upgrade-required")
 _PLUGIN: t.Final = "nvidia-device-plugin"
+
+
+# The kubelet's reason for a pod whose devices the device plugin did not give, for example after a reboot.
+_REJECTED: t.Final = "UnexpectedAdmissionError"
+
+
+def is_rejected(pod: KubeObject) -> bool:
+    """Return True for a pod that the kubelet refused for lack of its devices. It never runs again."""
+    status = pod.get("status") or {}
+    is_refused = (status.get("phase"), status.get("reason")) == ("Failed", _REJECTED)
+    return is_refused and drain.uses_devices(pod)
 
 
 class Report(t.NamedTuple):

@@ -30,6 +30,7 @@ class GpuNodeRepairParams(DrainParams, JoiningParams, LockParams, WaitParams):
     reboot_image: str | None
     validation: dict[str, t.Any] | None
     grace: float
+    remove_rejected: bool
     namespace: str
 
 

@@ -11,12 +11,14 @@ import typing as t
 
 from .._catalogue.well_known import DRIVER_UPGRADE
 from .._core.errors import AcceleratorError, NotReadyError
+from .._core.objects import number_of
 from .._core.ownership import POOL
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._machines.steps import health, nodes as node_steps
-from .._nodes import cordons, drain_steps, node as node_facts
+from .._nodes import cordons, drain, drain_steps, node as node_facts
 from .._nodes.drain_judge import Rules
+from .._nodes.evictions import evict
 from .._workload import chosen, steps as validation_steps
 from . import (
     findings,
@@ -48,10 +50,30 @@ def ensure(api: Api, params: GpuNodeRepairParams) -> dict[str, t.Any]:
     options.check(params)
     seen = look_steps.look(api, params)
     try:
-        return _repair(api, params, seen)
+        found = _repair(api, params, seen)
     except AcceleratorError as exc:
         exc.facts.setdefault("form", report.form(seen))
         raise
+    return {**found, "rejected_pods": _rejected(api, params, seen.name)}
+
+
+def _rejected(api: Api, params: GpuNodeRepairParams, node: str) -> list[str]:
+    """Return the pods that the kubelet of the node refused for lack of devices; delete them if asked."""
+    pods = api.list(
+        known("Pod"), fields=drain.on(node), keep=lambda one: one if findings.is_rejected(one) else None
+    )
+    names = sorted(map(drain.name, pods))
+    if params["remove_rejected"]:
+        for pod in pods:
+            # An eviction deletes exactly this pod, also if its controller makes another one of its name.
+            evict(api, pod)
+    elif names:
+        api.warn(
+            f"{number_of(len(names), 'pod')} on node {node} ended with UnexpectedAdmissionError: the device "
+            f"plugin had no device for them when the node started. They never run again: {', '.join(names)}. "
+            "Set gpu_repair_remove_rejected: true (module option remove_rejected) to delete them."
+        )
+    return names
 
 
 def _repair(api: Api, params: GpuNodeRepairParams, seen: Seen) -> dict[str, t.Any]:

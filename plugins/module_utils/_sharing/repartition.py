@@ -14,7 +14,7 @@ from .._core.ownership import CANDIDATE
 from .._core.readiness import Readiness, failed, pending, ready
 from .._frame.argspec import LockParams, StateParams
 from .._impact.impact import Question
-from .._nodes import cordons, devices
+from .._nodes import cordons, devices, drain
 from .._nodes.labels import labels
 from . import mig_config, mig_judge, mig_name
 from .judge import HOSTNAME, pool_of
@@ -117,6 +117,7 @@ def questions(found: t.Iterable[Turn]) -> list[Question]:
             f"the GPUs of pool {pool} are partitioned anew ({title}), and no pod may use them meanwhile",
             "this task, which drains each node",
             f"{HOSTNAME} in ({','.join(sorted(here))})",
+            counts=drain.uses_devices,
         )
         for (pool, title), here in hosts.items()
     ]

@@ -99,12 +99,27 @@ def _ask(api: Api, params: GpuRepartitionParams, turns: t.Sequence[Turn]) -> lis
     found = [one for one in here if one is not None]
     if found and params["on_busy"] == impact.FAIL:
         raise impact.refusal(found, BUSY)
+    _refuse_lasting([pod for pod in drain.busy(pods, drain.uses_gpus) if drain.is_passed_over(pod)])
     for one in found:
         api.warn(f"{one.line} (on_busy: {params['on_busy']}).")
     problem = refusal(pods, Rules.of(params), _why(f"{number_of(len(names), 'node')}", "anew"))
     if problem:
         raise problem
     return impact.as_result(found)
+
+
+def _refuse_lasting(pods: t.Sequence[KubeObject]) -> None:
+    """Raise AcceleratorError for pods that use a GPU and that no drain ends."""
+    if not pods:
+        return
+    named = [f"{drain.name(pod)} on {drain.node_of(pod)} ({impact.lasting(pod)})" for pod in pods]
+    raise AcceleratorError(
+        BUSY,
+        f"The MIG manager partitions no GPU that a pod uses, and a drain ends neither static pods nor those "
+        f"of DaemonSets: {', '.join(named[:10])}. Nothing was changed.",
+        impact.end_of_lasting(pods[0]),
+        named,
+    )
 
 
 def _why(what: str, title: str) -> str:

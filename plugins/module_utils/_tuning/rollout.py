@@ -12,6 +12,7 @@ from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, name, number_of
 from .._impact import impact
 from .._impact.impact import Ending, Impact, Question
+from .._nodes import drain
 from .._nodes.labels import labels
 from . import pool_judge
 
@@ -63,6 +64,7 @@ class RebootQuestion(Question):
     """The question about some of the nodes that `labels` selects. names: of these nodes."""
 
     names: frozenset[str] = frozenset()
+    counts: t.Callable[[KubeObject], bool] = drain.uses_devices
 
     def answer(self, nodes: t.Iterable[KubeObject], pods: t.Iterable[KubeObject]) -> Impact | None:
         """Return the impact on the named nodes; None if nothing ends."""

@@ -135,7 +135,7 @@ def _seen(
 
 
 def _is_busy(pod: KubeObject) -> bool:
-    return bool(drain.node_of(pod) and drain.busy([pod]))
+    return bool(drain.node_of(pod) and drain.busy([pod], drain.ends_with_driver))
 
 
 def _has_driver(node: KubeObject) -> bool:

@@ -11,6 +11,7 @@ from .._core.errors import InputError, NotReadyError
 from .._core.objects import KubeObject, name, number_of
 from .._impact import driver
 from .._impact.impact import Impact, ending, endings
+from .._nodes import drain
 from .._nodes.pool_nodes import least, nodes_of
 from . import options
 from .jobs.gangs import Gang
@@ -171,7 +172,7 @@ def impact(
     gangs: those that end whole, with their pods on other nodes.
     """
     more = [ending(pod) for gang in gangs for pod in gang.pods]
-    found = tuple(dict.fromkeys([*endings(pods, nodes), *more]))
+    found = tuple(dict.fromkeys([*endings(pods, nodes, drain.ends_with_driver), *more]))
     if not found:
         return None
     cause = f"the driver of {number_of(len(nodes), 'node')} becomes {plan.wanted.version}"

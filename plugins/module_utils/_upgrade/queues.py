@@ -14,7 +14,7 @@ from .._core.objects import KubeObject, Snapshot, name
 from .._core.readiness import Readiness, pending, ready
 from .._core.run import holder
 from .._impact import impact
-from .._nodes import drain
+from .._nodes.devices import is_gpu
 from .._nodes.labels import labels
 from .._nodes.taints import matches
 from .._stack import upgrade
@@ -145,7 +145,7 @@ def _device_flavors(queue: KubeObject) -> list[str]:
     return [
         str(flavor["name"])
         for group in (queue.get("spec") or {}).get("resourceGroups") or []
-        if any(str(one).startswith(drain.DEVICES) for one in group.get("coveredResources") or [])
+        if any(is_gpu(str(one)) for one in group.get("coveredResources") or [])
         for flavor in group.get("flavors") or []
     ]
 
@@ -166,5 +166,5 @@ def _is_on(workload: KubeObject, flavors: t.Collection[str]) -> bool:
         flavor in flavors
         for one in _admission(workload).get("podSetAssignments") or []
         for resource, flavor in (one.get("flavors") or {}).items()
-        if str(resource).startswith(drain.DEVICES)
+        if is_gpu(str(resource))
     )

@@ -11,6 +11,7 @@ from .._core.errors import AcceleratorError, NotReadyError
 from .._impact import driver
 from .._impact.impact import DRAIN, Impact, ending, endings, refusal
 from .._kube.client import Api
+from .._nodes import drain
 from . import empty_steps, state as states, wave_steps
 from .jobs import gangs
 from .judge import BUSY, judge_template
@@ -97,7 +98,7 @@ def refuse_busy(params: GpuDriverUpgradeParams, state: State, seen: Seen) -> Non
     """Raise UPGRADE-BUSY if pods with GPUs came back to a node with the new driver, and may not end."""
     new = _with_new_driver(state, seen)
     more = [ending(pod) for gang in gangs.touched(seen.gangs, new) for pod in gang.pods]
-    ends = tuple(dict.fromkeys([*endings(seen.pods, new), *more]))
+    ends = tuple(dict.fromkeys([*endings(seen.pods, new, drain.ends_with_driver), *more]))
     if ends and params["on_busy"] != DRAIN:
         cause = f"the rollback of {', '.join(new)} replaces the driver"
         impacts = [Impact(cause, driver.UPGRADE, tuple(new), ends, True)]

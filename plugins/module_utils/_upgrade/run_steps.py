@@ -40,6 +40,7 @@ def ask(api: Api, params: GpuDriverUpgradeParams, plan: Plan, seen: Seen) -> lis
     found = upgrade_plan.impact(plan, seen.pods, plan.nodes, together)
     if found is None:
         return []
+    _refuse_kept(seen, plan.nodes, "Nothing was changed.")
     if params["on_busy"] == impact.FAIL or (params["on_busy"] == impact.WAIT and not api.wait_wanted):
         busy = impact.refusal([found], BUSY)
         if closed := [node for node in plan.nodes if seen.drivers[node].is_closed]:
@@ -55,6 +56,17 @@ def ask(api: Api, params: GpuDriverUpgradeParams, plan: Plan, seen: Seen) -> lis
         raise problem
     api.warn(f"{found.line} (on_busy: {params['on_busy']}).")
     return impact.as_result([found])
+
+
+def _refuse_kept(seen: Seen, nodes: t.Collection[str], so_far: str) -> None:
+    """Raise GPU-UPG-KEPT for pods on these nodes that the upgrade controller can never delete."""
+    for target in seen.targets:
+        here = [
+            pod for pod in seen.pods if drain.node_of(pod) in nodes and drain.node_of(pod) in target.nodes
+        ]
+        lasting = [one for one in impact.stuck(here, target.rules) if one.is_lasting]
+        if problem := impact.refuse_kept(lasting, impact.FAIL, so_far):
+            raise problem
 
 
 def begin(work: Work, found: State | None) -> None:
@@ -127,8 +139,9 @@ def _refuse_busy(work: Work, wave: t.Sequence[str]) -> None:
     coming = [node for node in wave if not (drivers[node].is_current and drivers[node].runs(wanted))]
     together = gangs.touched(work.seen.gangs, coming)
     left = upgrade_plan.impact(work.plan, work.seen.pods, coming, together)
+    so_far = f"The upgrade stopped before {', '.join(wave)}, and the next run goes on there."
+    _refuse_kept(work.seen, coming, so_far)
     if left is not None and work.params["on_busy"] == impact.FAIL:
-        so_far = f"The upgrade stopped before {', '.join(wave)}, and the next run goes on there."
         raise impact.refusal([left], BUSY, so_far)
 
 

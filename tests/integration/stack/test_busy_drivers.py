@@ -94,19 +94,22 @@ def test_a_toleration_for_another_pool_is_refused_before_the_first_write(
     refused(removed, "GPU-BUSY", pod, audit)
 
 
-def test_work_of_a_daemonset_is_asked_about_too(
+def test_work_of_a_daemonset_is_refused_since_the_operator_could_not_end_it(
     cluster: Cluster, playbook: Playbook, audit: Audit, pod: Data
 ) -> None:
     cluster.client.create(serving("t4-1"))
     label = "app=serving"
     until(lambda: cluster.client.list("v1", "pods", "default", label), "the DaemonSet's pod")
-    made = playbook.module("special_resource", **STACK, tolerations=[TEAM])
-    assert (made["code"], audit.writes(made)) == ("GPU-BUSY", []), made.result
-    (ends,) = made["ends"]
-    assert [(one["node"], one["owner"]) for one in ends["pods"]] == [
-        ("t4-0", "ReplicaSet training"),
-        ("t4-1", "DaemonSet serving"),
-    ]
+    for on_busy in ("fail", "wait", "drain"):
+        made = playbook.module("special_resource", **STACK, tolerations=[TEAM], on_busy=on_busy)
+        assert (made["code"], audit.writes(made)) == ("GPU-UPG-KEPT", []), made.result
+        assert "on t4-1 (of DaemonSet serving)" in made["message"]
+        assert "oc patch daemonset serving -n default" in made["remedy"]
+        (ends,) = made["ends"]
+        assert [(one["node"], one["owner"]) for one in ends["pods"]] == [
+            ("t4-0", "ReplicaSet training"),
+            ("t4-1", "DaemonSet serving"),
+        ]
     cluster.client.delete("apps/v1", "daemonsets", "serving", "default")
     until(lambda: not cluster.client.list("v1", "pods", "default", label), "the DaemonSet's pod gone")
 

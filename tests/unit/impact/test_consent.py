@@ -26,10 +26,11 @@ def node(name: str, **labels: str) -> Object:
 
 def pod(name: str, on: str) -> Object:
     limits = {"limits": {"nvidia.com/gpu": "1"}}
+    owner = {"kind": "Job", "name": name, "controller": True}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": name, "namespace": "team"},
+        "metadata": {"name": name, "namespace": "team", "ownerReferences": [owner]},
         "spec": {"nodeName": on, "containers": [{"name": "c", "image": "i", "resources": limits}]},
         "status": {"phase": "Running"},
     }
@@ -116,3 +117,24 @@ def test_check_mode_says_what_a_wait_would_be_about() -> None:
     assert [one["because"] for one in consent.ask(api, [QUESTION], "wait", "GPU-BUSY")] == [
         "the driver changes"
     ]
+
+
+def test_a_pod_of_a_daemon_set_is_refused_before_the_first_write_whatever_on_busy_says() -> None:
+    agent = pod("agent-x", "gpu-0")
+    agent["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": "agent", "controller": True}]
+    server = server_with(node("gpu-0", **LABEL), pod("train", "gpu-0"), agent)
+    question = Question("the driver changes", driver.UPGRADE, driver.DRIVEN, rules={})
+    for on_busy in ("fail", "wait", "drain"):
+        with pytest.raises(AcceleratorError) as caught:
+            consent.ask(api_on(server), [question], on_busy, "GPU-BUSY")
+        assert caught.value.code == "GPU-UPG-KEPT"
+        assert "team/agent-x on gpu-0 (of DaemonSet agent)" in caught.value.message
+    assert server.writes() == []
+
+
+def test_a_pod_that_names_no_number_of_gpus_is_asked_about() -> None:
+    zero = pod("zero", "gpu-0")
+    zero["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "0"}}
+    question = Question("the driver changes", driver.UPGRADE, driver.DRIVEN, rules={})
+    with pytest.raises(AcceleratorError, match="team/zero on gpu-0"):
+        consent.ask(api_on(server_with(node("gpu-0", **LABEL), zero)), [question], "fail", "GPU-BUSY")

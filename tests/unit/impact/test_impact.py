@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import typing as t
 
+import pytest
+
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.registry import CODES
 from ansible_collections.accelerators.openshift.plugins.module_utils._impact import impact
 from ansible_collections.accelerators.openshift.plugins.module_utils._impact.impact import Impact, Question
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
 
 Object = dict[str, t.Any]
 
@@ -113,3 +116,97 @@ def test_a_long_list_of_pods_has_an_end() -> None:
     found = impact.lines([Impact("why", "who", ("a",), endings, True)])
     assert len(found) == 202
     assert found[-1] == "and 300 more pods"
+
+
+SET: t.Final = [{"kind": "DaemonSet", "name": "agent", "controller": True}]
+STATIC: t.Final = {"kubernetes.io/config.mirror": "hash"}
+FREE: t.Final[Object] = {"podDeletion": {"force": True, "deleteEmptyDir": True}}
+WHOLE: t.Final[Object] = {"drain": {"enable": True}}
+WHOLE_FREE: t.Final[Object] = {"drain": {"enable": True, "force": True, "deleteEmptyDir": True}}
+
+
+def with_data(one: Object) -> Object:
+    one["spec"]["volumes"] = [{"name": "d", "emptyDir": {}}]
+    return one
+
+
+def upgrade(*pods: Object, **rules: t.Any) -> Impact:
+    asked = Question("the driver changes", "the upgrade controller", "gpu=true", rules=rules)
+    found = asked.answer([node("a")], pods)
+    assert found
+    return found
+
+
+KINDS: t.Final[dict[str, Object]] = {
+    "job": pod("p", "a", ownerReferences=JOB),
+    "zero": pod("p", "a", gpus="0", ownerReferences=JOB),
+    "bare": pod("p", "a"),
+    "data": with_data(pod("p", "a", ownerReferences=JOB)),
+    "daemon": pod("p", "a", ownerReferences=SET),
+    "static": pod(
+        "p", "a", annotations=STATIC, ownerReferences=[{"kind": "Node", "name": "a", "controller": True}]
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("rules", "kept"),
+    [
+        ({}, ["bare", "data", "daemon", "static"]),
+        (FREE, ["daemon", "static"]),
+        (WHOLE, ["bare", "data"]),
+        ({**FREE, **WHOLE}, []),
+        (WHOLE_FREE, []),
+        ({"drain": {"enable": False, "force": True}}, ["bare", "data", "daemon", "static"]),
+    ],
+)
+def test_which_pods_the_upgrade_controller_cannot_delete(rules: Object, kept: list[str]) -> None:
+    assert [title for title, one in KINDS.items() if upgrade(one, **rules).kept] == kept
+
+
+@pytest.mark.parametrize(
+    ("kind", "refused", "way_out"),
+    [
+        ("job", [], ""),
+        ("zero", [], ""),
+        ("bare", ["drain"], "podDeletion: {force: true}"),
+        ("data", ["drain"], "podDeletion: {deleteEmptyDir: true}"),
+        ("daemon", ["fail", "wait", "drain"], "oc patch daemonset agent -n team-a"),
+        ("static", ["fail", "wait", "drain"], "oc debug node/a"),
+    ],
+)
+def test_what_is_refused_before_the_first_write_and_the_way_out(
+    kind: str, refused: list[str], way_out: str
+) -> None:
+    kept = upgrade(KINDS[kind]).kept
+    answers = {one: impact.refuse_kept(kept, one) for one in ("fail", "wait", "drain")}
+    assert [one for one, answer in answers.items() if answer] == refused
+    for problem in filter(None, answers.values()):
+        assert problem.code == "GPU-UPG-KEPT"
+        assert "team-a/p on a" in problem.message
+        assert problem.message.endswith("Nothing was changed.")
+        assert way_out in problem.remedy
+        assert "end" in problem.remedy or "deletes such pods" in problem.remedy
+
+
+def test_a_pod_that_only_names_a_gpu_is_in_the_plan_of_an_upgrade_and_in_no_other() -> None:
+    zero = pod("zero", "a", gpus="0")
+    assert upgrade(zero).endings[0].devices == ("0 nvidia.com/gpu",)
+    assert "1 GPU pod of 1 namespace" in upgrade(zero).line
+    assert QUESTION.answer([node("a")], [zero]) is None
+
+
+def test_a_drain_that_follows_is_said_to_end_all_pods() -> None:
+    assert "drains the node of all pods" in upgrade(KINDS["daemon"], **WHOLE).line
+    assert "drains the node" not in upgrade(KINDS["job"], **WHOLE).line
+
+
+def test_pods_with_devices_of_the_network_count_where_the_nic_driver_changes() -> None:
+    asked = Question("x", "the network operator", "nic=true", counts=drain.uses_devices)
+    rdma = pod("rdma", "a")
+    rdma["spec"]["containers"][0]["resources"] = {"limits": {"openshift.io/mlnx": "1", "rdma/a": "1"}}
+    found = asked.answer([node("a")], [rdma])
+    assert found
+    assert found.endings[0].devices == ("1 openshift.io/mlnx", "1 rdma/a")
+    assert found.line.startswith("1 pod with devices of 1 namespace on 1 node")
+    assert QUESTION.answer([node("a")], [rdma]) is None

@@ -48,6 +48,65 @@ def test_devices() -> None:
     ]
 
 
+def asking(resource: str, number: t.Any = "1", **more: t.Any) -> Data:
+    """Return a pod whose container asks for a resource."""
+    found = pod("p", **more)
+    found["spec"]["containers"] = [{"name": "c", "resources": {"limits": {resource: number}}}]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("resource", "is_gpu", "is_device"),
+    [
+        ("nvidia.com/gpu", True, True),
+        ("nvidia.com/gpu.shared", True, True),
+        ("nvidia.com/mig-1g.10gb", True, True),
+        ("nvidia.com/GA102GL_A10", True, True),
+        ("amd.com/gpu", True, True),
+        ("gpu.intel.com/xe", True, True),
+        ("habana.ai/gaudi", True, True),
+        ("rdma/rdma_shared_device_a", False, True),
+        ("rdma/hca_shared_devices_b", False, True),
+        ("openshift.io/mlnx_nics", False, True),
+        ("mellanox.com/cx7", False, True),
+        ("intel.com/intel_sriov_netdevice", False, True),
+        ("vpc.amazonaws.com/efa", False, True),
+        ("example.com/fpga", False, True),
+        ("vpc.amazonaws.com/pod-eni", False, False),
+        ("devices.kubevirt.io/kvm", False, False),
+        ("bridge.network.kubevirt.io/br1", False, False),
+        ("management.workload.openshift.io/cores", False, False),
+        ("storage.kubernetes.io/scratch", False, False),
+        ("hugepages-1Gi", False, False),
+        ("cpu", False, False),
+    ],
+)
+def test_one_function_says_what_is_a_device(resource: str, is_gpu: bool, is_device: bool) -> None:
+    found = asking(resource)
+    assert (drain.uses_gpus(found), drain.uses_devices(found)) == (is_gpu, is_device)
+    assert bool(drain.busy([found])) is is_device
+    assert not drain.uses_devices(asking(resource, "0"))
+
+
+@pytest.mark.parametrize(
+    ("one", "ends"),
+    [
+        (asking("nvidia.com/gpu"), True),
+        (asking("nvidia.com/gpu", "0"), True),
+        (asking("nvidia.com/gpu", 0), True),
+        (asking("nvidia.com/gpu.shared", "0"), True),
+        (asking("nvidia.com/mig-1g.10gb", "0"), True),
+        (asking("nvidia.com/gpu", owner="DaemonSet"), True),
+        (asking("rdma/shared"), False),
+        (asking("rdma/shared", "0"), False),
+        (asking("openshift.io/vf"), False),
+        (asking("cpu"), False),
+    ],
+)
+def test_the_upgrade_controller_goes_by_the_name_of_the_resource(one: Data, ends: bool) -> None:
+    assert drain.ends_with_driver(one) is ends
+
+
 def test_work_is_what_has_devices_and_does_not_end_by_itself() -> None:
     domain = pod("domain", owner="DaemonSet", labels={"resource.nvidia.com/computeDomain": "19bc1698"})
     domain["spec"]["resourceClaims"] = [{"name": "compute-domain-daemon"}]

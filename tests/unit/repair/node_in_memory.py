@@ -39,6 +39,7 @@ def params(**given: t.Any) -> options.GpuNodeRepairParams:
         "reboot_image": "tools",
         "validation": None,
         "grace": 5.0,
+        "remove_rejected": False,
         "namespace": PLACE,
         "on_busy": "fail",
         "delete_emptydir": False,

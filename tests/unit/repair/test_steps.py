@@ -244,3 +244,25 @@ def test_a_node_that_is_being_updated_is_left_to_the_machine_config_operator() -
     room.node["metadata"]["annotations"] |= {f"{key}/state": "Working", f"{key}/currentConfig": "a"}
     assert failure(room).code == "REPAIR-UPDATE"
     assert room.server.writes() == []
+
+
+def rejected(title: str, reason: str = "UnexpectedAdmissionError", resource: str = "nvidia.com/gpu") -> t.Any:
+    limits = {"limits": {resource: "1"}}
+    found = pod(title, containers=[{"name": "c", "image": "i", "resources": limits}])
+    return {**found, "status": {"phase": "Failed", "reason": reason}}
+
+
+@pytest.mark.parametrize("is_asked", [False, True])
+def test_pods_that_the_kubelet_refused_are_named_and_deleted_only_when_asked(is_asked: bool) -> None:
+    room = Room()
+    room.cures = True
+    repair(room)
+    for one in (rejected("t-0"), rejected("evicted-0", "Evicted"), rejected("cpu-0", resource="cpu")):
+        room.server.put(one)
+    api = room.api()
+    found = steps.ensure(api, params(remove_rejected=is_asked))
+    assert (found["action"], found["rejected_pods"]) == ("nothing", ["team/t-0"])
+    left = {one["metadata"]["name"] for one in room.all("Pod")}
+    assert {"evicted-0", "cpu-0"} <= left
+    assert ("t-0" in left) is not is_asked
+    assert any("gpu_repair_remove_rejected" in one for one in api.warnings) is not is_asked

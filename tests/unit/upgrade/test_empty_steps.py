@@ -21,7 +21,7 @@ GANG: t.Final = ("w-0", "w-1", "launcher")
 
 def cluster(*more: t.Any) -> Platform:
     """Return three nodes with a gang, whose launcher has no GPU, and a pod that works alone."""
-    pods = [member("w-0", "gpu-0"), member("w-1", "gpu-1"), member("launcher", "gpu-2", gpus="0")]
+    pods = [member("w-0", "gpu-0"), member("w-1", "gpu-1"), member("launcher", "gpu-2", gpus="")]
     return Platform(*pods, gpu_pod("alone", "gpu-0"), *more)
 
 
@@ -109,3 +109,28 @@ def test_gangs_elsewhere_go_on() -> None:
     platform = Platform(member("a", "gpu-1"), member("b", "gpu-2"))
     steps.ensure(platform.api(), params(pools=POOL))
     assert (platform.evicted, platform.ended) == ([], [])
+
+
+@pytest.mark.parametrize("on_busy", ["fail", "wait", "drain"])
+@pytest.mark.parametrize("kind", ["DaemonSet", "static"])
+def test_a_pod_that_the_controller_never_deletes_is_refused_before_the_canary(
+    kind: str, on_busy: str
+) -> None:
+    agent = gpu_pod("agent-x", "gpu-0")
+    agent["metadata"]["ownerReferences"][0] |= {"kind": "DaemonSet", "name": "agent"}
+    if kind == "static":
+        agent["metadata"] |= {"ownerReferences": [], "annotations": {"kubernetes.io/config.mirror": "x"}}
+    platform = cluster(agent)
+    with pytest.raises(AcceleratorError) as caught:
+        steps.ensure(platform.api(), params(on_busy=on_busy, pools=POOL))
+    assert caught.value.code == "GPU-UPG-KEPT"
+    assert "team/agent-x on gpu-0" in caught.value.message
+    assert (platform.server.writes(), platform.evicted) == ([], [])
+
+
+def test_the_plan_has_the_pod_that_names_a_gpu_with_the_number_0() -> None:
+    zero = gpu_pod("zero", "gpu-0")
+    zero["spec"]["containers"][0]["resources"]["limits"] = {"nvidia.com/gpu": "0"}
+    with pytest.raises(AcceleratorError, match="team/zero on gpu-0") as caught:
+        steps.ensure(cluster(zero).api(), params(pools=POOL))
+    assert caught.value.code == "UPGRADE-BUSY"

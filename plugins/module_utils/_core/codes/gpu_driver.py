@@ -183,6 +183,16 @@ DRIVER: t.Final = (
         "GPUs on these nodes only with `gpu_on_busy: drain`.",
     ),
     Code(
+        "GPU-UPG-KEPT",
+        "The GPU operator's upgrade controller cannot delete pods with GPUs, so it would delete none on "
+        "their nodes and leave these cordoned at upgrade-failed. It deletes no static pods and none of "
+        "DaemonSets, and pods with an emptyDir or without a controller only if "
+        "`upgradePolicy.podDeletion` says so.",
+        "Keep the DaemonSet off the nodes by a nodeSelector, or move the static pod's file away: both end "
+        "the pods. For the others save what they hold, and allow the deletion in "
+        "`gpu_operator_spec: {driver: {upgradePolicy: {podDeletion: {force: true, deleteEmptyDir: true}}}}`.",
+    ),
+    Code(
         "GPU-UPG-POLICY",
         "The upgrade policy forbids what the driver manager needs to do.",
         "Set pod deletion or drain in `driver.upgrade_policy`.",

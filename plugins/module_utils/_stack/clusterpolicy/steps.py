@@ -139,7 +139,7 @@ class Draft(t.NamedTuple):
         if not replaced or driver.effect(self.installed, changes) == driver.RESTARTS:
             return []
         cause = f"{', '.join(changes)} of ClusterPolicy {name(self.after)} changes the driver's pods"
-        return [Question(cause, driver.UPGRADE, driver.DRIVEN)]
+        return [Question(cause, driver.UPGRADE, driver.DRIVEN, rules=driver.upgrade_policy(self.after))]
 
 
 def prepare(api: Api, params: StackParams, live: KubeObject | None) -> Draft:

@@ -25,6 +25,7 @@ from ..._impact import consent, driver
 from ..._impact.impact import Question
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
+from ..._nodes import drain
 from ..._nodes.pool_nodes import check_pools, nodes_of
 from ..params import StackParams
 from ..steps import Wait, installed_csvs, observe, stack_queries
@@ -85,7 +86,9 @@ def _ends(
     if not changes:
         return []
     cause = f"{', '.join(changes)} of NicClusterPolicy {NAME} changes the NIC driver's pods"
-    question = Question(cause, driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False)
+    question = Question(
+        cause, driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False, counts=drain.uses_devices
+    )
     return consent.ask(api, [question], params["on_busy"], "NIC-BUSY")
 
 
@@ -111,8 +114,9 @@ def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
         live = api.get(POLICY, NAME)
         if owned(live) and at(live, "spec.ofedDriver"):
             cause = f"NicClusterPolicy {NAME} is deleted, and with it the NIC driver"
-            order = "all nodes at once"
-            asked = Question(cause, "the garbage collector", driver.NIC_NODES, is_certain=False, order=order)
+            by, order = "the garbage collector", "all nodes at once"
+            counts = drain.uses_devices
+            asked = Question(cause, by, driver.NIC_NODES, is_certain=False, order=order, counts=counts)
             ends = consent.ask(api, [asked], params["on_busy"], "NIC-BUSY")
     if api.delete(POLICY, NAME):
         queries = {"daemonsets": Query(known("DaemonSet"), params["namespace"])}

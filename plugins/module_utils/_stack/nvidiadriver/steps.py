@@ -176,7 +176,10 @@ def questions(
         if there is None:
             cause = f"NVIDIADriver {name(one)} is new and takes over the nodes that it selects"
             selector = one["spec"].get("nodeSelector") or {}
-            asked.append(Question(cause, driver.UPGRADE, driver.DRIVEN, selector, is_certain=False))
+            rules = driver.upgrade_policy(one)
+            asked.append(
+                Question(cause, driver.UPGRADE, driver.DRIVEN, selector, is_certain=False, rules=rules)
+            )
         elif owned(there) or params["adopt"] == "take":
             if owned(there):
                 refuse_conflicts(there, one, params["adopt"])
@@ -192,7 +195,8 @@ def _change(there: KubeObject, wanted: KubeObject, installed: tuple[int, ...]) -
         return []
     before, now = (one["spec"].get("nodeSelector") or {} for one in (there, after))
     cause = f"{', '.join(changes)} of NVIDIADriver {name(wanted)} changes its driver's pods"
-    return [Question(cause, driver.UPGRADE, driver.DRIVEN, now if now == before else {})]
+    where, rules = now if now == before else {}, driver.upgrade_policy(after)
+    return [Question(cause, driver.UPGRADE, driver.DRIVEN, where, rules=rules)]
 
 
 def _deletion(one: KubeObject) -> Question:

@@ -59,7 +59,7 @@ class Gang:
 
     def is_on(self, nodes: t.Collection[str]) -> bool:
         """Return whether one of its pods with devices runs on one of these nodes."""
-        return any(drain.node_of(pod) in nodes for pod in drain.busy(self.pods))
+        return any(drain.node_of(pod) in nodes for pod in drain.busy(self.pods, drain.ends_with_driver))
 
     def left(self, pods: t.Iterable[KubeObject]) -> list[KubeObject]:
         """Return those of these pods that belong to the gang and have not ended."""

@@ -49,6 +49,13 @@ def busy(options: Options) -> str | None:
     return changed(Operator(("gpu-0",), gpu_pod("train", "gpu-0")), options)
 
 
+def kept(options: Options) -> str | None:
+    """Bring another driver to a node with a pod that no controller made, and let pods end."""
+    alone = gpu_pod("train", "gpu-0")
+    alone["metadata"]["ownerReferences"] = []
+    return changed(Operator(("gpu-0",), alone), {"on_busy": "drain", **options})
+
+
 def changed(operator: Operator, options: Options, seconds: float = 0.0) -> str | None:
     """Ask for another driver. The task has no time: in memory most things happen at once, or never."""
     api = operator.api()
@@ -188,8 +195,12 @@ def with_driver(name: str, version: str) -> dict[str, t.Any]:
 APART: t.Final = json.dumps([with_driver("a", "595.91.07"), with_driver("b", "580.173.02")])
 ALIKE: t.Final = json.dumps([with_driver("a", "595.91.07"), with_driver("b", "595.91.07")])
 SWITCHED: t.Final = json.dumps({"driver": {"useNvidiaDriverCRD": False}})
+FORCED: t.Final = json.dumps(
+    {"driver": {"upgradePolicy": {"autoUpgrade": True, "podDeletion": {"force": True}}}}
+)
 CASES: t.Final[Cases] = {
     ("GPU-BUSY", "gpu_on_busy"): Case(MODULE, busy),
+    ("GPU-UPG-KEPT", "gpu_operator_spec"): Case(MODULE, kept, FORCED),
     ("GPU-DRV-OUTDATED", "gpu_operator_spec"): Case(
         MODULE, outdated, before=json.dumps({"driver": {"upgradePolicy": {"autoUpgrade": False}}})
     ),

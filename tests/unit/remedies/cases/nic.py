@@ -89,8 +89,8 @@ def tolerated(options: Options) -> str | None:
     return judged(found, options)
 
 
-def busy(options: Options) -> str | None:
-    """Change the version of the NIC driver under a pod with a GPU."""
+def busy(options: Options, found: Data | None = None) -> str | None:
+    """Change the version of the NIC driver under a pod with a GPU, or under another pod on node n1."""
     server = FakeServer(
         "NicClusterPolicy", "ClusterServiceVersion", "Node", "Pod", "DaemonSet", "ControllerRevision"
     )
@@ -100,7 +100,7 @@ def busy(options: Options) -> str | None:
     for one in (
         {**live(there), "status": {"state": "ready"}},
         node_with("n1", **dict([driver.NIC_NODES.split("=")])),
-        pod_on("train", "n1"),
+        found or pod_on("train", "n1"),
     ):
         server.put(one)
     newer = {"version": "doca3.5.0", "repository": "nvcr.io/nvidia/mellanox"}

@@ -59,11 +59,11 @@ def workload(title: str, of: str, on: str, resource: str = GPU) -> KubeObject:
 
 
 def member(title: str, on: str, gpus: str = "1", **labels: str) -> KubeObject:
-    """Return a pod of the JobSet `train`, or one with other labels."""
+    """Return a pod of the JobSet `train`, or one with other labels. gpus: empty for a pod that names none."""
     pod = gpu_pod(title, on)
     marks = labels or {"jobset.sigs.k8s.io/jobset-name": "train"}
     pod["metadata"] |= {"uid": f"uid-{title}", "labels": marks}
-    pod["spec"]["containers"][0]["resources"]["limits"][GPU] = gpus
+    pod["spec"]["containers"][0]["resources"]["limits"] = {GPU: gpus} if gpus else {}
     return pod
 
 

@@ -55,9 +55,12 @@ def test_ended_and_waiting_pods_do_not_count() -> None:
 
 
 def test_a_gang_is_touched_where_one_of_its_pods_has_devices() -> None:
-    found = gangs.find([member("worker", "n1"), member("launcher", "n2", gpus="0")])
+    found = gangs.find([member("worker", "n1"), member("launcher", "n2", gpus="")])
     assert gangs.touched(found, ["n1"]) == found
     assert gangs.touched(found, ["n2"]) == []
+    # The upgrade controller evicts a pod that names a GPU with the number 0.
+    found = gangs.find([member("worker", "n1"), member("launcher", "n2", gpus="0")])
+    assert gangs.touched(found, ["n2"]) == found
 
 
 def test_a_budget_has_to_allow_the_end_of_all_pods_at_once() -> None:
