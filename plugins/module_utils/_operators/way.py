@@ -79,10 +79,10 @@ def downgrade(wish: Wish, installed: str, target: str, channel: str) -> Accelera
     """Return the refusal of a downgrade, with the way back."""
     setting = f"{assignment(wish.package, 'channel', channel)} and {assignment(wish.package, 'csv', target)}"
     back = (
-        f"The way back: run remove_gpus.yml, set {setting}, and run enable_gpus.yml."
+        f"The way back: run remove_gpus.yml, set {setting}, and run enable_gpus.yml. Pods with GPUs end."
         if wish.package == GPU
         else "The way back: remove the operator (olm_operator with state: absent), then install it with "
-        f"{setting}."
+        f"{setting}. Pods that need its operands end."
     )
     what = f"{wish.place}.to" if wish.to else f"{wish.place}.channel"
     return AcceleratorError(

@@ -100,7 +100,7 @@ def _unclear(seen: Seen) -> AcceleratorError:
         f"Node {seen.name}: {'; '.join(seen.faults)}, and no device plugin is Ready there. Nothing names a "
         "broken GPU, so the driver stack may be the cause. Nothing was changed.",
         "Run `ansible-playbook playbooks/diagnose.yml -e @FILE`; or set gpu_repair: reboot (module option "
-        "repair) to reboot the node all the same.",
+        "repair) to reboot the node all the same, which ends its pods.",
         seen.faults,
     )
 

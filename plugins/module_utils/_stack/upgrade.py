@@ -85,7 +85,7 @@ def judge_upgrade(node: KubeObject, snapshot: Snapshot) -> Finding | None:
         pod = f"-n {NAMESPACE} {driver.pod}"
         remedy = (
             f"Run `oc logs {pod} --all-containers`, and after the repair `oc delete pod {pod}`: the operator "
-            "uncordons the node once the new pod is Ready."
+            "uncordons the node once the new pod is Ready. Pods with GPUs that still run there end."
         )
     return on_node(FAILED, node, "UpgradeFailed", what, "GPU-UPG-FAILED", remedy, stage=stages.DRIVER)
 

@@ -192,7 +192,8 @@ def refuse(target: Target, adopt: str) -> None:
             "virtual machines. Only the operator's upgrade controller empties a node before it replaces the "
             "driver.",
             "Set gpu_operator_spec: {driver: {upgradePolicy: {autoUpgrade: true}}} (module option "
-            "driver.upgrade_policy.auto_upgrade of special_resource), and run enable_gpus.yml.",
+            "driver.upgrade_policy.auto_upgrade of special_resource), and run enable_gpus.yml. Nodes with "
+            "an older driver are then upgraded one by one, and pods with GPUs there end.",
         )
     if not owned(target.live) and adopt != "take":
         raise NotReadyError(

@@ -45,13 +45,19 @@ def refuse_second(policies: t.Iterable[KubeObject], title: str) -> None:
         f"ClusterPolicy {counts} exists already; the operator would ignore another one named {title}, "
         "because only the oldest counts."
     )
-    remedy = f"Set name={counts}, or run `oc delete clusterpolicy {counts}` first."
+    remedy = (
+        f"Set name={counts}, or run `oc delete clusterpolicy {counts}` first: its drivers go, "
+        "and pods with GPUs end."
+    )
     if title in names:
         message = (
             f"ClusterPolicy {counts} is older than {title}; the operator ignores {title}, because only the "
             "oldest counts."
         )
-        remedy = f"Set name={counts}, or run `{anew(counts, title)}`, and the task again."
+        remedy = (
+            f"Set name={counts}, or run `{anew(counts, title)}`, and the task again. Their drivers go "
+            "meanwhile, and pods with GPUs end."
+        )
     raise NotReadyError("GPU-CP-IGNORED", message, remedy, [f"clusterpolicy/{one}" for one in names])
 
 

@@ -41,7 +41,7 @@ def refuse_policy(policies: t.Iterable[Data]) -> None:
             f"ClusterPolicy {names[0]} exists, and a GPUCluster beside it stops both; the operator moves "
             "no node from one stack to the other.",
             "Take it away first (special_resource with state: absent, when no pod needs its GPUs any "
-            "more), or keep backend clusterpolicy.",
+            "more: it ends them), or keep backend clusterpolicy.",
             [f"clusterpolicy/{name}" for name in names],
         )
 

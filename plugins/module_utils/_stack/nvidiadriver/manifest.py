@@ -188,7 +188,8 @@ def unlisted_remark(title: str, nodes: t.Sequence[str]) -> str:
     return (
         f"NVIDIADriver {title} was made by this collection and is in neither pools nor nvidia_drivers; "
         f"it stays and {where}. To remove it and the driver of its nodes, set "
-        f"`nvidia_drivers: [{{name: {title}, state: absent}}]`, or run `oc delete nvidiadriver {title}`."
+        f"`nvidia_drivers: [{{name: {title}, state: absent}}]`, or run `oc delete nvidiadriver {title}`. "
+        "Pods with GPUs on its nodes end."
     )
 
 
@@ -238,7 +239,8 @@ def _refuse(one: KubeObject, other: KubeObject, nodes: list[str]) -> t.NoReturn:
         f"NVIDIADrivers {written} both select {where}: the operator would then install no driver at all."
     )
     remedy = (
-        "Change node_selector so that no node matches both, or run `oc delete nvidiadriver` for one of them."
+        "Change node_selector so that no node matches both, or run `oc delete nvidiadriver` for one of them: "
+        "pods with GPUs on its other nodes end."
     )
     raise NotReadyError("GPU-NVD-OVERLAP", message, remedy, nodes)
 

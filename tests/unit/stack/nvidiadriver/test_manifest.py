@@ -100,7 +100,7 @@ def test_the_warning_about_an_unlisted_driver_has_a_line_and_a_command_to_paste(
     told = nvidiadriver_manifest.unlisted_remark("old", [f"n-{number}" for number in range(7)])
     assert "it stays and has nodes: n-0, n-1, n-2, n-3, n-4, …." in told
     assert "set `nvidia_drivers: [{name: old, state: absent}]`" in told
-    assert told.endswith("or run `oc delete nvidiadriver old`.")
+    assert told.endswith("or run `oc delete nvidiadriver old`. Pods with GPUs on its nodes end.")
     assert "has no node" in nvidiadriver_manifest.unlisted_remark("old", [])
 
 
