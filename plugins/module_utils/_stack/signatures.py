@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 import typing as t
 
+from .._catalogue import driver_branches, driver_modules
+
 
 class Signature(t.NamedTuple):
     """A known text. pattern: a regular expression. code, remedy: for an error with this text."""
@@ -95,6 +97,12 @@ SIGNATURES: t.Final = (
         "a Secret does not hold a key, or a certificate, to sign with",
         "Put the private key in PEM under `key` of key_secret, and its certificate in DER under `cert` of "
         "cert_secret.",
+    ),
+    Signature(
+        r"installed in this system is not supported by the\b",
+        "GPU-DRV-BRANCH",
+        "the branch of the driver no longer supports the GPU",
+        f"Set driver of the pool to {driver_branches.as_option(driver_modules.LAST_FOR_OLD)}.",
     ),
     Signature(
         r"RmInitAdapter failed|not supported by open nvidia\.ko",

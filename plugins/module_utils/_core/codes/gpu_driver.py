@@ -16,6 +16,12 @@ DRIVER: t.Final = (
         "Set `gpu_on_busy` (module option `on_busy`) to wait or drain.",
     ),
     Code(
+        "GPU-DRV-BRANCH",
+        "The branch of the driver no longer supports the GPU: 580 is the last one for Maxwell, Pascal and "
+        "Volta.",
+        "Set `driver` of the pool to a driver of branch 580.",
+    ),
+    Code(
         "GPU-DRV-CRASH",
         "The driver's pod crashes. The message explains the log where it is known.",
         "Run `oc logs -n nvidia-gpu-operator POD --previous`.",

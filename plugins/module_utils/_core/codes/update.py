@@ -95,7 +95,8 @@ _OPERATOR: t.Final = "Run `oc logs -n nvidia-gpu-operator deployment/gpu-operato
 UPGRADE: t.Final = (
     Code(
         "UPGRADE-BRANCH",
-        "Nobody publishes this branch of the driver for the GPU operator.",
+        "Nobody publishes this branch of the driver for the GPU operator, or it no longer supports the GPUs "
+        "of a node.",
         "Set `gpu_driver_branch` (module option branch) to a branch that the message names.",
     ),
     Code(

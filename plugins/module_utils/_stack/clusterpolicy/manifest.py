@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ..._catalogue import driver_modules
+from ..._catalogue import driver_branches, driver_modules
 from ..._core import fields
 from ..._core.conditions import find
 from ..._core.errors import InputError, NotReadyError
@@ -95,8 +95,10 @@ def check(params: StackParams) -> None:
     driver, pools = params.get("driver") or {}, params.get("pools") or []
     check_driver(driver, "driver")
     check_modules(driver.get("kernel_module_type"), pools, "driver")
-    without_own = [pool for pool in pools if not at(pool, "driver.version")]
-    check_branch(driver.get("version"), without_own, "driver")
+    # Only objects NVIDIADriver serve a driver of the pool's own.
+    is_shared = params.get("backend") == "clusterpolicy"
+    served = [pool for pool in pools if is_shared or not at(pool, "driver.version")]
+    check_branch(driver.get("version"), served, "driver")
     check_storage(params.get("gds") or {}, driver.get("kernel_module_type"), pools)
     strategy = at(params, "spec.mig.strategy")
     if strategy is not None and strategy not in ("none", "single", "mixed"):
@@ -141,14 +143,22 @@ def check_modules(wanted: str | None, pools: t.Sequence[StackPool], path: str) -
             raise InputError("INPUT-VALUE", message, remedy)
 
 
-def check_branch(version: str | None, pools: t.Sequence[StackPool], path: str) -> None:
-    """Raise InputError if the branch of the driver no longer supports a GPU of the pools."""
+def check_branch(version: str | None, pools: t.Sequence[StackPool], path: str, is_given: bool = True) -> None:
+    """Raise InputError if the branch of the driver no longer supports a GPU of the pools.
+
+    is_given: an option names the version; else it is the branch of the operator's own driver.
+    """
     for pool in pools:
         if wrong := driver_modules.outgrown(version, pool.get("gpu_models") or []):
-            message = f"{path}.version is {version}, and {wrong} (pool {pool.get('name')})."
+            said = (
+                f"is {version}"
+                if is_given
+                else f"is not given, and the operator's own is of branch {version}"
+            )
+            message = f"{path}.version {said}, and {wrong} (pool {pool.get('name')})."
             remedy = (
-                "Set version to a driver of branch 580; if other pools need a newer one, "
-                "set backend to nvidiadriver."
+                f"Set driver of the pool to {driver_branches.as_option(driver_modules.LAST_FOR_OLD)}. Pools "
+                "that need a newer one get a driver of their own too."
             )
             raise InputError("INPUT-VALUE", message, remedy)
 
@@ -194,27 +204,24 @@ def build(params: StackParams, base: dict[str, t.Any], live: KubeObject | None) 
 
 
 def remarks(params: StackParams, spec: dict[str, t.Any], installed: tuple[int, ...]) -> list[str]:
-    """Return warnings about options that GPU operator 26.7 or later treats in another way.
-
-    Its default driver is of branch 595; earlier releases have 580.
-    """
-    if installed < (26, 7):
+    """Return warnings about options that GPU operator 26.7 or later treats in another way."""
+    if installed < (26, 7) or not params.get("kata_manager"):
         return []
-    found, driver = [], spec.get("driver") or {}
-    if params.get("kata_manager"):
-        found.append(
-            "GPU operator 26.7 and later ignores kata_manager; set kata_sandbox_device_plugin, and "
-            "sandbox_workloads.mode to kata."
-        )
-    is_enabled = driver.get("enabled") is not False and not driver.get("useNvidiaDriverCRD")
-    if is_enabled and not driver.get("version"):
-        said = "driver.version is not given, so the GPU operator brings its own, of branch 595"
-        old = [
-            (driver_modules.outgrown("595", one.get("gpu_models") or []), one)
-            for one in params.get("pools") or []
-        ]
-        found += [f"{said}, and {wrong} (pool {pool.get('name')})." for wrong, pool in old if wrong]
-    return found
+    return [
+        "GPU operator 26.7 and later ignores kata_manager; set kata_sandbox_device_plugin, and "
+        "sandbox_workloads.mode to kata."
+    ]
+
+
+def refuse_outgrown(params: StackParams, spec: Values, installed: tuple[int, ...]) -> None:
+    """Raise InputError if the policy's driver, or the operator's own, no longer supports a GPU of the pools.
+
+    spec: the policy as it will be. installed: the operator's release.
+    """
+    driver = spec.get("driver") or {}
+    if driver.get("enabled") is not False and not driver.get("useNvidiaDriverCRD"):
+        version = driver.get("version") or driver_modules.default_branch(installed)
+        check_branch(version, params.get("pools") or [], "driver", bool(driver.get("version")))
 
 
 def wished(params: StackParams, live: KubeObject) -> dict[str, t.Any]:

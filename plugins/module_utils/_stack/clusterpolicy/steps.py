@@ -150,6 +150,7 @@ def prepare(api: Api, params: StackParams, live: KubeObject | None) -> Draft:
         after = fields.applied(live, wanted)
         for remark in manifest.remarks(params, after["spec"], release(csvs)):
             api.warn(remark)
+        manifest.refuse_outgrown(params, after["spec"], release(csvs))
         manifest.refuse_switch(params, live, wanted)
         refuse_conflicts(live, wanted, params["adopt"])
         refuse_unmade(api, params, live or {}, after["spec"])
@@ -158,8 +159,10 @@ def prepare(api: Api, params: StackParams, live: KubeObject | None) -> Draft:
     if params["adopt"] != "take":
         return Draft(wishes, live, live, other, ())
     after = {**live, "spec": merge(live.get("spec") or {}, wishes)}
+    installed = release(installed_csvs(api, params["namespace"]))
+    manifest.refuse_outgrown(params, after["spec"], installed)
     refuse_unmade(api, params, live, after["spec"])
-    return Draft(wishes, live, after, other, release(installed_csvs(api, params["namespace"])))
+    return Draft(wishes, live, after, other, installed)
 
 
 def write(api: Api, params: StackParams, draft: Draft) -> Foreign | None:

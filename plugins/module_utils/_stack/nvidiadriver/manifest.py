@@ -119,12 +119,17 @@ def _manifest(
     if wrong := driver_modules.storage(spec.get("gds") or {}, spec.get("kernelModuleType") or "auto"):
         message = f"NVIDIADriver {title}: {wrong}; the operator refuses that."
         raise InputError("INPUT-VALUE", message, "Set its kernel_module_type to open.")
-    models = [model for pool in own for model in pool.get("gpu_models") or []]
-    if wrong := driver_modules.outgrown(spec.get("version"), models):
-        message = f"NVIDIADriver {title} would have version {spec['version']}, and {wrong}."
-        raise InputError("INPUT-VALUE", message, "Give that pool a driver of branch 580.")
     metadata = {"name": title, **replaced(base, asked)}
     return {"apiVersion": API_VERSION, "kind": "NVIDIADriver", "metadata": metadata, "spec": spec}
+
+
+def refuse_outgrown(params: StackParams, wanted: t.Iterable[KubeObject], installed: tuple[int, ...]) -> None:
+    """Raise InputError if the driver of an object, or the operator's own, no longer supports its GPUs."""
+    for one in wanted:
+        version = one["spec"].get("version")
+        own = [pool for pool in params["pools"] if pool["name"] == name(one)]
+        branch = version or driver_modules.default_branch(installed)
+        policy_manifest.check_branch(branch, own, f"NVIDIADriver {name(one)}: spec", bool(version))
 
 
 def from_policy(driver: dict[str, t.Any]) -> dict[str, t.Any]:

@@ -54,6 +54,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     refuse_unmade(api, params, wanted, live)
     first = _first(wanted, policy)
     draft = policy_steps.prepare(api, params, policy)
+    manifest.refuse_outgrown(params, wanted, draft.installed)
     asked = [*draft.questions(), *questions(params, wanted, live, draft.installed)]
     ends = consent.ask(api, asked, params["on_busy"], policy_steps.BUSY)
     _delete(api, clashing)
