@@ -119,6 +119,10 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
         ({"tuning": {"profil": "training"}}, "POOL-UNKNOWN-KEY", "tuning.profil"),
         ({"cdi": True}, "POOL-NOT-YET", "cdi"),
         ({"driver": DRIVER | {"kernel_module_type": "closed"}}, "POOL-VALUE", "driver.kernel_module_type"),
+        ({"driver": DRIVER | {"version": "v595.91.07"}}, "POOL-VALUE", "driver.version"),
+        ({"driver": DRIVER | {"repository": "https://nvcr.io/nvidia"}}, "POOL-VALUE", "driver.repository"),
+        ({"driver": DRIVER | {"image": "driver:595"}}, "POOL-VALUE", "driver.image"),
+        ({"validate": {"image": "foo bar"}}, "POOL-VALUE", "validate.image"),
         ({"driver": {"version": "595.91.07"}}, "POOL-REQUIRED", "driver.repository"),
         (
             {

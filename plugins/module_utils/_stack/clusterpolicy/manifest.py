@@ -8,7 +8,7 @@ import re
 import typing as t
 
 from ..._catalogue import driver_branches, driver_modules
-from ..._core import fields
+from ..._core import fields, references
 from ..._core.conditions import find
 from ..._core.errors import InputError, NotReadyError
 from ..._core.objects import KubeObject, at, merge, name, oldest
@@ -24,7 +24,6 @@ GO_BACK: t.Final = (
     "(module option driver.use_nvidia_driver_crd: false)"
 )
 _IMAGE: t.Final = ("version", "repository", "image")
-_REGISTRY: t.Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)*/?")
 
 
 def anew(older: str, title: str) -> str:
@@ -88,10 +87,8 @@ def check(params: StackParams) -> None:
     for option in options.FIELDS:
         code = "INPUT-DRIVER-IMAGE" if option == "driver" else "INPUT-IMAGE"
         check_image(given.get(option) or {}, option, code)
-    registry = params.get("registry")
-    if registry is not None and not _REGISTRY.fullmatch(registry):
-        remedy = "Write a host and a path without a scheme, such as mirror.example.com:5000/gpu."
-        raise InputError("INPUT-VALUE", f"registry is {registry!r}.", remedy)
+    _check_raw(params.get("spec") or {}, "spec")
+    check_registry(params.get("registry"))
     driver, pools = params.get("driver") or {}, params.get("pools") or []
     check_driver(driver, "driver")
     check_modules(driver.get("kernel_module_type"), pools, "driver")
@@ -106,8 +103,16 @@ def check(params: StackParams) -> None:
         raise InputError("INPUT-VALUE", message, "Allowed are none, single and mixed.")
 
 
+def check_registry(registry: str | None) -> None:
+    """Raise InputError for a registry that is no host with a path."""
+    if registry is not None and (fault := references.repository_fault(registry.removesuffix("/"))):
+        remedy = "Write a host and a path without a scheme, such as mirror.example.com:5000/gpu."
+        raise InputError("INPUT-VALUE", f"registry {registry!r} {fault}.", remedy)
+
+
 def check_image(values: Values, path: str, code: str = "INPUT-IMAGE") -> None:
-    """Raise InputError if only a part of version, repository and image is given."""
+    """Raise InputError if only a part of version, repository and image is given, or if no registry has it."""
+    check_reference(values, path, code)
     given = [key for key in _IMAGE if values.get(key)]
     if given and len(given) != len(_IMAGE):
         missing = " and ".join(f"{path}.{key}" for key in _IMAGE if key not in given)
@@ -115,6 +120,23 @@ def check_image(values: Values, path: str, code: str = "INPUT-IMAGE") -> None:
         message = f"{what}: the operator calls that an invalid image specification."
         remedy = f"Give {path}.version, {path}.repository and {path}.image together, or none of them."
         raise InputError(code, message, remedy)
+
+
+def check_reference(values: Values, path: str, code: str = "INPUT-IMAGE") -> None:
+    """Raise InputError if version, repository or image is none that a registry can have."""
+    for key, fault in references.faults(values, is_driver=code == "INPUT-DRIVER-IMAGE").items():
+        message = f"{path}.{key} {values[key]!r} {fault}."
+        raise InputError(code, message, f"Correct {path}.{key}.")
+
+
+def _check_raw(values: Values, path: str) -> None:
+    """Raise InputError for a reference in the raw spec that no registry can have."""
+    if "repository" in values or "image" in values:
+        is_driver = path.endswith(".driver")
+        check_reference(values, path, "INPUT-DRIVER-IMAGE" if is_driver else "INPUT-IMAGE")
+    for key, part in values.items():
+        if isinstance(part, dict):
+            _check_raw(part, f"{path}.{key}")
 
 
 def check_driver(driver: Values, path: str) -> None:

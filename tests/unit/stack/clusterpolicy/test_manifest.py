@@ -30,6 +30,7 @@ GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 CRDS = Path(__file__).resolve().parents[4] / ".build/crds/gpu-operator-certified.json"
 
 
+DIGEST = "sha256:" + "0" * 64
 NEWEST = {"version": "595.91.07", "repository": "nvcr.io/nvidia", "image": "driver"}
 
 
@@ -183,7 +184,7 @@ def test_half_a_driver_image_is_refused(given: dict[str, str]) -> None:
             "driver.upgrade_policy.max_unavailable",
         ),
         (
-            {"driver": {"use_precompiled": True, "version": "sha256:0", "repository": "r", "image": "i"}},
+            {"driver": {"use_precompiled": True, "version": DIGEST, "repository": "r", "image": "i"}},
             "INPUT-VALUE",
             "driver.version",
         ),
@@ -192,6 +193,12 @@ def test_half_a_driver_image_is_refused(given: dict[str, str]) -> None:
             "INPUT-VALUE",
             "gds.version 2.20.5 works with open kernel modules only",
         ),
+        ({"driver": NEWEST | {"version": "v595.91.07"}}, "INPUT-DRIVER-IMAGE", "driver.version"),
+        ({"driver": NEWEST | {"repository": "https://nvcr.io"}}, "INPUT-DRIVER-IMAGE", "driver.repository"),
+        ({"driver": NEWEST | {"image": "driver:595"}}, "INPUT-DRIVER-IMAGE", "driver.image"),
+        ({"toolkit": NEWEST | {"version": "v 1"}}, "INPUT-IMAGE", "toolkit.version"),
+        ({"spec": {"driver": NEWEST | {"version": "v595"}}}, "INPUT-DRIVER-IMAGE", "spec.driver.version"),
+        ({"spec": {"driver": {"manager": {"image": "a:b"}}}}, "INPUT-IMAGE", "spec.driver.manager.image"),
         ({"gds": GDS, "pools": [{"name": "old", "gpu_models": ["V100"]}]}, "INPUT-VALUE", "(pool old: V100)"),
         (
             {"driver": NEWEST, "pools": [{"name": "old", "gpu_models": ["T4", "P100"]}]},
