@@ -179,7 +179,7 @@ DRIVER: t.Final = (
     ),
     Code(
         "GPU-UPG-FAILED",
-        "A driver upgrade failed. The node stays cordoned.",
+        "A driver upgrade failed on a node. The node stays cordoned, unless a rollback followed.",
         "If the new driver pod is there, repair it and run `oc delete pod NAME -n nvidia-gpu-operator`; "
         "if the old one is, end the pods that hold GPUs and run `oc label node NODE "
         "nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite`. Both end the pods with GPUs "
