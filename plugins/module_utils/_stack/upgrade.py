@@ -26,6 +26,8 @@ SKIP: t.Final = "nvidia.com/gpu-driver-upgrade.skip"
 # The annotation says that upgrade_driver.yml set the label. A run that is killed or paused, or waits for its
 # window, leaves both.
 HELD: t.Final = "accelerators.openshift/driver-upgrade-held"
+# The merge patch that takes both away. With a ClusterPolicy the operator then ends the pods with GPUs.
+FREE: t.Final = {"metadata": {"labels": {SKIP: None}, "annotations": {HELD: None, run.HELD_BY: None}}}
 # Why that run holds a node, and queues.
 WHY: t.Final = "the driver upgrade"
 UPGRADE_FAILED: t.Final = "GPU-UPG-FAILED"

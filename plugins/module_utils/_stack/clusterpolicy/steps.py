@@ -20,7 +20,7 @@ from ..._impact.impact import Question
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes.pool_nodes import check_pools
-from .. import left_labels, operands
+from .. import left_labels, operands, upgrade
 from ..drivers.steps import mirrored, refuse_unmade
 from ..judge import judge_gone, one_line_each
 from ..params import LookParams, StackParams
@@ -269,12 +269,21 @@ def remove(api: Api, params: StackParams, ends: list[dict[str, t.Any]]) -> dict[
 def remove_labels(api: Api, params: StackParams) -> None:
     """Take away the labels that the GPU operator leaves, if the task asks for it.
 
-    They stay, with a warning, while a foreign stack uses them.
+    They stay, with a warning, while a foreign stack uses them. The labels by which an interrupted upgrade of
+    ours holds nodes back go in any case: without a stack that ends nothing.
     """
-    if not params.get("remove_labels"):
+    held = [one for one in api.list(known("Node"), labels=f"{upgrade.SKIP}=true") if upgrade.is_held(one)]
+    if not held and not params.get("remove_labels"):
         return
     kinds = [kind for kind in (POLICY, known("GPUCluster")) if api.served(kind)]
     foreign = [one for kind in kinds for one in api.list(kind) if not owned(one)]
+    for node in held:
+        if foreign:
+            api.warn(f"{name(node)}: {upgrade.holder(node)} holds the driver back. {upgrade.GO_ON}")
+        else:
+            api.merge_patch(known("Node"), name(node), None, upgrade.FREE)
+    if not params.get("remove_labels"):
+        return
     if foreign:
         named = ", ".join(f"{one['kind']} {name(one)}" for one in foreign)
         api.warn(f"The labels of the GPU operator stay: {named} uses them.")
