@@ -13,7 +13,7 @@ from .._core.objects import KubeObject, name, named
 from .._core.ownership import owned
 from .._core.quantity import parse
 from .._nodes.labels import labels
-from .._nodes.shown import unpause_command
+from .._nodes.shown import unpause
 from .._nodes.taints import matches
 from . import machine_config
 from .options import Tuning
@@ -110,7 +110,7 @@ def check_paused(cluster: Cluster, names: t.Iterable[str], found: Found) -> None
             found.add(
                 "REBOOT-PAUSED",
                 f"MachineConfigPool {title} is paused by {_pauser(pool)}, so nodes get no configuration.",
-                f"Run `{unpause_command(title)}` when that work is done.",
+                unpause(title, " when that work is done"),
             )
 
 

@@ -61,7 +61,7 @@ def judge_pool(pool: KubeObject | None, title: str, nodes: t.Sequence[KubeObject
             "Paused",
             f"MachineConfigPool {title} is paused, so its nodes do not get their configuration.",
             code=PAUSED,
-            remedy=f"Run `{node_shown.unpause_command(title)}`.",
+            remedy=node_shown.unpause(title),
         )
     lacking = [*_lacks(pool, len(nodes)), *(one for one in map(_line(pool), nodes) if one)]
     if not lacking:

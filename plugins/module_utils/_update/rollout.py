@@ -12,7 +12,7 @@ from .._core.objects import KubeObject
 from .._nodes import drain
 from .._nodes.labels import labels
 from .._nodes.node import is_cordoned, update
-from .._nodes.shown import unpause_command
+from .._nodes.shown import unpause
 from .._stack import upgrade
 from .check import BLOCKING, OK, WARNING, Check
 
@@ -39,7 +39,7 @@ def _pool(pool: KubeObject) -> Check | None:
             what = f"is paused for the update: its nodes ({count}) follow with after_openshift_update.yml"
             return Check(title, OK, what)
         what = f"is paused: its nodes ({count}) keep their kernel, and the update of the nodes waits"
-        return Check(title, BLOCKING, what, f"`{unpause_command(name)}`", code)
+        return Check(title, BLOCKING, what, unpause(name), code)
     for kind in ("Degraded", "NodeDegraded"):
         if conditions.is_true(pool, kind):
             found = conditions.find(pool, kind)

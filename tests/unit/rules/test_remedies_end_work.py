@@ -51,7 +51,6 @@ QUOTED: t.Final = {
     """oc patch $(oc get clusterpolicy -o name) --type merge -p '{"spec": {"migManager": {"config": """
     """{"name": "NAME"}}}}'""": "_sharing/mig_steps",
     "oc delete clusterpolicy {} {}": "anew of _stack/clusterpolicy/manifest",
-    """oc patch machineconfigpool {} --type merge -p '{"spec":{"paused":false}}'""": "_nodes/shown",
 }
 
 
