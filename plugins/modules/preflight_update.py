@@ -116,7 +116,9 @@ checks:
     - name: machine config pool worker
       verdict: blocking
       message: "is paused: its 5 nodes keep their kernel, and the update of the nodes waits"
-      remedy: "`oc patch machineconfigpool worker --type merge -p '{\"spec\":{\"paused\":false}}'`"
+      remedy: >-
+        Run `oc patch machineconfigpool worker --type merge -p '{"spec":{"paused":false}}'`: its nodes are
+        then drained and reboot one by one, and their pods end.
       code: UPDATE-POOL
       evidence: []
 table:

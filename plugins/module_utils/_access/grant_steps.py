@@ -144,7 +144,8 @@ def _refuse_foreign(api: Api, objects: t.Iterable[KubeObject], live: t.Mapping[K
         raise AcceleratorError(
             "API-CONFLICT",
             f"{', '.join(titles)}: this collection did not create them. Nothing was changed.",
-            f"Delete what stands in the way, and run again: `oc delete {first.resource} {name}{where}`.",
+            f"Delete what stands in the way, and run again: `oc delete {first.resource} {name}{where}`. No "
+            "pod ends.",
             evidence=titles,
         )
 

@@ -16,3 +16,8 @@ NEWEST: t.Final = {
     "580": "580.173.02",
     "535": "535.309.01",
 }
+
+
+def as_option(branch: int) -> str:
+    """Return the newest driver of a branch as a user writes it into the option `driver` of a pool."""
+    return f"{{version: {NEWEST[str(branch)]}, repository: {REPOSITORY}, image: {IMAGE}}}"

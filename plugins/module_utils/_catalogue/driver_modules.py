@@ -44,6 +44,16 @@ def contradiction(wanted: str | None, models: t.Iterable[str]) -> str:
     return f"{' and '.join(wrong)} GPUs take {only(wrong[0])} kernel modules only"
 
 
+def default_branch(release: t.Sequence[int]) -> str:
+    """Return the branch of the driver that this release of the GPU operator brings; "" if it is unknown.
+
+    Source: the component matrix of the operator's documentation.
+    """
+    if not release:
+        return ""
+    return "595" if tuple(release) >= (26, 7) else "580"
+
+
 def outgrown(version: str | None, models: t.Iterable[str]) -> str:
     """Return why this driver version does not fit these GPUs, or "" if it fits or is a digest."""
     branch = re.match(r"\d+", version or "")

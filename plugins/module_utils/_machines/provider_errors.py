@@ -89,10 +89,13 @@ WHOLE_CANDIDATE: t.Final = frozenset(
     ("MACH-QUOTA", "MACH-FORBIDDEN", "MACH-IMAGE", "MACH-USER-DATA", "MACH-TYPE")
 )
 
-_DELETE: t.Final = "then run `oc delete machine -n {namespace} {name}` if the Machine still exists."
+_DELETE: t.Final = (
+    "then run `oc delete machine -n {namespace} {name}` if the Machine still exists. Pods on its node, if it "
+    "has one, end."
+)
 _AGAIN: t.Final = (
     "Run `oc delete machine -n {namespace} {name}`; its machine set then makes a new one. With health in the "
-    "pool, a health check deletes such a Machine."
+    "pool, a health check deletes such a Machine. Pods on its node, if it has one, end."
 )
 _REMEDIES: t.Final = {
     RESERVATION: (

@@ -112,7 +112,9 @@ def refuse_foreign(live: KubeObject | None, wanted: KubeObject, adopt: str) -> N
     place = f"{wanted['kind']} {wanted['metadata']['namespace']}/{wanted['metadata']['name']}"
     if not owned(live):
         message = f"{place} exists and was created by {keeper(live)}. Nothing was changed."
-        raise AcceleratorError("MON-FOREIGN", message, f"Delete it with `oc delete`, or {_TAKE}.")
+        raise AcceleratorError(
+            "MON-FOREIGN", message, f"Delete it with `oc delete` (no pod ends), or {_TAKE}."
+        )
     for part in ("spec", "data"):
         found = fields.conflicts(live, wanted.get(part) or {}, under=(part,))
         fields.refuse(found, place, f"{_TAKE[0].upper()}{_TAKE[1:]}, or give the fields their values back.")

@@ -59,7 +59,8 @@ def keep_rule(api: Api, kind: Kind, manifest: KubeObject, take: bool) -> None:
         if source is not None and take:
             api.warn(
                 f"This collection did not create NodeFeatureRule {name} of {OLDER}: "
-                f"the operator overwrites its copy in {NEWER} whenever that one changes. Delete it."
+                f"the operator overwrites its copy in {NEWER} whenever that one changes. Delete it: "
+                "no pod ends."
             )
         api.apply(manifest, force_conflicts=take, live=live)
         return

@@ -96,7 +96,10 @@ def reading_again(node: dict[str, t.Any]) -> str:
     apps = "nvidia-device-plugin-daemonset,gpu-feature-discovery"
     where = f"-l 'app in ({apps})' --field-selector spec.nodeName={node['metadata']['name']}"
     command = f"oc delete pod -n nvidia-gpu-operator {where}"
-    return f"Run `{command}`: the device plugin reads its profile when it starts."
+    return (
+        f"Run `{command}`: the device plugin reads its profile when it starts. Pods that run do not end, "
+        "except those that share by MPS."
+    )
 
 
 def expected(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> dict[str, int]:

@@ -19,10 +19,13 @@ _WAIT: t.Final = (
     "Wait until they have ended, or set gpu_on_busy: drain (module option on_busy; the task evicts them) "
     "or gpu_on_busy: wait (the task waits for their end)."
 )
-_DATA: t.Final = "Save the data, then set gpu_delete_emptydir: true (module option delete_emptydir)."
+_DATA: t.Final = (
+    "Save the data, then set gpu_delete_emptydir: true (module option delete_emptydir): the pods end, and "
+    "what is in these volumes is lost."
+)
 _NOBODY: t.Final = (
     "No controller would recreate them on another node: delete them, or set gpu_evict_unmanaged: true "
-    "(module option force)."
+    "(module option force). Both end them for good."
 )
 
 # The beginning of each snapshot key that holds Nodes; the other keys hold pods, or what the caller watches.
@@ -199,8 +202,8 @@ class Emptied:
             f"{number_of(len(came), 'pod')} with GPUs came to the nodes after this task had looked for such "
             f"pods, and on_busy: fail does not allow their eviction: {self._listed(came)}",
             code=NEW_WORK,
-            remedy="Wait until they have ended and run again, or set gpu_on_busy: drain or gpu_on_busy: wait "
-            "(module option on_busy).",
+            remedy="Wait until they have ended and run again, or set gpu_on_busy: drain, which ends them, or "
+            "gpu_on_busy: wait (module option on_busy).",
             details=tuple(sorted(map(self._line, came))),
         )
 

@@ -20,9 +20,10 @@ def instance_type(node: Node) -> str:
     return labels(node).get(INSTANCE_TYPE, "")
 
 
-def unpause_command(pool: str) -> str:
-    """Return the command that unpauses a MachineConfigPool."""
-    return f'oc patch machineconfigpool {pool} --type merge -p \'{{"spec":{{"paused":false}}}}\''
+def unpause(pool: str, when: str = "") -> str:
+    """Return the remedy that unpauses a MachineConfigPool, and what that ends. when: words about the time."""
+    command = f'oc patch machineconfigpool {pool} --type merge -p \'{{"spec":{{"paused":false}}}}\''
+    return f"Run `{command}`{when}: its nodes are then drained and reboot one by one, and their pods end."
 
 
 def why_not_ready(node: Node) -> str:

@@ -65,7 +65,8 @@ def judge(csv: KubeObject | None, name: str) -> Readiness:
     if state == "Failed" and reason not in _PASSING:
         remedy = _REMEDIES.get(
             reason,
-            f"oc -n {where} describe csv {name}; correct the cause, set state: absent, then state: present.",
+            f"oc -n {where} describe csv {name}; correct the cause, set state: absent, then state: present. "
+            "No pod ends, unless remove_crds is set.",
         )
         why, code = reason or "CSVFailed", "OLM-CSV-FAILED"
         return failed(why, f"{text}.", code=code, remedy=remedy, details=unmet(csv))

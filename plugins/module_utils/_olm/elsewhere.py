@@ -108,7 +108,8 @@ def check_extensions(extensions: t.Iterable[KubeObject], package: str) -> None:
     )
     remedy = (
         "Manage the package with OLM v1, or delete its operands and then run "
-        f"`oc delete clusterextension {name}`, which deletes its CRDs too."
+        f"`oc delete clusterextension {name}`, which deletes its CRDs too. "
+        "Pods that need its operands end."
     )
     lines = [_line(one) for one in (found.get("status") or {}).get("conditions") or []]
     raise AcceleratorError("OLM-V1", message, remedy, lines)

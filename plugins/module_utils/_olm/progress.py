@@ -16,6 +16,9 @@ from .._core.readiness import PENDING, Readiness, failed, pending, ready
 from . import catalogue, csv as olm_csv, observed, plans, subscription as olm_subscription
 from .settings import assignment, variable
 
+# What ends with an operator that goes.
+_GOES: t.Final = "Pods that need its operands end."
+
 
 class Judge:
     """Judge that reports a complaint of OLM as a failure only after it has lasted for a while.
@@ -124,7 +127,7 @@ def _beyond(seen: Snapshot, plan: KubeObject, ask: olm_subscription.Ask) -> Read
     other = f"set {channel} to {' or '.join(ask.leading)}" if ask.leading else f"set another {channel}"
     remedy = (
         f"Set {assignment(ask.package, 'csv', past[-1])}, or {other}, or remove the operator "
-        f"(state: absent) and install {ask.csv}."
+        f"(state: absent) and install {ask.csv}. {_GOES}"
     )
     return failed("PastTarget", text, code="OLM-NO-PATH", remedy=remedy, details=tuple(plans.names(plan)))
 
@@ -185,7 +188,10 @@ def _installed(seen: Snapshot, ask: olm_subscription.Ask, plan: KubeObject | Non
         )
     live = olm_csv.named(seen["csvs"], installed)
     if live is None:
-        remedy = "Set state: absent, then state: present; OLM does not install it again by itself."
+        remedy = (
+            "Set state: absent, then state: present; OLM does not install it again by itself. No pod ends, "
+            "unless remove_crds is set."
+        )
         return failed(
             "CSVGone",
             f"Subscription {ask.package} says that CSV {installed} is installed, but it was deleted.",
@@ -230,7 +236,7 @@ def _off_target(installed: str, ask: olm_subscription.Ask, at_latest: bool) -> R
     if newer and ask.csv:
         text = f"CSV {installed} is installed and newer than {ask.csv}; OLM does not downgrade."
         setting = assignment(ask.package, "csv", installed)
-        remedy = f"Set {setting}, or remove the operator (state: absent) and install {ask.csv}."
+        remedy = f"Set {setting}, or remove the operator (state: absent) and install {ask.csv}. {_GOES}"
         return failed("Newer", text, code="OLM-VERSION", remedy=remedy)
     if newer:
         return ready("Newer", f"CSV {installed} is newer than the channel's head")
@@ -244,7 +250,10 @@ def _off_target(installed: str, ask: olm_subscription.Ask, at_latest: bool) -> R
             f"CSV {installed} is installed, and OLM says that it is the latest that channel {ask.channel} "
             f"leads to; no way leads to {ask.csv}."
         )
-        remedy = f"Set {channel} to another one, or remove the operator (state: absent) and install that CSV."
+        remedy = (
+            f"Set {channel} to another one, or remove the operator (state: absent) and install that "
+            f"CSV. {_GOES}"
+        )
         return failed("NoWay", text, code="OLM-NO-UPGRADE", remedy=remedy, details=tuple(sorted(ask.held)))
     text = f"CSV {installed} is installed; waiting for a way to {ask.target}"
     remedy = f"Set {channel} to one that has a path between the two."

@@ -74,9 +74,11 @@ def check_unused(resources: t.Iterable[KubeObject], package: str, with_crds: boo
             f"({', '.join(lines[:5])}), and only the operator can remove their operands."
         )
         remedy = (
-            "Delete them first; otherwise they are deleted with their CRDs."
+            "Delete them first; otherwise they are deleted with their CRDs. Pods that need what they "
+            "bring end."
             if with_crds
-            else "Delete them first, or set force: true."
+            else "Delete them first, or set force: true. Pods that need what they bring end with the "
+            "deletion."
         )
         raise AcceleratorError("OLM-IN-USE", message, remedy, lines)
 

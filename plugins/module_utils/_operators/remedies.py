@@ -14,12 +14,13 @@ _FOREIGN: t.Final = "OLM-FOREIGN-CSV"
 _REMEDIES: t.Final = {
     "OLM-DRIVER-CHANGE": (
         "Set gpu_upgrade_driver_change: pin (module option driver_change) to keep the driver that runs, or "
-        "gpu_upgrade_driver_change: allow to have it replaced node by node."
+        "gpu_upgrade_driver_change: allow to have it replaced node by node, which ends the pods with GPUs."
     ),
     # The playbook never changes a ClusterPolicy that the collection did not make.
     "OLM-DRIVER-PIN": (
         "Set spec.driver.repository, image and version in the ClusterPolicy to the driver that runs, or set "
-        "gpu_upgrade_driver_change: allow (module option driver_change) to have it replaced node by node."
+        "gpu_upgrade_driver_change: allow (module option driver_change) to have it replaced node by node, "
+        "which ends the pods with GPUs."
     ),
     "OLM-NO-PATH": (
         "Set `channel` of the operator in gpu_upgrade_operators to one that ends with that release, or set "

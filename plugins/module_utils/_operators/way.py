@@ -95,10 +95,11 @@ def _again(wish: Wish, target: str, channel: str) -> str:
     """Return how to get a release to which no upgrade leads."""
     setting = f"{assignment(wish.package, 'channel', channel)} and {assignment(wish.package, 'csv', target)}"
     if wish.package == GPU:
-        how = f"Run remove_gpus.yml, set {setting}, and run enable_gpus.yml."
-    else:
-        how = f"Remove the operator (olm_operator with state: absent), then install it with {setting}."
-    return f"{how} Pods with GPUs end by that."
+        return f"Run remove_gpus.yml, set {setting}, and run enable_gpus.yml. Pods with GPUs end."
+    return (
+        f"Remove the operator (olm_operator with state: absent), then install it with {setting}. Pods that "
+        "need its operands end."
+    )
 
 
 def _target(wish: Wish, channels: t.Mapping[str, KubeObject], held: str) -> str:

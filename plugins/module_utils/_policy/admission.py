@@ -79,7 +79,7 @@ def refuse_foreign(live: KubeObject | None) -> None:
     if live is not None and not owned(live):
         kind = live["kind"]
         message = f"{kind} {NAME} was not made by this collection. Nothing was changed."
-        remedy = f"Run `oc delete {kind.lower()} {NAME}`, or leave gpu_policy_admission out."
+        remedy = f"Run `oc delete {kind.lower()} {NAME}`, or leave gpu_policy_admission out. No pod ends."
         raise AcceleratorError("POLICY-FOREIGN", message, remedy)
 
 

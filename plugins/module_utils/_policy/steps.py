@@ -96,7 +96,7 @@ def _remove_namespace(api: Api, place: str) -> None:
     if others:
         api.warn(
             f"Namespace {place} stays, because it holds objects of others ({', '.join(others[:5])}). "
-            f"Run `oc delete namespace {place}` when nobody needs them."
+            f"Run `oc delete namespace {place}` when nobody needs them: all its pods end."
         )
     else:
         api.delete(NAMESPACE, place)

@@ -13,7 +13,7 @@ from .._catalogue.well_known import GPU, INSTANCE_TYPE, NVIDIA_PCI
 from .._core.input import Problems
 from .._nodes import taints
 from .._policy import schema as policy
-from . import conflicts, geometry, tuning
+from . import conflicts, geometry, rules, tuning
 from .draft import Description, Draft
 from .geometry import counted_by
 from .model import JsonObject, Pool
@@ -249,6 +249,8 @@ def driver_remarks(pools: t.Iterable[Pool]) -> list[str]:
     """Return remarks on devices that the GPU Operator's usual driver does not support."""
     remarks = []
     for pool in pools:
+        if remark := rules.outgrown_remark(pool):
+            remarks.append(remark)
         for candidate in pool.candidates:
             of_pool = f"{candidate.instance_type} of pool {pool.name}"
             if candidate.driver == "grid":

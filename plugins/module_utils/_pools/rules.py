@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._catalogue import driver_modules
+from .._catalogue import driver_branches, driver_modules
 from .._catalogue.device_quota import counted_by
 from .._core.input import Problems
 from .._platforms.registry import BY_KEY
@@ -15,6 +15,7 @@ from .._sharing.pool_rules import check_shares
 from .._sharing.schema import conflict
 from . import names
 from .geometry import counted
+from .model import Pool
 
 # A pool, or a part of it, as the user wrote it.
 Description = dict[str, t.Any]
@@ -96,6 +97,23 @@ def _replicas(pool: Description, path: str, problems: Problems) -> None:
         )
 
 
+# The last driver for GPUs before Turing, as a pool names it.
+_LAST: t.Final = f"driver: {driver_branches.as_option(driver_modules.LAST_FOR_OLD)}"
+
+
+def outgrown_remark(pool: Pool) -> str:
+    """Return what to know of a pool without a driver of its own that the operator's own does not serve."""
+    models = [one.gpu_model for one in pool.candidates]
+    newest = driver_modules.default_branch((26, 7))
+    wrong = driver_modules.outgrown(newest, models)
+    if not wrong or (pool.driver or {}).get("version"):
+        return ""
+    return (
+        f"pool {pool.name} names no driver, and {wrong}. GPU operator 26.7 and later brings branch {newest}: "
+        f"give the pool {_LAST}"
+    )
+
+
 def _driver(pool: Description, path: str, problems: Problems) -> None:
     image = {key: (pool.get("driver") or {}).get(key) for key in ("version", "repository", "image")}
     lacking = [key for key, value in image.items() if not value]
@@ -114,6 +132,14 @@ def _driver(pool: Description, path: str, problems: Problems) -> None:
             f"{path}.driver.kernel_module_type",
             f"does not fit: {wrong}.",
             "Remove it (the default is auto), or set the type that the GPU supports.",
+        )
+    wrong = driver_modules.outgrown((pool.get("driver") or {}).get("version"), models)
+    if wrong:
+        problems.add(
+            "POOL-DRIVER",
+            f"{path}.driver.version",
+            f"is {pool['driver']['version']}, and {wrong}.",
+            f"Set {_LAST}.",
         )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.overrides import ENTRY, FACTS
+from .._core import references
 from .._core.input import Field
 from .._core.syntax import key_fault, name_fault, value_fault
 from .._platforms.registry import BY_KEY
@@ -82,7 +83,9 @@ POOL: t.Final[dict[str, Field]] = {
     "driver": Field(
         "map",
         fields={
-            **{key: Field("text") for key in ("version", "repository", "image")},
+            "version": Field("text", fault=references.driver_version_fault),
+            "repository": Field("text", fault=references.repository_fault),
+            "image": Field("text", fault=references.image_fault),
             "kernel_module_type": Field("text", choices=("auto", "open", "proprietary")),
             "use_precompiled": Field("flag"),
         },
@@ -114,7 +117,7 @@ POOL: t.Final[dict[str, Field]] = {
         "map",
         fields={
             "benchmark": Field("text", choices=BENCHMARKS),
-            "image": Field("text"),
+            "image": Field("text", fault=references.reference_fault),
             "image_archs": Field("list", entry=Field("text", choices=("amd64", "arm64"))),
         },
     ),

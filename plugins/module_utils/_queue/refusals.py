@@ -53,7 +53,7 @@ def fixed(live: KubeObject | None, wanted: KubeObject) -> None:
         )
         remedy = (
             f"Give {options.LEVELS} (module option topology) and the pool their values back, or remove the "
-            "queues first (state: absent), and make them again."
+            "queues first (state: absent; it asks before Workloads end), and make them again."
         )
         raise AcceleratorError("QUEUE-TOPOLOGY", message, remedy)
 

@@ -19,9 +19,12 @@ _SHOWN: t.Final = 20
 BY_DRAIN: t.Final = "drain by this run"
 BY_STACK: t.Final = "removal of the driver stack"
 _REMEDIES: t.Final = {
-    "NODE-BUSY": "Wait until they have ended, or run the playbook again with -e gpu_on_busy=drain.",
-    "NODE-EMPTYDIR": "Save the data, then run the playbook again with -e gpu_delete_emptydir=true.",
-    "NODE-UNMANAGED": "Delete the pods, or run the playbook again with -e gpu_evict_unmanaged=true.",
+    "NODE-BUSY": "Wait until they have ended, or run the playbook again with -e gpu_on_busy=drain, "
+    "which ends them.",
+    "NODE-EMPTYDIR": "Save the data, then run the playbook again with -e gpu_delete_emptydir=true: "
+    "what is in these volumes is lost.",
+    "NODE-UNMANAGED": "Delete the pods, or run the playbook again with -e gpu_evict_unmanaged=true. "
+    "Both end them for good.",
 }
 
 

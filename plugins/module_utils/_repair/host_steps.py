@@ -41,7 +41,7 @@ def remark(host: KubeObject, machine_set: KubeObject) -> str:
     )
     return (
         f"The broken BareMetalHost {title} becomes free, and a later machine may take it. Run `{remedy}` to "
-        "keep it out until it is repaired."
+        "keep it out until it is repaired; no pod ends, since no node runs on it."
     )
 
 

@@ -48,5 +48,6 @@ def check(params: GpuNodeRepairParams) -> None:
             "REPAIR-RESET",
             "repair: OpenShift and the GPU operator have no supported way to reset a GPU: nvidia-smi refuses "
             "it while the operator's own pods hold the GPU. Nothing was changed.",
-            "Set gpu_repair: reboot (module option repair); a reboot resets every GPU of the node.",
+            "Set gpu_repair: reboot (module option repair); a reboot resets every GPU of the node, and "
+            "its pods end.",
         )

@@ -43,7 +43,10 @@ def choose(api: Api, seen: Seen, params: GpuNodeRepairParams) -> Way:
     privileged = (
         "set gpu_reboot_with: pod (module option reboot_with), which runs a privileged pod on the node"
     )
-    remedy = f"To reboot it as `oc debug node/{seen.name}` would, {privileged}; or set gpu_repair: replace."
+    remedy = (
+        f"To reboot it as `oc debug node/{seen.name}` would, {privileged}; or set gpu_repair: replace. Both "
+        "end the pods on the node."
+    )
     if params["reboot_with"] == options.HOST:
         remedy = f"Run `oc get baremetalhost -A`; or {privileged}."
     wrong = "; ".join(seen.faults)
@@ -58,7 +61,8 @@ def _pod(api: Api, seen: Seen, params: GpuNodeRepairParams) -> KubeObject:
             "REPAIR-NO-REBOOT",
             f"Node {seen.name} is {node_shown.why_not_ready(seen.node)}: no pod can start there, so none can "
             "reboot it. Nothing was changed.",
-            "Reboot the machine in its provider's console and run again; or set gpu_repair: replace.",
+            "Reboot the machine in its provider's console and run again; or set gpu_repair: replace. Both "
+            "end the pods on the node.",
         )
     image = params["reboot_image"] or reboot.daemon_image(api.list(_POD, fields=on(seen.name)))
     if not image:
@@ -78,7 +82,7 @@ def _pod(api: Api, seen: Seen, params: GpuNodeRepairParams) -> KubeObject:
             f"The API server refuses the privileged pod that would reboot {seen.name}: {exc.message} Nothing "
             "was changed.",
             "Let an administrator run the playbook, or grant the rights that docs/repair.md lists; or set "
-            "gpu_repair: replace.",
+            "gpu_repair: replace. Both end the pods on the node.",
             exc.evidence,
         ) from exc
     return made

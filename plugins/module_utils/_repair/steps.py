@@ -71,7 +71,7 @@ def _rejected(api: Api, params: GpuNodeRepairParams, node: str) -> list[str]:
         api.warn(
             f"{number_of(len(names), 'pod')} on node {node} ended with UnexpectedAdmissionError: the device "
             f"plugin had no device for them when the node started. They never run again: {', '.join(names)}. "
-            "Set gpu_repair_remove_rejected: true (module option remove_rejected) to delete them."
+            "Set gpu_repair_remove_rejected: true (module option remove_rejected) to delete them: that ends nothing."
         )
     return names
 
@@ -122,7 +122,7 @@ def _unclear(seen: Seen) -> AcceleratorError:
         f"Node {seen.name}: {'; '.join(seen.faults)}, and no device plugin is Ready there. Nothing names a "
         "broken GPU, so the driver stack may be the cause. Nothing was changed.",
         "Run `ansible-playbook playbooks/diagnose.yml -e @FILE`; or set gpu_repair: reboot (module option "
-        "repair) to reboot the node all the same.",
+        "repair) to reboot the node all the same, which ends its pods.",
         seen.faults,
     )
 

@@ -65,7 +65,8 @@ def refuse_foreign(live: KubeObject | None, pools: t.Iterable[Shared]) -> None:
             )
             remedy = (
                 f"Run `oc patch configmap {title} -n {(live or {})['metadata'].get('namespace', '')} "
-                f'--type=json -p \'[{{"op": "remove", "path": "/data/{one.key}"}}]\'`, or rename the pool.'
+                f'--type=json -p \'[{{"op": "remove", "path": "/data/{one.key}"}}]\'`, or rename the pool. '
+                "No pod ends."
             )
             raise AcceleratorError("GPU-SHARING-FOREIGN", message, remedy, there[one.key].splitlines())
 

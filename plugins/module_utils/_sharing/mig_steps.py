@@ -158,7 +158,8 @@ def _refuse_unknown(found: Found, nodes: t.Iterable[KubeObject]) -> None:
             )
             remedy = (
                 f"Make the node part of a pool with that geometry; or write a ConfigMap NAME with {value}, "
-                f"and run `{_NAMING}`."
+                f"and run `{_NAMING}`: the MIG manager restarts, and a geometry that differs ends the pods "
+                "with GPUs of its node."
             )
             raise AcceleratorError("GPU-MIG-FOREIGN", message, remedy)
 

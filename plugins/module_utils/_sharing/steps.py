@@ -194,7 +194,10 @@ def _refuse_labels(found: _Found, pools: t.Sequence[Shared], nodes: t.Iterable[K
                 f"Node {name(node)} of pool {pool.name} has the label {PLUGIN_CONFIG}={value}, so its device "
                 "plugin reads a profile of others. Nothing was changed."
             )
-            remedy = f"Run `oc label node {name(node)} {PLUGIN_CONFIG}-`, or remove `sharing` of the pool."
+            remedy = (
+                f"Run `oc label node {name(node)} {PLUGIN_CONFIG}-`, or remove `sharing` of the pool. The "
+                "device plugin then starts again; pods that run do not end, except those that share by MPS."
+            )
             raise AcceleratorError("GPU-SHARING-LABEL", message, remedy)
 
 

@@ -24,6 +24,8 @@ from .stages import CRD, Finding, on_node, on_object
 
 # The managers of driver and MIG write this into labels that select other operands.
 PAUSED: t.Final = "paused-"
+# What a label can end that lets operands come back.
+DRIVER_STARTS: t.Final = "If pods with GPUs run there, a driver that starts ends them."
 
 
 def judge_alive(node: KubeObject) -> Finding | None:
@@ -52,7 +54,7 @@ def judge_paused(node: KubeObject, snapshot: Snapshot, upgrade: Finding | None) 
     label = f"{operands.DEPLOY}{paused[0]}={marks[operands.DEPLOY + paused[0]]}"
     what = f"its driver runs, and label {label} still keeps {', '.join(paused)} away"
     wanted = " ".join(f"{operands.DEPLOY}{one}=true" for one in paused)
-    remedy = f"oc label node {name(node)} --overwrite {wanted}"
+    remedy = f"Run `oc label node {name(node)} --overwrite {wanted}`. No pod ends."
     stage = operands.stage_of(paused[0])
     return on_node(PENDING, node, "Paused", what, "GPU-PAUSED", remedy, stage=stage)
 
@@ -62,7 +64,8 @@ def judge_opt_out(node: KubeObject, components: t.Iterable[str]) -> Finding | No
     if not off:
         return None
     what = f"label {operands.DEPLOY}{off[0]}=false keeps {' and '.join(off)} away"
-    remedy = f"oc label node {name(node)} {' '.join(f'{operands.DEPLOY}{one}-' for one in off)}"
+    marks = " ".join(f"{operands.DEPLOY}{one}-" for one in off)
+    remedy = f"Run `oc label node {name(node)} {marks}`. {DRIVER_STARTS}"
     stage = operands.stage_of(off[0])
     return on_node(PENDING, node, "OptedOut", what, "GPU-OPTED-OUT", remedy, stage=stage)
 

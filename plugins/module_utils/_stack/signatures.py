@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 import typing as t
 
+from .._catalogue import driver_branches, driver_modules
+
 
 class Signature(t.NamedTuple):
     """A known text. pattern: a regular expression. code, remedy: for an error with this text."""
@@ -65,7 +67,8 @@ SIGNATURES: t.Final = (
         r"Could not unload NVIDIA driver kernel modules, driver is in use",
         "GPU-DRV-INUSE",
         "the old driver is still in use on the node",
-        "Run `oc adm drain NODE --ignore-daemonsets`, or reboot the node; do not delete driver pods by hand.",
+        "Run `oc adm drain NODE --ignore-daemonsets`, or reboot the node; do not delete driver pods by hand. "
+        "Both end the pods on the node.",
     ),
     Signature(
         r"disabled by the upgrade policy|superseded by the GPU Operator's upgrade policy",
@@ -77,7 +80,8 @@ SIGNATURES: t.Final = (
         r"cannot delete Pods with local storage",
         "GPU-UPG-EMPTYDIR",
         "a pod with an emptyDir volume holds the GPU",
-        "Set deleteEmptyDir in driver.upgrade_policy, or delete those pods.",
+        "Set deleteEmptyDir in driver.upgrade_policy, or delete those pods. Both end them, and what is in "
+        "their volumes is lost.",
     ),
     Signature(
         r"not signed by a key that is trusted|Loading of unsigned module is rejected"
@@ -93,6 +97,12 @@ SIGNATURES: t.Final = (
         "a Secret does not hold a key, or a certificate, to sign with",
         "Put the private key in PEM under `key` of key_secret, and its certificate in DER under `cert` of "
         "cert_secret.",
+    ),
+    Signature(
+        r"installed in this system is not supported by the\b",
+        "GPU-DRV-BRANCH",
+        "the branch of the driver no longer supports the GPU",
+        f"Set driver of the pool to {driver_branches.as_option(driver_modules.LAST_FOR_OLD)}.",
     ),
     Signature(
         r"RmInitAdapter failed|not supported by open nvidia\.ko",
@@ -130,13 +140,13 @@ SIGNATURES: t.Final = (
         r"Failed to initialize NVML: Unknown Error",
         "GPU-CDI-LOST",
         "the container lost its devices",
-        "Delete the pod, so that its controller starts a new one, and set cdi.enabled to true.",
+        "Delete the pod, which ends its work; its controller starts a new one. Set cdi.enabled to true.",
     ),
     Signature(
         r"At least one mode change pending",
         "GPU-MIG-REBOOT",
         "a change of the MIG mode needs a reboot",
-        "Run `oc adm drain NODE --ignore-daemonsets`, then reboot the node.",
+        "Run `oc adm drain NODE --ignore-daemonsets`, then reboot the node. All its pods end.",
     ),
     Signature(
         r"unable to read MDEV devices directory",
@@ -149,7 +159,8 @@ SIGNATURES: t.Final = (
         r"could not insert 'nvidia_peermem': Invalid argument",
         "GPU-RDMA-ABI",
         "nvidia-peermem was built against another NIC driver",
-        "Run `oc delete pod -n nvidia-gpu-operator POD` for one driver pod after the other.",
+        "Run `oc delete pod -n nvidia-gpu-operator POD` for one driver pod after the other. Each ends the "
+        "pods with GPUs on its node.",
     ),
     Signature(
         r"cannot access '/run/mellanox/drivers/\.driver-ready'",
@@ -169,7 +180,7 @@ SIGNATURES: t.Final = (
         "GPU-CP-CONFLICT",
         "a GPUCluster exists, and it excludes the ClusterPolicy",
         "Keep one of the two: `oc delete gpucluster gpu-cluster`, then clear the node label "
-        "nvidia.com/gpu-operator.resource-allocation.mode.",
+        "nvidia.com/gpu-operator.resource-allocation.mode. Pods that hold its claims end.",
     ),
     Signature(
         r"states not ready: \[",
@@ -227,13 +238,16 @@ XIDS: t.Final[dict[int, Xid]] = {
 _REPAIR: t.Final = "`ansible-playbook playbooks/repair_node.yml -e gpu_node=NODE`"
 _AGAIN: t.Final = "if the Xid comes back, have the GPU or the machine replaced"
 REMEDIES: t.Final = {
-    RESET: f"Run {_REPAIR} to reset the GPU: it drains, reboots and validates the node; {_AGAIN}.",
-    REBOOT: f"Run {_REPAIR} to drain and reboot the node, and to validate it; {_AGAIN}.",
+    RESET: f"Run {_REPAIR} to reset the GPU: it drains, reboots and validates the node, and pods "
+    f"there end; {_AGAIN}.",
+    REBOOT: f"Run {_REPAIR} to drain and reboot the node, which ends its pods, and to validate it; {_AGAIN}.",
     REPLACE: (
-        f"Run {_REPAIR} to drain and reboot the node once; if the Xid comes back, have it replaced "
+        f"Run {_REPAIR} to drain and reboot the node once, which ends its pods; if the Xid comes back, "
+        "have it replaced "
         "(the GPU, or the machine with `-e gpu_repair_replace=true`)."
     ),
-    WATCH: f"Restart the application that was hit, and at the next chance run {_REPAIR} to reset the GPU.",
+    WATCH: f"Restart the application that was hit. When the other pods of the node may end, run {_REPAIR} "
+    "to reset the GPU.",
 }
 _UNKNOWN: t.Final = Xid("not in our table; look it up in NVIDIA's catalogue of Xids", REBOOT)
 _GRAVITY: t.Final = (REPLACE, REBOOT, RESET, WATCH)

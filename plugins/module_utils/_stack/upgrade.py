@@ -26,8 +26,11 @@ SKIP: t.Final = "nvidia.com/gpu-driver-upgrade.skip"
 # The annotation says that upgrade_driver.yml set the label. A run that is killed or paused, or waits for its
 # window, leaves both.
 HELD: t.Final = "accelerators.openshift/driver-upgrade-held"
+# The merge patch that takes both away. With a ClusterPolicy the operator then ends the pods with GPUs.
+FREE: t.Final = {"metadata": {"labels": {SKIP: None}, "annotations": {HELD: None, run.HELD_BY: None}}}
 # Why that run holds a node, and queues.
 WHY: t.Final = "the driver upgrade"
+UPGRADE_FAILED: t.Final = "GPU-UPG-FAILED"
 HELD_BACK: t.Final = "GPU-UPG-HELD"
 RESUME: t.Final = "ansible-playbook playbooks/upgrade_driver.yml -e gpu_upgrade_action=resume"
 GO_ON: t.Final = (
@@ -72,22 +75,31 @@ def judge_upgrade(node: KubeObject, snapshot: Snapshot) -> Finding | None:
         return None
     driver = next((one for one in operands.on_node(node, snapshot) if one.component == "driver"), None)
     again = f"oc label node {name(node)} {DRIVER_UPGRADE}=upgrade-required --overwrite"
-    what = "the driver upgrade failed, the node stays cordoned"
-    if driver is None or not driver.pod or driver.note == OUTDATED:
-        what += ", and its old driver was not replaced: pods on it could not be evicted"
+    what = "the driver upgrade failed"
+    if driver is None or not driver.pod:
+        what += ", and no driver pod is there"
+        remedy = f"{operands.OPERATOR_LOG} After the repair run `{again}`: pods with GPUs on the node end."
+    elif driver.note == OUTDATED:
+        what += f", and its old driver pod {driver.pod} still runs"
         kept = "that have no controller, or that a disruption budget keeps (`oc get pdb -A`)"
-        remedy = f"{holders(node)} End those {kept}, then run `{again}`."
+        remedy = (
+            f"{operands.OPERATOR_LOG} It names a pod that the operator could not evict. {holders(node)} End "
+            f"those {kept}, then run `{again}`."
+        )
     elif driver.ready:
-        what += ", and its new driver runs: the validation failed, or the operator has not looked again yet"
-        remedy = f"Run `{_validators(node)}`; once the validator's pod is Ready, run `{again}`."
+        what += ", and its new driver runs"
+        remedy = (
+            f"Run `{_validators(node)}`: the operator waits for the validator's pod. Once it is Ready, run "
+            f"`{again}`: pods with GPUs on the node end."
+        )
     else:
         what += f", and its new driver pod {driver.pod} is not Ready"
         pod = f"-n {NAMESPACE} {driver.pod}"
         remedy = (
             f"Run `oc logs {pod} --all-containers`, and after the repair `oc delete pod {pod}`: the operator "
-            "uncordons the node once the new pod is Ready."
+            "uncordons the node once the new pod is Ready. Pods with GPUs that still run there end."
         )
-    return on_node(FAILED, node, "UpgradeFailed", what, "GPU-UPG-FAILED", remedy, stage=stages.DRIVER)
+    return on_node(FAILED, node, "UpgradeFailed", what, UPGRADE_FAILED, remedy, stage=stages.DRIVER)
 
 
 def holders(node: KubeObject) -> str:

@@ -10,7 +10,7 @@ from .._core import run
 from .._core.adoption import keeper
 from .._core.objects import KubeObject, name
 from .._core.ownership import pool_of
-from .._nodes.shown import unpause_command
+from .._nodes.shown import unpause
 from .machine_config import ROLLOUT
 
 # Annotation of a pool that a run paused for an update of the cluster: the release that it waits for.
@@ -59,8 +59,7 @@ def explain(pool: KubeObject) -> Pause:
         )
     return Pause(
         f"is paused by {manager}{since}",
-        f"Run `{unpause_command(title)}` when that work is done: nodes that are behind are then drained, "
-        "which ends their pods, and reboot.",
+        unpause(title, " when that work is done"),
     )
 
 

@@ -111,7 +111,8 @@ def _why_late(driver: NodeDriver, wanted: Triple, target: Target, snapshot: Snap
         return (
             what,
             IN_USE,
-            f"Run `oc annotate node {driver.name} {mark}`: the operator empties the node first.",
+            f"Run `oc annotate node {driver.name} {mark}`: the operator empties the node "
+            "first, and pods with GPUs there end.",
         )
     if driver.state == node_driver.REQUIRED:
         if why := slots.none_left(target, snapshot["nodes"]):

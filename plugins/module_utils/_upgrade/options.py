@@ -10,6 +10,7 @@ import re
 import typing as t
 
 from .._catalogue import driver_branches
+from .._core import references
 from .._core.errors import InputError
 from .._core.objects import KubeObject, number_of
 from .._frame.argspec import LockParams, WaitParams
@@ -79,6 +80,12 @@ class Triple(t.NamedTuple):
 def wanted(params: GpuDriverUpgradeParams) -> Triple | None:
     """Return the driver that the options ask for, or None if they name none. Raise InputError."""
     parts = Triple(params["repository"] or "", params["image"] or "", params["version"] or "")
+    for key, fault in references.faults(parts._asdict(), is_driver=True).items():
+        raise InputError(
+            "INPUT-DRIVER-IMAGE",
+            f"{key}: {getattr(parts, key)!r} {fault}.",
+            f"Correct gpu_driver_{key} (module option {key}).",
+        )
     if branch := params["branch"]:
         return _newest(str(branch), parts)
     if not any(parts):

@@ -14,6 +14,7 @@ from .._core.run import HELD_BY
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind
 from .._stack import upgrade
+from .._stack.pods import add
 from . import queues, state as states
 from .look_steps import MAP, Seen, Work
 from .options import GpuDriverUpgradeParams
@@ -148,9 +149,9 @@ def after_failure(api: Api, params: GpuDriverUpgradeParams, exc: AcceleratorErro
         names = sorted(state.queues)
         give_back(api, params, state)
     except AcceleratorError:
-        exc.message += " ClusterQueues may still be stopped: the next run gives their stopPolicy back."
+        add(exc, "ClusterQueues may still be stopped: the next run gives their stopPolicy back.")
         return
-    exc.message += f" {', '.join(names)}: the stopPolicy is as before."
+    add(exc, f"{', '.join(names)}: the stopPolicy is as before.")
 
 
 def is_abandoned(api: Api, state: State) -> bool:

@@ -66,7 +66,8 @@ def check(params: GpuDriverUpgradeParams) -> None:
         raise InputError(
             CODE,
             f"queues: drain ends the Workloads of the queues, and on_busy is {params['on_busy']}.",
-            "Set gpu_on_busy: drain (module option on_busy) as well, or gpu_upgrade_queues: hold "
+            "Set gpu_on_busy: drain (module option on_busy) as well, which ends them, or "
+            "gpu_upgrade_queues: hold "
             "(module option queues).",
         )
 

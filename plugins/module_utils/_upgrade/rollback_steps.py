@@ -12,6 +12,8 @@ from .._impact import driver
 from .._impact.impact import DRAIN, Impact, ending, endings, refusal
 from .._kube.client import Api
 from .._nodes import drain
+from .._stack.pods import add
+from .._stack.upgrade import UPGRADE_FAILED as FAILED
 from . import empty_steps, state as states, wave_steps
 from .jobs import gangs
 from .judge import BUSY, judge_template
@@ -59,9 +61,12 @@ def roll_back(
         return problem
     state = state.at(phase=states.ROLLED_BACK, before={})
     api.apply(state.manifest(params["namespace"]))
-    exc.message += f" {nodes} {'has' if len(state.failed) == 1 else 'have'} the old driver again."
+    add(exc, f"{nodes} {'has' if len(state.failed) == 1 else 'have'} the old driver again.")
     if kept:
-        exc.message += f" These keep the new one, held by label {SKIP}=true: {', '.join(kept)}."
+        add(exc, f"These keep the new one, held by label {SKIP}=true: {', '.join(kept)}.")
+    if exc.code == FAILED:
+        # The pod that its remedy names is gone, and the node is schedulable again.
+        exc.remedy = "Repair what the evidence shows, then run the upgrade again."
     exc.facts["driver_upgrade"] = state.as_result()
     return exc
 

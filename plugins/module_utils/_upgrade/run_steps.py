@@ -12,6 +12,7 @@ from .._impact import impact
 from .._kube.client import Api
 from .._nodes import drain
 from .._nodes.drain_judge import Rules, refusal
+from .._stack.pods import add
 from . import (
     empty_steps,
     gate_steps,
@@ -212,6 +213,6 @@ def _failed(work: Work, wave: t.Sequence[str], exc: AcceleratorError) -> Acceler
     )
     if is_rolled_back:
         return rollback_steps.roll_back(work.api, work.params, work.state, exc)
-    exc.message += f" The upgrade stopped at {', '.join(late)}; no other node begins."
+    add(exc, f"The upgrade stopped at {', '.join(late)}; no other node begins.")
     exc.facts["driver_upgrade"] = work.state.as_result()
     return exc

@@ -128,7 +128,8 @@ def read(live: KubeObject | None) -> State | None:
         raise NotReadyError(
             "UPGRADE-STATE",
             f"ConfigMap {NAME} holds no state of an upgrade that this collection can read: {exc!r}.",
-            f"Look at `oc get {where} -o yaml`, then run `oc delete {where}`: the next run plans anew.",
+            f"Look at `oc get {where} -o yaml`, then run `oc delete {where}`: no pod ends, and the next "
+            "run plans anew.",
         ) from exc
 
 

@@ -149,6 +149,7 @@ def _run(api: Api, params: GpuDriverUpgradeParams, found: State | None, wanted: 
     seen = look(api, params)
     plan = _plan(params, seen, wanted, found)
     targets.refuse_lost(seen.targets, plan.pools)
+    targets.refuse_outgrown(wanted, [seen.drivers[node].node for node in plan.nodes])
     for target in seen.targets:
         if set(target.nodes) & set(plan.nodes):
             targets.refuse(target, params["adopt"])

@@ -8,9 +8,11 @@ import json
 import typing as t
 from dataclasses import dataclass
 
-from .._core.errors import NotReadyError
+from .._catalogue import driver_modules
+from .._core.errors import InputError, NotReadyError
 from .._core.objects import KubeObject, Snapshot, name, oldest
 from .._core.ownership import owned
+from .._nodes import devices
 from .._nodes.labels import labels
 from .._stack.nvidiadriver.judge import OWNER
 from .options import Triple
@@ -192,7 +194,8 @@ def refuse(target: Target, adopt: str) -> None:
             "virtual machines. Only the operator's upgrade controller empties a node before it replaces the "
             "driver.",
             "Set gpu_operator_spec: {driver: {upgradePolicy: {autoUpgrade: true}}} (module option "
-            "driver.upgrade_policy.auto_upgrade of special_resource), and run enable_gpus.yml.",
+            "driver.upgrade_policy.auto_upgrade of special_resource), and run enable_gpus.yml. Nodes with "
+            "an older driver are then upgraded one by one, and pods with GPUs there end.",
         )
     if not owned(target.live) and adopt != "take":
         raise NotReadyError(
@@ -201,6 +204,19 @@ def refuse(target: Target, adopt: str) -> None:
             "Set gpu_operator_adopt: take (module option adopt), or change the driver where the object is "
             "kept.",
         )
+
+
+def refuse_outgrown(wanted: Triple, nodes: t.Iterable[KubeObject]) -> None:
+    """Raise UPGRADE-BRANCH if the driver's branch no longer supports the GPUs of a node."""
+    for node in nodes:
+        if wrong := driver_modules.outgrown(wanted.version, [devices.product(node)]):
+            raise InputError(
+                "UPGRADE-BRANCH",
+                f"{wanted.path} does not serve node {name(node)}: {wrong}. Nothing was changed.",
+                f"Set gpu_driver_branch (module option branch) to {driver_modules.LAST_FOR_OLD}, or "
+                "gpu_upgrade_pools (module option pools) to pools with newer GPUs; with an NVIDIADriver for "
+                "each pool they can have different drivers.",
+            )
 
 
 def remark(targets: t.Sequence[Target]) -> str:

@@ -67,7 +67,7 @@ def stays(place: str, found: t.Sequence[str]) -> str:
     shown = ", ".join(found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
     return (
         f"Namespace {place} stays, because it holds {number_of(len(found), 'object')} that this task does "
-        f"not delete ({shown}). Run `oc delete namespace {place}` when nobody needs them."
+        f"not delete ({shown}). Run `oc delete namespace {place}` when nobody needs them: all its pods end."
     )
 
 

@@ -38,7 +38,7 @@ LIES: t.Final = [
         "Reconciled",
         "GPU-UPG-FAILED",
         "driver",
-        "the driver upgrade failed, the node stays cordoned",
+        "the driver upgrade failed, and its",
         remedy="upgrade-required",
     ),
     Lie(

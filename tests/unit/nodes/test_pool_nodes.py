@@ -18,7 +18,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool
             {"nvidia.com/device-plugin.config": "gpu-infer"},
             "Run `oc delete pod -n nvidia-gpu-operator -l 'app in "
             "(nvidia-device-plugin-daemonset,gpu-feature-discovery)' --field-selector spec.nodeName=a`: the "
-            "device plugin reads its profile when it starts. If that does not help, read its log.",
+            "device plugin reads its profile when it starts. Pods that run do not end, except those that "
+            "share by MPS. If that does not help, read its log.",
         ),
     ],
 )

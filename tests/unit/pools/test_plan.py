@@ -106,6 +106,15 @@ def test_quotas_of_pools_are_added_up() -> None:
     assert "only namespaces without a quota can use the other 1" in plan["remarks"][0]
 
 
+def test_old_gpus_without_a_driver_of_their_own_are_told_before_a_machine_is_bought() -> None:
+    old = pool(candidates=candidate("p3.2xlarge"))
+    (remark,) = pool_builders.plan([old], cloud="aws")["remarks"]
+    assert "names no driver, and 580 is the last branch with a driver for V100 GPUs" in remark
+    assert "driver: {version: 580." in remark
+    last = DRIVER | {"version": "580.173.02"}
+    assert pool_builders.plan([old | {"driver": last}], cloud="aws")["remarks"] == []
+
+
 def test_a_priority_class_that_pools_share_is_made_once() -> None:
     one = {"name": "high", "value": 100}
     assert pool_builders.plan([pool(priority=[one]), pool(name="b", priority=[one])], cloud="aws")[

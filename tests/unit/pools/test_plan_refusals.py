@@ -119,12 +119,20 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
         ({"tuning": {"profil": "training"}}, "POOL-UNKNOWN-KEY", "tuning.profil"),
         ({"cdi": True}, "POOL-NOT-YET", "cdi"),
         ({"driver": DRIVER | {"kernel_module_type": "closed"}}, "POOL-VALUE", "driver.kernel_module_type"),
+        ({"driver": DRIVER | {"version": "v595.91.07"}}, "POOL-VALUE", "driver.version"),
+        ({"driver": DRIVER | {"repository": "https://nvcr.io/nvidia"}}, "POOL-VALUE", "driver.repository"),
+        ({"driver": DRIVER | {"image": "driver:595"}}, "POOL-VALUE", "driver.image"),
+        ({"validate": {"image": "foo bar"}}, "POOL-VALUE", "validate.image"),
         ({"driver": {"version": "595.91.07"}}, "POOL-REQUIRED", "driver.repository"),
         (
-            {"driver": DRIVER | {"kernel_module_type": "open"}, "candidates": candidate("p3.2xlarge")},
+            {
+                "driver": DRIVER | {"version": "580.173.02", "kernel_module_type": "open"},
+                "candidates": candidate("p3.2xlarge"),
+            },
             "POOL-DRIVER",
             "driver.kernel_module_type",
         ),
+        ({"driver": DRIVER, "candidates": candidate("p3.2xlarge")}, "POOL-DRIVER", "driver.version"),
         ({"candidates": candidate("g4dn.xlarge") + candidate("g5g.xlarge")}, "POOL-ARCH", "candidates"),
         (
             {"candidates": candidate("g5g.xlarge"), "validate": {"image": "x", "image_archs": ["amd64"]}},

@@ -11,9 +11,11 @@ import pytest
 from unit.engine import api_on
 from unit.fake_server import FakeServer
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import left_labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import left_labels, upgrade
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import node_driver
 
 Data = dict[str, t.Any]
 SPACE: t.Final = "nvidia-gpu-operator"
@@ -92,3 +94,24 @@ def test_they_stay_while_a_foreign_stack_uses_them() -> None:
     server, warnings = removed(True, theirs)
     assert server.writes() == []
     assert "ClusterPolicy theirs" in warnings[0]
+
+
+def held_node() -> Data:
+    held = node_driver.hold(Run("jo", "bastion", "m", 4711, "1"))["metadata"]
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "held", **held}}
+
+
+def test_the_label_of_an_interrupted_upgrade_of_ours_goes_with_the_stack() -> None:
+    skipped = {"name": "theirs", "labels": {upgrade.SKIP: "true"}}
+    server, _warnings = removed(False, held_node(), {"apiVersion": "v1", "kind": "Node", "metadata": skipped})
+    assert server.writes() == [("PATCH", "/api/v1/nodes/held")]
+    metadata = server.objects["v1", "nodes", "", "held"]["metadata"]
+    assert (metadata["labels"], metadata["annotations"]) == ({}, {})
+
+
+def test_the_label_of_an_interrupted_upgrade_is_named_where_a_foreign_stack_would_end_pods() -> None:
+    theirs = {"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "metadata": {"name": "theirs"}}
+    server, warnings = removed(False, held_node(), theirs)
+    assert server.writes() == []
+    assert "jo@bastion (pid 4711) since 20" in warnings[0]
+    assert upgrade.RESUME in warnings[0]

@@ -32,6 +32,10 @@ SIGNATURES = [
     ("cannot delete Pods with local storage (use --delete-emptydir-data to override)", "GPU-UPG-EMPTYDIR"),
     ("PKCS#7 signature not signed by a key that is trusted", "GPU-DRV-SIGN"),
     ("Loading of unsigned module is rejected", "GPU-DRV-SIGN"),
+    (
+        "NVRM: installed in this system is not supported by the\nNVRM: NVIDIA 595.91.07 driver",
+        "GPU-DRV-BRANCH",
+    ),
     ("NVRM: RmInitAdapter failed! (0x22:0x56:884)", "GPU-DRV-FLAVOUR"),
     ("the GPU is not supported by open nvidia.ko", "GPU-DRV-FLAVOUR"),
     ('no runtime for "nvidia" is configured', "GPU-TK-RUNTIME"),

@@ -157,10 +157,10 @@ def new_driver_ready(seen: Snapshot) -> None:
 @pytest.mark.parametrize(
     ("change", "why", "way_out"),
     [
-        (old_pod, "pods on it could not be evicted", f"`oc label node gpu-0 {LABEL}=upgrade-required"),
-        (old_pod, "pods on it could not be evicted", "disruption budget keeps (`oc get pdb -A`)"),
+        (old_pod, " still runs", f"`oc label node gpu-0 {LABEL}=upgrade-required"),
+        (old_pod, "its old driver pod nvidia-driver-", "disruption budget keeps (`oc get pdb -A`)"),
         (new_driver_not_ready, "its new driver pod", "`oc delete pod -n nvidia-gpu-operator nvidia-driver-"),
-        (new_driver_ready, "the validation failed", "-l app=nvidia-operator-validator"),
+        (new_driver_ready, "its new driver runs", "-l app=nvidia-operator-validator"),
     ],
 )
 def test_a_failed_upgrade_says_why_and_the_way_out(
@@ -172,6 +172,7 @@ def test_a_failed_upgrade_says_why_and_the_way_out(
     assert (verdict.code, verdict.verdict) == ("GPU-UPG-FAILED", "failed")
     assert why in verdict.message
     assert way_out in verdict.remedy
+    assert "cordoned" not in verdict.message, "after a rollback the node is not"
 
 
 def test_findings_of_other_codes_keep_their_message(seen: Snapshot) -> None:

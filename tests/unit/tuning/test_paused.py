@@ -49,7 +49,7 @@ def test_a_pause_of_others() -> None:
     why, remedy = paused.explain(by("kubectl-patch"))
     assert why == f"is paused by kubectl-patch since {TIME}"
     assert "oc patch machineconfigpool worker" in remedy
-    assert "ends their pods" in remedy
+    assert "their pods end" in remedy
 
 
 def test_no_pause() -> None:

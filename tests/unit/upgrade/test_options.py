@@ -101,3 +101,19 @@ def test_a_window_past_midnight() -> None:
     assert window.opens(noon) == noon.replace(hour=22)
     assert window.opens(noon.replace(hour=22)) == noon.replace(day=23, hour=22)
     assert Window.of(None) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "variable"),
+    [
+        ({"version": "v595.91.07"}, "gpu_driver_version"),
+        ({"version": "sha256:1"}, "gpu_driver_version"),
+        ({"repository": "https://nvcr.io/nvidia"}, "gpu_driver_repository"),
+        ({"image": "driver:595"}, "gpu_driver_image"),
+    ],
+)
+def test_a_driver_that_no_registry_can_have_is_refused(given: dict[str, t.Any], variable: str) -> None:
+    with pytest.raises(InputError) as caught:
+        options.wanted(params(**given))
+    assert caught.value.code == "INPUT-DRIVER-IMAGE"
+    assert variable in caught.value.remedy

@@ -88,6 +88,20 @@ def test_a_gate_that_does_not_end_in_time_rolls_back(monkeypatch: pytest.MonkeyP
     assert operator.phase() == "rolled-back"
 
 
+def test_a_failed_upgrade_after_its_rollback_reads_as_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise NotReadyError(
+            "GPU-UPG-FAILED", "Node gpu-0: its new driver pod is not Ready", "Run `oc delete pod`."
+        )
+
+    monkeypatch.setattr(gate_steps, "check", fails)
+    operator = Operator(("gpu-0",))
+    with pytest.raises(NotReadyError) as caught:
+        steps.ensure(operator.api(), params())
+    assert "is not Ready. gpu-0 has the old driver again." in caught.value.message
+    assert caught.value.remedy == "Repair what the evidence shows, then run the upgrade again."
+
+
 def test_a_refused_rollback_does_not_say_that_nothing_was_changed() -> None:
     operator = Operator(("gpu-0",))
     operator.jobs_end = "Failed"

@@ -29,6 +29,22 @@ def without_owner(operator: Operator, *nodes: str) -> None:
         del operator.node(title)["metadata"]["labels"]["nvidia.com/gpu-operator.driver.owner"]
 
 
+@pytest.mark.parametrize(("version", "is_refused"), [("580.173.02", False), ("610.57.04", True)])
+def test_a_branch_without_a_gpu_of_a_node_is_refused_before_the_first_write(
+    version: str, *, is_refused: bool
+) -> None:
+    operator = Operator(("gpu-0", "gpu-1"))
+    operator.node("gpu-1")["metadata"]["labels"]["nvidia.com/gpu.product"] = "Tesla-V100-SXM2-16GB"
+    if not is_refused:
+        steps.ensure(operator.api(), params(version=version))
+        return
+    with pytest.raises(InputError) as caught:
+        steps.ensure(operator.api(), params(version=version))
+    assert caught.value.code == "UPGRADE-BRANCH"
+    assert "gpu-1: 580 is the last branch" in caught.value.message
+    assert not operator.server.writes()
+
+
 def test_status_of_nodes_without_an_nvidiadriver() -> None:
     operator = Operator(("gpu-0", "gpu-1"), **{"gpu-0": "a", "gpu-1": "a"})
     without_owner(operator, "gpu-1")

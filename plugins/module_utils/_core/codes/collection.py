@@ -62,7 +62,7 @@ MONITORING: t.Final = (
     Code(
         "MON-FOREIGN",
         "An object of the same name exists, and another tool or person created it.",
-        "Delete it with `oc delete`, or set `gpu_monitoring_adopt: take`.",
+        "Delete it with `oc delete`, or set `gpu_monitoring_adopt: take`. No pod ends.",
     ),
     Code(
         "MON-LIMIT",
@@ -126,7 +126,7 @@ ALERTS: t.Final = (
         "GPU-IDLE",
         "A pod holds a GPU and does not use it.",
         "Run `oc delete pod NAME -n NAMESPACE` if its owner agrees, or raise `gpu_monitoring_limits: "
-        "{idle: 4h}`.",
+        "{idle: 4h}`. The pod ends, with all its work.",
     ),
     Code(
         "GPU-LOST",

@@ -18,7 +18,8 @@ STACK: t.Final = (
     Code(
         "GPU-CDI-LOST",
         "A container lost its devices.",
-        "Restart the pod with `oc delete pod NAME -n NAMESPACE`, and set `cdi.enabled: true`.",
+        "Restart the pod with `oc delete pod NAME -n NAMESPACE`, and set `cdi.enabled: true`. This ends "
+        "what the pod computes.",
     ),
     Code(
         "GPU-CP-ABSENT",
@@ -29,14 +30,15 @@ STACK: t.Final = (
         "GPU-CP-CONFLICT",
         "A GPUCluster exists next to the ClusterPolicy, or a GPUCluster still needs the drivers that "
         "the task would remove.",
-        "Keep one of the two: run `oc delete gpucluster gpu-cluster`, or keep the GPUCluster with `backend: "
-        "dra`.",
+        "Keep one of the two: run `oc delete gpucluster gpu-cluster`, or keep the GPUCluster with "
+        "`backend: dra`. Pods that hold claims of the deleted GPUCluster end.",
     ),
     Code(
         "GPU-CP-IGNORED",
         "An older ClusterPolicy exists, and the operator ignores all others. It does not turn to a younger "
         "one by itself, even once the older one is gone.",
-        "Set `name` to the older one, or run `oc delete clusterpolicy OLDER YOUNGER`, and the task again.",
+        "Set `name` to the older one, or run `oc delete clusterpolicy OLDER YOUNGER`, and the task again."
+        " The deletion takes the drivers away from all nodes, and pods with GPUs end.",
     ),
     Code(
         "GPU-CP-NOTREADY",
@@ -87,7 +89,7 @@ STACK: t.Final = (
     Code(
         "GPU-MIG-BUSY",
         "Nodes whose GPUs are to be partitioned anew have pods with GPUs. Nothing was changed.",
-        "Set `gpu_on_busy: wait` or `gpu_on_busy: drain` (module option `on_busy`).",
+        "Set `gpu_on_busy: wait` or `gpu_on_busy: drain` (module option `on_busy`). `drain` ends them.",
     ),
     Code(
         "GPU-MIG-CHANGE",
@@ -113,8 +115,9 @@ STACK: t.Final = (
         "A node has a MIG configuration of the operator's own file, and the MIG manager would read the file "
         "of the pools instead. Nothing was changed.",
         "Make the node part of a pool with that geometry, or write a ConfigMap NAME that has the "
-        "configuration, and run `oc patch $(oc get clusterpolicy -o name) --type merge -p "
-        """'{"spec": {"migManager": {"config": {"name": "NAME"}}}}'`.""",
+        'configuration, and run `oc patch $(oc get clusterpolicy -o name) --type merge -p \'{"spec": '
+        '{"migManager": {"config": {"name": "NAME"}}}}\'`. The MIG manager then restarts on every node, '
+        "and a geometry that differs ends the pods with GPUs there.",
     ),
     Code(
         "GPU-MIG-MANAGER",
@@ -146,7 +149,8 @@ STACK: t.Final = (
     Code(
         "GPU-MODE",
         "The label resource-allocation.mode on a node belongs to the other stack.",
-        "Run `oc label node NODE nvidia.com/gpu-operator.resource-allocation.mode-`.",
+        "Run `oc label node NODE nvidia.com/gpu-operator.resource-allocation.mode-`. No pod ends: the "
+        "node offers no device.",
     ),
     Code(
         "GPU-NFD-EMPTY",
@@ -207,38 +211,42 @@ STACK: t.Final = (
     Code(
         "GPU-OPTED-OUT",
         "A label nvidia.com/gpu.deploy.*=false keeps operands away from a node of the pool.",
-        "Run `oc label node NODE nvidia.com/gpu.deploy.operands-` for the label that the message names.",
+        "Run `oc label node NODE nvidia.com/gpu.deploy.operands-` for the label that the message names. "
+        "If pods with GPUs run there, a driver that starts ends them.",
     ),
     Code(
         "GPU-PAUSED",
         "Labels with the value paused-for-driver-upgrade are left from a driver upgrade and keep operands "
         "away.",
-        "Run `oc label node NODE --overwrite nvidia.com/gpu.deploy.device-plugin=true` for each label that "
-        "the message names.",
+        "Run `oc label node NODE --overwrite nvidia.com/gpu.deploy.device-plugin=true` for each label "
+        "that the message names. No pod ends: the operator only adds what is missing.",
     ),
     Code(
         "GPU-SHARING-BUSY",
         "The way of sharing changes from or to MPS on nodes where pods use GPUs. MPS servers stop or start, "
         "and the CUDA contexts of these pods end. Nothing was changed.",
-        "Set `gpu_on_busy: wait` or `gpu_on_busy: drain` (module option `on_busy`).",
+        "Set `gpu_on_busy: wait` or `gpu_on_busy: drain` (module option `on_busy`). `drain` ends them.",
     ),
     Code(
         "GPU-SHARING-FOREIGN",
         "The device plugin's ConfigMap has a profile with the name of the pool's, another client wrote it, "
         "and it is not what the pool asks for. Nothing was changed.",
-        "Run the `oc patch configmap` of the message, or rename the pool.",
+        "Run the `oc patch configmap` of the message, or rename the pool. No pod ends: nodes that name "
+        "the profile keep it until their device plugin restarts.",
     ),
     Code(
         "GPU-SHARING-LABEL",
         "A node of the pool has the label `nvidia.com/device-plugin.config` for a profile of others. Nothing "
         "was changed.",
-        "Run `oc label node NAME nvidia.com/device-plugin.config-`, or remove `sharing` of the pool.",
+        "Run `oc label node NAME nvidia.com/device-plugin.config-`, or remove `sharing` of the pool. The "
+        "device plugin then offers whole GPUs; pods that run do not end.",
     ),
     Code(
         "GPU-SHARING-SHARES",
         "A node does not offer the shares of its GPUs that the pool's profile gives, or its labels say "
         "otherwise.",
-        "Run the `oc delete pod` of the message: the device plugin reads its profile when it starts.",
+        "Run the `oc delete pod` of the message: the device plugin reads its profile when it starts. Pods"
+        " that run do not end, except those that share by MPS.",
     ),
     Code(
         "GPU-TAINT",
@@ -267,6 +275,7 @@ STACK: t.Final = (
         "GPU-WORKLOAD",
         "A node serves virtual machines for longer than `grace`, by its label nvidia.com/gpu.workload.config "
         "or by `sandbox_workloads.default_workload`, and so offers no GPUs to containers.",
-        "Run `oc label node NODE nvidia.com/gpu.workload.config=container --overwrite`.",
+        "Run `oc label node NODE nvidia.com/gpu.workload.config=container --overwrite`. Virtual machines "
+        "with GPUs of the node end.",
     ),
 )

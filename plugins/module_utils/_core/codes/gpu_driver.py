@@ -16,6 +16,12 @@ DRIVER: t.Final = (
         "Set `gpu_on_busy` (module option `on_busy`) to wait or drain.",
     ),
     Code(
+        "GPU-DRV-BRANCH",
+        "The branch of the driver no longer supports the GPU: 580 is the last one for Maxwell, Pascal and "
+        "Volta.",
+        "Set `driver` of the pool to a driver of branch 580.",
+    ),
+    Code(
         "GPU-DRV-CRASH",
         "The driver's pod crashes. The message explains the log where it is known.",
         "Run `oc logs -n nvidia-gpu-operator POD --previous`.",
@@ -28,7 +34,8 @@ DRIVER: t.Final = (
     Code(
         "GPU-DRV-INUSE",
         "The old driver is still in use on the node.",
-        "Run `oc adm drain NODE --ignore-daemonsets`, or reboot the node; do not delete driver pods by hand.",
+        "Run `oc adm drain NODE --ignore-daemonsets`, or reboot the node; do not delete driver pods by "
+        "hand. Both end the pods on the node.",
     ),
     Code(
         "GPU-DRV-NODTK",
@@ -139,7 +146,8 @@ DRIVER: t.Final = (
     Code(
         "GPU-NVD-OVERLAP",
         "Two NVIDIADrivers select the same node, or two are the default.",
-        "Change `node_selector` so that no node matches two drivers, or run `oc delete nvidiadriver NAME`.",
+        "Change `node_selector` so that no node matches two drivers, or run `oc delete nvidiadriver "
+        "NAME`. The deletion ends the pods with GPUs on the nodes of that driver alone.",
     ),
     Code(
         "GPU-NVD-OWNER",
@@ -155,7 +163,8 @@ DRIVER: t.Final = (
     Code(
         "GPU-RDMA-ABI",
         "nvidia-peermem was built for another NIC driver.",
-        "Run `oc delete pod NAME -n nvidia-gpu-operator` for one driver pod after the other.",
+        "Run `oc delete pod NAME -n nvidia-gpu-operator` for one driver pod after the other. Each ends "
+        "the pods with GPUs on its node.",
     ),
     Code(
         "GPU-RDMA-ORDER",
@@ -166,21 +175,22 @@ DRIVER: t.Final = (
         "GPU-UPG-EMPTYDIR",
         "A pod with an emptyDir volume holds the GPU.",
         "Set `driver.upgrade_policy` with deleteEmptyDir, or delete the pod with `oc delete pod NAME -n "
-        "NAMESPACE`.",
+        "NAMESPACE`. Both end the pod, and what is in its volume is lost.",
     ),
     Code(
         "GPU-UPG-FAILED",
-        "A driver upgrade failed. The node stays cordoned.",
-        "If the new driver pod is there, repair it and run `oc delete pod NAME -n nvidia-gpu-operator`; if "
-        "the old one is, end the pods that hold GPUs and run `oc label node NODE "
-        "nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite`.",
+        "A driver upgrade failed on a node. The node stays cordoned, unless a rollback followed.",
+        "If the new driver pod is there, repair it and run `oc delete pod NAME -n nvidia-gpu-operator`; "
+        "if the old one is, end the pods that hold GPUs and run `oc label node NODE "
+        "nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite`. Both end the pods with GPUs "
+        "on the node.",
     ),
     Code(
         "GPU-UPG-HELD",
         "A run of upgrade_driver.yml that was killed or paused, that waits for its window, or that left the "
         "pool out, holds a node with an older driver back. The message names the run and since when.",
-        "Run `ansible-playbook playbooks/upgrade_driver.yml -e gpu_upgrade_action=resume`. It ends pods with "
-        "GPUs on these nodes only with `gpu_on_busy: drain`.",
+        "Run `ansible-playbook playbooks/upgrade_driver.yml -e gpu_upgrade_action=resume`. It asks before it "
+        "ends pods with GPUs on these nodes.",
     ),
     Code(
         "GPU-UPG-KEPT",

@@ -13,7 +13,7 @@ MODULES: t.Final = (
         "GPU-CLAIM-BUSY",
         "Pods use a shared claim that has to go, because its pool no longer has it or wants other devices. "
         "The spec of a claim cannot change.",
-        "Set `gpu_on_busy: wait` or `gpu_on_busy: drain` (module option `on_busy`).",
+        "Set `gpu_on_busy: wait` or `gpu_on_busy: drain` (module option `on_busy`). `drain` ends them.",
     ),
     Code(
         "GPU-CLAIM-FOREIGN",
@@ -46,7 +46,7 @@ MODULES: t.Final = (
     Code(
         "GPU-DRA-BUSY",
         "Pods use devices through ResourceClaims. Without the DRA driver these pods could not end.",
-        "Run `oc get resourceclaims -A`, and delete the pods that hold them first.",
+        "Run `oc get resourceclaims -A`, and delete the pods that hold them first. That ends their work.",
     ),
     Code(
         "GPU-DRA-NOTREADY",
@@ -112,13 +112,13 @@ MODULES: t.Final = (
         "GPU-KMM-RECREATE",
         "A Module would get its first version, or lose it. KMM refuses both. The task checks this before it "
         "writes.",
-        "Run `oc delete module NAME -n NAMESPACE`, which unloads the kernel module on every node, and the "
-        "task again; or leave `kmm.version` as it was.",
+        "Run `oc delete module NAME -n NAMESPACE`, which unloads the kernel module on every node, and the"
+        " task again; or leave `kmm.version` as it was. Pods that use the module end.",
     ),
     Code(
         "GPU-KMM-SELECTOR",
         "A node of the pools lacks a label that the Module selects, for longer than `grace`.",
-        "Change `kmm.selector`, or set the label with `oc label node NODE KEY=VALUE`.",
+        "Change `kmm.selector`, or set the label with `oc label node NODE KEY=VALUE`. No pod ends.",
     ),
     Code(
         "GPU-KMM-SIGN",
@@ -130,7 +130,7 @@ MODULES: t.Final = (
         "GPU-KMM-VERSION",
         "A node's version label differs from the Module's version.",
         "Run the same task again, which updates one node after the other, or run `oc label node NODE "
-        "KEY=VERSION --overwrite`.",
+        "KEY=VERSION --overwrite`. The label ends the pods with devices of the node.",
     ),
     Code(
         "GPU-SRO-ERRORED",

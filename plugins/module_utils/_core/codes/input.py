@@ -23,8 +23,9 @@ INPUT: t.Final = (
     ),
     Code(
         "INPUT-DRIVER-IMAGE",
-        "Some of the driver's version, repository and image are set and others are not, or the NVIDIA "
-        "Network Operator does not say where the image of a component is.",
+        "Some of the driver's version, repository and image are set and others are not, or no registry can "
+        "have one of them (a scheme, a tag inside the image, a leading v). Or the NVIDIA Network Operator "
+        "does not say where the image of a component is.",
         "Set `driver.version`, `driver.repository` and `driver.image` together, or none of them; in "
         "`nic_cluster_policy` set those that the message names.",
     ),
@@ -36,7 +37,8 @@ INPUT: t.Final = (
     ),
     Code(
         "INPUT-IMAGE",
-        "Some of an operand's version, repository and image are set, and others are not.",
+        "Some of an operand's version, repository and image are set, and others are not, or no registry can "
+        "have one of them.",
         "Set `version`, `repository` and `image` of the operand together, or none of them.",
     ),
     Code(

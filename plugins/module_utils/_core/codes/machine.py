@@ -39,7 +39,8 @@ MACHINE: t.Final = (
         "MACH-CONFIG",
         "The provider rejects the Machine (type not in the zone, image, field), and the Machine API does "
         "not try again.",
-        "Correct the option that the text names, then run `oc delete machine NAME -n openshift-machine-api`.",
+        "Correct the option that the text names, then run `oc delete machine NAME -n "
+        "openshift-machine-api`. Pods on its node, if it has one, end.",
     ),
     Code(
         "MACH-CSR-PENDING",
@@ -57,7 +58,7 @@ MACHINE: t.Final = (
         "MACH-FORBIDDEN",
         "The Machine API's cloud credentials lack a permission.",
         "Grant the permission that the text names, then run `oc delete machine NAME -n "
-        "openshift-machine-api`.",
+        "openshift-machine-api`. Pods on its node, if it has one, end.",
     ),
     Code(
         "MACH-FOREIGN",
@@ -73,18 +74,21 @@ MACHINE: t.Final = (
         "MACH-HOOK",
         "Somebody deleted a Machine, and its pre-drain hook holds it, because its node still has pods that "
         "may not be evicted.",
-        "Set `gpu_on_busy: drain` (module option `on_busy`), or wait until the pods have ended.",
+        "Set `gpu_on_busy: drain` (module option `on_busy`), or wait until the pods have ended. `drain` "
+        "ends them at once.",
     ),
     Code(
         "MACH-IMAGE",
         "The boot image does not exist, or the account may not use it.",
         "Correct `image` of the module gpu_machineset (in a pool its field in `provider_spec_patch`), or "
-        "the copied worker machine set; then run `oc delete machine NAME -n openshift-machine-api`.",
+        "the copied worker machine set; then run `oc delete machine NAME -n openshift-machine-api`. Pods "
+        "on its node, if it has one, end.",
     ),
     Code(
         "MACH-INSTANCE-LOST",
         "An instance disappeared. Its Machine is Failed, and the Machine API does not make a new one.",
-        "Run `oc delete machine NAME -n openshift-machine-api`, or set `health` in the pool.",
+        "Run `oc delete machine NAME -n openshift-machine-api`, or set `health` in the pool. Pods on its "
+        "node, if it has one, end.",
     ),
     Code(
         "MACH-MIRRORED",
@@ -102,7 +106,7 @@ MACHINE: t.Final = (
         "MACH-NO-GPU",
         "Nutanix has no free GPU of that name or device id.",
         "Correct `nutanix.gpus`, or free a GPU in Prism; then run `oc delete machine NAME -n "
-        "openshift-machine-api`.",
+        "openshift-machine-api`. Pods on its node, if it has one, end.",
     ),
     Code(
         "MACH-NO-NODE",
@@ -127,7 +131,8 @@ MACHINE: t.Final = (
     Code(
         "MACH-QUOTA",
         "The account's limit is reached. The Machine is Failed, and the Machine API does not try again.",
-        "Raise the limit at the provider, then run `oc delete machine NAME -n openshift-machine-api`.",
+        "Raise the limit at the provider, then run `oc delete machine NAME -n openshift-machine-api`. "
+        "Pods on its node, if it has one, end.",
     ),
     Code(
         "MACH-REMEDIATED",
@@ -166,8 +171,8 @@ MACHINE: t.Final = (
     Code(
         "MACH-SPOT-RECLAIMED",
         "The provider took a spot instance back.",
-        "Run `oc delete machine NAME -n openshift-machine-api`, set `health` in the pool, or set `market` "
-        "to on_demand.",
+        "Run `oc delete machine NAME -n openshift-machine-api`, set `health` in the pool, or set `market`"
+        " to on_demand. Pods on its node, if it has one, end.",
     ),
     Code(
         "MACH-SUBNET",

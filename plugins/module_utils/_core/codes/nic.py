@@ -47,7 +47,8 @@ NIC: t.Final = (
     Code(
         "NIC-IGNORED",
         "The operator ignores the NicClusterPolicy, because another one exists.",
-        "Run `oc delete nicclusterpolicy NAME` for the other one.",
+        "Run `oc delete nicclusterpolicy NAME` for the other one. With a policy that counts, the NIC "
+        "driver goes, and pods with its devices end.",
     ),
     Code(
         "NIC-IMAGE",

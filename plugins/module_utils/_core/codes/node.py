@@ -28,7 +28,8 @@ NODE: t.Final = (
     Code(
         "NODE-EMPTYDIR",
         "Pods that would be evicted keep data in an emptyDir. Nothing was changed.",
-        "Save the data, then set `gpu_delete_emptydir: true` (module option `delete_emptydir`).",
+        "Save the data, then set `gpu_delete_emptydir: true` (module option `delete_emptydir`). The pods "
+        "end, and what is in their volumes is lost.",
     ),
     Code(
         "NODE-EVICTION",
@@ -58,8 +59,8 @@ NODE: t.Final = (
         "NODE-RETURNS",
         "Pods with GPUs that tolerate the cordon came to the node after the others were evicted. The "
         "message quotes the toleration. The node stays cordoned.",
-        "Remove the toleration, or run `oc scale KIND/NAME -n NAMESPACE --replicas=0` for the pods' owner; "
-        "then run again.",
+        "Remove the toleration, or run `oc scale KIND/NAME -n NAMESPACE --replicas=0` for the pods' "
+        "owner; then run again. The scale ends all pods of that owner.",
     ),
     Code(
         "NODE-UNCORDONED",
@@ -69,7 +70,8 @@ NODE: t.Final = (
     Code(
         "NODE-UNMANAGED",
         "Pods that would be evicted have no controller that makes them again. Nothing was changed.",
-        "Delete the pods, or set `gpu_evict_unmanaged: true` (module option `force`).",
+        "Delete the pods, or set `gpu_evict_unmanaged: true` (module option `force`). Both end the pods "
+        "for good: nothing makes them again.",
     ),
     Code(
         "NODE-YOUNG",
@@ -103,18 +105,18 @@ REPAIR: t.Final = (
         "There is no way to reboot the node: its machine has no BareMetalHost, or the node is not Ready and "
         "can start no pod. Nothing was changed.",
         "Set `gpu_reboot_with: pod` (module option `reboot_with`) to reboot it by a privileged pod, or "
-        "`gpu_repair: replace`.",
+        "`gpu_repair: replace`. Both end the pods on the node.",
     ),
     Code(
         "REPAIR-POD",
         "The privileged pod that would reboot the node is refused, or has no image. Nothing was changed.",
         "Grant the rights that [repair.md](repair.md#rights) lists, or set `gpu_reboot_image`, or set "
-        "`gpu_repair: replace`.",
+        "`gpu_repair: replace`. The repair ends the pods on the node.",
     ),
     Code(
         "REPAIR-RESET",
         "A reset of the GPU was asked for. OpenShift and the GPU operator have no supported way to do it.",
-        "Set `gpu_repair: reboot` (module option `repair`).",
+        "Set `gpu_repair: reboot` (module option `repair`). The reboot ends the pods on the node.",
     ),
     Code(
         "REPAIR-STACK",
@@ -133,8 +135,8 @@ REPAIR: t.Final = (
         "REPAIR-UNCLEAR",
         "Devices are missing, no device plugin is Ready on the node, and nothing names a broken GPU: the "
         "driver stack may be the cause. Nothing was changed.",
-        "Run `ansible-playbook playbooks/diagnose.yml -e @FILE`, or set `gpu_repair: reboot` (module option "
-        "`repair`).",
+        "Run `ansible-playbook playbooks/diagnose.yml -e @FILE`, or set `gpu_repair: reboot` (module "
+        "option `repair`). The reboot ends the pods on the node.",
     ),
     Code(
         "REPAIR-UPDATE",

@@ -54,7 +54,8 @@ OLM: t.Final = (
     Code(
         "OLM-CSV-GONE",
         "The Subscription says that the operator is installed, but the CSV was deleted.",
-        "Set `state: absent`, run, then set `state: present` and run again.",
+        "Set `state: absent`, run, then set `state: present` and run again. Operands stay meanwhile; with"
+        " `remove_crds` they end too.",
     ),
     Code(
         "OLM-CSV-HELD",
@@ -98,7 +99,8 @@ OLM: t.Final = (
     Code(
         "OLM-IN-USE",
         "Custom resources of the operator still exist.",
-        "Delete what the message lists with `oc delete KIND NAME`, then run again.",
+        "Delete what the message lists with `oc delete KIND NAME`, then run again. What these objects "
+        "bring ends with them, also drivers and the pods that need them.",
     ),
     Code(
         "OLM-INSTALL-MODE",
@@ -197,12 +199,14 @@ OLM: t.Final = (
     Code(
         "OLM-V1",
         "A ClusterExtension of OLM v1 owns the package.",
-        "Manage the operator there, or run `oc delete clusterextension NAME` first.",
+        "Manage the operator there, or run `oc delete clusterextension NAME` first. With the extension "
+        "its CRDs and operands go, and pods that need them end.",
     ),
     Code(
         "OLM-VERSION",
         "Another version is installed than the CSV that the task asks for.",
         "Set `gpu_operator_approve: upgrade` or `node_feature_discovery_approve: upgrade` (module option "
-        "`approve`) to get a newer version; to get an older one, remove the operator first.",
+        "`approve`) to get a newer version; to get an older one, remove the operator first. The removal "
+        "of the GPU operator with its ClusterPolicy takes the drivers away: pods with GPUs end.",
     ),
 )

@@ -142,7 +142,7 @@ QUEUE: t.Final = (
     Code(
         "QUEUE-BUSY",
         "Workloads hold GPUs of queues that are to be removed.",
-        "Set `gpu_on_busy: wait` or `gpu_on_busy: drain` (module option `on_busy`).",
+        "Set `gpu_on_busy: wait` or `gpu_on_busy: drain` (module option `on_busy`). `drain` ends them.",
     ),
     Code(
         "QUEUE-CLAIMS",

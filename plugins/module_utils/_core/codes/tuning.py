@@ -18,7 +18,8 @@ TUNING: t.Final = (
         "TUNE-FOREIGN",
         "A Tuned object has the name that the pool's object would have, and the collection did not make it. "
         "Nothing was changed.",
-        "Run `oc delete tuned NAME -n openshift-cluster-node-tuning-operator`, or rename the pool.",
+        "Run `oc delete tuned NAME -n openshift-cluster-node-tuning-operator`, or rename the pool. No pod"
+        " ends, unless the profile has kernel arguments: then the nodes reboot, and all pods there end.",
     ),
     Code(
         "TUNE-INVALID",
@@ -93,7 +94,8 @@ REBOOT: t.Final = (
         "REBOOT-FOREIGN",
         "A MachineConfigPool, MachineConfig, KubeletConfig or PerformanceProfile has the name of the pool's "
         "object, and the collection did not make it. Nothing was changed.",
-        "Run `oc delete KIND NAME`, or give the pool another name.",
+        "Run `oc delete KIND NAME`, or give the pool another name. A MachineConfig or KubeletConfig that "
+        "goes reboots its nodes, and the pods there end.",
     ),
     Code(
         "REBOOT-FOREIGN-POOL",

@@ -29,7 +29,8 @@ UPDATE: t.Final = (
     Code(
         "UPDATE-BUSY",
         "Pods with GPUs run on nodes that reboot when their paused MachineConfigPool is released.",
-        "Set `gpu_on_busy: wait` to release the pools when these pods have ended, or `gpu_on_busy: drain`.",
+        "Set `gpu_on_busy: wait` to release the pools when these pods have ended, or `gpu_on_busy: "
+        "drain`. `drain` ends them.",
     ),
     Code(
         "UPDATE-CLUSTER",
@@ -94,14 +95,15 @@ _OPERATOR: t.Final = "Run `oc logs -n nvidia-gpu-operator deployment/gpu-operato
 UPGRADE: t.Final = (
     Code(
         "UPGRADE-BRANCH",
-        "Nobody publishes this branch of the driver for the GPU operator.",
+        "Nobody publishes this branch of the driver for the GPU operator, or it no longer supports the GPUs "
+        "of a node.",
         "Set `gpu_driver_branch` (module option branch) to a branch that the message names.",
     ),
     Code(
         "UPGRADE-BUSY",
         "Pods with GPUs run on nodes whose driver would be replaced. Nothing was changed.",
-        "Set `gpu_on_busy: drain` (module option on_busy), or `wait` to upgrade a node when its pods have "
-        "ended.",
+        "Set `gpu_on_busy: drain` (module option on_busy), or `wait` to upgrade a node when its pods have"
+        " ended. `drain` ends the pods with GPUs.",
     ),
     Code(
         "UPGRADE-CANARY",
@@ -127,8 +129,8 @@ UPGRADE: t.Final = (
     Code(
         "UPGRADE-IN-USE",
         "A driver pod restarted without the upgrade controller, and pods with GPUs block it.",
-        "Run `oc annotate node NODE nvidia.com/gpu-driver-upgrade-requested=true`: the operator empties the "
-        "node first.",
+        "Run `oc annotate node NODE nvidia.com/gpu-driver-upgrade-requested=true`: the operator empties "
+        "the node first. Pods with GPUs there end.",
     ),
     Code(
         "UPGRADE-JOB",
@@ -139,7 +141,8 @@ UPGRADE: t.Final = (
         "UPGRADE-MANUAL",
         "The upgrade controller is switched off, so nothing empties nodes first.",
         "Set `gpu_operator_spec: {driver: {upgradePolicy: {autoUpgrade: true}}}`, and run "
-        "`ansible-playbook playbooks/enable_gpus.yml -e @FILE`.",
+        "`ansible-playbook playbooks/enable_gpus.yml -e @FILE`. Nodes whose driver is older are then "
+        "upgraded node by node, and pods with GPUs there end.",
     ),
     Code(
         "UPGRADE-NO-DRIVER",
@@ -197,7 +200,8 @@ UPGRADE: t.Final = (
     Code(
         "UPGRADE-STATE",
         "The ConfigMap gpu-driver-upgrade holds no state that this collection can read.",
-        "Run `oc get -n nvidia-gpu-operator configmap gpu-driver-upgrade -o yaml`, then delete it.",
+        "Run `oc get -n nvidia-gpu-operator configmap gpu-driver-upgrade -o yaml`, then delete it. No pod"
+        " ends.",
     ),
     Code(
         "UPGRADE-STUCK",

@@ -12,8 +12,8 @@ WORKLOAD: t.Final = (
     Code(
         "WORK-BUSY",
         "Other pods hold the devices that the validation needs, and `strict` is set. The message names them.",
-        "Set `gpu_validation_strict: false` (module option `strict`) to validate the other nodes, or run `oc "
-        "delete pod NAME -n NAMESPACE`.",
+        "Set `gpu_validation_strict: false` (module option `strict`) to validate the other nodes, or run "
+        "`oc delete pod NAME -n NAMESPACE`. The deletion ends what the pod computes.",
     ),
     Code(
         "WORK-CLAIM-DEVICE",

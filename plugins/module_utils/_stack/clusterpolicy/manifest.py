@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ..._catalogue import driver_modules
-from ..._core import fields
+from ..._catalogue import driver_branches, driver_modules
+from ..._core import fields, references
 from ..._core.conditions import find
 from ..._core.errors import InputError, NotReadyError
 from ..._core.objects import KubeObject, at, merge, name, oldest
@@ -24,7 +24,6 @@ GO_BACK: t.Final = (
     "(module option driver.use_nvidia_driver_crd: false)"
 )
 _IMAGE: t.Final = ("version", "repository", "image")
-_REGISTRY: t.Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)*/?")
 
 
 def anew(older: str, title: str) -> str:
@@ -45,13 +44,19 @@ def refuse_second(policies: t.Iterable[KubeObject], title: str) -> None:
         f"ClusterPolicy {counts} exists already; the operator would ignore another one named {title}, "
         "because only the oldest counts."
     )
-    remedy = f"Set name={counts}, or run `oc delete clusterpolicy {counts}` first."
+    remedy = (
+        f"Set name={counts}, or run `oc delete clusterpolicy {counts}` first: its drivers go, "
+        "and pods with GPUs end."
+    )
     if title in names:
         message = (
             f"ClusterPolicy {counts} is older than {title}; the operator ignores {title}, because only the "
             "oldest counts."
         )
-        remedy = f"Set name={counts}, or run `{anew(counts, title)}`, and the task again."
+        remedy = (
+            f"Set name={counts}, or run `{anew(counts, title)}`, and the task again. Their drivers go "
+            "meanwhile, and pods with GPUs end."
+        )
     raise NotReadyError("GPU-CP-IGNORED", message, remedy, [f"clusterpolicy/{one}" for one in names])
 
 
@@ -82,15 +87,15 @@ def check(params: StackParams) -> None:
     for option in options.FIELDS:
         code = "INPUT-DRIVER-IMAGE" if option == "driver" else "INPUT-IMAGE"
         check_image(given.get(option) or {}, option, code)
-    registry = params.get("registry")
-    if registry is not None and not _REGISTRY.fullmatch(registry):
-        remedy = "Write a host and a path without a scheme, such as mirror.example.com:5000/gpu."
-        raise InputError("INPUT-VALUE", f"registry is {registry!r}.", remedy)
+    _check_raw(params.get("spec") or {}, "spec")
+    check_registry(params.get("registry"))
     driver, pools = params.get("driver") or {}, params.get("pools") or []
     check_driver(driver, "driver")
     check_modules(driver.get("kernel_module_type"), pools, "driver")
-    without_own = [pool for pool in pools if not at(pool, "driver.version")]
-    check_branch(driver.get("version"), without_own, "driver")
+    # Only objects NVIDIADriver serve a driver of the pool's own.
+    is_shared = params.get("backend") == "clusterpolicy"
+    served = [pool for pool in pools if is_shared or not at(pool, "driver.version")]
+    check_branch(driver.get("version"), served, "driver")
     check_storage(params.get("gds") or {}, driver.get("kernel_module_type"), pools)
     strategy = at(params, "spec.mig.strategy")
     if strategy is not None and strategy not in ("none", "single", "mixed"):
@@ -98,8 +103,16 @@ def check(params: StackParams) -> None:
         raise InputError("INPUT-VALUE", message, "Allowed are none, single and mixed.")
 
 
+def check_registry(registry: str | None) -> None:
+    """Raise InputError for a registry that is no host with a path."""
+    if registry is not None and (fault := references.repository_fault(registry.removesuffix("/"))):
+        remedy = "Write a host and a path without a scheme, such as mirror.example.com:5000/gpu."
+        raise InputError("INPUT-VALUE", f"registry {registry!r} {fault}.", remedy)
+
+
 def check_image(values: Values, path: str, code: str = "INPUT-IMAGE") -> None:
-    """Raise InputError if only a part of version, repository and image is given."""
+    """Raise InputError if only a part of version, repository and image is given, or if no registry has it."""
+    check_reference(values, path, code)
     given = [key for key in _IMAGE if values.get(key)]
     if given and len(given) != len(_IMAGE):
         missing = " and ".join(f"{path}.{key}" for key in _IMAGE if key not in given)
@@ -107,6 +120,23 @@ def check_image(values: Values, path: str, code: str = "INPUT-IMAGE") -> None:
         message = f"{what}: the operator calls that an invalid image specification."
         remedy = f"Give {path}.version, {path}.repository and {path}.image together, or none of them."
         raise InputError(code, message, remedy)
+
+
+def check_reference(values: Values, path: str, code: str = "INPUT-IMAGE") -> None:
+    """Raise InputError if version, repository or image is none that a registry can have."""
+    for key, fault in references.faults(values, is_driver=code == "INPUT-DRIVER-IMAGE").items():
+        message = f"{path}.{key} {values[key]!r} {fault}."
+        raise InputError(code, message, f"Correct {path}.{key}.")
+
+
+def _check_raw(values: Values, path: str) -> None:
+    """Raise InputError for a reference in the raw spec that no registry can have."""
+    if "repository" in values or "image" in values:
+        is_driver = path.endswith(".driver")
+        check_reference(values, path, "INPUT-DRIVER-IMAGE" if is_driver else "INPUT-IMAGE")
+    for key, part in values.items():
+        if isinstance(part, dict):
+            _check_raw(part, f"{path}.{key}")
 
 
 def check_driver(driver: Values, path: str) -> None:
@@ -135,14 +165,22 @@ def check_modules(wanted: str | None, pools: t.Sequence[StackPool], path: str) -
             raise InputError("INPUT-VALUE", message, remedy)
 
 
-def check_branch(version: str | None, pools: t.Sequence[StackPool], path: str) -> None:
-    """Raise InputError if the branch of the driver no longer supports a GPU of the pools."""
+def check_branch(version: str | None, pools: t.Sequence[StackPool], path: str, is_given: bool = True) -> None:
+    """Raise InputError if the branch of the driver no longer supports a GPU of the pools.
+
+    is_given: an option names the version; else it is the branch of the operator's own driver.
+    """
     for pool in pools:
         if wrong := driver_modules.outgrown(version, pool.get("gpu_models") or []):
-            message = f"{path}.version is {version}, and {wrong} (pool {pool.get('name')})."
+            said = (
+                f"is {version}"
+                if is_given
+                else f"is not given, and the operator's own is of branch {version}"
+            )
+            message = f"{path}.version {said}, and {wrong} (pool {pool.get('name')})."
             remedy = (
-                "Set version to a driver of branch 580; if other pools need a newer one, "
-                "set backend to nvidiadriver."
+                f"Set driver of the pool to {driver_branches.as_option(driver_modules.LAST_FOR_OLD)}. Pools "
+                "that need a newer one get a driver of their own too."
             )
             raise InputError("INPUT-VALUE", message, remedy)
 
@@ -188,27 +226,24 @@ def build(params: StackParams, base: dict[str, t.Any], live: KubeObject | None) 
 
 
 def remarks(params: StackParams, spec: dict[str, t.Any], installed: tuple[int, ...]) -> list[str]:
-    """Return warnings about options that GPU operator 26.7 or later treats in another way.
-
-    Its default driver is of branch 595; earlier releases have 580.
-    """
-    if installed < (26, 7):
+    """Return warnings about options that GPU operator 26.7 or later treats in another way."""
+    if installed < (26, 7) or not params.get("kata_manager"):
         return []
-    found, driver = [], spec.get("driver") or {}
-    if params.get("kata_manager"):
-        found.append(
-            "GPU operator 26.7 and later ignores kata_manager; set kata_sandbox_device_plugin, and "
-            "sandbox_workloads.mode to kata."
-        )
-    is_enabled = driver.get("enabled") is not False and not driver.get("useNvidiaDriverCRD")
-    if is_enabled and not driver.get("version"):
-        said = "driver.version is not given, so the GPU operator brings its own, of branch 595"
-        old = [
-            (driver_modules.outgrown("595", one.get("gpu_models") or []), one)
-            for one in params.get("pools") or []
-        ]
-        found += [f"{said}, and {wrong} (pool {pool.get('name')})." for wrong, pool in old if wrong]
-    return found
+    return [
+        "GPU operator 26.7 and later ignores kata_manager; set kata_sandbox_device_plugin, and "
+        "sandbox_workloads.mode to kata."
+    ]
+
+
+def refuse_outgrown(params: StackParams, spec: Values, installed: tuple[int, ...]) -> None:
+    """Raise InputError if the policy's driver, or the operator's own, no longer supports a GPU of the pools.
+
+    spec: the policy as it will be. installed: the operator's release.
+    """
+    driver = spec.get("driver") or {}
+    if driver.get("enabled") is not False and not driver.get("useNvidiaDriverCRD"):
+        version = driver.get("version") or driver_modules.default_branch(installed)
+        check_branch(version, params.get("pools") or [], "driver", bool(driver.get("version")))
 
 
 def wished(params: StackParams, live: KubeObject) -> dict[str, t.Any]:

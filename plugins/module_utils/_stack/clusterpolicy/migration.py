@@ -77,7 +77,7 @@ def refuse_unreplaced(spec: Data, daemonsets: t.Iterable[Data]) -> None:
         message = f"The operator would not replace the pods of NVIDIADriver objects: {' and '.join(found)}."
         remedy = (
             "Change that, or run special_resource first with backend nvidiadriver and state absent; all "
-            "nodes are without a driver meanwhile."
+            "nodes are without a driver meanwhile, and pods with GPUs end."
         )
         raise NotReadyError("GPU-NVD-BACK", message, remedy, found)
 

@@ -15,7 +15,7 @@ from ..._nodes.labels import has_nvidia_pci, labels
 from ..._nodes.taints import matches, untolerated
 from .. import operands, stages
 from ..drivers import kernel
-from ..node import judge_alive, judge_opt_out, judge_paused
+from ..node import DRIVER_STARTS, judge_alive, judge_opt_out, judge_paused
 from ..params import StackPool
 from ..pods import how_to_list, judge_pods
 from ..stages import Finding, on_node
@@ -113,19 +113,22 @@ def _judge_workload(node: KubeObject, pool: StackPool, policy: KubeObject) -> Fi
         return None
     cause = f"label {WORKLOAD}={kind}" if label else f"sandboxWorkloads.defaultWorkload {kind} of the policy"
     what = f"{cause} gives its GPUs to virtual machines, so containers get none"
-    remedy = f"Run `oc label node {name(node)} {WORKLOAD}={CONTAINER} --overwrite`."
+    remedy = (
+        f"Run `oc label node {name(node)} {WORKLOAD}={CONTAINER} --overwrite`. Virtual machines with GPUs of "
+        "the node end."
+    )
     return on_node(PENDING, node, "Workload", what, "GPU-WORKLOAD", remedy, stage=stages.LABELS)
 
 
 def _judge_marks(node: KubeObject) -> Finding | None:
     marks = labels(node)
     if marks.get(operands.DEPLOY + "operands") == "false":
-        remedy = f"oc label node {name(node)} {operands.DEPLOY}operands-"
+        remedy = f"Run `oc label node {name(node)} {operands.DEPLOY}operands-`. {DRIVER_STARTS}"
         what = f"label {operands.DEPLOY}operands=false keeps every operand away"
         return on_node(PENDING, node, "OptedOut", what, "GPU-OPTED-OUT", remedy, stage=stages.LABELS)
     if marks.get(operands.MODE) == "dra" and not devices.resources(node):
         what = f"label {operands.MODE}=dra is left over from a GPUCluster and keeps the operands away"
-        remedy = f"oc label node {name(node)} {operands.MODE}-"
+        remedy = f"Run `oc label node {name(node)} {operands.MODE}-`. No pod ends: the node offers no device."
         return on_node(PENDING, node, "Mode", what, "GPU-MODE", remedy, stage=stages.LABELS)
     if has_nvidia_pci(marks) and marks.get(GPU_PRESENT) != "true":
         now, log = marks.get(GPU_PRESENT, "absent"), operands.OPERATOR_LOG

@@ -53,7 +53,8 @@ def refuse_other_stack(api: Api, title: str) -> None:
         )
         remedy = (
             "Set gpu_backend: dra (module option backend), or remove that stack first: run special_resource "
-            f"with backend dra and state absent, or `oc delete gpucluster {other}`."
+            f"with backend dra and state absent, or `oc delete gpucluster {other}`. Pods "
+            "that hold its claims end."
         )
         raise NotReadyError("GPU-CP-CONFLICT", message, remedy, [f"gpucluster/{other}"])
 

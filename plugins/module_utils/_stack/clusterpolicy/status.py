@@ -44,7 +44,10 @@ def judge_policy(policy: KubeObject, snapshot: Snapshot) -> Finding:
     counts = oldest(snapshot["policies"])
     if name(counts) != title:
         message = f"ClusterPolicy {title} is ignored: {name(counts)} is older, and only the oldest counts."
-        remedy = f"Set name to {name(counts)}, or run `{anew(name(counts), title)}`, and the task again."
+        remedy = (
+            f"Set name to {name(counts)}, or run `{anew(name(counts), title)}`, and the task again. Their "
+            "drivers go meanwhile, and pods with GPUs end."
+        )
         return on_object(FAILED, "Ignored", message, "GPU-CP-IGNORED", remedy)
     error = find(policy, "Error")
     if error.get("status") != "True":
@@ -115,7 +118,8 @@ def judge_status(policy: KubeObject, has_nodes: bool) -> Finding:
     if not policy.get("status"):
         remedy = (
             f"{operands.OPERATOR_LOG} If an older ClusterPolicy was deleted, the operator does not turn to "
-            f"this one by itself: run `oc delete clusterpolicy {title}`, and the task again."
+            f"this one by itself: run `oc delete clusterpolicy {title}`, and the task again. "
+            "No pod ends: this policy has brought nothing yet."
         )
     return on_object(PENDING, why or "NotReady", message, code, remedy, since=when, waits=True)
 

@@ -20,7 +20,7 @@ from ..._impact.impact import Question
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes.pool_nodes import check_pools
-from .. import left_labels, operands
+from .. import left_labels, operands, upgrade
 from ..drivers.steps import mirrored, refuse_unmade
 from ..judge import judge_gone, one_line_each
 from ..params import LookParams, StackParams
@@ -150,6 +150,7 @@ def prepare(api: Api, params: StackParams, live: KubeObject | None) -> Draft:
         after = fields.applied(live, wanted)
         for remark in manifest.remarks(params, after["spec"], release(csvs)):
             api.warn(remark)
+        manifest.refuse_outgrown(params, after["spec"], release(csvs))
         manifest.refuse_switch(params, live, wanted)
         refuse_conflicts(live, wanted, params["adopt"])
         refuse_unmade(api, params, live or {}, after["spec"])
@@ -158,8 +159,10 @@ def prepare(api: Api, params: StackParams, live: KubeObject | None) -> Draft:
     if params["adopt"] != "take":
         return Draft(wishes, live, live, other, ())
     after = {**live, "spec": merge(live.get("spec") or {}, wishes)}
+    installed = release(installed_csvs(api, params["namespace"]))
+    manifest.refuse_outgrown(params, after["spec"], installed)
     refuse_unmade(api, params, live, after["spec"])
-    return Draft(wishes, live, after, other, release(installed_csvs(api, params["namespace"])))
+    return Draft(wishes, live, after, other, installed)
 
 
 def write(api: Api, params: StackParams, draft: Draft) -> Foreign | None:
@@ -266,12 +269,21 @@ def remove(api: Api, params: StackParams, ends: list[dict[str, t.Any]]) -> dict[
 def remove_labels(api: Api, params: StackParams) -> None:
     """Take away the labels that the GPU operator leaves, if the task asks for it.
 
-    They stay, with a warning, while a foreign stack uses them.
+    They stay, with a warning, while a foreign stack uses them. The labels by which an interrupted upgrade of
+    ours holds nodes back go in any case: without a stack that ends nothing.
     """
-    if not params.get("remove_labels"):
+    held = [one for one in api.list(known("Node"), labels=f"{upgrade.SKIP}=true") if upgrade.is_held(one)]
+    if not held and not params.get("remove_labels"):
         return
     kinds = [kind for kind in (POLICY, known("GPUCluster")) if api.served(kind)]
     foreign = [one for kind in kinds for one in api.list(kind) if not owned(one)]
+    for node in held:
+        if foreign:
+            api.warn(f"{name(node)}: {upgrade.holder(node)} holds the driver back. {upgrade.GO_ON}")
+        else:
+            api.merge_patch(known("Node"), name(node), None, upgrade.FREE)
+    if not params.get("remove_labels"):
+        return
     if foreign:
         named = ", ".join(f"{one['kind']} {name(one)}" for one in foreign)
         api.warn(f"The labels of the GPU operator stay: {named} uses them.")

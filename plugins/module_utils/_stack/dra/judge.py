@@ -71,7 +71,10 @@ def judge(snapshot: Snapshot, pools: t.Sequence[StackPool], wanted: t.Sequence[K
     error = find(cluster, "Error")
     if error.get("status") == "True" and error.get("reason") == "PrerequisiteNotMet":
         message = f"GPUCluster {NAME}: {error.get('message', '')}"
-        remedy = "Keep one of the two stacks: delete the ClusterPolicy before a GPUCluster is created."
+        remedy = (
+            "Keep one of the two stacks: delete the ClusterPolicy before a GPUCluster is created. Its "
+            "drivers go, and pods with GPUs end."
+        )
         return [on_object(FAILED, "Conflict", message, "GPU-CP-CONFLICT", remedy)]
     drivers = driver_judge.judge(snapshot, wanted, pools)
     driven = {one.node for one in drivers}

@@ -24,9 +24,7 @@ def check(params: StackParams) -> None:
     if params["name"] != NAME:
         message = f"name is {params['name']!r}: a GPUCluster has to be named {NAME}."
         raise InputError("INPUT-VALUE", message, f"Leave name out, or set {NAME}.")
-    if "://" in (params.get("registry") or ""):
-        remedy = "Write a host and a path without a scheme, such as mirror.example.com:5000/gpu."
-        raise InputError("INPUT-VALUE", f"registry is {params.get('registry')!r}.", remedy)
+    clusterpolicy_manifest.check_registry(params.get("registry"))
     for part in ("dra_driver", "dcgm", "dcgm_exporter"):
         path = f"gpu_cluster.{part}"
         clusterpolicy_manifest.check_image(at(params, path) or {}, path, "INPUT-DRIVER-IMAGE")
@@ -41,7 +39,7 @@ def refuse_policy(policies: t.Iterable[Data]) -> None:
             f"ClusterPolicy {names[0]} exists, and a GPUCluster beside it stops both; the operator moves "
             "no node from one stack to the other.",
             "Take it away first (special_resource with state: absent, when no pod needs its GPUs any "
-            "more), or keep backend clusterpolicy.",
+            "more: it ends them), or keep backend clusterpolicy.",
             [f"clusterpolicy/{name}" for name in names],
         )
 

@@ -13,7 +13,7 @@ from ..._nodes import devices, dra
 from ..._nodes.labels import has_nvidia_pci, labels
 from .. import operands, stages
 from ..drivers import kernel
-from ..node import judge_alive, judge_opt_out, judge_paused, judge_taints
+from ..node import DRIVER_STARTS, judge_alive, judge_opt_out, judge_paused, judge_taints
 from ..params import StackPool
 from ..pods import how_to_list, judge_pods
 from ..stages import Finding, on_node
@@ -71,7 +71,10 @@ def _judge_labels(node: KubeObject) -> Finding | None:
         return on_node(PENDING, node, "Label", what, "GPU-NFD-EMPTY", remedy, stage=stages.LABELS)
     if marks.get(operands.MODE, "dra") != "dra":
         what = f"label {operands.MODE} is {marks[operands.MODE]}"
-        remedy = f"Run `oc label node {name(node)} {operands.MODE}-`: the other stack left the label."
+        remedy = (
+            f"Run `oc label node {name(node)} {operands.MODE}-`: the other stack left the label. "
+            f"{DRIVER_STARTS}"
+        )
         return on_node(PENDING, node, "Mode", what, "GPU-MODE", remedy, stage=stages.LABELS)
     return judge_opt_out(node, COMPONENTS)
 

@@ -112,7 +112,7 @@ def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
                 f"Pods use GPUs through ResourceClaims: {shown}. Without the DRA driver these pods could "
                 "not end."
             )
-            remedy = "Run `oc get resourceclaims -A`, and delete the pods that hold them first."
+            remedy = "Run `oc get resourceclaims -A`, and delete the pods that hold them first: they end."
             raise NotReadyError("GPU-DRA-BUSY", message, remedy, used)
         api.delete(CLUSTER, NAME)
     if not has_policy:

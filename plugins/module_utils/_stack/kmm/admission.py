@@ -90,5 +90,5 @@ def refuse_switch(live: KubeObject, wanted: KubeObject) -> None:
         "GPU-KMM-RECREATE",
         f"Module {namespace}/{name(live)} {what}: KMM refuses to give or take a version.",
         f"Run `oc delete module {name(live)} -n {namespace}`, which unloads the kernel module on every node, "
-        f"and the task again; or {keep}.",
+        f"and the task again; or {keep}. Pods that use the module end with the deletion.",
     )

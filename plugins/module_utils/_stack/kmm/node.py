@@ -52,7 +52,7 @@ def _judge_reach(node: KubeObject, module: KubeObject) -> Readiness | None:
     ]
     if lacking:
         what = f"lacks label {', '.join(lacking)}, which the Module selects"
-        remedy = f"Set kmm.selector, or run `oc label node {title} {' '.join(lacking)}`."
+        remedy = f"Set kmm.selector, or run `oc label node {title} {' '.join(lacking)}`. No pod ends."
         return at_node(title, "Selector", what, "GPU-KMM-SELECTOR", remedy)
     if taints := untolerated(node, module["spec"].get("tolerations") or []):
         what = (
@@ -78,7 +78,10 @@ def _judge_version(node: KubeObject, module: KubeObject) -> Readiness | None:
     what = f"has no label {label}, without which KMM loads nothing there"
     if there:
         what = f"has version {there} in its label, and the Module has version {version}"
-    remedy = f"oc label node {name(node)} {label}={version} --overwrite"
+    remedy = (
+        f"Run `oc label node {name(node)} {label}={version} --overwrite`. If the node has another "
+        "version, KMM unloads it, and pods with its devices end."
+    )
     return at_node(name(node), "Version", what, "GPU-KMM-VERSION", remedy)
 
 

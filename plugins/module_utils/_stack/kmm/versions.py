@@ -95,7 +95,7 @@ def refuse_claimed(api: Api, module: KubeObject) -> None:
             f"Pods use devices of driver {driver} through ResourceClaims: {', '.join(used[:5])}. "
             "Without the driver these pods could not end."
         )
-        remedy = "Run `oc get resourceclaims -A`, and delete the pods that hold them first."
+        remedy = "Run `oc get resourceclaims -A`, and delete the pods that hold them first: they end."
         raise NotReadyError("GPU-DRA-BUSY", message, remedy, used)
 
 

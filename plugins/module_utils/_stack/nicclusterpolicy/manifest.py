@@ -8,7 +8,7 @@ import json
 import re
 import typing as t
 
-from ..._core import conditions
+from ..._core import conditions, references
 from ..._core.errors import InputError
 from ..._core.objects import KubeObject, at, merge
 from ..._core.ownership import owned
@@ -127,6 +127,9 @@ def _image(option: str, part: Data, name: str, images: t.Mapping[str, Data], the
         "repository": part.get("repository") or own.get("repository"),
         "version": part.get("version") or own.get("version"),
     }
+    for key, fault in references.faults(found).items():
+        where = f"nic_cluster_policy.{option}.{key}"
+        raise InputError("INPUT-IMAGE", f"{where} {found[key]!r} {fault}.", f"Correct {where}.")
     if missing := [key for key, value in found.items() if not value]:
         paths = " and ".join(f"nic_cluster_policy.{option}.{key}" for key in missing)
         message = f"{paths} must be given: the installed operator does not say where its image {name} is."

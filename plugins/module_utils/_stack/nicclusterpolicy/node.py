@@ -131,7 +131,7 @@ def _judge_upgrade(node: KubeObject, of_node: Here) -> Finding | None:
         if any(found.note == operands.OUTDATED for found in of_node.drivers):
             what += ", and its old driver was not replaced: the node could not be drained"
             first = "End the pods that a disruption budget keeps (`oc get pdb -A`)"
-        remedy = f"{first}, then run `{label}`."
+        remedy = f"{first}, then run `{label}`: the operator empties the node again, and its pods end."
         return on_node(FAILED, node, "Upgrade", what, "NIC-UPG", remedy, stage=stages.DRIVER)
     what = f"the upgrade of its NIC driver is at {state}"
     remedy = f"Run `oc adm drain {name(node)} --dry-run=client` to find the pods that block it."
@@ -183,7 +183,8 @@ def _judge_operand(
             return on_node(PENDING, node, reason, what, "NIC-UPG", OPERATOR_LOG, **more)
         remedy = (
             "Set ofed_driver.upgrade_policy to {autoUpgrade: true} in "
-            "nvidia_network_operator_nic_cluster_policy (module option nic_cluster_policy)."
+            "nvidia_network_operator_nic_cluster_policy (module option nic_cluster_policy). The operator "
+            "then empties node after node, and their pods end."
         )
         return on_node(PENDING, node, reason, what, "NIC-DRV-OUTDATED", remedy, **more)
     if pod is None or wrong is None:

@@ -103,7 +103,7 @@ def _nodes_to_rebuild(api: Api, params: StackParams, snapshot: Snapshot) -> list
         api.warn(
             f"The GPU driver of {', '.join(found)} was built before the NIC driver that runs now, "
             "so nvidia-peermem may not load. Rebuild it node by node: run "
-            f"`oc label node {found[0]} {label}`."
+            f"`oc label node {found[0]} {label}`, which ends the pods with GPUs there."
         )
     return found
 

@@ -119,12 +119,17 @@ def _manifest(
     if wrong := driver_modules.storage(spec.get("gds") or {}, spec.get("kernelModuleType") or "auto"):
         message = f"NVIDIADriver {title}: {wrong}; the operator refuses that."
         raise InputError("INPUT-VALUE", message, "Set its kernel_module_type to open.")
-    models = [model for pool in own for model in pool.get("gpu_models") or []]
-    if wrong := driver_modules.outgrown(spec.get("version"), models):
-        message = f"NVIDIADriver {title} would have version {spec['version']}, and {wrong}."
-        raise InputError("INPUT-VALUE", message, "Give that pool a driver of branch 580.")
     metadata = {"name": title, **replaced(base, asked)}
     return {"apiVersion": API_VERSION, "kind": "NVIDIADriver", "metadata": metadata, "spec": spec}
+
+
+def refuse_outgrown(params: StackParams, wanted: t.Iterable[KubeObject], installed: tuple[int, ...]) -> None:
+    """Raise InputError if the driver of an object, or the operator's own, no longer supports its GPUs."""
+    for one in wanted:
+        version = one["spec"].get("version")
+        own = [pool for pool in params["pools"] if pool["name"] == name(one)]
+        branch = version or driver_modules.default_branch(installed)
+        policy_manifest.check_branch(branch, own, f"NVIDIADriver {name(one)}: spec", bool(version))
 
 
 def from_policy(driver: dict[str, t.Any]) -> dict[str, t.Any]:
@@ -188,7 +193,8 @@ def unlisted_remark(title: str, nodes: t.Sequence[str]) -> str:
     return (
         f"NVIDIADriver {title} was made by this collection and is in neither pools nor nvidia_drivers; "
         f"it stays and {where}. To remove it and the driver of its nodes, set "
-        f"`nvidia_drivers: [{{name: {title}, state: absent}}]`, or run `oc delete nvidiadriver {title}`."
+        f"`nvidia_drivers: [{{name: {title}, state: absent}}]`, or run `oc delete nvidiadriver {title}`. "
+        "Pods with GPUs on its nodes end."
     )
 
 
@@ -238,7 +244,8 @@ def _refuse(one: KubeObject, other: KubeObject, nodes: list[str]) -> t.NoReturn:
         f"NVIDIADrivers {written} both select {where}: the operator would then install no driver at all."
     )
     remedy = (
-        "Change node_selector so that no node matches both, or run `oc delete nvidiadriver` for one of them."
+        "Change node_selector so that no node matches both, or run `oc delete nvidiadriver` for one of them: "
+        "pods with GPUs on its other nodes end."
     )
     raise NotReadyError("GPU-NVD-OVERLAP", message, remedy, nodes)
 

@@ -54,6 +54,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     refuse_unmade(api, params, wanted, live)
     first = _first(wanted, policy)
     draft = policy_steps.prepare(api, params, policy)
+    manifest.refuse_outgrown(params, wanted, draft.installed)
     asked = [*draft.questions(), *questions(params, wanted, live, draft.installed)]
     ends = consent.ask(api, asked, params["on_busy"], policy_steps.BUSY)
     _delete(api, clashing)
@@ -264,7 +265,8 @@ def _removable(api: Api, staying: t.Callable[[Api], str]) -> list[KubeObject]:
         message = f"GPUCluster {cluster} needs {drivers}: pods that hold its devices would lose the driver."
         remedy = (
             "Remove that stack first: run special_resource with backend dra and state absent, or "
-            f"`oc delete gpucluster {cluster}` if this collection did not make it."
+            f"`oc delete gpucluster {cluster}` if this collection did not make it. "
+            "Pods that hold its claims end."
         )
         evidence = [f"gpucluster/{cluster}", *(f"nvidiadriver/{name(one)}" for one in ours)]
         raise NotReadyError("GPU-CP-CONFLICT", message, remedy, evidence)

@@ -144,7 +144,10 @@ def _refuse_others(one: Tuning, tuneds: t.Sequence[KubeObject], nodes: t.Sequenc
     live = named(tuneds, own)
     if live and not owned(live):
         message = f"Tuned {own} exists, and this collection did not make it. Nothing was changed."
-        remedy = f"Run `oc delete tuned {own} -n {manifest.NAMESPACE}`, or give the pool another name."
+        remedy = (
+            f"Run `oc delete tuned {own} -n {manifest.NAMESPACE}`, or give the pool another name. No pod "
+            "ends, unless the profile has kernel arguments: then the nodes reboot, and all pods there end."
+        )
         raise AcceleratorError("TUNE-FOREIGN", message, remedy)
     if lines := manifest.rivals(tuneds, nodes, own):
         message = (

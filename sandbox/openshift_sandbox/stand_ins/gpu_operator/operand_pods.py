@@ -13,9 +13,11 @@ import math
 import typing as t
 
 from openshift_sandbox.client import resource_path
+from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.stand_ins.core.conditions import holds
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node, place
+from openshift_sandbox.stand_ins.gpu_operator import output
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD, KERNEL, OSTREE
 from openshift_sandbox.stand_ins.gpu_operator.operands import DRIVER_COMPONENT, OPERANDS, Object
 from openshift_sandbox.stand_ins.gpu_operator.readiness import is_ready
@@ -29,6 +31,9 @@ UNPULLED: t.Final = "sandbox.openshift/image-pull"
 NOT_FOUND: t.Final = "manifest unknown: no image has this tag"
 TOOLKIT: t.Final = "nvidia-container-toolkit-daemonset"
 VALIDATOR: t.Final = "nvidia-operator-validator"
+# GPUs that drivers after this branch do not support.
+OUTGROWN: t.Final = ("maxwell", "pascal", "volta")
+LAST_BRANCH: t.Final = 580
 NAMES: t.Final = frozenset(operand.name for operand in OPERANDS)
 
 
@@ -85,8 +90,14 @@ def advertised(node: Object | None) -> bool:
 
 
 def crash_of(cluster: Cluster, pod: Object, node: Object) -> Object | None:
-    """Return the trouble that lets a driver crash: on any node and of any version, or as it says."""
-    return cluster.trouble("driver_crashloop", **place(node), version=versions.driver(pod))
+    """Return what lets a driver crash: a trouble, on any node and of any version or as it says, or the GPU.
+
+    Branch 580 is the last for GPUs before Turing.
+    """
+    version, kind = versions.driver(pod), instance_types.of_node(node)
+    if kind and kind.gpu and kind.gpu.family in OUTGROWN and int(version.partition(".")[0]) > LAST_BRANCH:
+        return {"text": output.unsupported_gpu(kind.gpu.pci_device, version)}
+    return cluster.trouble("driver_crashloop", **place(node), version=version)
 
 
 def cuda_validator(cluster: Cluster, pod: Object) -> Object:

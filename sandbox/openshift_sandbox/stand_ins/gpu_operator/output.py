@@ -109,6 +109,21 @@ def failed_driver_log(version: str, kernel: str, text: str) -> list[str]:
     ]
 
 
+def unsupported_gpu(device: str, version: str) -> str:
+    """Return what the kernel logs of a GPU that the driver's branch no longer supports."""
+    return "\n".join(
+        (
+            f"NVRM: The NVIDIA GPU 0000:00:1e.0 (PCI ID: 10de:{device})",
+            "NVRM: installed in this system is not supported by the",
+            f"NVRM: NVIDIA {version} driver release.",
+            "NVRM: Please see 'Appendix A - Supported NVIDIA GPU Products'",
+            "NVRM: in this release's README, available on the operating system",
+            "NVRM: specific graphics driver download page at www.nvidia.com.",
+            "modprobe: ERROR: could not insert 'nvidia': No such device",
+        )
+    )
+
+
 def unhealthy(xid: int, device: str) -> str:
     """Return the device plugin's line about a device that it withdraws."""
     return f"XidCriticalError: Xid={xid} on Device={device}; marking device as unhealthy."

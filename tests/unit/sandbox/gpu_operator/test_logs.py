@@ -9,6 +9,7 @@ from unit.sandbox.gpu_operator.builders import NAMESPACE, add_driver, add_operan
 from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.stand_ins.core import pod_logs
 from openshift_sandbox.stand_ins.gpu_operator import output, workloads
+from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD
 from openshift_sandbox.stand_ins.gpu_operator.logs import GpuLogs
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import CRASH, OperandPods
 
@@ -53,6 +54,24 @@ def test_a_gpu_that_a_reboot_brings_back_has_no_xid_after_it(tmp_path: Path) -> 
         world.settle(1)
         text = log.read_text() if log.exists() else ""
         assert text.count("XidCriticalError") == number, boot
+
+
+def test_a_driver_refuses_a_gpu_that_its_branch_no_longer_supports(tmp_path: Path) -> None:
+    world = make(OperandPods(), GpuLogs(), directory=tmp_path)
+    (node,) = world.api.list("v1", "nodes")
+    marks = {"node.kubernetes.io/instance-type": "p3.2xlarge"}
+    world.api.patch("v1", "nodes", node["metadata"]["name"], None, {"metadata": {"labels": marks}})
+    add_driver(world)
+    world.settle(1)
+    assert CRASH not in pod_annotations(world, "nvidia-driver-daemonset"), "580 is the last branch for it"
+    container = {"name": "one", "image": "nvcr.io/nvidia/driver:595.91.07"}
+    newer = {"spec": {"containers": [container]}, "metadata": {"annotations": {HOLD: "ready"}}}
+    world.api.patch("v1", "pods", "nvidia-driver-daemonset", NAMESPACE, newer)
+    world.settle(1)
+    text = (tmp_path / "pod-logs" / f"{NAMESPACE}_nvidia-driver-daemonset.log").read_text()
+    assert pod_annotations(world, "nvidia-driver-daemonset") == {CRASH: "true"}
+    assert "NVRM: installed in this system is not supported by the" in text
+    assert "NVRM: NVIDIA 595.91.07 driver release." in text
 
 
 T4 = instance_types.GPUS["T4"]

@@ -164,7 +164,7 @@ CASES = [
         "was refused by the node (UnexpectedAdmissionError)",
     ),
     (upgrading, "GPU-UPG-RUNNING", "pending", "pending", "pod-restart-required"),
-    (upgrade_failed, "GPU-UPG-FAILED", "failed", "failed", "stays cordoned"),
+    (upgrade_failed, "GPU-UPG-FAILED", "failed", "failed", "the driver upgrade failed"),
     (node_down, "GPU-NODE-NOTREADY", "pending", "pending", "the node is not Ready"),
     (opted_out, "GPU-OPTED-OUT", "pending", "failed", "keeps every operand away"),
     (

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import typing as t
 from pathlib import Path
@@ -29,6 +30,7 @@ GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 CRDS = Path(__file__).resolve().parents[4] / ".build/crds/gpu-operator-certified.json"
 
 
+DIGEST = "sha256:" + "0" * 64
 NEWEST = {"version": "595.91.07", "repository": "nvcr.io/nvidia", "image": "driver"}
 
 
@@ -182,7 +184,7 @@ def test_half_a_driver_image_is_refused(given: dict[str, str]) -> None:
             "driver.upgrade_policy.max_unavailable",
         ),
         (
-            {"driver": {"use_precompiled": True, "version": "sha256:0", "repository": "r", "image": "i"}},
+            {"driver": {"use_precompiled": True, "version": DIGEST, "repository": "r", "image": "i"}},
             "INPUT-VALUE",
             "driver.version",
         ),
@@ -191,6 +193,12 @@ def test_half_a_driver_image_is_refused(given: dict[str, str]) -> None:
             "INPUT-VALUE",
             "gds.version 2.20.5 works with open kernel modules only",
         ),
+        ({"driver": NEWEST | {"version": "v595.91.07"}}, "INPUT-DRIVER-IMAGE", "driver.version"),
+        ({"driver": NEWEST | {"repository": "https://nvcr.io"}}, "INPUT-DRIVER-IMAGE", "driver.repository"),
+        ({"driver": NEWEST | {"image": "driver:595"}}, "INPUT-DRIVER-IMAGE", "driver.image"),
+        ({"toolkit": NEWEST | {"version": "v 1"}}, "INPUT-IMAGE", "toolkit.version"),
+        ({"spec": {"driver": NEWEST | {"version": "v595"}}}, "INPUT-DRIVER-IMAGE", "spec.driver.version"),
+        ({"spec": {"driver": {"manager": {"image": "a:b"}}}}, "INPUT-IMAGE", "spec.driver.manager.image"),
         ({"gds": GDS, "pools": [{"name": "old", "gpu_models": ["V100"]}]}, "INPUT-VALUE", "(pool old: V100)"),
         (
             {"driver": NEWEST, "pools": [{"name": "old", "gpu_models": ["T4", "P100"]}]},
@@ -241,26 +249,6 @@ def test_the_switch_back_is_asked_for_by_name() -> None:
     [
         ({"kata_manager": {"enabled": True}}, (26, 7), ["ignores kata_manager"]),
         ({"kata_manager": {"enabled": True}}, (26, 3), []),
-        (
-            {"pools": [{"name": "old", "gpu_models": ["V100"]}]},
-            (26, 7),
-            ["of branch 595, and 580 is the last branch with a driver for V100 GPUs (pool old)"],
-        ),
-        ({"pools": [{"name": "old", "gpu_models": ["V100"]}]}, (26, 3), []),
-        (
-            {
-                "pools": [{"name": "old", "gpu_models": ["V100"]}],
-                "driver": NEWEST | {"version": "580.126.20"},
-            },
-            (26, 7),
-            [],
-        ),
-        (
-            {"pools": [{"name": "old", "gpu_models": ["V100"]}], "driver": {"use_nvidia_driver_crd": True}},
-            (26, 7),
-            [],
-        ),
-        ({"pools": [{"name": "old", "gpu_models": ["V100"]}]}, (), []),
     ],
 )
 def test_what_the_operator_makes_of_it(
@@ -271,6 +259,35 @@ def test_what_the_operator_makes_of_it(
     )
     assert len(found) == len(said)
     assert all(part in remark for part, remark in zip(said, found, strict=True))
+
+
+OLD_GPUS: t.Final = [{"name": "old", "gpu_models": ["V100"]}]
+
+
+@pytest.mark.parametrize(
+    ("driver", "installed", "said"),
+    [
+        ({}, (26, 7), "is not given, and the operator's own is of branch 595, and 580 is the last branch"),
+        ({}, (26, 3), ""),
+        ({}, (), ""),
+        (NEWEST, (26, 3), f"is {NEWEST['version']}, and 580 is the last branch with a driver for V100 GPUs"),
+        (NEWEST | {"version": "580.126.20"}, (26, 7), ""),
+        ({"useNvidiaDriverCRD": True}, (26, 7), ""),
+        ({"enabled": False}, (26, 7), ""),
+    ],
+)
+def test_the_policy_as_it_will_be_has_to_fit_old_gpus(
+    driver: dict[str, t.Any], installed: tuple[int, ...], said: str
+) -> None:
+    given = params(pools=OLD_GPUS)
+    with pytest.raises(InputError, match=said) if said else contextlib.nullcontext():
+        clusterpolicy_manifest.refuse_outgrown(given, {"driver": driver}, installed)
+
+
+def test_a_driver_of_the_pools_own_is_checked_where_all_pools_share_one() -> None:
+    of_pool = {"name": "old", "gpu_models": ["V100"], "driver": NEWEST}
+    with pytest.raises(InputError, match="580 is the last branch"):
+        clusterpolicy_manifest.check(params(backend="clusterpolicy", driver=NEWEST, pools=[of_pool]))
 
 
 def test_a_whole_driver_image_is_taken() -> None:

@@ -168,5 +168,6 @@ def test_a_label_for_virtual_machines_is_no_trouble_where_the_policy_serves_none
     assert judge(seen).is_ready
     for_machines(seen)
     assert judge(seen).remedy == (
-        "Run `oc label node gpu-0 nvidia.com/gpu.workload.config=container --overwrite`."
+        "Run `oc label node gpu-0 nvidia.com/gpu.workload.config=container --overwrite`. Virtual machines "
+        "with GPUs of the node end."
     )

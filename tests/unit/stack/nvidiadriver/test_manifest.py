@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,7 @@ def test_the_warning_about_an_unlisted_driver_has_a_line_and_a_command_to_paste(
     told = nvidiadriver_manifest.unlisted_remark("old", [f"n-{number}" for number in range(7)])
     assert "it stays and has nodes: n-0, n-1, n-2, n-3, n-4, …." in told
     assert "set `nvidia_drivers: [{name: old, state: absent}]`" in told
-    assert told.endswith("or run `oc delete nvidiadriver old`.")
+    assert told.endswith("or run `oc delete nvidiadriver old`. Pods with GPUs on its nodes end.")
     assert "has no node" in nvidiadriver_manifest.unlisted_remark("old", [])
 
 
@@ -126,8 +127,18 @@ def test_gpudirect_storage_wants_open_modules(kind: str, version: str, fits: boo
 
 
 def test_a_version_that_nobody_named_has_to_fit_as_well() -> None:
-    with pytest.raises(InputError, match="NVIDIADriver a would have version 595"):
-        nvidiadriver_manifest.build(params(pool("a", gpu_models=["V100"])), {}, {"version": "595.91.07"})
+    given = params(pool("a", gpu_models=["V100"]), pool("b", gpu_models=["T4"]))
+    wanted = nvidiadriver_manifest.build(given, {}, {"version": "595.91.07"})
+    with pytest.raises(InputError, match=r"NVIDIADriver a: spec.version is 595.91.07, and 580 is the last"):
+        nvidiadriver_manifest.refuse_outgrown(given, wanted, (26, 7))
+
+
+@pytest.mark.parametrize(("installed", "fits"), [((26, 7), False), ((26, 3), True), ((), True)])
+def test_the_operators_own_driver_has_to_fit_as_well(installed: tuple[int, ...], fits: bool) -> None:
+    given = params(pool("a", gpu_models=["V100"]))
+    wanted = nvidiadriver_manifest.build(given, {}, {})
+    with contextlib.nullcontext() if fits else pytest.raises(InputError, match="own is of branch 595"):
+        nvidiadriver_manifest.refuse_outgrown(given, wanted, installed)
 
 
 @pytest.mark.parametrize(
