@@ -88,7 +88,8 @@ class Impact:
 class Question:
     """What to find out before a write: the pods with devices on the nodes that it reaches.
 
-    labels: the selector of these nodes. node_selector: further labels that they have.
+    labels: the selector of these nodes. node_selector: further labels that they have. reaches: whether the
+    write reaches a node with these labels; None for every node.
     """
 
     cause: str
@@ -97,11 +98,15 @@ class Question:
     node_selector: t.Mapping[str, str] = field(default_factory=dict)
     is_certain: bool = True
     order: str = "node by node"
+    reaches: t.Callable[[t.Mapping[str, str]], bool] | None = None
 
     def answer(self, nodes: t.Iterable[KubeObject], pods: t.Iterable[KubeObject]) -> Impact | None:
         """Return the impact on these nodes, which `labels` selects; None if nothing ends."""
         names = sorted(
-            node["metadata"]["name"] for node in nodes if matches(self.node_selector, labels(node))
+            node["metadata"]["name"]
+            for node in nodes
+            if matches(self.node_selector, labels(node))
+            and (self.reaches is None or self.reaches(labels(node)))
         )
         found = tuple(endings(pods, names))
         if not found:

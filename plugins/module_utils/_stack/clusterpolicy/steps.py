@@ -15,7 +15,7 @@ from ..._core.objects import KubeObject, Snapshot, merge, name, named
 from ..._core.ownership import owned
 from ..._core.readiness import FAILED, Readiness, worst
 from ..._frame.adopt_or_apply import as_result, naming_differences, refuse_conflicts
-from ..._impact import consent, driver
+from ..._impact import consent, driver, policy_fields
 from ..._impact.impact import Question
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
@@ -133,13 +133,8 @@ class Draft(t.NamedTuple):
     installed: tuple[int, ...]
 
     def questions(self) -> list[Question]:
-        """Return what to find out before the write; nothing if it leaves the driver's pods as they are."""
-        changes = driver.template_changes(self.live, self.after) if self.live else ()
-        replaced = changes and driver.replaces(self.after)
-        if not replaced or driver.effect(self.installed, changes) == driver.RESTARTS:
-            return []
-        cause = f"{', '.join(changes)} of ClusterPolicy {name(self.after)} changes the driver's pods"
-        return [Question(cause, driver.UPGRADE, driver.DRIVEN)]
+        """Return what to find out before the write."""
+        return policy_fields.of_policy(self.live, self.after, self.installed) if self.live else []
 
 
 def prepare(api: Api, params: StackParams, live: KubeObject | None) -> Draft:

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import typing as t
 
+from ..._core import fields
 from ..._core.errors import KindNotServedError, NotReadyError
 from ..._core.objects import KubeObject, Snapshot, merge
 from ..._core.ownership import owned
-from ..._impact import consent
+from ..._impact import consent, policy_fields
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes import dra
@@ -48,11 +49,13 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     wanted = driver_manifest.build(params, section, example_driver(csvs), there)
     driver_steps.settle_selectors(api, wanted, there, params)
     driver_steps.refuse_unmade(api, params, wanted, there)
-    questions = driver_steps.questions(params, wanted, there, release(csvs))
-    ends = consent.ask(api, questions, params["on_busy"], policy_steps.BUSY)
-    differs = driver_steps.keep(api, params, wanted, there)
     live = api.get(CLUSTER, NAME) if api.served(CLUSTER) or not api.check_mode else None
     cluster = manifest.build(params, example_of("GPUCluster", csvs), live)
+    questions = driver_steps.questions(params, wanted, there, release(csvs))
+    if live is not None and (owned(live) or params["adopt"] == "take"):
+        questions += policy_fields.of_cluster(live, fields.applied(live, cluster))
+    ends = consent.ask(api, questions, params["on_busy"], policy_steps.BUSY)
+    differs = driver_steps.keep(api, params, wanted, there)
     if live is None or owned(live):
         api.apply(cluster, force_conflicts=live is not None, live=live)
     else:

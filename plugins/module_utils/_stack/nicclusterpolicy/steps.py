@@ -21,7 +21,7 @@ from ..._frame.adopt_or_apply import (
     naming_differences,
     refuse_conflicts,
 )
-from ..._impact import consent, driver
+from ..._impact import consent, driver, policy_fields
 from ..._impact.impact import Question
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
@@ -81,12 +81,8 @@ def _ends(
         return []
     if owned(live):
         refuse_conflicts(live, wanted, params["adopt"])
-    changes = driver.nic_changes(live, fields.applied(live, wanted))
-    if not changes:
-        return []
-    cause = f"{', '.join(changes)} of NicClusterPolicy {NAME} changes the NIC driver's pods"
-    question = Question(cause, driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False)
-    return consent.ask(api, [question], params["on_busy"], "NIC-BUSY")
+    questions = policy_fields.of_nic(live, fields.applied(live, wanted))
+    return consent.ask(api, questions, params["on_busy"], "NIC-BUSY")
 
 
 def _nodes_to_rebuild(api: Api, params: StackParams, snapshot: Snapshot) -> list[str]:

@@ -30,6 +30,8 @@ from .judge import summarize as summarize_drivers
 NAME: t.Final = policy_steps.NAME
 NAMESPACE: t.Final = policy_steps.NAMESPACE
 DRIVER: t.Final = known("NVIDIADriver")
+# Fields that choose the nodes of a driver; AssignOwners of the operator gives these nodes their owner anew.
+_MOVES: t.Final = ("spec.nodeSelector", "spec.default", "spec.nodeAffinity")
 
 
 def check(params: StackParams) -> None:
@@ -187,12 +189,16 @@ def questions(
 def _change(there: KubeObject, wanted: KubeObject, installed: tuple[int, ...]) -> list[Question]:
     after = fields.applied(there, wanted)
     changes = driver.driver_changes(there, after)
+    if moves := [path for path in changes if path.startswith(_MOVES)]:
+        # a node that changes its owner leaves the DaemonSet's selector, and loses its pod at once
+        cause = f"{', '.join(moves)} of NVIDIADriver {name(wanted)} takes its driver off nodes"
+        by, order = "the DaemonSet controller", "all of its nodes at once"
+        return [Question(cause, by, driver.DRIVEN, is_certain=False, order=order)]
     replaced = changes and driver.replaces_own(after)
     if not replaced or driver.effect(installed, changes) == driver.RESTARTS:
         return []
-    before, now = (one["spec"].get("nodeSelector") or {} for one in (there, after))
     cause = f"{', '.join(changes)} of NVIDIADriver {name(wanted)} changes its driver's pods"
-    return [Question(cause, driver.UPGRADE, driver.DRIVEN, now if now == before else {})]
+    return [Question(cause, driver.UPGRADE, driver.DRIVEN, after["spec"].get("nodeSelector") or {})]
 
 
 def _deletion(one: KubeObject) -> Question:
