@@ -92,7 +92,7 @@ def nodes_of(*given: t.Any, **more: t.Any) -> set[str]:
 @pytest.mark.parametrize(
     ("change", "nodes", "says"),
     [
-        ({"driver": {"enabled": False}}, CONTAINERS, "enabled: false of ClusterPolicy policy takes the driver"),
+        ({"driver": {"enabled": False}}, CONTAINERS, "false of ClusterPolicy policy takes the driver off"),
         ({"toolkit": {"enabled": False}}, CONTAINERS, "takes the container toolkit off"),
         ({"toolkit": {"env": [{"name": "A", "value": "b"}]}}, CONTAINERS, "restarts the container toolkit"),
         ({"toolkit": {"version": "1.19"}}, CONTAINERS, "restarts the container toolkit"),
