@@ -193,8 +193,9 @@ def test_without_a_pod_with_a_gpu_nothing_has_to_be_asked(
 
 
 def test_virtual_machines_by_default_take_the_driver_off_the_nodes_that_were_named(
-    cluster: Cluster, playbook: Playbook, pod: Data
+    cluster: Cluster, playbook: Playbook
 ) -> None:
+    cluster.client.create(TRAINING)
     until(lambda: pods(cluster), "a pod with a GPU again")
     quick = {**STACK, "tolerations": [TEAM], "mig": {"strategy": "single"}, "wait": False}
     made = playbook.module(

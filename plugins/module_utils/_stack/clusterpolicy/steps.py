@@ -115,7 +115,6 @@ def look(api: Api, params: StackParams) -> KubeObject | None:
     live = named(policies, params["name"]) or None
     if live is None:
         preconditions.refuse_other_stack(api, params["name"])
-    preconditions.check_references(api, params)
     return live
 
 
@@ -147,14 +146,21 @@ def prepare(api: Api, params: StackParams, live: KubeObject | None) -> Draft:
             api.warn(remark)
         manifest.refuse_switch(params, live, wanted)
         refuse_conflicts(live, wanted, params["adopt"])
-        refuse_unmade(api, params, live or {}, after["spec"])
+        _refuse_broken(api, params, live, after)
         return Draft(wanted, live, after, None, release(csvs))
     other, wishes = compare(params, live), manifest.wished(params, live)
     if params["adopt"] != "take":
         return Draft(wishes, live, live, other, ())
     after = {**live, "spec": merge(live.get("spec") or {}, wishes)}
-    refuse_unmade(api, params, live, after["spec"])
+    _refuse_broken(api, params, live, after)
     return Draft(wishes, live, after, other, release(installed_csvs(api, params["namespace"])))
+
+
+def _refuse_broken(api: Api, params: StackParams, live: KubeObject | None, after: KubeObject) -> None:
+    """Raise AcceleratorError if the policy cannot work as it will be, whoever set its fields."""
+    preconditions.check_final(params, after)
+    preconditions.check_references(api, params, live, after)
+    refuse_unmade(api, params, live or {}, after["spec"])
 
 
 def write(api: Api, params: StackParams, draft: Draft) -> Foreign | None:

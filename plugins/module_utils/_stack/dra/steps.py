@@ -16,7 +16,7 @@ from ..._kube.kinds import known
 from ..._nodes import dra
 from ..._nodes.dra_steps import refuse_old_cluster
 from ..._nodes.pool_nodes import check_pools
-from ..clusterpolicy import manifest as policy_manifest, steps as policy_steps
+from ..clusterpolicy import manifest as policy_manifest, preconditions, steps as policy_steps
 from ..clusterpolicy.default_spec import example, example_driver, example_of, release
 from ..drivers.steps import mirrored
 from ..nvidiadriver import manifest as driver_manifest, steps as driver_steps
@@ -52,8 +52,10 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     live = api.get(CLUSTER, NAME) if api.served(CLUSTER) or not api.check_mode else None
     cluster = manifest.build(params, example_of("GPUCluster", csvs), live)
     questions = driver_steps.questions(params, wanted, there, release(csvs))
-    if live is not None and (owned(live) or params["adopt"] == "take"):
-        questions += policy_fields.of_cluster(live, fields.applied(live, cluster))
+    if live is None or owned(live) or params["adopt"] == "take":
+        after = fields.applied(live, cluster)
+        preconditions.check_references(api, params, live, after)
+        questions += policy_fields.of_cluster(live, after) if live else []
     ends = consent.ask(api, questions, params["on_busy"], policy_steps.BUSY)
     differs = driver_steps.keep(api, params, wanted, there)
     if live is None or owned(live):

@@ -26,6 +26,7 @@ from ..._impact.impact import Question
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes.pool_nodes import check_pools, nodes_of
+from ..clusterpolicy import preconditions
 from ..params import StackParams
 from ..steps import Wait, installed_csvs, observe, stack_queries
 from . import manifest
@@ -77,7 +78,10 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 def _ends(
     api: Api, params: StackParams, live: KubeObject | None, wanted: KubeObject
 ) -> list[dict[str, t.Any]]:
-    if live is None or not (owned(live) or params["adopt"] == "take"):
+    if live is not None and not (owned(live) or params["adopt"] == "take"):
+        return []
+    preconditions.check_references(api, params, live, fields.applied(live, wanted))
+    if live is None:
         return []
     if owned(live):
         refuse_conflicts(live, wanted, params["adopt"])

@@ -150,7 +150,10 @@ def settle_selectors(
 
 
 def refuse_unmade(api: Api, params: StackParams, wanted: list[KubeObject], live: list[KubeObject]) -> None:
-    """Raise NotReadyError if an object about to be written needs a precompiled driver that does not exist."""
+    """Raise NotReadyError if an object about to be written needs what does not exist.
+
+    That is a precompiled driver, a Secret or a ConfigMap.
+    """
     found = {name(one): one for one in live}
     selectors = [one["spec"]["nodeSelector"] for one in [*wanted, *live] if one["spec"].get("nodeSelector")]
     changes = []
@@ -158,8 +161,10 @@ def refuse_unmade(api: Api, params: StackParams, wanted: list[KubeObject], live:
         there = found.get(name(one))
         if there is None or owned(there) or params["adopt"] == "take":
             without = tuple(selectors) if one["spec"].get("default") else ()
-            after = fields.applied(there, one)["spec"]
-            changes.append(Change((there or {}).get("spec") or {}, after, without))
+            after = fields.applied(there, one)
+            preconditions.check_final_driver(params, after)
+            preconditions.check_references(api, params, there, after)
+            changes.append(Change((there or {}).get("spec") or {}, after["spec"], without))
     refuse_missing(api, params, changes)
 
 
