@@ -192,17 +192,14 @@ def test_without_a_pod_with_a_gpu_nothing_has_to_be_asked(
     assert (gone.failed, gone.changed, gone["special_resource"]["ends"]) == (False, True, []), gone.result
 
 
-def test_virtual_machines_by_default_take_the_driver_off_the_nodes_that_were_named(
+def test_virtual_machines_by_default_take_the_driver_off_each_node(
     cluster: Cluster, playbook: Playbook
 ) -> None:
-    cluster.client.create(TRAINING)
-    until(lambda: pods(cluster), "a pod with a GPU again")
+    """No pod uses a GPU now, so nothing is asked."""
     quick = {**STACK, "tolerations": [TEAM], "mig": {"strategy": "single"}, "wait": False}
-    made = playbook.module(
-        "special_resource", **quick, adopt="take", spec={"sandboxWorkloads": MACHINES}, on_busy="drain"
-    )
-    (ends,) = made["special_resource"]["ends"]
-    assert ends["nodes"] == ["a100-0", "t4-0", "t4-1"]
+    made = playbook.module("special_resource", **quick, adopt="take", spec={"sandboxWorkloads": MACHINES})
+    assert (made.failed, made.changed) == (False, True), made.result
+    assert made["special_resource"]["ends"] == []
 
     def left() -> bool:
         found = cluster.client.list("v1", "pods", "nvidia-gpu-operator")

@@ -11,6 +11,7 @@ from ..._core.errors import ForbiddenError, NotReadyError
 from ..._core.objects import KubeObject, at, name
 from ..._kube.client import Api
 from ..._kube.kinds import known
+from ..drivers import files
 from ..params import StackParams
 from . import manifest
 
@@ -82,7 +83,10 @@ def check_references(api: Api, params: StackParams, live: KubeObject | None, aft
     is installed. One that an earlier task makes is not even that.
     """
     title, namespace = f"{after['kind']} {name(after)}", params["namespace"]
+    made = {name(one) for one in files.config_maps(params)}
     for path, kind, wanted in references(after):
+        if wanted in made:
+            continue
         try:
             found = api.get(known(kind), wanted, namespace)
         except ForbiddenError:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from ..._core import fields
 from ..._core.adoption import Foreign, foreign
 from ..._core.errors import AcceleratorError, KindNotServedError
-from ..._core.objects import KubeObject, Snapshot, merge, name, named
+from ..._core.objects import KubeObject, Snapshot, at, merge, name, named
 from ..._core.ownership import owned
 from ..._core.readiness import FAILED, Readiness, worst
 from ..._frame.adopt_or_apply import as_result, naming_differences, refuse_conflicts
@@ -21,12 +21,13 @@ from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes.pool_nodes import check_pools
 from .. import left_labels, operands
-from ..drivers.steps import mirrored, refuse_unmade
+from ..drivers import files
+from ..drivers.steps import mirrored, refuse_unmade, remove_files, write_files
 from ..judge import judge_gone, one_line_each
 from ..params import LookParams, StackParams
 from ..stages import Finding
 from ..steps import Wait, installed_csvs, observe, settle_foreign, stack_queries, toolkit_query
-from . import manifest, preconditions
+from . import manifest, preconditions, requests
 from .default_spec import example, release
 from .judge import CHAIN, PODS, Judge
 from .result import judge_metrics, summarize
@@ -69,23 +70,34 @@ class Also(t.NamedTuple):
 
 def check(params: StackParams) -> None:
     manifest.check(params)
+    files.check(params)
     check_pools(params["pools"])
 
 
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     live = look(api, params)
-    params = mirrored(api, params, lambda: installed_csvs(api, params["namespace"]))
+    params = completed(api, params, live)
     returning = _returning(api, params, live)
     draft = prepare(api, params, live)
     ends = consent.ask(api, draft.questions(), params["on_busy"], BUSY)
+    if draft.after is not live:
+        write_files(api, params)
     other = write(api, params, draft)
     if returning:
         returning.release()
     with naming_differences(other, CAUSES):
         snapshot = observe_policy(api, params)
+    remove_files(api, params, snapshot["pods"])
     if returning:
         returning.finish()
     return {**summarize(snapshot, params["name"], params["pools"]), **as_result(other), "ends": ends}
+
+
+def completed(api: Api, params: StackParams, live: KubeObject | None) -> StackParams:
+    """Return the options with what other options mean: images of a mirror, files, and who gets GPUs."""
+    csvs = installed_csvs(api, params["namespace"]) if params.get("only_requested_gpus") else []
+    params = mirrored(api, files.named(params), lambda: installed_csvs(api, params["namespace"]))
+    return requests.enforced(params, live, example(csvs), release(csvs))
 
 
 def _returning(api: Api, params: StackParams, live: KubeObject | None) -> DriverReturn | None:
@@ -144,6 +156,10 @@ def prepare(api: Api, params: StackParams, live: KubeObject | None) -> Draft:
         after = fields.applied(live, wanted)
         for remark in manifest.remarks(params, after["spec"], release(csvs)):
             api.warn(remark)
+        if params.get("only_requested_gpus") and at(live, "spec.toolkit.env") != at(
+            after, "spec.toolkit.env"
+        ):
+            api.warn(requests.WARNING)
         manifest.refuse_switch(params, live, wanted)
         refuse_conflicts(live, wanted, params["adopt"])
         _refuse_broken(api, params, live, after)

@@ -18,7 +18,8 @@ from ..._nodes.dra_steps import refuse_old_cluster
 from ..._nodes.pool_nodes import check_pools
 from ..clusterpolicy import manifest as policy_manifest, preconditions, steps as policy_steps
 from ..clusterpolicy.default_spec import example, example_driver, example_of, release
-from ..drivers.steps import mirrored
+from ..drivers import files
+from ..drivers.steps import mirrored, remove_files, write_files
 from ..nvidiadriver import manifest as driver_manifest, steps as driver_steps
 from ..params import StackParams
 from ..steps import Wait, installed_csvs, observe, settle_foreign, stack_queries, toolkit_query
@@ -34,6 +35,7 @@ SLICE: t.Final = known("ResourceSlice")
 def check(params: StackParams) -> None:
     manifest.check(params)
     driver_manifest.check(params)
+    files.check(params)
     check_pools(params["pools"])
 
 
@@ -42,7 +44,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     policy = policy_steps.POLICY
     manifest.refuse_policy(api.list(policy) if api.served(policy) else [])
     csvs = installed_csvs(api, params["namespace"])
-    params = mirrored(api, params, lambda: csvs)
+    params = mirrored(api, files.named(params), lambda: csvs)
     asked = policy_manifest.asked(params).get("driver") or {}
     section = merge(example(csvs).get("driver") or {}, asked)
     there = _drivers(api, params)
@@ -57,12 +59,14 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
         preconditions.check_references(api, params, live, after)
         questions += policy_fields.of_cluster(live, after) if live else []
     ends = consent.ask(api, questions, params["on_busy"], policy_steps.BUSY)
+    write_files(api, params)
     differs = driver_steps.keep(api, params, wanted, there)
     if live is None or owned(live):
         api.apply(cluster, force_conflicts=live is not None, live=live)
     else:
         differs += settle_foreign(api, params, CLUSTER, cluster["spec"], live)
     snapshot = _observe(api, params, wanted)
+    remove_files(api, params, snapshot["pods"])
     return {**summarize(snapshot, params["pools"], wanted), "differs": differs, "ends": ends}
 
 

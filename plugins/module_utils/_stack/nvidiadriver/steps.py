@@ -21,7 +21,7 @@ from ..clusterpolicy import preconditions, steps as policy_steps
 from ..clusterpolicy.default_spec import example_driver
 from ..clusterpolicy.result import summarize
 from ..drivers.image import Change
-from ..drivers.steps import mirrored, refuse_missing
+from ..drivers.steps import refuse_missing, remove_files, write_files
 from ..params import StackParams
 from ..steps import installed_csvs, settle_foreign
 from . import judge as driver_judge, manifest
@@ -47,7 +47,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     """
     params = _switched_on(params)
     policy = policy_steps.look(api, params)
-    params = mirrored(api, params, lambda: installed_csvs(api, params["namespace"]))
+    params = policy_steps.completed(api, params, policy)
     theirs = _refuse_disabled(params, policy)
     live = [] if api.check_mode and not api.served(DRIVER) else api.list(DRIVER)
     section, base = _section(api, params, policy)
@@ -58,6 +58,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     draft = policy_steps.prepare(api, params, policy)
     asked = [*draft.questions(), *questions(params, wanted, live, draft.installed)]
     ends = consent.ask(api, asked, params["on_busy"], policy_steps.BUSY)
+    write_files(api, params)
     _delete(api, clashing)
     differs = keep(api, params, first, live)
     other = policy_steps.write(api, params, draft)
@@ -67,6 +68,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
             differs = keep(api, params, wanted, api.list(DRIVER) if not api.check_mode else live)
             snapshot = _observe(api, params, wanted)
     _delete(api, _absent_names(params))
+    remove_files(api, params, snapshot["pods"])
     found = {**summarize(snapshot, params["name"], params["pools"]), **as_result(other)}
     return {
         **found,
