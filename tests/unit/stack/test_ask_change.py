@@ -31,7 +31,8 @@ def ask(wanted: Object | None, **more: t.Any) -> list[dict[str, t.Any]]:
         }
     )
     live = managed.live({**LIVE, "spec": {"image": {"tag": "1"}, "metrics": True}})
-    return ask_change(api_on(server), {**PARAMS, **more.pop("params", {})}, live, wanted, **more)
+    params: t.Any = {**PARAMS, **more.pop("params", {})}
+    return ask_change(api_on(server), params, live, wanted, **more)
 
 
 def test_each_change_and_the_deletion_of_an_object_are_asked_for() -> None:

@@ -183,7 +183,7 @@ def check_final_driver(params: StackParams, after: KubeObject) -> None:
     manifest.check_branch(spec.get("version"), own, path)
 
 
-def _parts(part: t.Mapping[str, t.Any], path: str) -> t.Iterator[tuple[str, t.Mapping[str, t.Any]]]:
+def _parts(part: t.Mapping[str, t.Any], path: str) -> t.Iterator[tuple[str, dict[str, t.Any]]]:
     for key, value in part.items():
         if isinstance(value, dict):
             yield f"{path}.{key}", value

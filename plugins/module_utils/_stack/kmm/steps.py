@@ -235,7 +235,13 @@ def _verify(api: Api, params: StackParams) -> dict[str, t.Any]:
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the Module, which unloads the kernel module everywhere, then what we created for it."""
     asked = at(params, "kmm.preflight")
-    gone = {"name": params["name"], "state": "absent", "reason": "", "nodes": [], "ends": []}
+    gone: dict[str, t.Any] = {
+        "name": params["name"],
+        "state": "absent",
+        "reason": "",
+        "nodes": [],
+        "ends": [],
+    }
     with contextlib.suppress(KindNotServedError):
         if asked:
             api.delete(known(kmm_preflight.kind_of(asked)), kmm_preflight.name_of(asked))

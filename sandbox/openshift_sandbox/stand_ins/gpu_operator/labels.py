@@ -62,11 +62,11 @@ def workload(labels: Labels, sandbox: t.Mapping[str, t.Any]) -> str:
     return next((one for one in (own, default) if one in (CONTAINER, *_MACHINES)), CONTAINER)
 
 
-def _wanted(labels: Labels, sandbox: t.Mapping[str, t.Any]) -> set[str]:
+def _wanted(labels: Labels, sandbox: t.Mapping[str, t.Any]) -> frozenset[str]:
     runs = workload(labels, sandbox)
     if runs == CONTAINER:
-        return STATE_LABELS | ({MIG_MANAGER} if mig_capable(labels) else set())
-    found = {f"{DEPLOY}{one}" for one in _MACHINES[runs]}
+        return STATE_LABELS | ({MIG_MANAGER} if mig_capable(labels) else frozenset())
+    found = frozenset(f"{DEPLOY}{one}" for one in _MACHINES[runs])
     if runs == PASSTHROUGH and sandbox.get("mode") == "kata":
         found = found - {_KUBEVIRT} | {_KATA}
     return found

@@ -159,7 +159,7 @@ H100: t.Final = {"name": "new", "node_selector": {}, "gpu_models": ["H100"]}
 def test_driver_and_images_are_checked_as_the_object_will_be(spec: t.Any, pool: t.Any, says: str) -> None:
     with pytest.raises(InputError, match=says):
         preconditions.check_final(params(pools=[pool]), made(**spec))
-    off = {key: {**part, "enabled": False} for key, part in spec.items()}
+    off: dict[str, t.Any] = {key: {**part, "enabled": False} for key, part in spec.items()}
     preconditions.check_final(params(pools=[pool]), made(**off))
     if "driver" in spec and "manager" not in spec["driver"]:
         with pytest.raises(InputError):
