@@ -122,10 +122,9 @@ special_resource:
       nodes that are not ready, of C(of) nodes. A node without a name stands for the nodes that a pool lacks.
     - C(lines) has the same as short lines of text.
     - C(differs) and C(manager) describe a foreign object (O(adopt)).
-    - C(ends) of backends V(clusterpolicy), V(nvidiadriver), V(dra) and V(nicclusterpolicy) has what the write
-      ends (O(on_busy)). Each entry says why (C(because)), by whom (C(by)), in what order, whether that is
-      certain, on which nodes, and which pods with devices. A failure with the code C(GPU-BUSY) or C(NIC-BUSY)
-      has it as a key C(ends) of the task's result.
+    - C(ends) has what the write ends (O(on_busy)). Each entry says why (C(because)), by whom (C(by)), in what
+      order, whether that is certain, on which nodes, and which pods with devices. A failure with the code
+      C(GPU-BUSY) or C(NIC-BUSY) has it as a key C(ends) of the task's result.
     - Backends V(nvidiadriver) and V(dra) return C(nvidia_drivers). Backend V(nvidiadriver) also returns
       C(nvidia_drivers_unlisted), the drivers of this collection that no option lists any more.
     - Backend V(nicclusterpolicy) returns C(components) and C(rebuild), the nodes whose GPU driver is older

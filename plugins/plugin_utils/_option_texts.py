@@ -231,6 +231,21 @@ CLUSTER_POLICY: t.Final = {
     "driver": "The driver. Version, repository and image are given together or not at all.",
     **_read(_DRIVER + _POLICY_DRIVER, "driver."),
     **_read(_COMPONENTS),
+    "driver_files": [
+        "Files of the driver's pods: name -> content. The module makes ConfigMaps of them, and the driver "
+        "names these.",
+        "Another content is another ConfigMap, so the operator replaces the driver's pods. O(on_busy) "
+        "decides about pods that end.",
+    ],
+    "driver_files.kernel_module_config": "Options of kernel modules, such as C(nvidia.conf).",
+    "driver_files.repo_config": "Repositories of packages, such as C(local.repo).",
+    "driver_files.cert_config": "Certificates of the repositories' servers.",
+    "only_requested_gpus": [
+        "Whether only pods that request GPUs get them. Without it, a container whose image or environment "
+        "sets C(NVIDIA_VISIBLE_DEVICES) may see all GPUs of its node. Privileged containers still do.",
+        "The toolkit restarts, and without CDI the device plugin too. O(on_busy) decides about pods that "
+        "end.",
+    ],
     "registry": [
         "Registry that mirrors the images of the driver and of every operand, such as "
         "V(mirror.example.com:5000/gpu).",

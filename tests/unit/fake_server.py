@@ -289,10 +289,16 @@ class FakeServer:
 
 
 def _fits(part: str, labels: t.Mapping[str, str]) -> bool:
-    """Return True if the labels fulfil one part of a selector: `key=value`, `key in (…)`, `key` or `!key`."""
+    """Return True if the labels fulfil one part of a selector.
+
+    A part is `key=value`, `key!=value`, `key in (…)`, `key` or `!key`.
+    """
     key, is_set, values = part.partition(" in ")
     if is_set:
         return labels.get(key) in values.strip("()").split(",")
+    key, differs, value = part.partition("!=")
+    if differs:
+        return labels.get(key) != value
     key, equals, value = part.partition("=")
     if equals:
         return labels.get(key) == value

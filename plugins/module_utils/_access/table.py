@@ -118,6 +118,9 @@ gpu_operator
   gpu          get                                  Pod/log
   gpu          list                                 Event
   gpu          list?                                ServiceMonitor
+  gpu          get?,list?,watch?                    ConfigMap
+  gpu          create?,patch?,delete?               ConfigMap
+  gpu          get?                                 Secret
   gpu          create?                              ImageStreamImport
   openshift    list,watch                           ImageStream
 gpu_operator clusterpolicy

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, at
 from .._nodes.taints import GPU_TOLERATION
 
 # Nodes on which the GPU operator runs a driver, and nodes with a network adapter of NVIDIA.
@@ -72,9 +72,12 @@ def _changes(
 
 
 def nic_changes(live: KubeObject, wanted: KubeObject) -> tuple[str, ...]:
-    """Return the same for a NicClusterPolicy, whose part ofedDriver is the driver."""
+    """Return the same for a NicClusterPolicy, whose part ofedDriver is the driver.
+
+    A NIC driver that is new takes the place of the kernel's.
+    """
     before, after = (one.get("spec") or {} for one in (live, wanted))
-    if not before.get("ofedDriver"):
+    if not (before.get("ofedDriver") or after.get("ofedDriver")):
         return ()
     return tuple(_paths(_nic_template(before), _nic_template(after), "spec"))
 
@@ -120,33 +123,49 @@ def _restarts_only(path: str) -> bool:
 def _policy_template(spec: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     driver = dict(spec.get("driver") or {})
     if driver.get("useNvidiaDriverCRD"):
-        return _filled({"driver": {"useNvidiaDriverCRD": True}, "hostPaths": spec.get("hostPaths")})
+        return filled({"driver": {"useNvidiaDriverCRD": True}, "hostPaths": spec.get("hostPaths")})
     if driver.get("enabled") is False:
         return {}
-    shared, operator = spec.get("daemonsets") or {}, spec.get("operator") or {}
-    toolkit = {key: one for key, one in operator.items() if key == "use_ocp_driver_toolkit"}
-    return _filled(
+    shared = spec.get("daemonsets") or {}
+    toolkit = (spec.get("operator") or {}).get("use_ocp_driver_toolkit") is not False
+    return filled(
         {
             "driver": {"enabled": True, **_without(driver)},
             "daemonsets": {key: shared.get(key) for key in _SHARED}
             | {"tolerations": shared.get("tolerations") or [GPU_TOLERATION]},
             **{key: spec.get(key) for key in ("gds", "gdrcopy", "hostPaths", "sandboxWorkloads")},
-            "operator": toolkit,
+            "operator": {"use_ocp_driver_toolkit": toolkit},
         }
     )
 
 
 def _nic_template(spec: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     shared = {key: spec.get(key) for key in ("tolerations", "nodeAffinity")}
-    return _filled({"ofedDriver": _without(spec.get("ofedDriver")), **shared})
+    return filled({"ofedDriver": _without(spec.get("ofedDriver")), **shared})
 
 
 def _own_template(spec: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    return _filled({**_without(spec), "tolerations": spec.get("tolerations") or [GPU_TOLERATION]})
+    return filled({**_without(spec), "tolerations": spec.get("tolerations") or [GPU_TOLERATION]})
 
 
 def _without(part: t.Mapping[str, t.Any] | None) -> dict[str, t.Any]:
     return {key: value for key, value in (part or {}).items() if key != "upgradePolicy"}
+
+
+def is_delegated(policy: KubeObject) -> bool:
+    """Return True if NVIDIADriver objects bring the drivers of this ClusterPolicy."""
+    return bool(at(policy, "spec.driver.useNvidiaDriverCRD"))
+
+
+def differences(before: t.Mapping[str, t.Any], after: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    """Return path -> new value of what changes; of a part that is switched on or off only the switch."""
+    found = dict(_leaves(before, after, ()))
+    switched = {path[:-1] for path in found if path[-1] == "enabled"}
+    return {
+        ".".join(path): value
+        for path, value in found.items()
+        if path[-1] == "enabled" or not any(path[: len(one)] == one for one in switched)
+    }
 
 
 def _is_upgraded(spec: t.Mapping[str, t.Any], part: str, default: bool) -> bool:
@@ -155,17 +174,21 @@ def _is_upgraded(spec: t.Mapping[str, t.Any], part: str, default: bool) -> bool:
     return bool((own.get("upgradePolicy") or {}).get(_AUTO, default)) and not machines
 
 
-def _filled(part: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+def filled(part: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     """Return the map and its maps without empty values, and without parts that are switched off."""
     if "enabled" in part and not part["enabled"]:
         return {}
-    inner = {key: _filled(one) if isinstance(one, dict) else one for key, one in part.items()}
+    inner = {key: filled(one) if isinstance(one, dict) else one for key, one in part.items()}
     return {key: one for key, one in inner.items() if one not in ("", None, False, {}, [])}
 
 
 def _paths(before: t.Any, after: t.Any, path: str) -> t.Iterator[str]:
+    yield from (".".join(found) for found, _value in _leaves(before, after, (path,)))
+
+
+def _leaves(before: t.Any, after: t.Any, path: tuple[str, ...]) -> t.Iterator[tuple[tuple[str, ...], t.Any]]:
     if isinstance(before, dict) and isinstance(after, dict):
         for key in sorted({*before, *after}):
-            yield from _paths(before.get(key, {}), after.get(key, {}), f"{path}.{key}")
+            yield from _leaves(before.get(key, {}), after.get(key, {}), (*path, key))
     elif before != after:
-        yield path
+        yield path, after

@@ -92,8 +92,9 @@ class Impact:
 class Question:
     """What to find out before a write: the pods with devices on the nodes that it reaches.
 
-    labels: the selector of these nodes. node_selector: further labels that they have. counts: which pods end.
-    rules: the upgradePolicy by which the GPU operator's upgrade controller ends them, if it does.
+    labels: the selector of these nodes. node_selector: further labels that they have. reaches: whether the
+    write reaches a node with these labels; None for every node. counts: which pods end. rules: the
+    upgradePolicy by which the GPU operator's upgrade controller ends them, if it does.
     """
 
     cause: str
@@ -102,6 +103,7 @@ class Question:
     node_selector: t.Mapping[str, str] = field(default_factory=dict)
     is_certain: bool = True
     order: str = "node by node"
+    reaches: t.Callable[[t.Mapping[str, str]], bool] | None = None
     counts: t.Callable[[KubeObject], bool] = drain.uses_gpus
     rules: t.Mapping[str, t.Any] | None = None
 
@@ -112,7 +114,10 @@ class Question:
     def answer(self, nodes: t.Iterable[KubeObject], pods: t.Iterable[KubeObject]) -> Impact | None:
         """Return the impact on these nodes, which `labels` selects; None if nothing ends."""
         names = sorted(
-            node["metadata"]["name"] for node in nodes if matches(self.node_selector, labels(node))
+            node["metadata"]["name"]
+            for node in nodes
+            if matches(self.node_selector, labels(node))
+            and (self.reaches is None or self.reaches(labels(node)))
         )
         here = [pod for pod in drain.busy(pods, self.is_about) if drain.node_of(pod) in names]
         if not here:

@@ -200,10 +200,11 @@ def groups(pools: t.Iterable[Pool], incomplete: t.Collection[str] = ()) -> list[
 def stack(pools: t.Sequence[Pool], backend: str | None = None) -> JsonObject:
     """Return the backend, and the driver if all pools have the same. backend: the user's choice.
 
-    Pools with different drivers need the backend nvidiadriver, which has a driver for each.
+    Pools with different drivers need the backend nvidiadriver, which has a driver for each, and so do drivers
+    with GPUDirect Storage or GDRCopy: these are no options of a ClusterPolicy's driver.
     """
     wanted = [pool.driver or {} for pool in pools]
-    if all(one == wanted[0] for one in wanted):
+    if all(one == wanted[0] and one.keys().isdisjoint(("gds", "gdrcopy")) for one in wanted):
         return {"backend": backend or "clusterpolicy", "driver": wanted[0] if wanted else {}}
     return {"backend": backend or "nvidiadriver", "driver": {}}
 

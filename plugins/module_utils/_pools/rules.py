@@ -55,6 +55,7 @@ def check(pool: Description, path: str, problems: Problems, prefix: str | None) 
     _sharing(pool, path, problems)
     _quota(pool, path, problems)
     _driver(pool, path, problems)
+    _beside_driver(pool.get("driver") or {}, f"{path}.driver", problems)
 
 
 def _source(pool: Description, path: str, problems: Problems) -> None:
@@ -141,6 +142,31 @@ def _driver(pool: Description, path: str, problems: Problems) -> None:
             f"is {pool['driver']['version']}, and {wrong}.",
             f"Set {_LAST}.",
         )
+
+
+def _beside_driver(driver: Description, path: str, problems: Problems) -> None:
+    """Add a problem for what runs beside the driver, if the operator refuses it."""
+    if problems.at(path):
+        return
+    for part in ("gds", "gdrcopy"):
+        asked = driver.get(part) or {}
+        lacking = [key for key in ("version", "repository", "image") if not asked.get(key)]
+        if 0 < len(lacking) < 3:
+            text = "is required: version, repository and image go together."
+            remedy = f"Set {' and '.join(lacking)}, or remove the others of the three."
+            problems.add("POOL-REQUIRED", f"{path}.{part}.{lacking[0]}", text, remedy)
+        if asked.get("enabled") and driver.get("use_precompiled"):
+            text = f"does not go with {part}: the operator has no precompiled modules for it."
+            problems.add("POOL-DRIVER", f"{path}.use_precompiled", text, f"Remove use_precompiled or {part}.")
+    if wrong := driver_modules.storage(driver.get("gds") or {}, driver.get("kernel_module_type") or "open"):
+        problems.add(
+            "POOL-DRIVER", f"{path}.gds", f"does not fit: {wrong}.", "Set kernel_module_type to open."
+        )
+    names = [one.get("name") for one in driver.get("env") or []]
+    for index, one in enumerate(names):
+        if one in names[:index]:
+            text = f"has {one} a second time."
+            problems.add("POOL-DUPLICATE", f"{path}.env[{index}]", text, "Keep one of the two.")
 
 
 def _existing(pool: Description, path: str, problems: Problems) -> None:

@@ -32,6 +32,11 @@ _CANDIDATE: t.Final = {
     **_PLATFORM,
 }
 
+_SIDECAR: t.Final = {
+    "enabled": Field("flag"),
+    **{key: Field("text") for key in ("version", "repository", "image")},
+}
+
 POOL: t.Final[dict[str, Field]] = {
     "name": _NAME,
     "candidates": Field("list", required=False, fields=_CANDIDATE),
@@ -88,6 +93,12 @@ POOL: t.Final[dict[str, Field]] = {
             "image": Field("text", fault=references.image_fault),
             "kernel_module_type": Field("text", choices=("auto", "open", "proprietary")),
             "use_precompiled": Field("flag"),
+            "rdma": Field("map", fields={"enabled": Field("flag"), "use_host_mofed": Field("flag")}),
+            **{key: Field("map", fields=_SIDECAR) for key in ("gds", "gdrcopy")},
+            "env": Field(
+                "list",
+                fields={"name": Field("text", required=True), "value": Field("text", required=True)},
+            ),
         },
     ),
     "cdi": Field("flag"),

@@ -71,7 +71,8 @@ def _rejected(api: Api, params: GpuNodeRepairParams, node: str) -> list[str]:
         api.warn(
             f"{number_of(len(names), 'pod')} on node {node} ended with UnexpectedAdmissionError: the device "
             f"plugin had no device for them when the node started. They never run again: {', '.join(names)}. "
-            "Set gpu_repair_remove_rejected: true (module option remove_rejected) to delete them: that ends nothing."
+            "Set gpu_repair_remove_rejected: true (module option remove_rejected) to delete them; that ends "
+            "nothing."
         )
     return names
 

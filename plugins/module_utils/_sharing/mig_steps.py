@@ -10,6 +10,8 @@ from .._catalogue.well_known import MIG_CONFIG, MIG_CONFIG_MAP
 from .._core.errors import AcceleratorError, KindNotServedError
 from .._core.objects import KubeObject, name, number_of
 from .._core.ownership import owned
+from .._impact.impact import Question
+from .._impact.policy_fields import MIG_MANAGER
 from .._kube.client import Api
 from .._kube.kinds import known
 from . import mig_config, mig_judge, mig_name, partitions
@@ -22,12 +24,14 @@ _MACHINE: t.Final = known("Machine")
 _LINK: t.Final = "machine.openshift.io/machine"
 # The ConfigMap that older releases of the GPU operator name by themselves, and write again.
 _OPERATORS: t.Final = "default-mig-parted-config"
+_REBOOT: t.Final = {"name": "WITH_REBOOT", "value": "true"}
 
 
 class Found(t.NamedTuple):
     """What is there. live: the ConfigMap, None if it does not exist. strategy: of the ClusterPolicy.
 
-    default: the configuration that the ClusterPolicy gives nodes without a label; empty for none.
+    default: the configuration that the ClusterPolicy gives nodes without a label; empty for none. reboots:
+    whether the ClusterPolicy lets the MIG manager reboot nodes.
     """
 
     title: str
@@ -36,6 +40,7 @@ class Found(t.NamedTuple):
     is_named: bool
     strategy: str
     default: str = ""
+    reboots: bool = False
 
     @property
     def text(self) -> str:
@@ -51,7 +56,9 @@ def look(api: Api, spec: KubeObject, here: t.Mapping[str, KubeObject], namespace
     title = MIG_CONFIG_MAP if named(spec) in ("", _OPERATORS) else named(spec)
     live = here.get(title) or api.get(CONFIG_MAP, title, namespace)
     strategy = str((spec.get("mig") or {}).get("strategy") or "")
-    return Found(title, namespace, live, named(spec) == title, strategy, _config(spec, "default"))
+    is_named, default = named(spec) == title, _config(spec, "default")
+    env = (spec.get("migManager") or {}).get("env") or []
+    return Found(title, namespace, live, is_named, strategy, default, _REBOOT in env)
 
 
 def named(spec: KubeObject) -> str:
@@ -92,8 +99,22 @@ def manager_of(found: Found, may_reboot: bool) -> KubeObject:
 
     If it says nothing about a default, some releases set one that undoes MIG on all nodes without a label.
     """
-    more = {"env": [{"name": "WITH_REBOOT", "value": "true"}]} if may_reboot else {}
+    more = {"env": [_REBOOT]} if may_reboot else {}
     return {"config": {"name": found.title, "default": found.default}, **more}
+
+
+def questions(found: Found | None, may_reboot: bool) -> list[Question]:
+    """Return what to find out before the ClusterPolicy lets the MIG manager reboot nodes.
+
+    The managers of all nodes restart, and each tries the change again that its node's label asks for.
+    """
+    if found is None or found.reboots or not may_reboot:
+        return []
+    cause = (
+        "gpu_mig_reboot lets the MIG manager try a change again that has not succeeded, and reboot the node"
+    )
+    order = "all of these nodes at once"
+    return [Question(cause, "the MIG manager", MIG_MANAGER.nodes, is_certain=False, order=order)]
 
 
 def check(found: Found, pools: t.Sequence[Shared], nodes: t.Sequence[KubeObject], on_change: str) -> None:

@@ -61,9 +61,9 @@ def present(api: Api, params: GpuSharingParams) -> Result:
     _refuse_labels(found, pools, nodes)
     if found.mig is not None:
         mig_steps.check(found.mig, pools, nodes, params["on_change"])
-    ends = consent.ask(
-        api, judge.questions(nodes, pools, config_map.data(found.live)), params["on_busy"], BUSY
-    )
+    asked = judge.questions(nodes, pools, config_map.data(found.live))
+    asked += mig_steps.questions(found.mig, params["mig_reboot"])
+    ends = consent.ask(api, asked, params["on_busy"], BUSY)
     kept = [one for one in pools if one.is_shared] if params["only_add"] else pools
     profiles = config_map.wanted(found.live, kept)
     if profiles or found.live is not None:

@@ -65,7 +65,7 @@ class Backend(t.Protocol):
 OWN: t.Final[dict[str, frozenset[str]]] = {
     "clusterpolicy": frozenset(clusterpolicy.OPTIONS),
     "nvidiadriver": frozenset({*clusterpolicy.OPTIONS, *nvidiadriver.OPTIONS}),
-    "dra": frozenset({"driver", "registry", *dra.OPTIONS, *nvidiadriver.OPTIONS}),
+    "dra": frozenset({"driver", "registry", *clusterpolicy.FILES, *dra.OPTIONS, *nvidiadriver.OPTIONS}),
     "nicclusterpolicy": frozenset(nicclusterpolicy.OPTIONS),
     "custom": frozenset(custom.OPTIONS),
     "kmm": frozenset(kmm.OPTIONS),

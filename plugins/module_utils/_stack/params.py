@@ -55,6 +55,8 @@ class _ClusterPolicyOptions(BusyParams, LockParams, StateParams):
     operator: Values | None
     daemonsets: Values | None
     registry: str | None
+    driver_files: Values | None
+    only_requested_gpus: bool | None
 
 
 # pylint takes a TypedDict that several bases share for a second base.

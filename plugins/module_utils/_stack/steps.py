@@ -6,9 +6,13 @@ from __future__ import annotations
 
 import typing as t
 
+from .._core import fields
 from .._core.adoption import difference, foreign
 from .._core.errors import NotReadyError, WaitTimeoutError
 from .._core.objects import KubeObject, Snapshot, name
+from .._core.ownership import owned, selector
+from .._impact import consent, driver
+from .._impact.impact import Question
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 from .._nodes.labels import common_selector
@@ -19,6 +23,7 @@ from .upgrade import HELD_BACK, Budget, blocked
 
 # Seconds until the operator's status reflects a change.
 REACTION: t.Final = 5.0
+BUSY: t.Final = "GPU-BUSY"
 
 
 def installed_csvs(api: Api, namespace: str) -> list[KubeObject]:
@@ -44,6 +49,40 @@ def settle_foreign(
     if found.warning:
         api.warn(found.warning)
     return found.differs
+
+
+def ask_change(
+    api: Api,
+    params: StackParams,
+    live: KubeObject | None,
+    wanted: KubeObject | None,
+    *,
+    nodes: str = "",
+    harmless: tuple[str, ...] = (),
+) -> list[dict[str, t.Any]]:
+    """Return what a change may end of an object whose operator we do not know, as the result's key `ends`.
+
+    Raise AcceleratorError before the first write if pods end and on_busy does not let them. wanted: None for
+    a deletion. nodes: the selector of the object's nodes; without it those of the pools, or all. harmless:
+    paths below spec whose change ends nothing.
+    """
+    if live is None or (wanted and not (owned(live) or params["adopt"] == "take")):
+        return []
+    title = f"{live['kind']} {name(live)}"
+    cause = f"{title} is deleted, and its operator may take the devices away"
+    if wanted is not None:
+        before, after = (one.get("spec") or {} for one in (live, fields.applied(live, wanted)))
+        paths = [one for one in driver.differences(before, after) if not one.startswith(harmless)]
+        if not paths:
+            return []
+        said = ", ".join(f"spec.{one}" for one in paths[:5]) + (" and more" if paths[5:] else "")
+        cause = (
+            f"{said} of {title} changes, and its operator may restart or remove what pods with devices need"
+        )
+    selectors = [nodes] if nodes else [selector(one["node_selector"]) for one in params["pools"]]
+    by = f"the operator of {title}"
+    asked = [Question(cause, by, one, is_certain=False) for one in dict.fromkeys(selectors or [""])]
+    return consent.ask(api, asked, params["on_busy"], BUSY)
 
 
 def nodes_query(pools: t.Sequence[StackPool]) -> Query:

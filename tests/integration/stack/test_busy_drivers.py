@@ -94,6 +94,34 @@ def test_a_toleration_for_another_pool_is_refused_before_the_first_write(
     refused(removed, "GPU-BUSY", pod, audit)
 
 
+MACHINES: t.Final[Data] = {"enabled": True, "defaultWorkload": "vm-passthrough"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        (
+            {"sandboxWorkloads": MACHINES},
+            "spec.sandboxWorkloads.enabled: true, spec.sandboxWorkloads.defaultWorkload: vm-passthrough of "
+            f"ClusterPolicy {NAME} takes driver, container toolkit and device plugin off; by: ",
+        ),
+        ({"driver": {"enabled": False}}, "spec.driver.enabled: false of ClusterPolicy"),
+        ({"toolkit": {"enabled": False}}, "takes the container toolkit off"),
+        ({"devicePlugin": {"enabled": False}}, "takes the device plugin off"),
+        ({"cdi": {"enabled": False}}, "restarts the container toolkit"),
+        ({"hostPaths": {"rootFS": "/host"}}, "other paths of the host"),
+    ],
+)
+def test_a_field_that_takes_an_operand_away_is_refused_before_the_first_write(
+    playbook: Playbook, audit: Audit, pod: Data, spec: Data, says: str
+) -> None:
+    for check in (True, False):
+        made = playbook.module("special_resource", **STACK, spec=spec, check=check)
+        assert (made["code"], audit.writes(made)) == ("GPU-BUSY", []), made.result
+        assert says in made["message"]
+        assert f"default/{pod['metadata']['name']} on t4-0" in made["message"]
+
+
 def test_work_of_a_daemonset_is_refused_since_the_operator_could_not_end_it(
     cluster: Cluster, playbook: Playbook, audit: Audit, pod: Data
 ) -> None:
@@ -165,3 +193,19 @@ def test_without_a_pod_with_a_gpu_nothing_has_to_be_asked(
     assert (made.failed, made["special_resource"]["ends"]) == (False, []), made.result
     gone = playbook.module("special_resource", state="absent")
     assert (gone.failed, gone.changed, gone["special_resource"]["ends"]) == (False, True, []), gone.result
+
+
+def test_virtual_machines_by_default_take_the_driver_off_each_node(
+    cluster: Cluster, playbook: Playbook
+) -> None:
+    """No pod uses a GPU now, so nothing is asked."""
+    quick = {**STACK, "tolerations": [TEAM], "mig": {"strategy": "single"}, "wait": False}
+    made = playbook.module("special_resource", **quick, adopt="take", spec={"sandboxWorkloads": MACHINES})
+    assert (made.failed, made.changed) == (False, True), made.result
+    assert made["special_resource"]["ends"] == []
+
+    def left() -> bool:
+        found = cluster.client.list("v1", "pods", "nvidia-gpu-operator")
+        return not [one for one in found if "nvidia-driver-daemonset" in one["metadata"]["name"]]
+
+    until(left, "the operator takes the driver off")

@@ -68,7 +68,12 @@ def test_a_secret_that_is_not_there_is_told_before_the_first_write(
         "special_resource", **WANTED, driver={"licensing_config": {"secret_name": "licence"}}
     )
     assert (made["code"], audit.writes(made)) == ("GPU-CP-REFERENCE", []), made.result
-    assert "driver.licensing_config.secret_name" in made["message"]
+    assert "spec.driver.licensingConfig.secretName" in made["message"]
+    assert "driver.licensing_config.secret_name" in made["remedy"]
+    raw = {"driver": {"kernelModuleConfig": {"name": "nowhere"}}}
+    by_spec = playbook.module("special_resource", **WANTED, spec=raw)
+    assert (by_spec["code"], audit.writes(by_spec)) == ("GPU-CP-REFERENCE", []), by_spec.result
+    assert "ConfigMap nowhere" in by_spec["message"]
     assert cluster.client.list(*POLICIES) == []
 
 

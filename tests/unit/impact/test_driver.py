@@ -105,7 +105,9 @@ def test_only_the_nic_driver_of_a_nic_cluster_policy_counts() -> None:
     assert driver.nic_changes(before, tolerant) == ("spec.tolerations",)
     upgrades = merge(before, {"spec": {"ofedDriver": {"upgradePolicy": {"autoUpgrade": True}}}})
     assert driver.nic_changes(before, upgrades) == ()
-    assert driver.nic_changes({"spec": {"nvIpam": {}}}, before) == (), "no NIC driver ran before"
+    without: Object = {"spec": {"nvIpam": {"version": "1"}}}
+    assert driver.nic_changes(without, before), "the kernel's driver leaves"
+    assert driver.nic_changes(without, merge(without, {"spec": {"tolerations": [TEAM]}})) == ()
 
 
 @pytest.mark.parametrize("release", [(), (25, 10), (26, 3)])

@@ -120,7 +120,7 @@ def test_without_a_channel_that_holds_both_the_remedy_is_to_install_again_and_sa
     error = refused(network("26.4.1"), "v26.4", wish("v26.7", package=order.NETWORK), apart)
     assert error.code == "OLM-NO-PATH"
     assert "nvidia_network_operator_channel: v26.7" in error.remedy
-    assert error.remedy.endswith("Pods with GPUs end by that.")
+    assert error.remedy.endswith("Pods that need its operands end.")
 
 
 def test_the_chain_of_a_channel_leads_on_and_a_build_follows_its_release() -> None:

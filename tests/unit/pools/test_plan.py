@@ -180,6 +180,16 @@ def test_a_pool_may_choose_only_the_kernel_modules() -> None:
     assert plan["stack"] == {"backend": "clusterpolicy", "driver": {"kernel_module_type": "open"}}
 
 
+def test_what_a_pool_has_run_beside_its_driver_needs_an_nvidia_driver() -> None:
+    more = {"rdma": {"enabled": True}, "env": [{"name": "A", "value": "1"}]}
+    plan = pool_builders.plan([pool(driver=more), pool(name="b", driver=more)], cloud="aws")
+    assert plan["stack"] == {"backend": "clusterpolicy", "driver": more}
+    beside = more | {"gds": {"enabled": True}, "gdrcopy": {"enabled": True}}
+    plan = pool_builders.plan([pool(driver=beside), pool(name="b", driver=beside)], cloud="aws")
+    assert plan["stack"] == {"backend": "nvidiadriver", "driver": {}}
+    assert [group["driver"] for group in plan["groups"]] == [beside, beside]
+
+
 def test_pools_with_drivers_of_their_own() -> None:
     other = DRIVER | {"version": "580.95.05"}
     same = pool_builders.plan([pool(driver=DRIVER), pool(name="b", driver=DRIVER)], cloud="aws")

@@ -10,6 +10,8 @@ from unit.pools.builders import DRIVER, NOBODY, TAINT, Data, candidate, existing
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 
+GDS: t.Final = {"enabled": True, "version": "2.20.5", "repository": "nvcr.io/nvidia", "image": "nvidia-fs"}
+
 
 def test_other_types_that_are_offered_are_nvidia_s() -> None:
     with pytest.raises(InputError) as caught:
@@ -124,6 +126,21 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
         ({"driver": DRIVER | {"image": "driver:595"}}, "POOL-VALUE", "driver.image"),
         ({"validate": {"image": "foo bar"}}, "POOL-VALUE", "validate.image"),
         ({"driver": {"version": "595.91.07"}}, "POOL-REQUIRED", "driver.repository"),
+        ({"driver": {"gds": {"enabled": True, "version": "2.17"}}}, "POOL-REQUIRED", "driver.gds.repository"),
+        ({"driver": {"rdma": True}}, "POOL-TYPE", "driver.rdma"),
+        ({"driver": {"rdma": {"enable": True}}}, "POOL-UNKNOWN-KEY", "driver.rdma.enable"),
+        ({"driver": {"env": [{"name": "A"}]}}, "POOL-REQUIRED", "driver.env[0].value"),
+        ({"driver": {"env": [{"name": "A", "value": "1"}] * 2}}, "POOL-DUPLICATE", "driver.env[1]"),
+        (
+            {"driver": {"use_precompiled": True, "gdrcopy": {"enabled": True}}},
+            "POOL-DRIVER",
+            "driver.use_precompiled",
+        ),
+        (
+            {"driver": {"kernel_module_type": "proprietary", "gds": GDS}},
+            "POOL-DRIVER",
+            "driver.gds",
+        ),
         (
             {
                 "driver": DRIVER | {"version": "580.173.02", "kernel_module_type": "open"},

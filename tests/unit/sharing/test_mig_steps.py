@@ -249,6 +249,43 @@ def test_check_mode_writes_nothing() -> None:
     assert len(api.changes) == 2
 
 
+def pod_with_a_gpu(on: str) -> KubeObject:
+    limits = {"limits": {"nvidia.com/gpu": "1"}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": f"train-{on}", "namespace": "team"},
+        "spec": {"nodeName": on, "containers": [{"name": "c", "image": "i", "resources": limits}]},
+        "status": {"phase": "Running"},
+    }
+
+
+def test_reboots_are_asked_for_on_each_node_whose_change_has_not_succeeded() -> None:
+    """Also on nodes of other pools: the ClusterPolicy has one MIG manager for all."""
+    cut_before = {"mig__config": "all-1g.5gb"}
+    labelled = {one: with_label(node(one, "other"), **cut_before) for one in ("done", "failed", "new")}
+    labelled["done"] = with_label(labelled["done"], mig__config__state="success")
+    labelled["failed"] = with_label(labelled["failed"], mig__config__state="failed")
+    others = [node("whole", "other"), *labelled.values()]
+    known = named("gpu-mig")
+
+    def run(reboots: bool, **more: t.Any) -> tuple[Server, list[str]]:
+        server = Server(known, *others, bare("n"), *map(pod_with_a_gpu, ("whole", *labelled)))
+        found = present(api_on(server), params(("inference", SEVEN), mig_reboot=reboots, **more))
+        return server, [pod["name"] for one in found["ends"] for pod in one["pods"]]
+
+    with pytest.raises(AcceleratorError, match="may end, because gpu_mig_reboot lets") as raised:
+        run(reboots=True)
+    assert raised.value.code == "GPU-SHARING-BUSY"
+    assert "Nothing was changed." in raised.value.message
+    (ends,) = raised.value.facts["ends"]
+    assert [pod["name"] for pod in ends["pods"]] == ["train-failed", "train-new"]
+    assert run(reboots=False)[1] == []
+    assert run(reboots=True, on_busy="drain")[1] == ["train-failed", "train-new"]
+    known["spec"]["migManager"]["env"] = [{"name": "WITH_REBOOT", "value": "true"}]
+    assert run(reboots=True)[1] == [], "the managers have it already, and do not restart"
+
+
 def test_a_default_of_others_and_a_reboot_are_in_the_policy() -> None:
     policy_of_others = named("gpu-mig")
     policy_of_others["spec"]["migManager"]["config"]["default"] = "all-disabled"

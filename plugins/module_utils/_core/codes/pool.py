@@ -66,12 +66,14 @@ POOL: t.Final = (
     ),
     Code(
         "POOL-DRIVER",
-        "The pool's GPUs do not support the kernel modules that the pool asks for.",
-        "Remove `driver.kernel_module_type` from the pool, or set the one that the message names.",
+        "The pool's GPUs do not support the kernel modules that the pool asks for, or these do not go with "
+        "what the pool has run beside the driver.",
+        "Remove `driver.kernel_module_type` from the pool, or set what the message names.",
     ),
     Code(
         "POOL-DUPLICATE",
-        "The name of a pool or disk, a zone, a taint or an instance type is listed twice.",
+        "The name of a pool or disk, a zone, a taint, an instance type or a variable of the driver is listed "
+        "twice.",
         "Name it once in `gpu_pools`.",
     ),
     Code(

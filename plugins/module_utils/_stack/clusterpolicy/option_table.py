@@ -56,6 +56,13 @@ virtual_topology
   config str
 """
 
+DRIVER_FILES: t.Final = """
+driver_files
+  kernel_module_config map
+  repo_config map
+  cert_config map
+"""
+
 COMPONENTS: t.Final = """
 toolkit component
   install_dir str

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import typing as t
 
-from .option_table import COMPONENTS, DRIVER, POLICY_DRIVER
+from .option_table import COMPONENTS, DRIVER, DRIVER_FILES, POLICY_DRIVER
 
 Data = dict[str, t.Any]
 
@@ -91,7 +91,13 @@ def spec(values: t.Mapping[str, t.Any], options: t.Mapping[str, Data]) -> Data:
     return found
 
 
-# FIELDS are fields of the spec; OPTIONS has registry too, which is no field.
+# FIELDS are fields of the spec; OPTIONS has more, which are no fields.
 FIELDS: t.Final = {**read("driver component"), **read(COMPONENTS)}
 FIELDS["driver"]["options"] |= read(DRIVER + POLICY_DRIVER)
-OPTIONS: t.Final[dict[str, Data]] = {**FIELDS, "registry": {"type": "str"}}
+FILES: t.Final = read(DRIVER_FILES)
+OPTIONS: t.Final[dict[str, Data]] = {
+    **FIELDS,
+    **FILES,
+    "registry": {"type": "str"},
+    "only_requested_gpus": {"type": "bool"},
+}

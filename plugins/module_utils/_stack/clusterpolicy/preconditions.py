@@ -4,40 +4,54 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 
-from ..._catalogue.well_known import MIG_CONFIG_MAP, PLUGIN_CONFIG_MAP
 from ..._core.errors import ForbiddenError, NotReadyError
-from ..._core.objects import at, name
+from ..._core.objects import KubeObject, at, name
 from ..._kube.client import Api
 from ..._kube.kinds import known
+from ..drivers import files
 from ..params import StackParams
+from . import manifest
 
 _DRIVER: t.Final = {
-    "licensing_config.secret_name": "Secret",
-    "secret_env": "Secret",
-    "cert_config.name": "ConfigMap",
-    "kernel_module_config.name": "ConfigMap",
-    "repo_config.config_map_name": "ConfigMap",
-    "repo_config.name": "ConfigMap",
-    "virtual_topology.config": "ConfigMap",
-    "virtual_topology_config.name": "ConfigMap",
+    "licensingConfig.secretName": "Secret",
+    "licensingConfig.configMapName": "ConfigMap",
+    "secretEnv": "Secret",
+    "certConfig.name": "ConfigMap",
+    "kernelModuleConfig.name": "ConfigMap",
+    "repoConfig.configMapName": "ConfigMap",
+    "repoConfig.name": "ConfigMap",
+    "virtualTopology.config": "ConfigMap",
+    "virtualTopologyConfig.name": "ConfigMap",
 }
-_POLICY: t.Final = {
-    **{f"driver.{path}": kind for path, kind in _DRIVER.items()},
-    "device_plugin.config.name": "ConfigMap",
-    "dcgm_exporter.config.name": "ConfigMap",
-    "mig_manager.config.name": "ConfigMap",
-    "mig_manager.gpu_clients_config.name": "ConfigMap",
-    "vgpu_manager.kernel_module_config.name": "ConfigMap",
-    "vgpu_device_manager.config.name": "ConfigMap",
+# Kind of custom resource -> path below spec -> kind of what the field names.
+_FIELDS: t.Final[t.Mapping[str, t.Mapping[str, str]]] = {
+    "ClusterPolicy": {
+        **{f"driver.{path}": kind for path, kind in _DRIVER.items()},
+        "devicePlugin.config.name": "ConfigMap",
+        "dcgmExporter.config.name": "ConfigMap",
+        "migManager.config.name": "ConfigMap",
+        "migManager.gpuClientsConfig.name": "ConfigMap",
+        "vgpuManager.kernelModuleConfig.name": "ConfigMap",
+        "vgpuDeviceManager.config.name": "ConfigMap",
+    },
+    "NVIDIADriver": _DRIVER,
+    "GPUCluster": {"dcgmExporter.config.name": "ConfigMap"},
+    "NicClusterPolicy": {
+        "ofedDriver.certConfig.name": "ConfigMap",
+        "ofedDriver.repoConfig.name": "ConfigMap",
+    },
 }
 # ConfigMaps that the operator makes.
 _OPERATORS: t.Final = ("default-mig-parted-config", "default-gpu-clients", "default-vgpu-devices-config")
+# Fields whose ConfigMap gpu_sharing makes; in check mode it has not.
+_SHARING: t.Final = ("devicePlugin.config.name", "migManager.config.name")
 
 
 class Reference(t.NamedTuple):
-    """A Secret or ConfigMap that an option names. path: the option."""
+    """A Secret or ConfigMap that a field names. path: the field, below spec."""
 
     path: str
     kind: str
@@ -63,34 +77,115 @@ def gpu_cluster(api: Api) -> str:
     return next((name(one) for one in api.list_if_served(known("GPUCluster"))), "")
 
 
-def check_references(api: Api, params: StackParams) -> None:
-    """Raise NotReadyError if a Secret or ConfigMap that an option names is missing.
+def check_references(api: Api, params: StackParams, live: KubeObject | None, after: KubeObject) -> None:
+    """Raise NotReadyError if a Secret or ConfigMap is missing that the object names as it will be.
 
-    In check mode this is a warning: the namespace may be empty before the operator is installed.
+    In check mode a missing one of a new object is a warning: the namespace may be empty before the operator
+    is installed. One that an earlier task makes is not even that.
     """
-    for path, kind, title in references(params):
+    title, namespace = f"{after['kind']} {name(after)}", params["namespace"]
+    made = {name(one) for one in files.config_maps(params)}
+    for path, kind, wanted in references(after):
+        if wanted in made:
+            continue
         try:
-            found = api.get(known(kind), title, params["namespace"])
+            found = api.get(known(kind), wanted, namespace)
         except ForbiddenError:
-            where = f"{kind} {title} in namespace {params['namespace']}"
+            where = f"{kind} {wanted} in namespace {namespace}"
             api.warn(f"{path}: the identity may not read {where}, so the task cannot check that it exists.")
             continue
         if found:
             continue
-        message = f"{path} is {kind} {title}, which does not exist in namespace {params['namespace']}."
-        if api.check_mode:
-            # gpu_sharing would have made this one before, and says so itself.
-            if title not in (PLUGIN_CONFIG_MAP, MIG_CONFIG_MAP):
+        message = (
+            f"spec.{path} of {title} names {kind} {wanted}, which does not exist in namespace {namespace}: "
+            "pods that need it would not start."
+        )
+        if api.check_mode and (live is None or path in _SHARING):
+            if path not in _SHARING:
                 api.warn(message)
+            continue
+        source = "--from-file=FILE" if kind == "ConfigMap" else "--from-literal=KEY=VALUE"
+        make = "configmap" if kind == "ConfigMap" else "secret generic"
+        command = f"oc create {make} {wanted} -n {namespace} {source}"
+        remedy = f"Run `{command}`, or correct {_as_given(params, path, title)}."
+        raise NotReadyError("GPU-CP-REFERENCE", message, remedy, [f"{kind.lower()}/{wanted}"])
+
+
+def _as_given(params: StackParams, path: str, title: str) -> str:
+    """Return the option that has the field, as the user wrote it."""
+    option = re.sub("[A-Z]+", lambda found: f"_{found[0].lower()}", path)
+    if at(params, option) is not None:
+        return option
+    return (
+        f"gpu_operator_spec.{path} (module option spec)"
+        if at(params, f"spec.{path}")
+        else f"{path} of {title}"
+    )
+
+
+def references(one: KubeObject) -> list[Reference]:
+    """Return the Secrets and ConfigMaps that the object names, except those that the operator makes.
+
+    Parts that are switched off, or that another object replaces, need none.
+    """
+    spec = _used(one["kind"], one.get("spec") or {})
+    places = [(path, kind, at(spec, path)) for path, kind in _FIELDS.get(one["kind"], {}).items()]
+    places += [(path, "Secret", secret) for path, secret in _pull_secrets(spec, "")]
+    found: dict[tuple[str, str], Reference] = {}
+    for path, kind, title in places:
+        if title and title not in _OPERATORS:
+            found.setdefault((kind, str(title)), Reference(path, kind, str(title)))
+    return list(found.values())
+
+
+def _used(kind: str, spec: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    unused = [key for key, part in spec.items() if isinstance(part, dict) and part.get("enabled") is False]
+    if kind == "ClusterPolicy":
+        unused += ["driver"] if at(spec, "driver.useNvidiaDriverCRD") else []
+        machines = ("vgpuManager", "vgpuDeviceManager", "vfioManager", "sandboxDevicePlugin", "ccManager")
+        unused += machines if not at(spec, "sandboxWorkloads.enabled") else ()
+    return {key: part for key, part in spec.items() if key not in unused}
+
+
+def _pull_secrets(part: t.Any, path: str) -> t.Iterator[tuple[str, str]]:
+    for key, value in part.items() if isinstance(part, dict) else ():
+        here = f"{path}.{key}" if path else str(key)
+        if key == "imagePullSecrets" and isinstance(value, list):
+            yield from ((here, str(one.get("name") if isinstance(one, dict) else one)) for one in value)
         else:
-            remedy = f"Create it there, for example with the module manifests, or correct {path}."
-            raise NotReadyError("GPU-CP-REFERENCE", message, remedy)
+            yield from _pull_secrets(value, here)
 
 
-def references(params: t.Mapping[str, t.Any]) -> list[Reference]:
-    """Return the Secrets and ConfigMaps that the options name, except those that the operator makes."""
-    places = [(path, kind, at(params, path)) for path, kind in _POLICY.items()]
-    for index, entry in enumerate(params.get("nvidia_drivers") or []):
-        here = f"nvidia_drivers[{index}]"
-        places += [(f"{here}.{path}", kind, at(entry, path)) for path, kind in _DRIVER.items()]
-    return [Reference(path, kind, str(one)) for path, kind, one in places if one and one not in _OPERATORS]
+def check_final(params: StackParams, after: KubeObject) -> None:
+    """Raise InputError for a driver or an image that cannot work in the ClusterPolicy as it will be."""
+    spec = _used("ClusterPolicy", after.get("spec") or {})
+    for path, part in _parts(spec, "spec"):
+        if part.get("repository") or part.get("version"):
+            manifest.check_image(part, path, "INPUT-DRIVER-IMAGE" if path == "spec.driver" else "INPUT-IMAGE")
+    driver, pools = spec.get("driver") or {}, params["pools"]
+    without_own = [pool for pool in pools if not at(pool, "driver.version")]
+    precompiled = {"use_precompiled": driver.get("usePrecompiled"), "version": driver.get("version")}
+    manifest.check_driver(precompiled, "spec.driver")
+    manifest.check_modules(driver.get("kernelModuleType"), pools, "spec.driver")
+    manifest.check_branch(driver.get("version"), without_own, "spec.driver")
+    if driver:
+        manifest.check_storage(spec.get("gds") or {}, driver.get("kernelModuleType"), pools)
+
+
+def check_final_driver(params: StackParams, after: KubeObject) -> None:
+    """Raise InputError for a driver that cannot work in the NVIDIADriver as it will be."""
+    title, spec = name(after), after["spec"]
+    own = [pool for pool in params["pools"] if pool["name"] == title]
+    path = f"spec of NVIDIADriver {title}"
+    for place, part in ((path, spec), *_parts(_used("NVIDIADriver", spec), path)):
+        if part.get("repository") or part.get("version"):
+            manifest.check_image(part, place, "INPUT-DRIVER-IMAGE")
+    manifest.check_modules(spec.get("kernelModuleType"), own, path)
+    manifest.check_branch(spec.get("version"), own, path)
+
+
+def _parts(part: t.Mapping[str, t.Any], path: str) -> t.Iterator[tuple[str, dict[str, t.Any]]]:
+    for key, value in part.items():
+        if isinstance(value, dict):
+            yield f"{path}.{key}", value
+            yield from _parts(value, f"{path}.{key}")

@@ -11,22 +11,23 @@ from dataclasses import replace
 from ..._core import fields
 from ..._core.adoption import Foreign, foreign
 from ..._core.errors import AcceleratorError, KindNotServedError
-from ..._core.objects import KubeObject, Snapshot, merge, name, named
+from ..._core.objects import KubeObject, Snapshot, at, merge, name, named
 from ..._core.ownership import owned
 from ..._core.readiness import FAILED, Readiness, worst
 from ..._frame.adopt_or_apply import as_result, naming_differences, refuse_conflicts
-from ..._impact import consent, driver
+from ..._impact import consent, driver, policy_fields
 from ..._impact.impact import Question
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes.pool_nodes import check_pools
 from .. import left_labels, operands, upgrade
-from ..drivers.steps import mirrored, refuse_unmade
+from ..drivers import files
+from ..drivers.steps import mirrored, refuse_unmade, remove_files, write_files
 from ..judge import judge_gone, one_line_each
 from ..params import LookParams, StackParams
 from ..stages import Finding
 from ..steps import Wait, installed_csvs, observe, settle_foreign, stack_queries, toolkit_query
-from . import manifest, preconditions
+from . import manifest, preconditions, requests
 from .default_spec import example, release
 from .judge import CHAIN, PODS, Judge
 from .result import judge_metrics, summarize
@@ -69,23 +70,34 @@ class Also(t.NamedTuple):
 
 def check(params: StackParams) -> None:
     manifest.check(params)
+    files.check(params)
     check_pools(params["pools"])
 
 
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     live = look(api, params)
-    params = mirrored(api, params, lambda: installed_csvs(api, params["namespace"]))
+    params = completed(api, params, live)
     returning = _returning(api, params, live)
     draft = prepare(api, params, live)
     ends = consent.ask(api, draft.questions(), params["on_busy"], BUSY)
+    if draft.after is not live:
+        write_files(api, params)
     other = write(api, params, draft)
     if returning:
         returning.release()
     with naming_differences(other, CAUSES):
         snapshot = observe_policy(api, params)
+    remove_files(api, params, snapshot["pods"])
     if returning:
         returning.finish()
     return {**summarize(snapshot, params["name"], params["pools"]), **as_result(other), "ends": ends}
+
+
+def completed(api: Api, params: StackParams, live: KubeObject | None) -> StackParams:
+    """Return the options with what other options mean: images of a mirror, files, and who gets GPUs."""
+    csvs = installed_csvs(api, params["namespace"]) if params.get("only_requested_gpus") else []
+    params = mirrored(api, files.named(params), lambda: installed_csvs(api, params["namespace"]))
+    return requests.enforced(params, live, example(csvs), release(csvs))
 
 
 def _returning(api: Api, params: StackParams, live: KubeObject | None) -> DriverReturn | None:
@@ -115,7 +127,6 @@ def look(api: Api, params: StackParams) -> KubeObject | None:
     live = named(policies, params["name"]) or None
     if live is None:
         preconditions.refuse_other_stack(api, params["name"])
-    preconditions.check_references(api, params)
     return live
 
 
@@ -133,13 +144,8 @@ class Draft(t.NamedTuple):
     installed: tuple[int, ...]
 
     def questions(self) -> list[Question]:
-        """Return what to find out before the write; nothing if it leaves the driver's pods as they are."""
-        changes = driver.template_changes(self.live, self.after) if self.live else ()
-        replaced = changes and driver.replaces(self.after)
-        if not replaced or driver.effect(self.installed, changes) == driver.RESTARTS:
-            return []
-        cause = f"{', '.join(changes)} of ClusterPolicy {name(self.after)} changes the driver's pods"
-        return [Question(cause, driver.UPGRADE, driver.DRIVEN, rules=driver.upgrade_policy(self.after))]
+        """Return what to find out before the write."""
+        return policy_fields.of_policy(self.live, self.after, self.installed) if self.live else []
 
 
 def prepare(api: Api, params: StackParams, live: KubeObject | None) -> Draft:
@@ -151,9 +157,13 @@ def prepare(api: Api, params: StackParams, live: KubeObject | None) -> Draft:
         for remark in manifest.remarks(params, after["spec"], release(csvs)):
             api.warn(remark)
         manifest.refuse_outgrown(params, after["spec"], release(csvs))
+        if params.get("only_requested_gpus") and at(live, "spec.toolkit.env") != at(
+            after, "spec.toolkit.env"
+        ):
+            api.warn(requests.WARNING)
         manifest.refuse_switch(params, live, wanted)
         refuse_conflicts(live, wanted, params["adopt"])
-        refuse_unmade(api, params, live or {}, after["spec"])
+        _refuse_broken(api, params, live, after)
         return Draft(wanted, live, after, None, release(csvs))
     other, wishes = compare(params, live), manifest.wished(params, live)
     if params["adopt"] != "take":
@@ -161,8 +171,15 @@ def prepare(api: Api, params: StackParams, live: KubeObject | None) -> Draft:
     after = {**live, "spec": merge(live.get("spec") or {}, wishes)}
     installed = release(installed_csvs(api, params["namespace"]))
     manifest.refuse_outgrown(params, after["spec"], installed)
-    refuse_unmade(api, params, live, after["spec"])
+    _refuse_broken(api, params, live, after)
     return Draft(wishes, live, after, other, installed)
+
+
+def _refuse_broken(api: Api, params: StackParams, live: KubeObject | None, after: KubeObject) -> None:
+    """Raise AcceleratorError if the policy cannot work as it will be, whoever set its fields."""
+    preconditions.check_final(params, after)
+    preconditions.check_references(api, params, live, after)
+    refuse_unmade(api, params, live or {}, after["spec"])
 
 
 def write(api: Api, params: StackParams, draft: Draft) -> Foreign | None:

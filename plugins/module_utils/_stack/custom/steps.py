@@ -8,11 +8,12 @@ import contextlib
 import typing as t
 
 from ..._core.errors import KindNotServedError, NotReadyError, WaitTimeoutError
+from ..._core.ownership import owned
 from ..._frame.adopt_or_apply import adopt_or_apply, as_result, live_object, remove
 from ..._kube.client import Api, Query
 from ..._nodes.pool_nodes import check_pools
 from ..params import StackParams
-from ..steps import nodes_query
+from ..steps import ask_change, nodes_query
 from . import judge as custom_judge, manifest as custom_manifest
 
 # The definition has both.
@@ -35,7 +36,9 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
         api.apply(custom_manifest.build(params, bool(params["namespace"])))
         return {**judge.summarize({"objects": [], "nodes": []}), **as_result(None)}
     wanted = custom_manifest.build(params, kind.namespaced)
-    foreign = adopt_or_apply(api, kind, wanted, params["adopt"], live_object(api, kind, wanted))
+    live = live_object(api, kind, wanted)
+    ends = ask_change(api, params, live, wanted)
+    foreign = adopt_or_apply(api, kind, wanted, params["adopt"], live)
     queries = {"objects": Query(kind, wanted["metadata"].get("namespace"), params["name"])}
     if params["pools"]:
         queries["nodes"] = nodes_query(params["pools"])
@@ -47,12 +50,18 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
             foreign.blame(exc, {"GPU-CR-": ("spec.",), "GPU-ALLOC": ("spec.",)})
         exc.facts["special_resource"] = {**judge.summarize(judge.seen, failed), **as_result(foreign)}
         raise
-    return {**judge.summarize(snapshot), **as_result(foreign)}
+    return {**judge.summarize(snapshot), **as_result(foreign), "ends": ends}
 
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     definition = (params["custom"] or {})["definition"]
+    ends: list[dict[str, t.Any]] = []
     with contextlib.suppress(KindNotServedError):
         kind = api.resolve(definition["apiVersion"], definition["kind"])
-        remove(api, kind, params["name"], params["namespace"] or None if kind.namespaced else None)
-    return {"name": params["name"], "state": "absent", "reason": "", "message": "", "nodes": []}
+        namespace = params["namespace"] or None if kind.namespaced else None
+        live = api.get(kind, params["name"], namespace)
+        if owned(live):
+            ends = ask_change(api, params, live, None)
+        remove(api, kind, params["name"], namespace)
+    gone = {"name": params["name"], "state": "absent", "reason": "", "message": "", "nodes": []}
+    return {**gone, "ends": ends}

@@ -6,18 +6,20 @@ from __future__ import annotations
 
 import typing as t
 
+from ..._core import fields
 from ..._core.errors import KindNotServedError, NotReadyError
 from ..._core.objects import KubeObject, Snapshot, merge
 from ..._core.ownership import owned
-from ..._impact import consent
+from ..._impact import consent, policy_fields
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes import dra
 from ..._nodes.dra_steps import refuse_old_cluster
 from ..._nodes.pool_nodes import check_pools
-from ..clusterpolicy import manifest as policy_manifest, steps as policy_steps
+from ..clusterpolicy import manifest as policy_manifest, preconditions, steps as policy_steps
 from ..clusterpolicy.default_spec import example, example_driver, example_of, release
-from ..drivers.steps import mirrored
+from ..drivers import files
+from ..drivers.steps import mirrored, remove_files, write_files
 from ..nvidiadriver import manifest as driver_manifest, steps as driver_steps
 from ..params import StackParams
 from ..steps import Wait, installed_csvs, observe, settle_foreign, stack_queries, toolkit_query
@@ -33,6 +35,7 @@ SLICE: t.Final = known("ResourceSlice")
 def check(params: StackParams) -> None:
     manifest.check(params)
     driver_manifest.check(params)
+    files.check(params)
     check_pools(params["pools"])
 
 
@@ -41,23 +44,29 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     policy = policy_steps.POLICY
     manifest.refuse_policy(api.list(policy) if api.served(policy) else [])
     csvs = installed_csvs(api, params["namespace"])
-    params = mirrored(api, params, lambda: csvs)
+    params = mirrored(api, files.named(params), lambda: csvs)
     asked = policy_manifest.asked(params).get("driver") or {}
     section = merge(example(csvs).get("driver") or {}, asked)
     there = _drivers(api, params)
     wanted = driver_manifest.build(params, section, example_driver(csvs), there)
     driver_steps.settle_selectors(api, wanted, there, params)
     driver_steps.refuse_unmade(api, params, wanted, there)
-    questions = driver_steps.questions(params, wanted, there, release(csvs))
-    ends = consent.ask(api, questions, params["on_busy"], policy_steps.BUSY)
-    differs = driver_steps.keep(api, params, wanted, there)
     live = api.get(CLUSTER, NAME) if api.served(CLUSTER) or not api.check_mode else None
     cluster = manifest.build(params, example_of("GPUCluster", csvs), live)
+    questions = driver_steps.questions(params, wanted, there, release(csvs))
+    if live is None or owned(live) or params["adopt"] == "take":
+        after = fields.applied(live, cluster)
+        preconditions.check_references(api, params, live, after)
+        questions += policy_fields.of_cluster(live, after) if live else []
+    ends = consent.ask(api, questions, params["on_busy"], policy_steps.BUSY)
+    write_files(api, params)
+    differs = driver_steps.keep(api, params, wanted, there)
     if live is None or owned(live):
         api.apply(cluster, force_conflicts=live is not None, live=live)
     else:
         differs += settle_foreign(api, params, CLUSTER, cluster["spec"], live)
     snapshot = _observe(api, params, wanted)
+    remove_files(api, params, snapshot["pods"])
     return {**summarize(snapshot, params["pools"], wanted), "differs": differs, "ends": ends}
 
 

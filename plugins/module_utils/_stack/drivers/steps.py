@@ -15,6 +15,7 @@ from ..._kube.kinds import known
 from ..._nodes.labels import has_nvidia_pci, labels
 from ..._nodes.pool_nodes import nodes_of
 from ..params import StackParams, StackPool
+from . import files
 
 if t.TYPE_CHECKING:
     from . import image
@@ -82,6 +83,22 @@ def refuse_unmade(api: Api, params: StackParams, live: KubeObject, spec: t.Mappi
         from . import image
 
         refuse_missing(api, params, [image.Change(before, after)])
+
+
+def write_files(api: Api, params: StackParams) -> None:
+    """Write the files that option driver_files gives the driver."""
+    for one in files.config_maps(params):
+        live = api.get(known("ConfigMap"), name(one), params["namespace"])
+        api.apply(one, live=live)
+
+
+def remove_files(api: Api, params: StackParams, pods: t.Sequence[KubeObject]) -> None:
+    """Delete the ConfigMaps of earlier contents that no driver pod has any more."""
+    if not files.config_maps(params) or not api.wait_wanted or api.check_mode:
+        return
+    kind, namespace = known("ConfigMap"), params["namespace"]
+    for title in files.left_over(params, api.list(kind, namespace, labels=files.LABEL), pods):
+        api.delete(kind, title, namespace)
 
 
 def mirrored(api: Api, params: StackParams, csvs: t.Callable[[], list[KubeObject]]) -> StackParams:

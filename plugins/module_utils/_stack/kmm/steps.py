@@ -20,6 +20,7 @@ from .. import diagnose
 from ..params import StackParams
 from ..pods import trouble
 from ..signatures import recognise
+from ..steps import ask_change
 from . import (
     admission,
     dependencies,
@@ -80,6 +81,10 @@ def _load(api: Api, params: StackParams) -> dict[str, t.Any]:
     ours = live is None or owned(live) or params["adopt"] == "take"
     if live is not None and ours:
         admission.refuse_switch(live, wanted)
+    # With a version the nodes get another module one by one, by a label that Versions writes.
+    harmless = ("moduleLoader.container",) if at(params, "kmm.version") else ()
+    on = selector(wanted["spec"]["selector"])
+    ends = ask_change(api, params, live, wanted, nodes=on, harmless=harmless)
     versions = Versions(api, params, nodes if ours else [])
     versions.begin()
     for one in dependencies.own(options, params["name"], params["namespace"]) if ours else ():
@@ -90,7 +95,7 @@ def _load(api: Api, params: StackParams) -> dict[str, t.Any]:
         _wait(api, params, wanted, kmm_judge.Judge(params, api.clock, node), f"node {node}")
 
     rolled = versions.roll(wait_for)
-    return {**_settled(api, params, wanted, live, foreign), "rolled": rolled}
+    return {**_settled(api, params, wanted, live, foreign), "rolled": rolled, "ends": ends}
 
 
 def _settled(
@@ -230,13 +235,20 @@ def _verify(api: Api, params: StackParams) -> dict[str, t.Any]:
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the Module, which unloads the kernel module everywhere, then what we created for it."""
     asked = at(params, "kmm.preflight")
-    gone = {"name": params["name"], "state": "absent", "reason": "", "nodes": []}
+    gone: dict[str, t.Any] = {
+        "name": params["name"],
+        "state": "absent",
+        "reason": "",
+        "nodes": [],
+        "ends": [],
+    }
     with contextlib.suppress(KindNotServedError):
         if asked:
             api.delete(known(kmm_preflight.kind_of(asked)), kmm_preflight.name_of(asked))
         live = api.get(MODULE, params["name"], params["namespace"]) if params["name"] else None
         if live is not None and owned(live):
             refuse_claimed(api, live)
+            gone["ends"] = ask_change(api, params, live, None, nodes=selector(live["spec"]["selector"]))
         if not params["name"] or (
             live is not None and not remove(api, MODULE, params["name"], params["namespace"])
         ):

@@ -21,12 +21,13 @@ from ..._frame.adopt_or_apply import (
     naming_differences,
     refuse_conflicts,
 )
-from ..._impact import consent, driver
+from ..._impact import consent, driver, policy_fields
 from ..._impact.impact import Question
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes import drain
 from ..._nodes.pool_nodes import check_pools, nodes_of
+from ..clusterpolicy import preconditions
 from ..params import StackParams
 from ..steps import Wait, installed_csvs, observe, stack_queries
 from . import manifest
@@ -78,18 +79,15 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 def _ends(
     api: Api, params: StackParams, live: KubeObject | None, wanted: KubeObject
 ) -> list[dict[str, t.Any]]:
-    if live is None or not (owned(live) or params["adopt"] == "take"):
+    if live is not None and not (owned(live) or params["adopt"] == "take"):
+        return []
+    preconditions.check_references(api, params, live, fields.applied(live, wanted))
+    if live is None:
         return []
     if owned(live):
         refuse_conflicts(live, wanted, params["adopt"])
-    changes = driver.nic_changes(live, fields.applied(live, wanted))
-    if not changes:
-        return []
-    cause = f"{', '.join(changes)} of NicClusterPolicy {NAME} changes the NIC driver's pods"
-    question = Question(
-        cause, driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False, counts=drain.uses_devices
-    )
-    return consent.ask(api, [question], params["on_busy"], "NIC-BUSY")
+    questions = policy_fields.of_nic(live, fields.applied(live, wanted))
+    return consent.ask(api, questions, params["on_busy"], "NIC-BUSY")
 
 
 def _nodes_to_rebuild(api: Api, params: StackParams, snapshot: Snapshot) -> list[str]:

@@ -21,7 +21,7 @@ from ..clusterpolicy import preconditions, steps as policy_steps
 from ..clusterpolicy.default_spec import example_driver
 from ..clusterpolicy.result import summarize
 from ..drivers.image import Change
-from ..drivers.steps import mirrored, refuse_missing
+from ..drivers.steps import refuse_missing, remove_files, write_files
 from ..params import StackParams
 from ..steps import installed_csvs, settle_foreign
 from . import judge as driver_judge, manifest
@@ -30,6 +30,8 @@ from .judge import summarize as summarize_drivers
 NAME: t.Final = policy_steps.NAME
 NAMESPACE: t.Final = policy_steps.NAMESPACE
 DRIVER: t.Final = known("NVIDIADriver")
+# Fields that choose the nodes of a driver; AssignOwners of the operator gives these nodes their owner anew.
+_MOVES: t.Final = ("spec.nodeSelector", "spec.default", "spec.nodeAffinity")
 
 
 def check(params: StackParams) -> None:
@@ -45,7 +47,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     """
     params = _switched_on(params)
     policy = policy_steps.look(api, params)
-    params = mirrored(api, params, lambda: installed_csvs(api, params["namespace"]))
+    params = policy_steps.completed(api, params, policy)
     theirs = _refuse_disabled(params, policy)
     live = [] if api.check_mode and not api.served(DRIVER) else api.list(DRIVER)
     section, base = _section(api, params, policy)
@@ -57,6 +59,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     manifest.refuse_outgrown(params, wanted, draft.installed)
     asked = [*draft.questions(), *questions(params, wanted, live, draft.installed)]
     ends = consent.ask(api, asked, params["on_busy"], policy_steps.BUSY)
+    write_files(api, params)
     _delete(api, clashing)
     differs = keep(api, params, first, live)
     other = policy_steps.write(api, params, draft)
@@ -66,6 +69,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
             differs = keep(api, params, wanted, api.list(DRIVER) if not api.check_mode else live)
             snapshot = _observe(api, params, wanted)
     _delete(api, _absent_names(params))
+    remove_files(api, params, snapshot["pods"])
     found = {**summarize(snapshot, params["name"], params["pools"]), **as_result(other)}
     return {
         **found,
@@ -149,7 +153,10 @@ def settle_selectors(
 
 
 def refuse_unmade(api: Api, params: StackParams, wanted: list[KubeObject], live: list[KubeObject]) -> None:
-    """Raise NotReadyError if an object about to be written needs a precompiled driver that does not exist."""
+    """Raise NotReadyError if an object about to be written needs what does not exist.
+
+    That is a precompiled driver, a Secret or a ConfigMap.
+    """
     found = {name(one): one for one in live}
     selectors = [one["spec"]["nodeSelector"] for one in [*wanted, *live] if one["spec"].get("nodeSelector")]
     changes = []
@@ -157,8 +164,10 @@ def refuse_unmade(api: Api, params: StackParams, wanted: list[KubeObject], live:
         there = found.get(name(one))
         if there is None or owned(there) or params["adopt"] == "take":
             without = tuple(selectors) if one["spec"].get("default") else ()
-            after = fields.applied(there, one)["spec"]
-            changes.append(Change((there or {}).get("spec") or {}, after, without))
+            after = fields.applied(there, one)
+            preconditions.check_final_driver(params, after)
+            preconditions.check_references(api, params, there, after)
+            changes.append(Change((there or {}).get("spec") or {}, after["spec"], without))
     refuse_missing(api, params, changes)
 
 
@@ -191,12 +200,16 @@ def questions(
 def _change(there: KubeObject, wanted: KubeObject, installed: tuple[int, ...]) -> list[Question]:
     after = fields.applied(there, wanted)
     changes = driver.driver_changes(there, after)
+    if moves := [path for path in changes if path.startswith(_MOVES)]:
+        # a node that changes its owner leaves the DaemonSet's selector, and loses its pod at once
+        cause = f"{', '.join(moves)} of NVIDIADriver {name(wanted)} takes its driver off nodes"
+        by, order = "the DaemonSet controller", "all of its nodes at once"
+        return [Question(cause, by, driver.DRIVEN, is_certain=False, order=order)]
     replaced = changes and driver.replaces_own(after)
     if not replaced or driver.effect(installed, changes) == driver.RESTARTS:
         return []
-    before, now = (one["spec"].get("nodeSelector") or {} for one in (there, after))
     cause = f"{', '.join(changes)} of NVIDIADriver {name(wanted)} changes its driver's pods"
-    where, rules = now if now == before else {}, driver.upgrade_policy(after)
+    where, rules = after["spec"].get("nodeSelector") or {}, driver.upgrade_policy(after)
     return [Question(cause, driver.UPGRADE, driver.DRIVEN, where, rules=rules)]
 
 

@@ -9,6 +9,7 @@ import typing as t
 from ..._core import daemon_sets
 from ..._core.errors import InputError, KindNotServedError, NotReadyError, WaitTimeoutError
 from ..._core.objects import Snapshot, at
+from ..._core.ownership import owned
 from ..._frame.adopt_or_apply import adopt_or_apply, as_result, live_object, remove
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
@@ -16,7 +17,7 @@ from ..._nodes.pool_nodes import check_pools
 from ..clusterpolicy import options as clusterpolicy_options
 from ..kmm import options as kmm_options
 from ..params import StackParams
-from ..steps import nodes_query
+from ..steps import ask_change, nodes_query
 from . import judge as sro_judge, manifest as sro_manifest, options as sro_options
 
 NAME: t.Final = ""
@@ -72,10 +73,12 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     if sro_manifest.target(params):
         return _migrate(api, params)
     _must_be_served(api)
-    foreign = None
+    foreign, ends = None, list[dict[str, t.Any]]()
     if at(params, "sro.chart"):
         wanted = sro_manifest.build(params)
-        foreign = adopt_or_apply(api, SPECIAL, wanted, params["adopt"], live_object(api, SPECIAL, wanted))
+        live = live_object(api, SPECIAL, wanted)
+        ends = ask_change(api, params, live, wanted)
+        foreign = adopt_or_apply(api, SPECIAL, wanted, params["adopt"], live)
     judge, name = sro_judge.Judge(params, api.clock), sro_manifest.old_name(params)
     queries = {"specials": Query(SPECIAL, None, name)}
     if params["pools"]:
@@ -87,7 +90,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
         failed = exc.code if isinstance(exc, NotReadyError) else ""
         exc.facts["special_resource"] = {**_result(api, params, judge.seen, failed), **as_result(foreign)}
         raise
-    return {**_result(api, params, snapshot), **as_result(foreign)}
+    return {**_result(api, params, snapshot), **as_result(foreign), "ends": ends}
 
 
 def _result(api: Api, params: StackParams, snapshot: Snapshot, failed: str = "") -> dict[str, t.Any]:
@@ -125,13 +128,14 @@ def _migrate(api: Api, params: StackParams) -> dict[str, t.Any]:
             "Set sro.remove to true, so that the module removes it."
         )
         return {"name": name, "state": "waiting", "reason": "RemovalNotAsked", "nodes": [], **report}
+    ends = ask_change(api, params, live, None)
     if live is not None:
         remove(api, SPECIAL, name, None, owned_only=False)
     _until_unloaded(api, name)
     for step in steps:
         step["done"] |= not api.check_mode
     found = _successor(params).present(api, _handed_on(params))
-    return {**found, "backend": target, **report}
+    return {**found, "backend": target, "ends": [*ends, *(found.get("ends") or [])], **report}
 
 
 def _until_unloaded(api: Api, name: str) -> None:
@@ -144,7 +148,10 @@ def _until_unloaded(api: Api, name: str) -> None:
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the SpecialResource: ours, or with sro.remove anybody's."""
-    name = sro_manifest.old_name(params)
+    name, ends = sro_manifest.old_name(params), list[dict[str, t.Any]]()
     if api.served(SPECIAL):
+        live = api.get(SPECIAL, name)
+        if owned(live) or at(params, "sro.remove"):
+            ends = ask_change(api, params, live, None)
         remove(api, SPECIAL, name, None, owned_only=not at(params, "sro.remove"))
-    return {"name": name, "state": "absent", "reason": "", "nodes": []}
+    return {"name": name, "state": "absent", "reason": "", "nodes": [], "ends": ends}

@@ -12,6 +12,7 @@ import hashlib
 import json
 import typing as t
 
+from openshift_sandbox.stand_ins.core.cluster import Cluster
 from openshift_sandbox.stand_ins.gpu_operator.operands import (
     DEPLOY,
     DRIVER,
@@ -40,6 +41,24 @@ SIDECARS: t.Final = {
 }
 
 
+# Fields of a driver that name a ConfigMap whose keys the operator reads first -> what it calls them.
+READ_FIRST: t.Final = {
+    "kernelModuleConfig.name": "kernel module configuration",
+    "repoConfig.configMapName": "custom repo config",
+    "repoConfig.name": "custom repo config",
+    "certConfig.name": "custom certs",
+}
+# Fields that name what is mounted, in the part of an operand -> the volume, and whether it is a Secret.
+MOUNTED: t.Final = {
+    **dict.fromkeys(READ_FIRST, (None, False)),
+    "virtualTopology.config": ("topology-config", False),
+    "virtualTopologyConfig.name": ("topology-config", False),
+    "licensingConfig.secretName": ("licensing-config", True),
+    "licensingConfig.configMapName": ("licensing-config", False),
+    "config.name": ("metrics-config", False),
+}
+
+
 class ImageError(Exception):
     """repository, image and version do not fit together."""
 
@@ -62,6 +81,30 @@ def image_path(name: str, part: Object, images: t.Mapping[str, str]) -> str:
     return f"{repository}/{image}{'@' if version.startswith('sha256:') else ':'}{version}"
 
 
+def named(part: Object, path: str) -> str:
+    """Return the name that a field such as `certConfig.name` has, or an empty text."""
+    outer, _dot, inner = path.partition(".")
+    return str((part.get(outer) or {}).get(inner) or "")
+
+
+def refuse_unmounted(cluster: Cluster, driver: Object, namespace: str) -> None:
+    """Raise ImageError if a ConfigMap is missing of which the operator mounts each key as a file."""
+    for path, what in READ_FIRST.items():
+        name = named(driver, path)
+        if name and cluster.find("ConfigMap", name, namespace) is None:
+            text = f'could not get ConfigMap {name} from client: ConfigMap "{name}" not found'
+            raise ImageError(f"ERROR: failed to create ConfigMap VolumeMounts for {what}: ERROR: {text}")
+
+
+def _volumes(part: Object) -> Object:
+    found = []
+    for path, (volume, is_secret) in MOUNTED.items():
+        if name := named(part, path):
+            source = {"secret": {"secretName": name}} if is_secret else {"configMap": {"name": name}}
+            found.append({"name": volume or name} | source)
+    return {"volumes": found} if found else {}
+
+
 def daemon_set(operand: Operand, policy: Object, release: Release) -> Object:
     """Return the DaemonSet of an operand. Raises ImageError."""
     spec = policy["spec"]
@@ -77,6 +120,7 @@ def daemon_set(operand: Operand, policy: Object, release: Release) -> Object:
         "serviceAccountName": operand.account,
         "containers": [_container(name, image, part) for name in operand.containers],
         **_pull_secrets(part, *([part.get("manager") or {}] if operand is DRIVER else [])),
+        **(_volumes(part) if operand is DRIVER or operand.spec_key == "dcgmExporter" else {}),
     }
     if operand is DRIVER:
         _complete_driver(pod["containers"], spec, release)

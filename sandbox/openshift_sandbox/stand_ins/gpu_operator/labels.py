@@ -1,9 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The labels that the GPU operator writes on nodes of the container stack.
+"""The labels that the GPU operator writes on nodes, by what they run: containers or virtual machines.
 
-The real one also has the stacks of virtual machines and of DRA.
+The real one also has the stack of DRA. Compared with the source of v26.7.0 (2026-11), which has the same
+rules since v24.9: a node without a valid label of its own has the policy's default workload.
 """
 
 from __future__ import annotations
@@ -23,6 +24,52 @@ MIG_MANAGER: t.Final = f"{DEPLOY}mig-manager"
 STATE_LABELS: t.Final = frozenset(
     {f"{DEPLOY}client", *(f"{DEPLOY}{one.component}" for one in OPERANDS if one.component != "mig-manager")}
 )
+
+
+WORKLOAD, CONTAINER, PASSTHROUGH = "nvidia.com/gpu.workload.config", "container", "vm-passthrough"
+_MACHINES: t.Final = {
+    PASSTHROUGH: (
+        "sandbox-device-plugin",
+        "sandbox-validator",
+        "vfio-manager",
+        "kata-manager",
+        "cc-manager",
+        "client",
+    ),
+    "vm-vgpu": (
+        "sandbox-device-plugin",
+        "vgpu-manager",
+        "vgpu-device-manager",
+        "sandbox-validator",
+        "cc-manager",
+        "client",
+    ),
+}
+_KUBEVIRT, _KATA = f"{DEPLOY}sandbox-device-plugin", f"{DEPLOY}kata-sandbox-device-plugin"
+_EVERY: t.Final = STATE_LABELS | {
+    MIG_MANAGER,
+    _KATA,
+    *(f"{DEPLOY}{one}" for names in _MACHINES.values() for one in names),
+}
+_NONE: t.Final[t.Mapping[str, t.Any]] = {}
+
+
+def workload(labels: Labels, sandbox: t.Mapping[str, t.Any]) -> str:
+    """Return what a node runs; `sandbox` is the part sandboxWorkloads of the policy."""
+    if not sandbox.get("enabled"):
+        return CONTAINER
+    own, default = labels.get(WORKLOAD, ""), str(sandbox.get("defaultWorkload") or CONTAINER)
+    return next((one for one in (own, default) if one in (CONTAINER, *_MACHINES)), CONTAINER)
+
+
+def _wanted(labels: Labels, sandbox: t.Mapping[str, t.Any]) -> frozenset[str]:
+    runs = workload(labels, sandbox)
+    if runs == CONTAINER:
+        return STATE_LABELS | ({MIG_MANAGER} if mig_capable(labels) else frozenset())
+    found = frozenset(f"{DEPLOY}{one}" for one in _MACHINES[runs])
+    if runs == PASSTHROUGH and sandbox.get("mode") == "kata":
+        found = found - {_KUBEVIRT} | {_KATA}
+    return found
 
 
 def has_features(labels: Labels) -> bool:
@@ -51,15 +98,15 @@ def uncut(labels: Labels, manager: t.Mapping[str, t.Any]) -> dict[str, str | Non
     return {MIG_CONFIG: ALL_DISABLED} if has_gpu(labels) and mig_capable(labels) else {}
 
 
-def label_changes(labels: Labels) -> dict[str, str | None]:
+def label_changes(labels: Labels, sandbox: t.Mapping[str, t.Any] = _NONE) -> dict[str, str | None]:
     """Return labels to set, or to remove (None); a value that somebody wrote, such as "false", stays."""
     if not has_gpu(labels):
-        changes: dict[str, str | None] = {
-            key: None for key in labels if key in STATE_LABELS or key == MIG_MANAGER
-        }
+        changes: dict[str, str | None] = {key: None for key in labels if key in _EVERY}
         return changes | ({PRESENT: "false"} if labels.get(PRESENT) == "true" else {})
     changes = {} if labels.get(PRESENT) == "true" else {PRESENT: "true"}
     if labels.get(OPTED_OUT) == "false":
-        return changes | {key: None for key in labels if key in STATE_LABELS or key == MIG_MANAGER}
-    wanted = STATE_LABELS | ({MIG_MANAGER} if mig_capable(labels) else set())
+        return changes | {key: None for key in labels if key in _EVERY}
+    wanted = _wanted(labels, sandbox)
+    kept = {MIG_MANAGER} if workload(labels, sandbox) == CONTAINER else set()
+    changes |= {key: None for key in sorted(labels) if key in _EVERY - wanted - kept}
     return changes | {key: "true" for key in sorted(wanted) if not labels.get(key)}

@@ -58,6 +58,7 @@ def daemon_set(driver: Object, release: Release, version: str, image: str | None
 class NvidiaDriver(Reconciler):
     kinds = (
         "ClusterPolicy",
+        "ConfigMap",
         "ControllerRevision",
         "DaemonSet",
         "Deployment",
@@ -123,6 +124,7 @@ class NvidiaDriver(Reconciler):
             next(iter(kernels(owned).values()), ""),
         )
         try:
+            daemon_sets.refuse_unmounted(cluster, driver["spec"], release.namespace)
             wanted = {
                 one["metadata"]["name"]: one
                 for version, image in versions.items()

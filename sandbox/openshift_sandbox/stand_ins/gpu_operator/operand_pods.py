@@ -14,6 +14,7 @@ import typing as t
 
 from openshift_sandbox.client import resource_path
 from openshift_sandbox.hardware import instance_types
+from openshift_sandbox.stand_ins.core import events
 from openshift_sandbox.stand_ins.core.conditions import holds
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node, place
@@ -123,7 +124,7 @@ def cuda_validator(cluster: Cluster, pod: Object) -> Object:
 
 
 class OperandPods(Reconciler):
-    kinds = ("DaemonSet", "Node", "Pod")
+    kinds = ("ConfigMap", "DaemonSet", "Node", "Pod", "Secret")
 
     def __init__(self) -> None:
         self._managers = DriverManagers()
@@ -143,7 +144,7 @@ class OperandPods(Reconciler):
             for pod in pods:
                 name = node_of(pod)
                 node = cluster.find("Node", name) if name else None
-                if node is None:
+                if node is None or self._unmounted(cluster, pod):
                     continue
                 if is_driver(pod):
                     self._drive(cluster, pod, node)
@@ -233,6 +234,26 @@ class OperandPods(Reconciler):
         if (status == 403) != refused:
             self._annotate(cluster, pod, {INIT_CRASH: "true" if status == 403 else None})
         return status != 403
+
+    def _unmounted(self, cluster: Cluster, pod: Object) -> bool:
+        """Return whether a ConfigMap or Secret of a held pod is missing; the kubelet then starts nothing."""
+        if not self._held(pod):
+            return False
+        namespace = pod["metadata"]["namespace"]
+        for volume in pod["spec"].get("volumes") or []:
+            names = {"configmap": (volume.get("configMap") or {}).get("name")}
+            names |= {"secret": (volume.get("secret") or {}).get("secretName")}
+            for kind, name in names.items():
+                if (
+                    name
+                    and cluster.find({"configmap": "ConfigMap"}.get(kind, "Secret"), name, namespace) is None
+                ):
+                    text = (
+                        f'MountVolume.SetUp failed for volume "{volume["name"]}" : {kind} "{name}" not found'
+                    )
+                    events.record(cluster, pod, "kubelet", "FailedMount", text, "Warning")
+                    return True
+        return False
 
     def _held(self, pod: Object) -> bool:
         return HOLD in (pod["metadata"].get("annotations") or {})

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stand in for the GPU operator (v26.7): it turns a ClusterPolicy into objects and a status.
 
-The real one also serves virtual machines.
+The real one also runs the operands of virtual machines; here only their labels are written.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ class GpuOperator(Reconciler):
     kinds = (
         "ClusterPolicy",
         "ClusterVersion",
+        "ConfigMap",
         "ControllerRevision",
         "DaemonSet",
         "Deployment",
@@ -155,6 +156,8 @@ class GpuOperator(Reconciler):
 
         Return whether they are ready. Without versions it is switched off.
         """
+        if operand is DRIVER and versions is not None:
+            daemon_sets.refuse_unmounted(cluster, policy["spec"].get("driver") or {}, running.namespace)
         if versions is None or cluster.trouble("operand_missing", operand=operand.name):
             desired = []
         elif operand is DRIVER and (policy["spec"].get("driver") or {}).get("usePrecompiled"):
@@ -233,9 +236,10 @@ class GpuOperator(Reconciler):
             cluster.patch("Namespace", namespace, None, {"metadata": {"labels": {MONITORING: "true"}}})
 
     def _label_nodes(self, cluster: Cluster, policy: Object) -> None:
-        manager = policy["spec"].get("migManager") or {}
+        spec = policy["spec"]
+        manager, sandbox = spec.get("migManager") or {}, spec.get("sandboxWorkloads") or {}
         for node in cluster.objects("Node"):
             labels = node["metadata"].get("labels") or {}
-            changes = gpu_labels.label_changes(labels) | gpu_labels.uncut(labels, manager)
+            changes = gpu_labels.label_changes(labels, sandbox) | gpu_labels.uncut(labels, manager)
             if changes and not on_node(cluster, "labels_frozen", node):
                 cluster.patch("Node", node["metadata"]["name"], None, {"metadata": {"labels": changes}})

@@ -60,6 +60,28 @@ class TestNodeLabels:
         assert gpu_labels.label_changes(labels) == {"nvidia.com/gpu.deploy.driver": None}
 
     @pytest.mark.parametrize(
+        ("own", "sandbox", "runs"),
+        [
+            ("", {"enabled": True}, "driver"),
+            ("", {"enabled": False, "defaultWorkload": "vm-passthrough"}, "driver"),
+            ("", {"enabled": True, "defaultWorkload": "vm-passthrough"}, "vfio-manager"),
+            ("container", {"enabled": True, "defaultWorkload": "vm-passthrough"}, "driver"),
+            ("wrong", {"enabled": True, "defaultWorkload": "vm-vgpu"}, "vgpu-manager"),
+            ("vm-passthrough", {"enabled": True, "mode": "kata"}, "kata-sandbox-device-plugin"),
+        ],
+    )
+    def test_a_node_has_the_operands_of_its_workload(self, own: str, sandbox: Object, runs: str) -> None:
+        deploy = "nvidia.com/gpu.deploy."
+        before = {PCI: "true", "nvidia.com/gpu.present": "true"} | ({gpu_labels.WORKLOAD: own} if own else {})
+        before |= {f"{deploy}{one}": "true" for one in ("driver", "device-plugin", "vfio-manager")}
+        changes = gpu_labels.label_changes(before, sandbox)
+        after = {key: value for key, value in (before | changes).items() if value}
+        assert f"{deploy}{runs}" in after
+        assert (f"{deploy}driver" in after) == (f"{deploy}device-plugin" in after) == (runs == "driver")
+        assert (f"{deploy}vfio-manager" in after) == (runs in ("vfio-manager", "kata-sandbox-device-plugin"))
+        assert gpu_labels.label_changes(after, sandbox) == {}
+
+    @pytest.mark.parametrize(
         ("labels", "capable"),
         [
             ({"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB"}, True),

@@ -80,3 +80,25 @@ class TestOperandPods:
         world.api.refuses_pods = False
         world.settle(2)
         assert pod_annotations(world, "nvidia-operator-validator") == {}
+
+
+def test_a_pod_whose_config_map_or_secret_is_missing_does_not_start() -> None:
+    world = make(OperandPods())
+    add_driver(world)
+    pod = next(one for one in world.api.list("v1", "pods") if "nvidia-driver" in one["metadata"]["name"])
+    volumes = [{"name": "topology-config", "configMap": {"name": "mine"}}]
+    volumes += [{"name": "licensing-config", "secret": {"secretName": "licence"}}]
+    place = (pod["metadata"]["name"], pod["metadata"]["namespace"])
+    world.api.patch("v1", "pods", *place, {"spec": {"volumes": volumes}})
+    world.settle(5)
+    assert held(world, "nvidia-driver-daemonset")
+    for kind, name in (("ConfigMap", "mine"), ("Secret", "licence")):
+        metadata = {"name": name, "namespace": place[1]}
+        world.api.create({"apiVersion": "v1", "kind": kind, "metadata": metadata})
+        world.settle(5)
+    said = [one["message"] for one in world.api.list("v1", "events") if one["reason"] == "FailedMount"]
+    assert said == [
+        'MountVolume.SetUp failed for volume "topology-config" : configmap "mine" not found',
+        'MountVolume.SetUp failed for volume "licensing-config" : secret "licence" not found',
+    ]
+    assert not held(world, "nvidia-driver-daemonset")

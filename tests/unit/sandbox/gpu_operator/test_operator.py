@@ -265,3 +265,27 @@ def test_what_stays_when_the_policy_is_deleted() -> None:
     assert owner.items() | {("nvidia.com/gpu.present", "true")} <= after.items()
     assert sum(key.startswith("nvidia.com/gpu.deploy.") for key in after) == 9
     assert "openshift.io/cluster-monitoring" in world.api.get("Namespace", NAMESPACE)["metadata"]["labels"]
+
+
+@pytest.mark.parametrize(
+    ("field", "what"),
+    [("kernelModuleConfig", "kernel module configuration"), ("certConfig", "custom certs")],
+)
+def test_a_driver_whose_config_map_is_missing_is_not_made(field: str, what: str) -> None:
+    world = make()
+    add_policy(world, driver={field: {"name": "mine"}})
+    found = (
+        f"Failed to reconcile state-driver: ERROR: failed to create ConfigMap VolumeMounts for {what}: "
+        'ERROR: could not get ConfigMap mine from client: ConfigMap "mine" not found'
+    )
+    assert verdict(world) == ("notReady", "ReconcileFailed", found)
+    put(world, "v1", "ConfigMap", "mine", NAMESPACE, {"data": {"nvidia.conf": "NVreg_A=1"}})
+    world.settle(1)
+    assert verdict(world)[1] == "OperandNotReady"
+    (driver,) = [
+        one
+        for one in world.api.list("apps/v1", "daemonsets", NAMESPACE)
+        if one["metadata"]["name"].startswith("nvidia-driver-daemonset")
+    ]
+    volumes = driver["spec"]["template"]["spec"]["volumes"]
+    assert volumes == [{"name": "mine", "configMap": {"name": "mine"}}]

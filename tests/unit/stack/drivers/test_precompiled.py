@@ -95,7 +95,7 @@ def test_nodes_of_no_pool_hold_nothing_up() -> None:
 
 
 def driver(name: str, **spec: t.Any) -> Data:
-    return {"metadata": {"name": name}, "spec": DRIVER | spec}
+    return {"kind": "NVIDIADriver", "metadata": {"name": name}, "spec": DRIVER | spec}
 
 
 def test_an_nvidia_driver_is_about_its_own_nodes() -> None:

@@ -63,6 +63,14 @@ def test_one_for_each_pool() -> None:
     assert (two["spec"]["version"], two["spec"]["nodeSelector"]) == ("595.91.07", {POOL: "b"})
 
 
+def test_what_runs_beside_a_pools_driver_is_in_its_object() -> None:
+    env = [{"name": "A", "value": "1"}]
+    beside = {"rdma": {"enabled": True, "use_host_mofed": True}, "gdrcopy": {"enabled": True}, "env": env}
+    (one,) = nvidiadriver_manifest.build(params(pool("a", driver=beside)), {}, {})
+    assert one["spec"]["rdma"] == {"enabled": True, "useHostMofed": True}
+    assert (one["spec"]["gdrcopy"], one["spec"]["env"]) == ({"enabled": True}, env)
+
+
 def test_entries_win_over_pools_and_the_raw_spec_over_entries() -> None:
     given = [
         entry("a", kernel_module_type="open", spec={"kernelModuleType": "auto", "labels": {"a_b": "c"}}),

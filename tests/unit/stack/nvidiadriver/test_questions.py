@@ -87,13 +87,30 @@ def policy_draft(spec: Object, installed: tuple[int, ...], **before: t.Any) -> D
     return Draft(wanted, live, fields.applied(live, wanted), None, installed)
 
 
+def rolls(draft: Draft) -> list[str]:
+    """Return why drivers of all nodes are replaced; other questions are about nodes of some kind."""
+    return [one.cause for one in draft.questions() if one.labels == driver.DRIVEN]
+
+
 def test_a_toleration_for_a_second_pool_is_asked_about_before_26_7() -> None:
     asked = {"daemonsets": {"tolerations": [TEAM]}}
-    (found,) = policy_draft(asked, OLD).questions()
-    assert found.cause == "spec.daemonsets.tolerations of ClusterPolicy policy changes the driver's pods"
-    assert policy_draft(asked, ()).questions(), "an unknown release counts as an old one"
-    assert policy_draft(asked, NEW).questions() == []
-    assert policy_draft({"gds": {"enabled": True}}, NEW).questions()
-    assert policy_draft({"mig": {"strategy": "mixed"}}, OLD).questions() == []
+    cause = "spec.daemonsets.tolerations of ClusterPolicy policy changes the driver's pods"
+    assert rolls(policy_draft(asked, OLD)) == [cause]
+    assert rolls(policy_draft(asked, ())) == [cause], "an unknown release counts as an old one"
+    assert rolls(policy_draft(asked, NEW)) == []
+    assert rolls(policy_draft({"gds": {"enabled": True}}, NEW))
+    assert rolls(policy_draft({"mig": {"strategy": "mixed"}}, OLD)) == []
     off = {"driver": {"upgradePolicy": {"autoUpgrade": False}}}
-    assert policy_draft({**asked, **off}, OLD, **off).questions() == [], "the operator replaces no pod"
+    assert rolls(policy_draft({**asked, **off}, OLD, **off)) == [], "the operator replaces no pod"
+
+
+def test_another_selector_takes_the_driver_off_nodes_without_the_upgrade_controller() -> None:
+    manual = {"upgradePolicy": {"autoUpgrade": False}}
+    own = {"metadata": {"name": "a"}, "kind": "NVIDIADriver"}
+    there = managed.live({**own, "spec": {**manual, "nodeSelector": {POOL: "a"}}})
+    wanted = {**own, "spec": {**manual, "nodeSelector": {POOL: "b"}}}
+    (found,) = steps.questions(given(), [wanted], [there], NEW)
+    assert found.cause.startswith("spec.nodeSelector.")
+    assert (found.labels, found.node_selector) == (driver.DRIVEN, {}), "all nodes: some come, others go"
+    newer = {**own, "spec": {**manual, "nodeSelector": {POOL: "a"}, "version": "595"}}
+    assert steps.questions(given(), [newer], [there], OLD) == [], "its DaemonSet is OnDelete"

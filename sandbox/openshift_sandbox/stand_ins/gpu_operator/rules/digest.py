@@ -5,7 +5,7 @@
 
 The upgrade of a node whose pod has the digest of its DaemonSet only restarts the pod. Tolerations, labels,
 annotations and resources are no part of it; the image of k8s-driver-manager is. Compared with the source of
-v26.7.0 (2026-11): the real digest also has volumes, mounts and a command.
+v26.7.0 (2026-11): the real digest also has mounts and a command.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ def marked(daemon_set: Object) -> Object:
     text = json.dumps(
         [
             (pod.get("nodeSelector") or {}).get(KERNEL),
+            pod.get("volumes"),
             *({key: one.get(key) for key in INSTALLED_WITH} for one in containers),
         ],
         sort_keys=True,
