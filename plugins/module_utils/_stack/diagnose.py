@@ -17,12 +17,12 @@ from .._kube.kinds import by_name, known
 from . import olm_stages, stages, table
 from .judge import StackJudge
 from .operands import pod_is_ready
-from .pods import add, add_log_end, trouble
-from .signatures import advice, recognise, reported_xids
+from .pods import EXPLAINED, IMAGES, add, add_log_end, refused, trouble
+from .signatures import PULLS, SIGNATURES, advice, recognise, reported_xids
 from .stages import Chain, Finding, is_consequence
 
 MOST: t.Final = 4
-TAIL: t.Final = 60
+TAIL: t.Final = 300
 # Codes of findings that no log explains further.
 _NOT_IN_LOGS: t.Final = (
     "GPU-CP-CONFLICT",
@@ -42,12 +42,19 @@ _NOT_IN_LOGS: t.Final = (
 
 
 class Source(t.NamedTuple):
-    """A container whose log is worth reading. decides: its pod belongs to the decisive finding."""
+    """A container whose log is worth reading.
+
+    container: empty if the pod never ran one; only its events say why. decides: its pod belongs to the
+    decisive finding. node: where the pod is, or the node of the decisive finding. previous: read the log
+    before the last restart.
+    """
 
     namespace: str
     pod: str
     container: str
     decides: bool
+    node: str = ""
+    previous: bool = False
 
 
 def log_sources(
@@ -65,6 +72,8 @@ def log_sources(
         return []
     nodes = {one.node for one in findings if one.node and not one.is_ready}
     names = known.get(decisive.stage, ())
+    if decisive.code == "GPU-ALLOC":
+        names = sorted(names, key=lambda start: "device-plugin" not in start)
     if decisive.stage in (stages.CRD, stages.LABELS):
         wanted = [pod for pod in pods if _rank(pod, names) < len(names)]
     else:
@@ -76,10 +85,25 @@ def log_sources(
         key=lambda pod: (not _decides(pod, decisive), _rank(pod, names), trouble(pod) is None, name(pod))
     )
     return [
-        Source(pod["metadata"]["namespace"], name(pod), container, _decides(pod, decisive))
+        Source(
+            pod["metadata"]["namespace"],
+            name(pod),
+            container,
+            _decides(pod, decisive),
+            decisive.node or pod["spec"].get("nodeName") or "",
+            _runs_again(pod, container),
+        )
         for pod in wanted
         for container in _containers(pod)
     ][:MOST]
+
+
+def _runs_again(pod: KubeObject, container: str) -> bool:
+    """Return whether the container runs at the moment, although it is in trouble."""
+    status = pod.get("status", {})
+    every = [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
+    state = next((one.get("state") or {} for one in every if one["name"] == container), {})
+    return "running" in state and trouble(pod) is not None
 
 
 def _decides(pod: KubeObject, decisive: Finding) -> bool:
@@ -91,9 +115,12 @@ def _rank(pod: KubeObject, names: t.Sequence[str]) -> int:
 
 
 def _containers(pod: KubeObject) -> list[str]:
-    """Return the container in trouble, else a running init container, else those that are not Ready."""
-    if found := trouble(pod):
-        return [found.container] if found.container else []
+    """Return the container in trouble, else a running init container, else those that are not Ready.
+
+    An empty name stands for a container that has no log.
+    """
+    if found := trouble(pod) or refused(pod):
+        return [found.container if found.has_log else ""]
     status = pod.get("status", {})
     init = status.get("initContainerStatuses") or []
     running = [one["name"] for one in init if not (one.get("state") or {}).get("terminated")]
@@ -113,25 +140,33 @@ def add_log(error: AcceleratorError, source: Source, log: str) -> None:
     """Add a log to the error; a known text of a deciding container sets code and remedy."""
     found = reported_xids(log)
     if found and source.decides and error.code == "GPU-ALLOC":
-        said, remedy = advice(found)
+        said, remedy = advice(found, source.node)
         error.code, error.remedy = "GPU-HW-XID", remedy
         add(error, f"The device plugin took it out of service: {said}.")
         lines = [line.strip() for line in log.splitlines() if "XidCriticalError" in line]
         error.evidence += [f"{source.pod}/{source.container}: {line}" for line in lines[-5:]]
     elif source.decides:
-        add_log_end(error, source.pod, source.container, log)
+        add_log_end(error, source.pod, source.container, log, node=source.node, namespace=source.namespace)
     else:
         other = AcceleratorError("", "")
         add_log_end(other, source.pod, source.container, log)
         error.evidence += other.evidence[-3:]
 
 
-def add_events(error: AcceleratorError, pod: str, events: t.Iterable[KubeObject]) -> None:
+def add_events(error: AcceleratorError, source: Source, events: t.Iterable[KubeObject]) -> None:
     """Add the first event with a known text; a failure before a container starts is in no log."""
     for event in events:
-        text = str(event.get("message") or "")
-        if recognise(text) and event.get("type") != "Normal":
-            add_log_end(error, pod, str(event.get("reason") or "event"), text)
+        text, reason = str(event.get("message") or ""), str(event.get("reason") or "event")
+        if event.get("type") == "Normal":
+            continue
+        table = PULLS if error.code in IMAGES and reason == "Failed" else SIGNATURES
+        if known := recognise(text, table):
+            names = {"node": source.node, "pod": source.pod, "namespace": source.namespace}
+            error.evidence.append(f"{source.pod}/{reason}: {text}")
+            if table is PULLS or error.code in EXPLAINED:
+                add(error, f"An event ({reason}) of pod {source.pod} says that {known.meaning}: {text}")
+                error.code = error.code if table is PULLS else known.code
+                error.remedy = known.advice(error.remedy, **names)
             return
 
 
@@ -197,16 +232,20 @@ def read_logs(
     """Add to the error the logs that may say why, and the events of the pod of the decisive finding."""
     decisive = _decisive(judge, error.code)
     sources = log_sources(judge.findings, judge.seen["pods"], decisive, pods)
-    for source in sources:
+    logs = []
+    for source in [one for one in sources if one.container]:
         try:
-            log = api.log(source.namespace, source.pod, source.container, tail_lines=TAIL)
+            log = api.log(*source[:3], tail_lines=TAIL, previous=source.previous)
         except AcceleratorError as why:
             add_unreadable(error, source, why)
         else:
-            add_log(error, source, log)
+            logs.append((source, log))
+    # A known text says more than any other line, whichever container prints it.
+    for source, log in sorted(logs, key=lambda one: recognise(one[1]) is None):
+        add_log(error, source, log)
     if decisive is None or not sources or not sources[0].decides or error.code != decisive.code:
         return
     with contextlib.suppress(AcceleratorError):
         fields = by_name(sources[0].pod).replace("metadata.name", "involvedObject.name", 1)
         events = api.list(known("Event"), sources[0].namespace, fields=fields)
-        add_events(error, sources[0].pod, events)
+        add_events(error, sources[0], events)
