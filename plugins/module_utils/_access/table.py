@@ -118,6 +118,7 @@ gpu_operator
   gpu          get                                  Pod/log
   gpu          list                                 Event
   gpu          list?                                ServiceMonitor
+  gpu          get?                                 ConfigMap ResourceClaim ResourceClaimTemplate
   gpu          create?                              ImageStreamImport
   openshift    list,watch                           ImageStream
 gpu_operator clusterpolicy

@@ -11,10 +11,10 @@ import contextlib
 import typing as t
 
 from .._core.errors import AcceleratorError
-from .._core.objects import KubeObject, Snapshot, name
+from .._core.objects import KubeObject, Snapshot, name, named, oldest
 from .._kube.client import Api
 from .._kube.kinds import by_name, known
-from . import olm_stages, stages, table
+from . import olm_stages, pointers, stages, table
 from .judge import StackJudge
 from .operands import pod_is_ready
 from .pods import EXPLAINED, IMAGES, add, add_log_end, refused, trouble
@@ -23,6 +23,9 @@ from .stages import Chain, Finding, is_consequence
 
 MOST: t.Final = 4
 TAIL: t.Final = 300
+MOST_POINTERS: t.Final = 8
+# Stages whose programs read what a label of the node names.
+_BY_LABELS: t.Final = (stages.PLUGIN, stages.ALLOCATABLE, stages.VALIDATOR)
 # Codes of findings that no log explains further.
 _NOT_IN_LOGS: t.Final = (
     "GPU-CP-CONFLICT",
@@ -170,6 +173,63 @@ def add_events(error: AcceleratorError, source: Source, events: t.Iterable[KubeO
             return
 
 
+def _pointers(
+    api: Api, judge: StackJudge, decisive: Finding, namespace: str
+) -> t.Iterator[tuple[pointers.Label | pointers.Name, KubeObject | None, str]]:
+    """Yield the pointers of the decisive finding's node and of its pods that are not Ready.
+
+    Each comes with the pod, None for a label of the node, and its namespace.
+    """
+    node, policies = named(judge.seen["nodes"], decisive.node), judge.seen.get("policies") or []
+    if decisive.stage in _BY_LABELS and policies and not decisive.code.startswith("NIC-"):
+        for label in pointers.of_node(node, oldest(policies)) if node else ():
+            yield label, None, namespace
+    here = [pod for pod in judge.seen["pods"] if pod["spec"].get("nodeName") == decisive.node]
+    late = [pod for pod in here if decisive.node and not pod_is_ready(pod)]
+    for pod in sorted(late, key=lambda pod: (trouble(pod) is None, name(pod))):
+        more = pointers.pull_secrets(pod) if decisive.code in IMAGES else []
+        for one in [*pointers.of_pod(pod), *more]:
+            yield one, pod, pod["metadata"]["namespace"]
+
+
+def _look_up(api: Api, one: pointers.Label | pointers.Name, namespace: str) -> KubeObject | None:
+    """Return the object that a pointer names, or None; of Secrets only metadata is read."""
+    if isinstance(one, pointers.Label):
+        return api.get(known("ConfigMap"), one.config_map, namespace) if one.config_map else None
+    if one.kind == "Secret":
+        found = api.list(known("Secret"), namespace, fields=by_name(one.name), metadata_only=True)
+        return next(iter(found), None)
+    return api.get(known(one.kind), one.name, namespace)
+
+
+def check_pointers(api: Api, judge: StackJudge, error: AcceleratorError, namespace: str) -> None:
+    """Make a pointer to nothing the cause of the error, by at most MOST_POINTERS small requests."""
+    decisive = _decisive(judge, error.code)
+    if decisive is None or decisive.code in _NOT_IN_LOGS:
+        return
+    read: dict[tuple[str, str], KubeObject | None] = {}
+    for one, pod, place in _pointers(api, judge, decisive, namespace):
+        where = ("ConfigMap", one.config_map) if isinstance(one, pointers.Label) else (one.kind, one.name)
+        if where not in read and len(read) == MOST_POINTERS:
+            return
+        try:
+            live = read[where] if where in read else _look_up(api, one, place)
+        except AcceleratorError as why:
+            error.evidence.append(f"{where[0]} {where[1]} could not be read: {why.code}: {why.message}")
+            continue
+        read[where] = live
+        if isinstance(one, pointers.Label):
+            wrong = pointers.judge_label(one, live, place)
+        else:
+            wrong = pointers.judge_name(pod or {}, one, live)
+        if wrong and not wrong.code:
+            error.evidence.append(wrong.message)
+        elif wrong:
+            add(error, wrong.message)
+            error.code, error.remedy = wrong.code, wrong.remedy
+            return
+
+
 def explain(
     api: Api,
     namespace: str,
@@ -184,7 +244,7 @@ def explain(
     """
     if not judge.seen:
         return
-    read_logs(api, judge, error, pods)
+    find_cause(api, judge, error, pods, namespace)
     seen = {**judge.seen, **operator(api, namespace, judge.chain.package)}
     error.facts["special_resource"] = summarize(seen, judge.findings)
 
@@ -226,11 +286,27 @@ def _decisive(judge: StackJudge, code: str) -> Finding | None:
     return next((one for one in here if not is_consequence(one, late, judge.chain)), first)
 
 
+def find_cause(
+    api: Api,
+    judge: StackJudge,
+    error: AcceleratorError,
+    pods: t.Mapping[str, t.Sequence[str]],
+    namespace: str,
+) -> None:
+    """Add to the error what pointers, logs and events say about its cause."""
+    decisive = _decisive(judge, error.code)
+    check_pointers(api, judge, error, namespace)
+    read_logs(api, judge, error, pods, decisive)
+
+
 def read_logs(
-    api: Api, judge: StackJudge, error: AcceleratorError, pods: t.Mapping[str, t.Sequence[str]]
+    api: Api,
+    judge: StackJudge,
+    error: AcceleratorError,
+    pods: t.Mapping[str, t.Sequence[str]],
+    decisive: Finding | None,
 ) -> None:
     """Add to the error the logs that may say why, and the events of the pod of the decisive finding."""
-    decisive = _decisive(judge, error.code)
     sources = log_sources(judge.findings, judge.seen["pods"], decisive, pods)
     logs = []
     for source in [one for one in sources if one.container]:

@@ -58,7 +58,7 @@ STACK: t.Final = (
     ),
     Code(
         "GPU-CP-REFERENCE",
-        "A Secret or ConfigMap that an option names does not exist.",
+        "A Secret, ConfigMap or claim that an option or a pod names does not exist, or lacks a key.",
         "Create it, for example with `oc create configmap NAME -n NAMESPACE --from-file=FILE`, or correct "
         "the option that the message names.",
     ),
@@ -226,6 +226,15 @@ STACK: t.Final = (
         "away.",
         "Run `oc label node NODE --overwrite nvidia.com/gpu.deploy.device-plugin=true` for each label that "
         "the message names.",
+    ),
+    Code(
+        "GPU-PROFILE",
+        "A label of a node, or the ClusterPolicy, names a profile of the device plugin or a layout of the "
+        "MIG "
+        "manager that its ConfigMap does not have, or one that the program refuses. The message names the "
+        "label, the node, the ConfigMap and the keys that exist.",
+        "Run `oc label node NODE nvidia.com/device-plugin.config=KEY --overwrite` (or nvidia.com/mig.config) "
+        "with a key that exists, or add the key to the ConfigMap.",
     ),
     Code(
         "GPU-PROXY",
