@@ -249,6 +249,28 @@ def explain(
     error.facts["special_resource"] = summarize(seen, judge.findings)
 
 
+def explain_look(
+    api: Api,
+    namespace: str,
+    judge: StackJudge,
+    snapshot: Snapshot,
+    found: dict[str, t.Any],
+    pods: t.Mapping[str, t.Sequence[str]],
+) -> None:
+    """Give the pools of a look the cause that a failed wait would give; found: the result so far.
+
+    A look is a dry run that does not wait. Only the first trouble is explained.
+    """
+    if not api.check_mode or api.wait_wanted or (verdict := judge(snapshot)).is_ready:
+        return
+    error = AcceleratorError(verdict.code, verdict.message, verdict.remedy)
+    find_cause(api, judge, error, pods, namespace)
+    for pool in found["pools"]:
+        if (pool["code"], pool["message"]) == (verdict.code, verdict.message):
+            pool |= {"code": error.code, "message": error.message, "remedy": error.remedy}
+    found["lines"] += error.evidence
+
+
 def explain_absent(api: Api, name: str, namespace: str, chain: Chain, error: AcceleratorError) -> None:
     """Add the state of OLM to the error that the cluster does not serve the custom resource."""
     snapshot = {"nodes": [], **operator(api, namespace, chain.package)}

@@ -17,7 +17,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import diagnose, pointers
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.judge import (
     CHAIN,
+    PODS,
     judge,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.result import (
+    summarize,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import Grace, StackJudge
 
@@ -186,6 +190,33 @@ def test_the_pointer_is_the_cause_and_not_the_pod_that_crashes(seen: Snapshot) -
     assert error.code == "GPU-PROFILE"
     assert f"has the label {PLUGIN}=a100" in error.message
     assert "has only: a10" in error.message
+
+
+def test_a_look_gives_the_pool_the_cause_that_a_failed_wait_gives(seen: Snapshot) -> None:
+    server, judged = FakeServer(), crashing(seen)
+    server.put({"apiVersion": "v1", "kind": "ConfigMap", **config_map(a10="")})
+    found = summarize(seen, "gpu-cluster-policy", [POOL])
+    assert found["pools"][0]["code"] == "GPU-OPERAND-CRASH"
+    for more in ({"check_mode": True}, {"wait_wanted": False}):
+        diagnose.explain_look(api_on(server, **more), NAMESPACE, judged, seen, found, PODS)
+    assert found["pools"][0]["code"] == "GPU-OPERAND-CRASH"
+    look = api_on(server, check_mode=True, wait_wanted=False)
+    diagnose.explain_look(look, NAMESPACE, judged, seen, found, PODS)
+    assert found["pools"][0]["code"] == "GPU-PROFILE"
+    assert "has only: a10" in found["pools"][0]["message"]
+    assert "oc label node" in found["pools"][0]["remedy"]
+    assert server.writes() == []
+
+
+def test_a_look_at_a_stack_that_works_asks_nothing_more(seen: Snapshot) -> None:
+    server = FakeServer()
+    judged = StackJudge(
+        lambda snapshot: judge(snapshot, "gpu-cluster-policy", [POOL]), CHAIN, Grace(lambda: 0.0, 60, ())
+    )
+    found = summarize(seen, "gpu-cluster-policy", [POOL])
+    look = api_on(server, check_mode=True, wait_wanted=False)
+    diagnose.explain_look(look, NAMESPACE, judged, seen, found, PODS)
+    assert (found["pools"][0]["ready"], server.requests) == (True, [])
 
 
 def test_a_pointer_that_is_right_blames_nothing(seen: Snapshot) -> None:

@@ -19,7 +19,6 @@ from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..clusterpolicy import preconditions, steps as policy_steps
 from ..clusterpolicy.default_spec import example_driver
-from ..clusterpolicy.result import summarize
 from ..drivers.image import Change
 from ..drivers.steps import mirrored, refuse_missing
 from ..params import StackParams
@@ -65,7 +64,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
             differs = keep(api, params, wanted, api.list(DRIVER) if not api.check_mode else live)
             snapshot = _observe(api, params, wanted)
     _delete(api, _absent_names(params))
-    found = {**summarize(snapshot, params["name"], params["pools"]), **as_result(other)}
+    found = {**policy_steps.summary(api, params, snapshot), **as_result(other)}
     return {
         **found,
         "nvidia_drivers": summarize_drivers(snapshot, wanted),
