@@ -237,7 +237,7 @@ def names_of(pod: KubeObject) -> dict[str, str]:
 
 def _more_memory(pod: KubeObject, found: Trouble, part: str) -> str:
     every = [*(pod["spec"].get("initContainers") or []), *(pod["spec"].get("containers") or [])]
-    own = next((one for one in every if one["name"] == found.container), {})
+    own: KubeObject = next((one for one in every if one["name"] == found.container), {})
     limit = at(own, "resources.limits.memory")
     if not limit:
         where = pod["spec"].get("nodeName") or ""

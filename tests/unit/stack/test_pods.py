@@ -13,9 +13,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     NotReadyError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import pods
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.operands import Operand
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import add_log_end
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Finding
 
 
 @pytest.mark.parametrize(
@@ -57,9 +59,7 @@ def test_a_log_does_not_replace_another_cause() -> None:
     assert (error.code, error.message, error.remedy) == ("GPU-TAINT", "not tolerated.", "oc adm taint")
 
 
-def in_state(
-    state: dict[str, t.Any], last: dict[str, t.Any] | None = None, restarts: int = 0
-) -> pods.KubeObject:
+def in_state(state: dict[str, t.Any], last: dict[str, t.Any] | None = None, restarts: int = 0) -> KubeObject:
     container = {"name": "c", "resources": {"limits": {"memory": "256Mi"}}}
     entry = {"name": "c", "ready": False, "restartCount": restarts, "state": state, "lastState": last or {}}
     return {
@@ -73,7 +73,7 @@ BACK_OFF = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s 
 KILLED = {"terminated": {"reason": "OOMKilled", "exitCode": 137}}
 
 
-def judged(pod: pods.KubeObject, component: str = "device-plugin") -> pods.Finding:
+def judged(pod: KubeObject, component: str = "device-plugin") -> Finding:
     node = {"metadata": {"name": "gpu-1", "labels": {}}}
     [found] = pods.judge_pods(node, [(Operand(component, "ds", "plugin-x", note="is not Ready"), pod)])
     return found
@@ -82,7 +82,7 @@ def judged(pod: pods.KubeObject, component: str = "device-plugin") -> pods.Findi
 @pytest.mark.parametrize(
     "pod", [in_state(BACK_OFF, KILLED, 9), in_state(KILLED), in_state({"running": {}}, KILLED, 5)]
 )
-def test_a_container_without_memory_says_so_and_how_to_give_more(pod: pods.KubeObject) -> None:
+def test_a_container_without_memory_says_so_and_how_to_give_more(pod: KubeObject) -> None:
     found = judged(pod)
     assert found.code == "GPU-OPERAND-OOM"
     assert "OOMKilled" in found.message

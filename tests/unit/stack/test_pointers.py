@@ -14,6 +14,7 @@ from unit.stack.builders import POOL, Snapshot, node, pod, unready
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import diagnose, pointers
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.judge import (
     CHAIN,
@@ -23,7 +24,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.result import (
     summarize,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import Grace, StackJudge
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import StackJudge
 
 PLUGIN, MIG, VGPU = "nvidia.com/device-plugin.config", "nvidia.com/mig.config", "nvidia.com/vgpu.config"
 NAMESPACE = "nvidia-gpu-operator"
@@ -197,8 +198,9 @@ def test_a_look_gives_the_pool_the_cause_that_a_failed_wait_gives(seen: Snapshot
     server.put({"apiVersion": "v1", "kind": "ConfigMap", **config_map(a10="")})
     found = summarize(seen, "gpu-cluster-policy", [POOL])
     assert found["pools"][0]["code"] == "GPU-OPERAND-CRASH"
-    for more in ({"check_mode": True}, {"wait_wanted": False}):
-        diagnose.explain_look(api_on(server, **more), NAMESPACE, judged, seen, found, PODS)
+    for check_mode, wait_wanted in ((True, True), (False, False)):
+        other = api_on(server, check_mode=check_mode, wait_wanted=wait_wanted)
+        diagnose.explain_look(other, NAMESPACE, judged, seen, found, PODS)
     assert found["pools"][0]["code"] == "GPU-OPERAND-CRASH"
     look = api_on(server, check_mode=True, wait_wanted=False)
     diagnose.explain_look(look, NAMESPACE, judged, seen, found, PODS)
