@@ -92,6 +92,13 @@ options:
     type: list
     elements: dict
     default: []
+  queues:
+    description:
+      - The queues of M(accelerators.openshift.gpu_queue). Quotas need not cover the devices of pools that
+        queues give away, so the module does not warn of these.
+    type: list
+    elements: raw
+    default: []
   prices:
     description: Price of one node per hour, by instance type, in your currency. The collection has no prices.
     type: dict
@@ -244,6 +251,7 @@ SPEC = ArgumentSpec(
         "leftovers": {"type": "bool", "default": False},
         "incomplete": {"type": "list", "elements": "str", "default": []},
         "catalogue": {"type": "list", "elements": "dict", "default": []},
+        "queues": {"type": "list", "elements": "raw", "default": []},
         "prices": {"type": "dict"},
         "cost_classes": {"type": "dict"},
     },

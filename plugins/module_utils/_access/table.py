@@ -120,7 +120,7 @@ gpu_operator
   gpu          list?                                ServiceMonitor
   gpu          get?,list?,watch?                    ConfigMap
   gpu          create?,patch?,delete?               ConfigMap
-  gpu          get?                                 Secret
+  gpu          get?                                 Secret ResourceClaim ResourceClaimTemplate
   gpu          create?                              ImageStreamImport
   openshift    list,watch                           ImageStream
 gpu_operator clusterpolicy

@@ -86,10 +86,14 @@ def _subscription(wish: Wish, found: list[KubeObject]) -> KubeObject:
     live = olm_subscription.subscribed(found, wish.package, found[0]["metadata"]["namespace"])
     if live is None or len(found) > 1:
         names = ", ".join(f"{one['metadata']['namespace']}/{one['metadata']['name']}" for one in found)
+        commands = " or ".join(
+            f"`oc delete subscription {one['metadata']['name']} -n {one['metadata']['namespace']}`"
+            for one in found
+        )
         raise AcceleratorError(
             "OLM-TWICE",
             f"Package {wish.package} has {len(found)} Subscriptions: {names}.",
-            "Run `oc delete subscription NAME -n NAMESPACE` for the wrong ones.",
+            f"Run {commands}, for the one that is wrong; its operator stays until its CSV is deleted.",
         )
     where = f"Subscription {live['metadata']['name']} in namespace {live['metadata']['namespace']}"
     if not owned(live):

@@ -109,16 +109,21 @@ def assemble(
     name: str = "gpu_pools",
     backend: str | None = None,
     incomplete: t.Collection[str] = (),
+    given: t.Collection[str] = (),
 ) -> Plan:
     """Return the plan of planned pools. name: the list's, for remarks. backend: as in `draft`.
 
-    incomplete: names of pools that did not get their machines. Operands tolerate their taints and cover the
-    nodes that are there, but nothing waits for a number of nodes.
+    given: names of pools that queues give away. incomplete: names of pools that did not get their machines.
+    Operands tolerate their taints and cover the nodes that are there, but nothing waits for a number of
+    nodes.
     """
     claims = backend == conflicts.DRA
     limits = quotas(pools)
     driven = [pool for pool in pools if are_nvidias(pool)]
-    remarks = [*driver_remarks(pools), *quota_remarks(driven, limits)]
+    remarks = [
+        *driver_remarks(pools),
+        *quota_remarks([pool for pool in driven if pool.name not in given], limits),
+    ]
     found = {
         "groups": groups(driven, incomplete),
         "stack": stack(driven, backend),
@@ -285,6 +290,16 @@ def quota_remarks(pools: t.Sequence[Pool], quota: t.Iterable[JsonObject]) -> lis
                 f"namespaces without a quota can use the other {supply - limit}"
             )
     return remarks
+
+
+def given_away(queues: t.Any) -> set[str]:
+    """Return the names of the pools in these queues, which gpu_queue has not checked yet."""
+    found = [one.get("pools") for one in _maps(queues)]
+    return {str(share.get("name")) for shares in found for share in _maps(shares)}
+
+
+def _maps(entries: t.Any) -> list[t.Mapping[str, t.Any]]:
+    return [one for one in entries if isinstance(one, t.Mapping)] if isinstance(entries, list) else []
 
 
 def counted_as_claims(quotas: t.Iterable[JsonObject]) -> list[JsonObject]:

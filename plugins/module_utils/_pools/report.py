@@ -89,8 +89,10 @@ def _pool(pool: JsonObject, result: JsonObject | None, cost: JsonObject | None) 
     asked = (result or {}).get("pool") or pool
     types = list(dict.fromkeys(one["instance_type"] for one in asked["candidates"]))
     then = sum(one["replicas"] for one in result["machine_sets"]) if result else None
+    # A partition or a share is a device of the node, and no GPU.
     each = max(
-        (sum(one["expected"].values()) for one in asked["candidates"]), default=sum(pool["expected"].values())
+        (one.get("gpus_per_node") or sum(one["expected"].values()) for one in asked["candidates"]),
+        default=sum(pool["expected"].values()),
     )
     return {
         "name": pool["name"],

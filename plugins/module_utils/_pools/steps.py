@@ -35,6 +35,7 @@ class GpuPlanParams(WaitParams):
     leftovers: bool
     incomplete: list[str]
     catalogue: list[dict[str, t.Any]]
+    queues: list[t.Any]
     prices: dict[str, t.Any] | None
     cost_classes: dict[str, t.Any] | None
 
@@ -57,7 +58,8 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
     if not place.cloud:
         draft.check(place)
         place = _place(api, draft, place)
-    found = pool_plan.assemble(draft.pools(place), draft.name, draft.backend, params["incomplete"])
+    given = pool_plan.given_away(params["queues"])
+    found = pool_plan.assemble(draft.pools(place), draft.name, draft.backend, params["incomplete"], given)
     for remark in found.remarks:
         api.warn(remark)
     costs = [] if prices is None else [account.cost(pool, prices, classes) for pool in found.pools]

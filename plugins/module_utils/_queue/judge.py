@@ -159,6 +159,46 @@ def remarks(queues: t.Sequence[Queue]) -> list[str]:
     return found
 
 
+def crowded(
+    queues: t.Sequence[Queue], others: t.Sequence[KubeObject], flavors: t.Mapping[str, t.Collection[str]]
+) -> list[str]:
+    """Return warnings about pools whose GPUs our queues and ClusterQueues of others give away twice.
+
+    others: ClusterQueues that are not in the list. flavors: name of a flavor -> names of our pools whose
+    nodes it has too.
+    """
+    given: dict[tuple[str, str], int] = {}
+    for share in (share for queue in queues for share in queue.shares):
+        for key, number in share.devices.items():
+            given[share.pool.name, key] = given.get((share.pool.name, key), 0) + int(number)
+    pools = {share.pool.name: share.pool for queue in queues for share in queue.shares}
+    found = []
+    for (pool, key), number in given.items():
+        theirs = {name(one): sum(_quotas(one, key, pool, flavors)) for one in others}
+        theirs = {one: more for one, more in theirs.items() if more}
+        offered = pools[pool].most_nodes * pools[pool].expected.get(key, 0)
+        if theirs and 0 < offered < number + sum(theirs.values()):
+            listed = ", ".join(f"{one} ({more})" for one, more in sorted(theirs.items()))
+            found.append(
+                f"The queues give away {number} {key} of pool {pool}, and ClusterQueues that are not in "
+                f"gpu_queues give away GPUs of the same nodes: {listed}. The nodes have {offered}: pods of "
+                "admitted Jobs will wait for a GPU."
+            )
+    return found
+
+
+def _quotas(
+    queue: KubeObject, key: str, pool: str, flavors: t.Mapping[str, t.Collection[str]]
+) -> t.Iterator[int]:
+    """Yield what a ClusterQueue has of the resource on the nodes of a pool."""
+    for group in (queue.get("spec") or {}).get("resourceGroups") or []:
+        for flavor in group.get("flavors") or []:
+            for one in flavor.get("resources") or []:
+                is_there = pool == flavor.get("name") or pool in flavors.get(str(flavor.get("name")), ())
+                if is_there and one.get("name") == key and str(one.get("nominalQuota")).isdigit():
+                    yield int(one["nominalQuota"])
+
+
 def unreachable(queues: t.Sequence[Queue]) -> list[str]:
     """Return warnings about pools that start without nodes, although Kueue looks for free nodes."""
     pools = {share.pool.name: share.pool for queue in queues for share in queue.shares}

@@ -75,7 +75,7 @@ def _queues(
         now = served = _coming(api, levels)
     _write(api, params, now, seen, wanted, missing, served is not None)
     queues = seen.queues if api.check_mode else _wait(api, now, wanted)
-    _warn(api, wanted, queues, levels)
+    _warn(api, wanted, queues, seen.flavors, levels)
     result["handed_over"] = _hand_over(api, wanted, seen.quotas)
     result["queues"] = [judge.summarize(one, named(queues, one.name)) for one in wanted]
     return result
@@ -234,9 +234,16 @@ def _wait(api: Api, served: Kinds, wanted: t.Sequence[Queue]) -> list[KubeObject
 
 
 def _warn(
-    api: Api, wanted: t.Sequence[Queue], queues: t.Sequence[KubeObject], levels: t.Sequence[str]
+    api: Api,
+    wanted: t.Sequence[Queue],
+    queues: t.Sequence[KubeObject],
+    flavors: t.Sequence[KubeObject],
+    levels: t.Sequence[str],
 ) -> None:
-    for text in (*judge.remarks(wanted), *(judge.unreachable(wanted) if levels else ())):
+    names = {one.name for one in wanted}
+    others = [one for one in queues if name(one) not in names]
+    crowded = judge.crowded(wanted, others, _shared_flavors(api, wanted, flavors)) if others else []
+    for text in (*judge.remarks(wanted), *crowded, *(judge.unreachable(wanted) if levels else ())):
         api.warn(text)
     for one in wanted:
         live = named(queues, one.name)
@@ -244,6 +251,21 @@ def _warn(
             api.warn(judge.stopped(live))
         for text in judge.overused(one, live):
             api.warn(text)
+
+
+def _shared_flavors(
+    api: Api, wanted: t.Sequence[Queue], flavors: t.Sequence[KubeObject]
+) -> dict[str, set[str]]:
+    """Return name of a flavor -> names of our pools whose nodes it has too."""
+    pools = {one.pool.name: one.pool.node_selector for queue in wanted for one in queue.shares}
+    found: dict[str, set[str]] = {name(one): set() for one in flavors}
+    for marks in (one["metadata"].get("labels") or {} for one in api.list(known("Node"), metadata_only=True)):
+        ours = {title for title, selector in pools.items() if selector.items() <= marks.items()}
+        for one in flavors:
+            wishes = (one.get("spec") or {}).get("nodeLabels") or {}
+            if ours and wishes and wishes.items() <= marks.items():
+                found[name(one)] |= ours
+    return found
 
 
 def _hand_over(api: Api, wanted: t.Sequence[Queue], quotas: quota_steps.Live) -> list[str]:

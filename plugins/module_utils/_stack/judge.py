@@ -27,6 +27,7 @@ SLOW: t.Final = (
     "GPU-KMM-LOAD",
     "GPU-KMM-PLUGIN",
     "GPU-OPERAND-CRASH",
+    "GPU-OPERAND-OOM",
     "NIC-DRV-CRASH",
     "NIC-IMAGE",
     "NIC-OPERAND-CRASH",
@@ -39,6 +40,7 @@ OF_OPERANDS: t.Final = (
     "GPU-NFD-EMPTY",
     "GPU-OPERAND-CRASH",
     "GPU-OPERAND-LACKING",
+    "GPU-OPERAND-OOM",
     "GPU-OPTED-OUT",
     "GPU-PAUSED",
 )

@@ -4,14 +4,15 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 
 from .._core import conditions
 from .._core.errors import AcceleratorError
-from .._core.objects import KubeObject, name
+from .._core.objects import KubeObject, at, name
 from .._core.readiness import PENDING
-from .operands import NAMESPACE, OUTDATED, UNWANTED, Operand
-from .signatures import recognise, remedy_for
+from .operands import COMPONENTS, NAMESPACE, OUTDATED, UNWANTED, Operand
+from .signatures import PULLS, Signature, recognise, spoken, telling
 from .stages import Finding, on_node
 from .upgrade import judge_outdated
 
@@ -25,6 +26,18 @@ _CRASH: t.Final = (
     "CreateContainerConfigError",
     "StartError",
 )
+# With these a container never ran, so it has no log.
+_NEVER_RAN: t.Final = (
+    *IMAGE_REASONS,
+    "ContainerCannotRun",
+    "CreateContainerConfigError",
+    "CreateContainerError",
+    "RunContainerError",
+    "StartError",
+)
+OOM: t.Final = "OOMKilled"
+# Ends that say no more than their exit code.
+_PLAIN_ENDS: t.Final = ("", "Error", "Completed")
 
 # AWAITED: operands whose files other operands of the node need. INDEPENDENT: operands that need none.
 AWAITED: t.Final = ("driver", "container-toolkit", "dra-driver")
@@ -54,18 +67,32 @@ _HINT_IN_LOG: t.Final = (
     "NIC-STATE",
     "NIC-UPG",
 )
+# Codes that a known text replaces, and codes about images that cannot be pulled.
+EXPLAINED: t.Final = (*_CAUSE_IN_LOG, *_HINT_IN_LOG)
+IMAGES: t.Final = ("GPU-IMAGE", "NIC-IMAGE")
+# Codes about devices that a running program does not offer: an error in its log is quoted.
+_ERROR_IN_LOG: t.Final = ("GPU-ALLOC", "GPU-DRA-SLICES", "GPU-MIG-FAILED", "NIC-ALLOC")
 
 
 class Trouble(t.NamedTuple):
     """A container that does not run, with the API's reason and message.
 
-    container: empty if the kubelet refused the pod.
+    container: empty if the kubelet refused the pod. end: how it ended last, empty if that is not known.
     """
 
     container: str
     reason: str
     message: str
     restarts: int
+    end: str = ""
+
+    @property
+    def has_log(self) -> bool:
+        return bool(self.container) and not {self.reason, self.end} & set(_NEVER_RAN)
+
+    @property
+    def is_out_of_memory(self) -> bool:
+        return OOM in (self.reason, self.end)
 
 
 def trouble(pod: KubeObject) -> Trouble | None:
@@ -76,8 +103,7 @@ def trouble(pod: KubeObject) -> Trouble | None:
         waiting = state.get("waiting") or {}
         last = (entry.get("lastState") or {}).get("terminated") or {}
         if waiting.get("reason") in (*IMAGE_REASONS, *_CRASH):
-            message = waiting.get("message") or last.get("message") or ""
-            return Trouble(entry["name"], waiting["reason"], message, restarts)
+            return _waits(entry, waiting, last)
         ended = state.get("terminated") or {}
         if not ended and not entry.get("ready") and restarts >= _OFTEN:
             ended = last
@@ -85,6 +111,17 @@ def trouble(pod: KubeObject) -> Trouble | None:
             message = ended.get("message") or f"exit code {ended['exitCode']}"
             return Trouble(entry["name"], ended.get("reason") or "Error", message, restarts)
     return None
+
+
+def _waits(entry: KubeObject, waiting: KubeObject, last: KubeObject) -> Trouble:
+    """Return the trouble of a container that waits for its next start; how it ended last says more."""
+    reason, end, code = waiting["reason"], str(last.get("reason") or ""), last.get("exitCode")
+    said = [f"exit code {code}" if code else "", last.get("message") or waiting.get("message") or ""]
+    if reason != "CrashLoopBackOff":
+        said, end = [waiting.get("message") or last.get("message") or ""], ""
+    elif end not in _PLAIN_ENDS:
+        said = [f"it ended as {end}", *said]
+    return Trouble(entry["name"], reason, "; ".join(filter(None, said)), entry.get("restartCount", 0), end)
 
 
 def refused(pod: KubeObject) -> Trouble | None:
@@ -156,20 +193,60 @@ def _broken(node: KubeObject, operand: Operand, pod: KubeObject, found: Trouble)
     code = "GPU-DRV-CRASH" if operand.component == "driver" else "GPU-OPERAND-CRASH"
     if found.reason in IMAGE_REASONS:
         code = "GPU-IMAGE"
-    known = recognise(found.message)
-    if known and not found.container:
+    known = known_of(found)
+    if found.is_out_of_memory:
+        code = "GPU-OPERAND-OOM"
+    elif known and not found.has_log:
         code = known.code
     return Finding(
         PENDING,
         f"Operand:{name(node)}:{operand.component}",
-        f"Node {name(node)}: {what}.",
+        f"Node {name(node)}: {what}{f' ({known.meaning})' if known else ''}.",
         code,
-        remedy_for(found.message, how_to_look(pod, found)),
+        how_to_cure(pod, found, COMPONENTS.get(operand.component, "")),
         (f"{name(node)}: {operand.component} is in {found.reason} (pod {operand.pod})",),
         operand.stage,
         node=name(node),
         since=operand.since,
     )
+
+
+def known_of(found: Trouble) -> Signature | None:
+    """Return the known text in the trouble's message: for a pull a reason of registries."""
+    if found.reason in IMAGE_REASONS:
+        return recognise(f"{found.reason}: {found.message}", PULLS)
+    return recognise(found.message)
+
+
+def how_to_cure(pod: KubeObject, found: Trouble, part: str = "") -> str:
+    """Return the remedy for the trouble, or the command that shows more of it.
+
+    part: the key of the ClusterPolicy's spec that the pod belongs to.
+    """
+    if found.is_out_of_memory:
+        return _more_memory(pod, found, part)
+    look, known = f"Run `{how_to_look(pod, found)}`.", known_of(found)
+    return known.advice(look, **names_of(pod)) if known else look
+
+
+def names_of(pod: KubeObject) -> dict[str, str]:
+    """Return the names that the remedy of a known text may need."""
+    meta = pod["metadata"]
+    return {"node": pod["spec"].get("nodeName") or "", "pod": name(pod), "namespace": meta["namespace"]}
+
+
+def _more_memory(pod: KubeObject, found: Trouble, part: str) -> str:
+    every = [*(pod["spec"].get("initContainers") or []), *(pod["spec"].get("containers") or [])]
+    own: KubeObject = next((one for one in every if one["name"] == found.container), {})
+    limit = at(own, "resources.limits.memory")
+    if not limit:
+        where = pod["spec"].get("nodeName") or ""
+        return f"Run `oc describe node {where}`: the container has no memory limit, so its node lacks memory."
+    if part:
+        more = re.sub(r"^\d+", lambda found: str(2 * int(found[0])), str(limit))
+        setting = f"gpu_operator_spec: {{{part}: {{resources: {{limits: {{memory: {more}}}}}}}}}"
+        return f"Set {setting} (now {limit}); the operator then starts these pods anew."
+    return f"Raise the memory limit of container {found.container}, which is {limit}."
 
 
 def as_words(found: Trouble, pod: str) -> str:
@@ -182,9 +259,9 @@ def as_words(found: Trouble, pod: str) -> str:
 def how_to_look(pod: KubeObject, found: Trouble) -> str:
     """Return the command that shows more of the trouble."""
     where = f"-n {pod['metadata']['namespace']} {name(pod)}"
-    return (
-        f"oc logs {where} -c {found.container} --previous" if found.container else f"oc describe pod {where}"
-    )
+    if not found.has_log:
+        return f"oc describe pod {where}"
+    return f"oc logs {where} -c {found.container}{' --previous' if found.restarts else ''}"
 
 
 def how_to_describe(pod: KubeObject | None, daemonset: str, namespace: str) -> str:
@@ -204,19 +281,26 @@ def _unscheduled(pod: KubeObject | None) -> str:
     return f" ({message})" if message else ""
 
 
-def add_log_end(error: AcceleratorError, pod: str, container: str, log: str) -> None:
-    """Add the log of a container to the error; a known text sets the error's code and remedy."""
+def add_log_end(error: AcceleratorError, pod: str, container: str, log: str, **names: str) -> None:
+    """Add the log of a container to the error; a known text sets the error's code and remedy.
+
+    names: of the node and the namespace, for the remedy.
+    """
     lines = [line for line in log.splitlines() if line.strip()]
     error.evidence += [f"{pod}/{container}: {line}" for line in lines[-10:]]
-    if error.code not in (*_CAUSE_IN_LOG, *_HINT_IN_LOG) or not lines:
+    if error.code not in EXPLAINED or not lines:
         return
-    known = recognise(log)
+    who, known = f"container {container} of pod {pod}", recognise(log)
+    line, is_error = (spoken(known, log), True) if known else telling(log)
+    if line and line not in map(str.strip, lines[-10:]):
+        error.evidence.append(f"{pod}/{container}: {line}")
     if known:
-        said = next((line for line in lines if recognise(line) is known), lines[-1])
-        add(error, f"Its log says that {known.meaning}: {said.strip()}")
-        error.code, error.remedy = known.code, known.remedy
-    elif error.code in _CAUSE_IN_LOG and " The log of " not in error.message:
-        add(error, f"The log of {pod} ends with: {lines[-1].strip()}")
+        add(error, f"The log of {who} says that {known.meaning}: {line}")
+        error.code, error.remedy = known.code, known.advice(error.remedy, pod=pod, **names)
+        return
+    is_quoted = error.code in (*_CAUSE_IN_LOG, *(_ERROR_IN_LOG if is_error else ()))
+    if line and is_quoted and "The log of container " not in error.message:
+        add(error, f"The log of {who} {'says' if is_error else 'ends with'}: {line}")
 
 
 def add(error: AcceleratorError, sentence: str) -> None:

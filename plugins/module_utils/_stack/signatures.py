@@ -12,30 +12,71 @@ from __future__ import annotations
 import re
 import typing as t
 
-from .._catalogue import driver_branches, driver_modules
-
 
 class Signature(t.NamedTuple):
-    """A known text. pattern: a regular expression. code, remedy: for an error with this text."""
+    """A known text. pattern: a regular expression. code, remedy: for an error with this text.
+
+    The remedy may hold {node}, {pod} and {namespace}, which `advice` fills in.
+    """
 
     pattern: str
     code: str
     meaning: str
     remedy: str
 
+    def advice(self, otherwise: str = "", **names: str) -> str:
+        """Return the remedy with these names; the other one if it needs a name that is not known."""
+        if not all(names.get(one) for one in _NAMES.findall(self.remedy)):
+            return otherwise
+        return _NAMES.sub(lambda found: names[found[1]], self.remedy)
 
+
+_NAMES: t.Final = re.compile(r"\{(node|pod|namespace)\}")
+# What may be between two words of a message of the kernel, which goes over several lines.
+_ON: t.Final = r"\s+(?:\[[^\]\n]*\]\s*)?(?:NVRM:\s+)?"
 NFD_WORKERS: t.Final = (
     "Run `oc get pods -n openshift-nfd -o wide` to check nfd-worker on the GPU nodes, and add 03 to "
     "node_feature_discovery_pci_classes."
 )
+_TOOLKIT: t.Final = "Run `oc get imagestream driver-toolkit -n openshift -o yaml`"
+_DRIVER: t.Final = (
+    "Run `oc logs -n nvidia-gpu-operator $(oc get pods -n nvidia-gpu-operator -o name "
+    "-l app.kubernetes.io/component=nvidia-driver --field-selector spec.nodeName={node}) --all-containers`"
+)
+_ANOTHER: t.Final = (
+    "Set driver.version of the pool in gpu_pools (module option driver) to a release that does; the new "
+    "driver pods end pods that use GPUs, and playbooks/upgrade_driver.yml asks first."
+)
+_MESSAGES: t.Final = "Run `oc debug node/{node} -- chroot /host dmesg`"
 
 SIGNATURES: t.Final = (
     Signature(
-        r"failed to install elfutils packages|Unable to find a match: elfutils-libelf-devel",
+        r"imagetag missing, using entitlement-based fallback|istag/driver-toolkit:\S+ -n openshift' missing",
+        "GPU-DTK-STREAM",
+        "the ImageStream openshift/driver-toolkit has no tag for the node's RHCOS version",
+        f"{_TOOLKIT}, and import the tag that the node's OSTREE_VERSION names.",
+    ),
+    Signature(
+        r"(?i:broken driver toolkit) (?:image )?detected",
+        "GPU-DTK-STREAM",
+        "the Driver Toolkit's image is for another kernel than the node runs",
+        f"{_TOOLKIT}, and import the tag of the node's OSTREE_VERSION again.",
+    ),
+    Signature(
+        r"failed to install elfutils|RHEL entitlement may be improperly deployed"
+        r"|Unable to find a match: (?:\S+ )*?(?:elfutils-libelf|kernel-(?:headers|devel|core|modules))"
+        r"|Could not resolve Linux kernel version",
         "GPU-DRV-NODTK",
-        "the driver is being built without the Driver Toolkit",
-        "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and add a tag for the node's "
-        "OSTREE_VERSION; entitlements are not needed.",
+        "the driver is being built without the Driver Toolkit, from packages that it does not find",
+        f"{_TOOLKIT}, and add a tag for the node's OSTREE_VERSION; entitlements are not needed.",
+    ),
+    Signature(
+        r"failed to reach RHEL package repositories|failed to update the dnf metadata cache"
+        r"|Failed to download metadata for repo|Cannot download repomd\.xml",
+        "GPU-DRV-REPO",
+        "the driver's container does not reach a package repository",
+        f"{_TOOLKIT}: with a tag for the node's OSTREE_VERSION the driver needs no repository. If it needs "
+        "one all the same, run `oc get proxy cluster -o yaml`.",
     ),
     Signature(
         r"driver-toolkit imagestream not found|DriverToolkit was requested but could not be enabled"
@@ -58,34 +99,36 @@ SIGNATURES: t.Final = (
         NFD_WORKERS,
     ),
     Signature(
-        r"Couldn't get kernelVersion, did you run the node feature discovery",
+        r"Couldn't get kernelVersion, did you run the node feature discovery"
+        r"|Could not find kernel full version",
         "GPU-NFD-KERNEL",
         "node feature discovery did not label the kernel version",
-        "Run `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector spec.nodeName=NODE`.",
+        "Run `oc get nodes -L feature.node.kubernetes.io/kernel-version.full` to find the GPU node without "
+        "it, and `oc get pods -n openshift-nfd -o wide` to check the nfd-worker there.",
     ),
     Signature(
         r"Could not unload NVIDIA driver kernel modules, driver is in use",
         "GPU-DRV-INUSE",
         "the old driver is still in use on the node",
-        "Run `oc adm drain NODE --ignore-daemonsets`, or reboot the node; do not delete driver pods by hand. "
-        "Both end the pods on the node.",
+        "Run `oc adm drain {node} --ignore-daemonsets`, which ends the pods of the node, or reboot it; do "
+        "not delete driver pods by hand.",
     ),
     Signature(
         r"disabled by the upgrade policy|superseded by the GPU Operator's upgrade policy",
         "GPU-UPG-POLICY",
         "the upgrade policy forbids what the driver manager needs to do",
-        "Set driver.upgrade_policy.podDeletion or driver.upgrade_policy.drain.",
+        "Set driver.upgrade_policy.podDeletion or driver.upgrade_policy.drain; the upgrade then ends pods "
+        "that use GPUs.",
     ),
     Signature(
         r"cannot delete Pods with local storage",
         "GPU-UPG-EMPTYDIR",
         "a pod with an emptyDir volume holds the GPU",
-        "Set deleteEmptyDir in driver.upgrade_policy, or delete those pods. Both end them, and what is in "
-        "their volumes is lost.",
+        "Set deleteEmptyDir in driver.upgrade_policy, or delete those pods; both end pods and their data.",
     ),
     Signature(
-        r"not signed by a key that is trusted|Loading of unsigned module is rejected"
-        r"|Required key not available|Key was rejected by service",
+        r"not signed by a key that is trusted|[Ll]oading of unsigned module is rejected"
+        r"|unsigned module loading is restricted|Required key not available|Key was rejected by service",
         "GPU-DRV-SIGN",
         "Secure Boot rejects the kernel module",
         "Turn Secure Boot off in the machine set, or use signed precompiled drivers with "
@@ -99,42 +142,135 @@ SIGNATURES: t.Final = (
         "cert_secret.",
     ),
     Signature(
-        r"installed in this system is not supported by the\b",
-        "GPU-DRV-BRANCH",
-        "the branch of the driver no longer supports the GPU",
-        f"Set driver of the pool to {driver_branches.as_option(driver_modules.LAST_FOR_OLD)}.",
-    ),
-    Signature(
-        r"RmInitAdapter failed|not supported by open nvidia\.ko",
+        rf"not{_ON}supported{_ON}by{_ON}open{_ON}nvidia\.ko",
         "GPU-DRV-FLAVOUR",
-        "this flavour of the kernel module does not fit the GPU",
-        "Set driver.kernel_module_type (auto, open or proprietary).",
+        "the GPU needs the proprietary kernel modules, and the open ones are loaded",
+        "Set driver.kernel_module_type of the pool in gpu_pools (module option driver) to auto or "
+        "proprietary; the new driver pods end pods that use GPUs.",
     ),
     Signature(
-        r'no runtime for "nvidia" is configured',
+        rf"requires{_ON}use{_ON}of{_ON}the{_ON}NVIDIA{_ON}open{_ON}kernel{_ON}modules",
+        "GPU-DRV-FLAVOUR",
+        "the GPU needs the open kernel modules, and the proprietary ones are loaded",
+        "Set driver.kernel_module_type of the pool in gpu_pools (module option driver) to auto or open; the "
+        "new driver pods end pods that use GPUs.",
+    ),
+    Signature(
+        rf"not{_ON}supported{_ON}by{_ON}the{_ON}(?:NVIDIA|NVRM)\b|supported{_ON}through{_ON}the{_ON}"
+        rf"NVIDIA{_ON}\S+{_ON}Legacy{_ON}drivers?",
+        "GPU-DRV-BRANCH",
+        "this release of the driver does not support the GPU",
+        _ANOTHER,
+    ),
+    Signature(
+        r"The Nouveau kernel driver is currently in use|probe routine was not called"
+        r"|[Ff]ailed to unload (?:the )?nouveau|rmmod: ERROR: Module nouveau is in use",
+        "GPU-DRV-NOUVEAU",
+        "another driver, such as nouveau or vfio-pci, holds the GPU",
+        "Run `oc debug node/{node} -- chroot /host lspci -nnk -d 10de:` to see which; for nouveau set "
+        "kernel_arguments: [modprobe.blacklist=nouveau] below tuning of the pool, which reboots its nodes.",
+    ),
+    Signature(
+        r"modpost: GPL-incompatible module \S+ uses GPL-only symbol",
+        "GPU-DRV-BUILD",
+        "this release of the driver does not support the node's kernel: it uses a symbol that only GPL "
+        "modules may use",
+        _ANOTHER,
+    ),
+    Signature(
+        r"/nvidia[^\s:]*\.[ch]:\d+(?::\d+)?: (?:fatal )?error:|modpost: \".*\" \[\S*nvidia\S*\] undefined"
+        r"|FATAL: no NVIDIA driver generated"
+        r"|performing the step: \"(?:Building kernel modules|Checking to see)",
+        "GPU-DRV-BUILD",
+        "this release of the driver does not support the node's kernel, and cannot be built for it",
+        _ANOTHER,
+    ),
+    Signature(
+        r"could not insert '?nvidia\S*: (?:Exec format error|Invalid module format)"
+        r"|nvidia\S*: (?:disagrees about version of symbol|version magic )",
+        "GPU-DRV-BUILD",
+        "the driver's kernel module was built for another kernel than the node runs",
+        f"{_TOOLKIT} to compare its tag with the node's OSTREE_VERSION; a precompiled image must name the "
+        "kernel that `oc get node {node} -o wide` shows.",
+    ),
+    Signature(
+        r"RmInitAdapter failed|rm_init_adapter failed|nvidia-persistenced failed to initialize"
+        r"|_kgspBootGspRm|BAR\d is 0M|This PCI I/O region assigned to your NVIDIA device is invalid",
+        "GPU-DRV-INIT",
+        "the driver is loaded and cannot initialize a GPU; possible causes: its system processor (GSP), its "
+        "VBIOS, too little PCI address space (BAR), a broken board",
+        f"{_MESSAGES} and read the lines with NVRM: GSP or VBIOS point to firmware, BAR to the address space "
+        "that the host's firmware or hypervisor gives. If a reboot, which ends the node's pods, does not "
+        "help, have the board replaced.",
+    ),
+    Signature(
+        r"has fallen off the bus|GPU is lost\.",
+        "GPU-HW-XID",
+        "a GPU has fallen off the bus",
+        "Run `ansible-playbook playbooks/repair_node.yml -e gpu_node={node}`, which drains and reboots the "
+        "node; if it comes back, have the GPU or the machine replaced.",
+    ),
+    Signature(
+        r"could not insert '?nvidia'?: No such device|No NVIDIA GPU found",
+        "GPU-DRV-LOAD",
+        "the driver finds no GPU that it can serve: this release or flavour does not support it, another "
+        "driver holds it, or it is not on the node's bus",
+        f"{_MESSAGES}: its lines with NVRM name the cause.",
+    ),
+    Signature(
+        r"Unable to load the kernel module '?nvidia\.ko",
+        "GPU-DRV-LOAD",
+        "the node does not load the driver's kernel module",
+        f"{_MESSAGES}: its lines with NVRM or nvidia name the cause.",
+    ),
+    Signature(
+        r"[Dd]river/library version mismatch|API mismatch: the (?:client|NVIDIA)",
+        "GPU-DRV-MISMATCH",
+        "the node still has the kernel module of another driver release loaded, or the program brings its "
+        "own NVIDIA library",
+        "If other pods of the node work, update that program. Else run `oc adm drain {node} "
+        "--ignore-daemonsets`, which ends the pods of the node, and reboot it.",
+    ),
+    Signature(
+        r"error creating symlink|Failed to create symlinks under /dev/char",
+        "GPU-VAL-DEVCHAR",
+        "the validator cannot create the links to the GPUs below /dev/char; the driver itself may work",
+        "Set gpu_operator_spec: {validator: {driver: {env: [{name: DISABLE_DEV_CHAR_SYMLINK_CREATION, "
+        'value: "true"}]}}}.',
+    ),
+    Signature(
+        r'no runtime for "nvidia" is configured|failed to find runtime handler nvidia'
+        r"|ERROR_LIBRARY_NOT_FOUND|could not load NVML library|libnvidia-ml\.so\.1: cannot open shared object"
+        r"|did you set the docker default runtime to",
         "GPU-TK-RUNTIME",
-        "the container runtime does not know the runtime class nvidia",
+        "the container runtime does not know the runtime class nvidia, so the container has no driver",
         "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-container-toolkit-daemonset`, or set "
         "cdi.enabled to true.",
     ),
     Signature(
-        r"system not yet initialized",
+        r"unresolvable CDI devices|CDI device injection failed",
+        "GPU-TK-RUNTIME",
+        "the container runtime finds no CDI description of the GPU",
+        "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-container-toolkit-daemonset`, which writes it.",
+    ),
+    Signature(
+        r"system not yet initialized|CUDA_ERROR_SYSTEM_NOT_READY|failed to start fabric manager"
+        r"|[Ff]abric manager .*interface version \S+ does(?:n't| not) match",
         "GPU-FABRIC",
         "the NVSwitch fabric is not up",
-        "Run `oc logs -n nvidia-gpu-operator POD` for the driver pod of that node; its fabric manager gives "
-        "the cause.",
+        f"{_DRIVER}; its fabric manager gives the cause.",
     ),
     Signature(
         r"Requested: 1, Available: 0, which is unexpected",
         "GPU-VAL-BUSY",
         "the operator's validator found no free GPU; the installation itself is not faulty",
-        "Set WITH_WORKLOAD=false in spec.validator.plugin.env.",
+        'Set gpu_operator_spec: {validator: {plugin: {env: [{name: WITH_WORKLOAD, value: "false"}]}}}.',
     ),
     Signature(
         r"XidCriticalError: Xid=\d+",
         "GPU-HW-XID",
         "the device plugin took a GPU out of service after a critical Xid",
-        "Run `oc adm cordon NODE`, then reset or replace the GPU.",
+        "Run `oc adm cordon {node}`, then reset or replace the GPU.",
     ),
     Signature(
         r"Failed to initialize NVML: Unknown Error",
@@ -146,7 +282,14 @@ SIGNATURES: t.Final = (
         r"At least one mode change pending",
         "GPU-MIG-REBOOT",
         "a change of the MIG mode needs a reboot",
-        "Run `oc adm drain NODE --ignore-daemonsets`, then reboot the node. All its pods end.",
+        "Run `oc adm drain {node} --ignore-daemonsets`, which ends the pods of the node, then reboot it.",
+    ),
+    Signature(
+        r"(?:setting|destroying|creating|MIG mode).*: In use by another client",
+        "GPU-MIG-FAILED",
+        "a program holds a GPU that the MIG manager has to partition",
+        "Run `oc get pods -A --field-selector spec.nodeName={node}` to find pods that hold a GPU, also by "
+        "hostPath, and end them.",
     ),
     Signature(
         r"unable to read MDEV devices directory",
@@ -156,18 +299,25 @@ SIGNATURES: t.Final = (
         "clusterpolicy -o yaml`.",
     ),
     Signature(
-        r"could not insert 'nvidia_peermem': Invalid argument",
+        r"could not insert 'nvidia[-_]peermem': Invalid argument",
         "GPU-RDMA-ABI",
         "nvidia-peermem was built against another NIC driver",
-        "Run `oc delete pod -n nvidia-gpu-operator POD` for one driver pod after the other. Each ends the "
-        "pods with GPUs on its node.",
+        "Run `oc delete pod -n {namespace} {pod}`, for one driver pod after the other; this ends pods that "
+        "use GPUs on its node.",
+    ),
+    Signature(
+        r"rmmod: ERROR: Module (?:mlx|ib_|rdma_|iw_)\S* is in use",
+        "NIC-DRV-INUSE",
+        "modules of storage or of another RDMA driver hold the NIC driver that is to be replaced",
+        'Add {name: UNLOAD_STORAGE_MODULES, value: "true"} to ofed_driver.env in '
+        "nvidia_network_operator_nic_cluster_policy; it unloads storage modules, so drain the node first, "
+        "which ends its pods.",
     ),
     Signature(
         r"cannot access '/run/mellanox/drivers/\.driver-ready'",
         "NIC-DRV-BUILD",
         "the NIC driver has not been built",
-        "Run `oc logs -n nvidia-network-operator POD` for the node's mofed pod; if the build is only slow, "
-        "raise ofed_driver.startup_probe.",
+        "Run `oc logs -n {namespace} {pod}`; if the build is only slow, raise ofed_driver.startup_probe.",
     ),
     Signature(
         r"waiting for mellanox ofed and nvidia drivers",
@@ -176,11 +326,18 @@ SIGNATURES: t.Final = (
         "Run `oc describe nicclusterpolicy`.",
     ),
     Signature(
+        r"proxyconnect tcp|https://172\.30\.0\.1(?::443)?/\S*\"?: (?:Service Unavailable|Forbidden)",
+        "GPU-PROXY",
+        "a container sends its requests to the API server to the proxy, which does not pass them on",
+        "Run `oc get proxy cluster -o jsonpath={.status.noProxy}`: it must have the networks of services, "
+        "pods and machines, .svc and .cluster.local.",
+    ),
+    Signature(
         r"conflicting GPUCluster resource",
         "GPU-CP-CONFLICT",
         "a GPUCluster exists, and it excludes the ClusterPolicy",
-        "Keep one of the two: `oc delete gpucluster gpu-cluster`, then clear the node label "
-        "nvidia.com/gpu-operator.resource-allocation.mode. Pods that hold its claims end.",
+        "Keep one of the two: `oc delete gpucluster gpu-cluster` removes its stack and ends pods with its "
+        "claims; then clear the node label nvidia.com/gpu-operator.resource-allocation.mode.",
     ),
     Signature(
         r"states not ready: \[",
@@ -190,17 +347,123 @@ SIGNATURES: t.Final = (
         "comes before all others.",
     ),
 )
+# Why a kubelet does not get an image.
+_GPU_IMAGE: t.Final = "GPU-IMAGE"
+PULLS: t.Final = (
+    Signature(
+        r"toomanyrequests|[Tt]oo [Mm]any [Rr]equests|pull rate limit",
+        _GPU_IMAGE,
+        "the registry limits how often it is asked",
+        "The node tries again by itself. To end it, log in to the registry (gpu_pull_secret_file of "
+        "`playbooks/rotate_pull_secret.yml`), or mirror the image.",
+    ),
+    Signature(
+        r"(?i:unauthorized|authentication required|no basic auth credentials|access denied|resource is denied"
+        r"|invalid username/password|status(?: code)?:? 40[13]\b|403 forbidden)",
+        _GPU_IMAGE,
+        "the registry does not accept the login, or there is none",
+        "Give the namespace a login for that registry with `ansible-playbook "
+        "playbooks/rotate_pull_secret.yml -e gpu_pull_secret_file=FILE`, where FILE is what `podman login "
+        "--authfile` wrote.",
+    ),
+    Signature(
+        r"no (?:matching manifest|image found in (?:image index|manifest list)) for|no match for platform",
+        _GPU_IMAGE,
+        "the image is not there for the node's processor architecture",
+        "Run `oc get node {node} -o jsonpath={.status.nodeInfo.architecture}`, and set an image that has it.",
+    ),
+    Signature(
+        r"couldn't parse image|invalid reference format|InvalidImageName|Failed to apply default image tag",
+        _GPU_IMAGE,
+        "the name of the image is not one that a registry can have",
+        "Set repository, image and version together, without a scheme and with the tag in version alone.",
+    ),
+    Signature(
+        r"manifest unknown|name unknown|[Nn]ot [Ff]ound|does not exist",
+        _GPU_IMAGE,
+        "the registry has no such image or tag",
+        "Correct repository, image and version of the operand (gpu_operator_spec, or driver of the pool in "
+        "gpu_pools), or push the image.",
+    ),
+    Signature(
+        r"no such host|i/o timeout|connection refused|no route to host|network is unreachable|x509:"
+        r"|TLS handshake|context deadline exceeded|connection reset|pinging container registry",
+        _GPU_IMAGE,
+        "the node does not reach the registry, or does not trust it",
+        "Mirror the image, or run `oc get proxy cluster -o yaml` and `oc get image.config cluster -o yaml` "
+        "to check the proxy and the trusted certificates.",
+    ),
+)
 
 
-def recognise(text: str) -> Signature | None:
+def recognise(text: str, table: t.Iterable[Signature] = SIGNATURES) -> Signature | None:
     """Return the first signature that the text matches, or None; surer signatures come first."""
-    return next((entry for entry in SIGNATURES if re.search(entry.pattern, text)), None)
+    return next((entry for entry in table if re.search(entry.pattern, text)), None)
 
 
-def remedy_for(text: str, otherwise: str) -> str:
-    """Return the remedy for a known text, else the other one."""
+def remedy_for(text: str, otherwise: str, **names: str) -> str:
+    """Return the remedy for a known text, else the other one. names: of node, pod and namespace."""
     found = recognise(text)
-    return found.remedy if found else otherwise
+    return found.advice(otherwise, **names) if found else otherwise
+
+
+def spoken(known: Signature, log: str) -> str:
+    """Return the line of the log in which a known text begins."""
+    at = re.search(known.pattern, log)
+    begin = log.rfind("\n", 0, at.start()) + 1 if at else 0
+    return log[begin:].partition("\n")[0].strip()
+
+
+# What a program prints while it ends, and what a shell or a compiler prints of its own work.
+_NOISE: t.Final = re.compile(
+    r"\++ |(?:Stopping|Unloading|Unmounting|Cleaning|Shutting|Terminating|Exiting|Restoring)\b"
+    r"(?!.*(?:[Ff]ailed|error))"
+    r"|Caught signal|[Ee]xiting\b|(?:Received|caught) (?:signal|SIG)|Done\b|#+$|[=+*-]{3,}|command terminated"
+    r"|make(?:\[\d+\])?: (?:Entering|Leaving) |\s*(?:CC|LD|AR|MODPOST|BTF)\s"
+)
+_TRAP: t.Final = re.compile(
+    r"(?:\++ (?:echo ')?)?(?:Stopping |Unloading |Unmounting |Shutting down|Caught signal|_shutdown)"
+)
+_ERROR: t.Final = re.compile(
+    r"(?i:\b(?:error|fatal|fail(?:ed|ure|s)?|can(?:not|'t)|(?:could|did|does|is|was)(?: not|n't)|unable|"
+    r"denied|no such|invalid|panic|unsupported|refused|reject(?:ed|s)?|timed out|timeout|missing|"
+    r"unauthorized|forbidden|mismatch|exception|not found|no space|killed|incompatible|unknown)\b)"
+    r"|^[EF]\d{4} "
+)
+_NO_ERROR: t.Final = re.compile(
+    r"(?i:\b(?:no|0|zero|without(?: any)?) (?:errors?|failures?)\b"
+    r"|\berr(?:or)?s?\"?[:=] ?(?:0|nil|null|none|<nil>|\"\"|\[\])"
+    r"|\bfailed[:=] ?0\b)"
+)
+# Lines that may have an error for a consequence, or none at all.
+_WEAK: t.Final = re.compile(r"(?i)\W*warn(?:ing)?\b|W\d{4} |.*\blevel\"?[=:] ?\"?warn|make(?:\[\d+\])?: ")
+
+
+def telling(log: str) -> tuple[str, bool]:
+    """Return the line that says most likely why a program ended, and whether it looks like an error.
+
+    It is the last line that looks like an error before the program began to clean up. Without one it is the
+    last line that is no noise; empty if all is noise.
+    """
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    said = [line for line in lines if not _NOISE.match(line)]
+    before = [line for line in lines[: _trap(lines)] if not _NOISE.match(line)]
+    for place in (before, said):
+        errors = [line for line in place if _ERROR.search(line) and not _NO_ERROR.search(line)]
+        if found := [line for line in errors if not _WEAK.match(line)] or errors:
+            return found[-1], True
+    return (before or said or [""])[-1], False
+
+
+def _trap(lines: t.Sequence[str]) -> int:
+    """Return the index at which the last clean-up begins; the number of lines if there is none."""
+    start = last = max((at for at, line in enumerate(lines) if _TRAP.match(line)), default=len(lines))
+    for at in range(last - 1, -1, -1):
+        if _TRAP.match(lines[at]):
+            start = at
+        elif not _NOISE.match(lines[at]):
+            break
+    return start
 
 
 RESET, REBOOT, REPLACE, WATCH = "reset", "reboot", "replace", "watch"
@@ -235,7 +498,7 @@ XIDS: t.Final[dict[int, Xid]] = {
     154: Xid("the recovery action changed; the driver's log names it", REBOOT),
     158: Xid("fatal timeout", RESET),
 }
-_REPAIR: t.Final = "`ansible-playbook playbooks/repair_node.yml -e gpu_node=NODE`"
+_REPAIR: t.Final = "`ansible-playbook playbooks/repair_node.yml -e gpu_node={node}`"
 _AGAIN: t.Final = "if the Xid comes back, have the GPU or the machine replaced"
 REMEDIES: t.Final = {
     RESET: f"Run {_REPAIR} to reset the GPU: it drains, reboots and validates the node, and pods "
@@ -263,10 +526,10 @@ def xid(number: int) -> Xid:
     return XIDS.get(number, _UNKNOWN)
 
 
-def advice(found: t.Sequence[tuple[int, str]]) -> tuple[str, str]:
-    """Return what happened, and the remedy for the gravest Xid."""
+def advice(found: t.Sequence[tuple[int, str]], node: str) -> tuple[str, str]:
+    """Return what happened, and the remedy for the gravest Xid of a node."""
     texts = [f"Xid {number} on {device or 'every device'}: {xid(number).meaning}" for number, device in found]
-    return "; ".join(texts), REMEDIES[gravest(found)]
+    return "; ".join(texts), _NAMES.sub(node, REMEDIES[gravest(found)])
 
 
 def gravest(found: t.Sequence[tuple[int, str]]) -> str:

@@ -24,10 +24,8 @@ PAUSED: t.Final = "REBOOT-PAUSED"
 # The operator tries again by itself, so these troubles fail a task only after a while.
 PASSING: t.Final = (DEGRADED, DRAIN, RENDER)
 _SLOW: t.Final = "raise node_tuning_wait_timeout (module option wait_timeout) if the nodes boot slowly"
-_DAEMON: t.Final = (
-    "Run `oc get pods -n openshift-machine-config-operator -o wide -l k8s-app=machine-config-daemon`, and "
-    "`oc logs -n openshift-machine-config-operator -c machine-config-daemon POD` for the pod of the node."
-)
+_SPACE: t.Final = "-n openshift-machine-config-operator"
+_DAEMONS: t.Final = f"oc get pods {_SPACE} -l k8s-app=machine-config-daemon"
 
 
 def annotation(obj: KubeObject, key: str) -> str:
@@ -133,23 +131,25 @@ def troubles(pool: KubeObject, nodes: t.Iterable[KubeObject]) -> list[Readiness]
     if not found and (condition.get("status") == "True" or conditions.is_true(pool, "Degraded")):
         condition = condition or conditions.find(pool, "Degraded")
         text = condition.get("message") or condition.get("reason") or "it gives no reason"
-        found.append(_trouble(title, f"MachineConfigPool {title}", text))
+        found.append(_trouble(title, f"MachineConfigPool {title}", text, f"Run `{_DAEMONS} -o wide`."))
     return found
 
 
 def _degraded(title: str, node: KubeObject) -> Readiness:
     found = update(node)
     text = found.reason or f"it is {found.state} and gives no reason"
-    return _trouble(title, f"Node {name(node)}", text)
+    daemon = f"$({_DAEMONS} -o name --field-selector spec.nodeName={name(node)})"
+    look = f"Run `oc logs {_SPACE} -c machine-config-daemon {daemon}`."
+    return _trouble(title, f"Node {name(node)}", text, look)
 
 
-def _trouble(title: str, what: str, text: str) -> Readiness:
+def _trouble(title: str, what: str, text: str, look: str) -> Readiness:
     is_drain = "failed to drain" in text
     return pending(
         f"Degraded:{what}",
         f"{what} is degraded in the rollout of {title}: {text}.",
         code=DRAIN if is_drain else DEGRADED,
-        remedy="Run `oc get pdb -A`, and let the application run elsewhere too." if is_drain else _DAEMON,
+        remedy="Run `oc get pdb -A`, and let the application run elsewhere too." if is_drain else look,
         details=(f"{what}: {text}",),
     )
 

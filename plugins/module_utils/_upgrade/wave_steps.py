@@ -177,7 +177,7 @@ def _watch(
     try:
         return api.wait(queries(params), judge, title, params["settle"])
     except NotReadyError as exc:
-        diagnose.read_logs(api, judge, exc, PODS)
+        diagnose.find_cause(api, judge, exc, PODS, params["namespace"])
         exc.facts["late"] = sorted({one.node for one in judge.findings if one.node and not one.is_ready})
         raise
 

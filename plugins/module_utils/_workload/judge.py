@@ -12,7 +12,7 @@ from .._core.objects import KubeObject, Snapshot, number_of
 from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
 from .._nodes import devices as node_devices
 from .._stack.pods import trouble
-from .._stack.signatures import recognise
+from .._stack.signatures import PULLS, recognise, spoken, telling
 from .benchmarks.registry import BENCHMARKS
 from .pods import HOSTNAME, GpuWorkloadParams, geometry_of, has_ended, host_of, phase
 
@@ -88,6 +88,8 @@ def judge_pod(pod: KubeObject) -> Readiness:
     remedy = "Set gpu_validation_image (option image) to an image that runs as an ordinary user."
     if "Image" in found.reason:
         code, remedy = "WORK-IMAGE", "Mirror the image, or set gpu_validation_image (option image)."
+        known = recognise(f"{found.reason}: {found.message}", PULLS)
+        what += f" ({known.meaning})" if known else ""
     return pending(f"{found.reason}:{name}", what, code=code, remedy=remedy, details=(what,))
 
 
@@ -217,11 +219,13 @@ def complaints(node: KubeObject, results: t.Sequence[PodResult]) -> list[Readine
 
 
 def _failure(node: str, one: PodResult) -> Readiness:
-    known, last = recognise("\n".join(one["log_tail"])), one["log_tail"][-1] if one["log_tail"] else "no log"
+    log = "\n".join(one["log_tail"])
+    known = recognise(log)
+    last = spoken(known, log) if known else telling(log)[0] or "no log"
     remedy = f"Read the log tail; then find Xid lines: `oc debug node/{node} -- chroot /host dmesg`."
     message = f"Node {node}: pod {one['name']} {_ending(one)}{f' ({known.meaning})' if known else ''}: {last}"
     details = tuple(f"{node}/{one['name']}: {line}" for line in one["log_tail"])
-    remedy = known.remedy if known else remedy
+    remedy = known.advice(remedy, node=node, pod=one["name"]) if known else remedy
     return failed("Failed", message, code="WORK-FAILED", remedy=remedy, details=details)
 
 

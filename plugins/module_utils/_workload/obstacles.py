@@ -78,9 +78,11 @@ def problem(nodes: t.Sequence[KubeObject], params: GpuWorkloadParams) -> NotRead
     ]
     if not short:
         return None
+    # A node has a line for each resource.
+    lacking = {line.partition(":")[0] for line in short}
     return NotReadyError(
         "GPU-ALLOC",
-        f"Devices are missing on {len(short)} of {number_of(len(nodes), 'node')}: {short[0]}",
+        f"Devices are missing on {len(lacking)} of {number_of(len(nodes), 'node')}: {short[0]}",
         "Run special_resource for these nodes first; then read the log of the device plugin or DRA driver.",
         evidence=short,
     )

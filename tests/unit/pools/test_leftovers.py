@@ -49,6 +49,7 @@ def compared(server: FakeServer, is_asked: bool = True, **more: t.Any) -> Data:
         "gpu_pools_name": "gpu_pools",
         "platform": "aws",
         "catalogue": [],
+        "queues": [],
         **dict.fromkeys(("accelerator_limits", "backend", "prices", "cost_classes")),
         "incomplete": [],
         "leftovers": is_asked,

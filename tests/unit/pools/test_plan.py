@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing as t
 from pathlib import Path
 
 import pytest
@@ -222,3 +223,29 @@ def test_nothing_waits_for_nodes_of_a_pool_without_machines_and_operands_still_t
     assert [one["count"] for one in less["expected_labels"]] == [0]
     assert less["tolerations"] == whole["tolerations"]
     assert less["quotas"] == whole["quotas"]
+
+
+@pytest.mark.parametrize(
+    ("queues", "pools"),
+    [
+        ([{"name": "q", "pools": [{"name": "a", "gpus": 2}, {"name": "b"}]}], {"a", "b"}),
+        ([{"pools": "a"}, "text", {"pools": [1, {"name": "c"}]}], {"c"}),
+        ("text", set()),
+        (None, set()),
+    ],
+)
+def test_pools_of_queues_are_found_in_what_nobody_has_checked(queues: t.Any, pools: set[str]) -> None:
+    assert pool_plan.given_away(queues) == pools
+
+
+def test_quotas_do_not_warn_of_what_queues_give_away() -> None:
+    described = {
+        "name": "training",
+        "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
+        "replicas": 2,
+        "quota": [{"namespace": "team-a", "gpus": 1}],
+    }
+    pools = pool_plan.draft([described]).pools(Place("aws", None, None))
+    [remark] = pool_plan.assemble(pools).remarks
+    assert "the quotas allow only 1" in remark
+    assert pool_plan.assemble(pools, given={"training"}).remarks == ()

@@ -52,6 +52,14 @@ def test_an_object_is_told_once_from_its_first_state_to_its_last() -> None:
     ]
 
 
+def test_shares_of_a_gpu_are_no_gpus() -> None:
+    plan = planned()
+    pool = plan["pools"][0]
+    shares = [{**one, "expected": {"nvidia.com/mig-1g.5gb": 56}} for one in pool["candidates"]]
+    told = report(plan, {"nodes": obtained({**pool, "candidates": shares}, 2, 0)})
+    assert told["pools"][0]["devices"] == 16
+
+
 def test_a_new_pool() -> None:
     plan = planned()
     told = report(

@@ -122,3 +122,27 @@ def test_a_node_of_two_flavors() -> None:
     flavors = {"one": {"a": "1"}, "two": {"b": "2"}, "three": {"a": "3"}, "none": {}}
     assert judge.two_flavors(node, flavors) == ["one", "two"]
     assert judge.two_flavors({"metadata": {"labels": {"a": "1"}}}, flavors) == []
+
+
+def of_others(flavor: str, number: str, key: str = GPU) -> Data:
+    flavors = [{"name": flavor, "resources": [{"name": key, "nominalQuota": number}]}]
+    spec = {"resourceGroups": [{"coveredResources": [key], "flavors": flavors}]}
+    return {"metadata": {"name": "theirs"}, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("other", "warns"),
+    [
+        (of_others("training", "13"), True),
+        (of_others("all-gpus", "13"), True),
+        (of_others("all-gpus", "12"), False),
+        (of_others("elsewhere", "99"), False),
+        (of_others("all-gpus", "99", "cpu"), False),
+        ({"metadata": {"name": "theirs"}, "spec": {}}, False),
+    ],
+)
+def test_queues_of_others_on_the_same_nodes_are_added_up(other: Data, warns: bool) -> None:
+    """Training has 16 GPUs, of which our queue gives 4 away."""
+    found = judge.crowded([wanted()], [other], {"all-gpus": {"training"}, "elsewhere": set()})
+    assert bool(found) is warns
+    assert all("theirs (13)" in text and "have 16" in text for text in found)

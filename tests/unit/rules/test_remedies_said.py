@@ -53,6 +53,21 @@ def test_a_message_names_the_variable_of_an_option(name: str) -> None:
     assert not found or name in EXCUSED
 
 
+# What a command can name: the pod, the node and the namespace that the failure is about.
+_UNNAMED: t.Final = re.compile(r"(?<![-\w$])(POD|NODE|NAMESPACE)(?![-\w])")
+UNKNOWN: t.Final = {"_monitoring/querier": "the task does not know whose token it sends"}
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if not name.startswith("_core/codes")])
+def test_a_command_names_pod_node_and_namespace(name: str) -> None:
+    commands = [
+        command
+        for text in texts(ast.parse(FILES[name].read_text()))
+        for command in re.findall(r"`[^`]+`|\b(?:oc|kubectl) \w[^`]*|-n NAMESPACE", text)
+    ]
+    assert [one for one in commands if _UNNAMED.search(one)] == [] or name in UNKNOWN
+
+
 def test_a_text_without_the_variable_is_found() -> None:
     assert bare("Set adopt: take.") == ["adopt"]
     assert bare("Set gpu_operator_adopt: take (module option adopt), or set channel to {}.") == ["channel"]

@@ -133,8 +133,8 @@ def test_what_a_log_says_is_a_sentence_of_its_own() -> None:
     error = AcceleratorError("NIC-DRV-CRASH", "Node n1: the NIC driver is in CrashLoopBackOff")
     diagnose.add_log(error, diagnose.Source("n", "mofed-x", "c", True), "no space left")
     assert (
-        error.message
-        == "Node n1: the NIC driver is in CrashLoopBackOff. The log of mofed-x ends with: no space left"
+        error.message == "Node n1: the NIC driver is in CrashLoopBackOff. "
+        "The log of container c of pod mofed-x says: no space left"
     )
 
 
@@ -142,7 +142,7 @@ def test_an_event_tells_what_no_log_can() -> None:
     error = AcceleratorError("GPU-OPERAND", "not Ready.", "look")
     diagnose.add_events(
         error,
-        "p",
+        diagnose.Source("n", "p", "", True),
         [
             {"type": "Normal", "message": "Pulled"},
             {"type": "Warning", "reason": "Failed", "message": 'no runtime for "nvidia" is configured'},

@@ -32,12 +32,86 @@ SIGNATURES = [
     ("cannot delete Pods with local storage (use --delete-emptydir-data to override)", "GPU-UPG-EMPTYDIR"),
     ("PKCS#7 signature not signed by a key that is trusted", "GPU-DRV-SIGN"),
     ("Loading of unsigned module is rejected", "GPU-DRV-SIGN"),
+    ("NVRM: GPU 0000:04:02.0: RmInitAdapter failed! (0x11:0x45:2525)", "GPU-DRV-INIT"),
+    ("NVRM: GPU 0000:04:02.0: rm_init_adapter failed, device minor number 1", "GPU-DRV-INIT"),
+    ("nvidia-persistenced failed to initialize. Check syslog for more details.", "GPU-DRV-INIT"),
+    ("NVRM: BAR1 is 0M @ 0x0 (PCI:0000:af:00.0)", "GPU-DRV-INIT"),
+    ("NVRM: GPU at PCI:0000:3b:00: _kgspBootGspRm: unexpected WPR2 already up", "GPU-DRV-INIT"),
     (
-        "NVRM: installed in this system is not supported by the\nNVRM: NVIDIA 595.91.07 driver",
+        "NVRM: installed in this system is not supported by open\nNVRM: nvidia.ko because it does not",
+        "GPU-DRV-FLAVOUR",
+    ),
+    (
+        "[ 9.1] NVRM: installed in this system requires use of the NVIDIA open\n[ 9.1] NVRM: kernel modules.",
+        "GPU-DRV-FLAVOUR",
+    ),
+    (
+        "NVRM: installed in this system is not supported by the\nNVRM: NVIDIA 595.71.05 driver release.",
         "GPU-DRV-BRANCH",
     ),
-    ("NVRM: RmInitAdapter failed! (0x22:0x56:884)", "GPU-DRV-FLAVOUR"),
+    ("[   12.4] NVRM: installed is not supported by the NVRM: NVIDIA 580 driver", "GPU-DRV-BRANCH"),
+    (
+        "NVRM: installed in this system is supported through the\nNVRM: NVIDIA 470.xx Legacy drivers.",
+        "GPU-DRV-BRANCH",
+    ),
+    (
+        "Error: Unable to find a match: kernel-headers-4.18.0-240.23.2.el8_3.x86_64 kernel-devel-4.18.0",
+        "GPU-DRV-NODTK",
+    ),
+    ("Error: Unable to find a match: kernel-core-5.14.0-570.el9.x86_64", "GPU-DRV-NODTK"),
+    ("Could not resolve Linux kernel version", "GPU-DRV-NODTK"),
+    (
+        "FATAL: failed to install elfutils-libel-devel. RHEL entitlement may be improperly deployed.",
+        "GPU-DRV-NODTK",
+    ),
+    (
+        "WARNING: RHCOS '9.6.20260521-0' imagetag missing, using entitlement-based fallback\n"
+        "Could not resolve Linux kernel version",
+        "GPU-DTK-STREAM",
+    ),
+    ("WARNING: broken Driver Toolkit image detected:", "GPU-DTK-STREAM"),
+    (
+        "FATAL: failed to reach RHEL package repositories. Ensure that the cluster can access",
+        "GPU-DRV-REPO",
+    ),
+    ("Error: Failed to download metadata for repo 'ubi-9-baseos-rpms'", "GPU-DRV-REPO"),
+    (
+        "ERROR: modpost: GPL-incompatible module nvidia.ko uses GPL-only symbol '__rcu_read_lock'",
+        "GPU-DRV-BUILD",
+    ),
+    (
+        "/usr/src/nvidia-535.129.03/kernel/nvidia-drm/nvidia-drm-drv.c:78:9: error: 'struct drm' has no",
+        "GPU-DRV-BUILD",
+    ),
+    ("modprobe: ERROR: could not insert 'nvidia': Exec format error", "GPU-DRV-BUILD"),
+    ("nvidia: version magic '5.14.0-427' should be '5.14.0-570'", "GPU-DRV-BUILD"),
+    ("ERROR: The Nouveau kernel driver is currently in use by your system.", "GPU-DRV-NOUVEAU"),
+    ("NVRM: The NVIDIA probe routine was not called for 1 device(s).", "GPU-DRV-NOUVEAU"),
+    ("modprobe: ERROR: could not insert 'nvidia': No such device", "GPU-DRV-LOAD"),
+    (
+        "ERROR: Unable to load the kernel module 'nvidia.ko'.  This happens most frequently when another "
+        "driver, such as nouveau, is present and prevents the NVIDIA kernel module from obtaining ownership",
+        "GPU-DRV-LOAD",
+    ),
+    ("Failed to initialize NVML: Driver/library version mismatch", "GPU-DRV-MISMATCH"),
+    ("NVRM: GPU at PCI:0000:01:00: GPU has fallen off the bus.", "GPU-HW-XID"),
+    (
+        'level=info msg="Error: error validating driver installation: error creating symlink creator: failed',
+        "GPU-VAL-DEVCHAR",
+    ),
+    ("failed to find runtime handler nvidia from runtime list map[crun:0xc0]", "GPU-TK-RUNTIME"),
+    ("main.go:277] Failed to initialize NVML: ERROR_LIBRARY_NOT_FOUND.", "GPU-TK-RUNTIME"),
+    ("CDI device injection failed: unresolvable CDI devices nvidia.com/gpu=0", "GPU-TK-RUNTIME"),
+    ("CUDA_ERROR_SYSTEM_NOT_READY", "GPU-FABRIC"),
+    (
+        "fabric manager NVIDIA GPU driver interface version 570.1 doesn't match with driver version 570.2",
+        "GPU-FABRIC",
+    ),
+    ("Error setting MIGConfig: error destroying GPU instance: In use by another client", "GPU-MIG-FAILED"),
+    ('Get "https://172.30.0.1:443/api/v1/nodes/gpu-1": Service Unavailable', "GPU-PROXY"),
+    ("modprobe: ERROR: could not insert 'nvidia-peermem': Invalid argument", "GPU-RDMA-ABI"),
     ("the GPU is not supported by open nvidia.ko", "GPU-DRV-FLAVOUR"),
+    ("Lockdown: modprobe: unsigned module loading is restricted", "GPU-DRV-SIGN"),
     ('no runtime for "nvidia" is configured', "GPU-TK-RUNTIME"),
     ("error code system not yet initialized", "GPU-FABRIC"),
     ("Requested: 1, Available: 0, which is unexpected", "GPU-VAL-BUSY"),
@@ -61,6 +135,117 @@ def test_a_known_text_is_recognised_in_the_middle_of_a_log(text: str, code: str)
     assert found.code == code
     assert found.remedy
     assert found.meaning
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nvidia: module verification failed: signature and/or required key missing - tainting kernel",
+        "PKCS#7 signature not signed with a trusted key",
+        "Unloading nouveau driver...\nSuccessfully unloaded nouveau driver",
+        "rmmod: ERROR: Module nouveau is not currently loaded",
+        "WARNING: modpost: missing MODULE_DESCRIPTION() in nvidia.o",
+        "ERROR: modpost: GPL-compatible module x.ko",
+        "Unable to find a match: vim",
+        "creating symlinks under /dev/char that correspond to NVIDIA character devices",
+        'nodes "gpu-1" is forbidden: User "x" cannot get resource "nodes"',
+        "Unloading NVIDIA driver kernel modules...",
+        "warning: the compiler differs from the one used to build the kernel",
+        "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  570.124.06",
+        "Proceeding with Linux kernel version 5.14.0-570.12.1.el9_6.x86_64",
+    ],
+)
+def test_a_text_that_is_no_failure_or_another_one_is_not_recognised(text: str) -> None:
+    assert signatures.recognise(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("reading manifest 1.2 in nvcr.io/nvidia/driver: manifest unknown", "no such image"),
+        ("Error response: manifest for x:1 not found: manifest unknown", "no such image"),
+        ("unable to retrieve auth token: invalid username/password: unauthorized", "login"),
+        ("initializing source docker://x: Requesting bearer token: status code 403", "login"),
+        ("toomanyrequests: You have reached your pull rate limit", "limits how often"),
+        ("received unexpected HTTP status: 429 Too Many Requests", "limits how often"),
+        ('Get "https://nvcr.io/v2/": dial tcp: lookup nvcr.io: no such host', "does not reach"),
+        ("tls: failed to verify certificate: x509: certificate signed by unknown authority", "trust it"),
+        ("no image found in manifest list for architecture arm64", "architecture"),
+        ('couldn\'t parse image reference "/:570.172.08-rhel9.6": invalid reference format', "name of the"),
+    ],
+)
+def test_reasons_why_an_image_is_not_pulled_are_told_apart(text: str, word: str) -> None:
+    found = signatures.recognise(f"Failed to pull image: rpc error: {text}", signatures.PULLS)
+    assert found is not None
+    assert word in found.meaning
+
+
+@pytest.mark.parametrize("one", signatures.SIGNATURES, ids=lambda one: str(one.pattern)[:30])
+def test_a_remedy_names_what_it_is_about(one: signatures.Signature) -> None:
+    told = one.advice(node="gpu-7", pod="driver-x", namespace="nvidia-gpu-operator")
+    assert told
+    assert not re.search(r"\b(POD|NODE|NAMESPACE)\b|[{](node|pod|namespace)[}]", told)
+    needed = set(re.findall(r"[{](node|pod|namespace)[}]", one.remedy))
+    assert not needed or one.advice("otherwise") == "otherwise"
+
+
+TRAP = """Stopping NVIDIA persistence daemon...
++ echo 'Unloading NVIDIA driver kernel modules...'
+Unloading NVIDIA driver kernel modules...
++ '[' -f /sys/module/nvidia/refcnt ']'
++ echo 'Unmounting NVIDIA driver rootfs...'
+Unmounting NVIDIA driver rootfs...
++ rm -f /run/nvidia/nvidia-driver.pid /run/kernel/postinst.d/update-nvidia-driver
++ return 0"""
+BEGIN = """========== NVIDIA Software Installer ==========
+Unloading NVIDIA driver kernel modules...
+Unmounting NVIDIA driver rootfs...
+Installing NVIDIA driver kernel modules..."""
+
+
+@pytest.mark.parametrize(
+    ("log", "said"),
+    [
+        (f"{BEGIN}\nlibkmod: ERROR: bad module dependency\n{TRAP}", "libkmod: ERROR: bad module dependency"),
+        (f"{BEGIN}\ncp: cannot stat '/x': No such file\n+ exit 1", "cp: cannot stat '/x': No such file"),
+        (
+            f"gcc: fatal error: x\nmake[1]: *** [Makefile:82: modules] Error 2\n{TRAP}",
+            "gcc: fatal error: x",
+        ),
+        (
+            f"WARNING: Unable to find the X library path\nERROR: broken\nWARNING: no Vulkan\n{TRAP}",
+            "ERROR: broken",
+        ),
+        (
+            "E1121 10:00:00.0 1 main.go:1] starting plugins\nI1121 done",
+            "E1121 10:00:00.0 1 main.go:1] starting plugins",
+        ),
+        (
+            f"disk is broken: I/O error\n{TRAP}\nCould not stop NVIDIA persistence daemon",
+            "disk is broken: I/O error",
+        ),
+    ],
+)
+def test_the_line_that_says_why_is_before_the_clean_up(log: str, said: str) -> None:
+    assert signatures.telling(log) == (said, True)
+
+
+@pytest.mark.parametrize("log", [TRAP, "", "Caught signal\n+ exit 1"])
+def test_noise_says_nothing(log: str) -> None:
+    assert signatures.telling(log) == ("", False)
+
+
+def test_a_line_about_no_error_is_no_error() -> None:
+    assert signatures.telling("loaded with 0 errors\nerror=nil\nserving") == ("serving", False)
+
+
+def test_the_line_in_which_a_text_begins_is_the_one_that_is_quoted() -> None:
+    log = (
+        "x\n[1.0] NVRM: is not supported by the\n[1.0] NVRM: NVIDIA 595.71 driver release.\nUnloading NVIDIA"
+    )
+    found = signatures.recognise(log)
+    assert found is not None
+    assert signatures.spoken(found, log) == "[1.0] NVRM: is not supported by the"
 
 
 def test_every_signature_has_a_case_here_or_with_its_own_stack() -> None:

@@ -59,3 +59,12 @@ def test_a_policy_engine_that_refuses_the_image_leads_to_the_option_of_the_image
     assert (found.code, found.message) == ("API-REFUSED", text)
     assert "Set validate.image of the pool in gpu_pools (module option image)" in found.remedy
     assert f"the webhook {webhook} allows, or exempt namespace gpu-validation there" in found.remedy
+
+
+def test_a_node_that_lacks_two_resources_counts_once() -> None:
+    wanted = {"nvidia.com/mig-2g.10gb": 1, "nvidia.com/mig-1g.5gb": 2}
+    nodes = [node("n1"), node("n2")]
+    found = obstacles.problem(nodes, params(resources=wanted))
+    assert found is not None
+    assert found.message.startswith("Devices are missing on 2 of 2 nodes")
+    assert len(found.evidence) == 4

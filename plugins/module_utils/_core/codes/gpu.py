@@ -60,7 +60,7 @@ STACK: t.Final = (
     ),
     Code(
         "GPU-CP-REFERENCE",
-        "A Secret or ConfigMap that an option names does not exist.",
+        "A Secret, ConfigMap or claim that an option or a pod names does not exist, or lacks a key.",
         "Create it, for example with `oc create configmap NAME -n NAMESPACE --from-file=FILE`, or correct "
         "the option that the message names.",
     ),
@@ -72,14 +72,19 @@ STACK: t.Final = (
     ),
     Code(
         "GPU-HW-XID",
-        "The device plugin took a GPU out of service after a critical Xid error.",
+        "The device plugin took a GPU out of service after a critical Xid error, or the GPU has fallen off "
+        "the "
+        "bus.",
         "Run `ansible-playbook playbooks/repair_node.yml -e gpu_node=NODE` ([more](repair.md)); the [table]"
         "(driver-stack.md) has what each Xid requires.",
     ),
     Code(
         "GPU-IMAGE",
-        "The image of an operand or of a kernel module cannot be pulled for longer than `grace`.",
-        "Mirror the image, or correct the operand's `repository`, `image` and `version`.",
+        "The image of an operand or of a kernel module cannot be pulled for longer than `grace`. The message "
+        "says whether the registry lacks it, refuses the login, limits pulls, or is not reached.",
+        "Correct the operand's `repository`, `image` and `version`, mirror the image, or change the login "
+        "with "
+        "`ansible-playbook playbooks/rotate_pull_secret.yml`, as the message says.",
     ),
     Code(
         "GPU-LEFTOVER",
@@ -202,6 +207,12 @@ STACK: t.Final = (
         "Run `oc logs -n nvidia-gpu-operator POD --previous`.",
     ),
     Code(
+        "GPU-OPERAND-OOM",
+        "A container of the stack was ended because it needed more memory than its limit, or than its node "
+        "has (OOMKilled).",
+        "Raise `resources.limits.memory` of the operand that the message names, in gpu_operator_spec.",
+    ),
+    Code(
         "GPU-OPERAND-LACKING",
         "A node's labels require an operand, but no DaemonSet selects the node, or its DaemonSet wants no "
         "pod there.",
@@ -220,6 +231,22 @@ STACK: t.Final = (
         "away.",
         "Run `oc label node NODE --overwrite nvidia.com/gpu.deploy.device-plugin=true` for each label "
         "that the message names. No pod ends: the operator only adds what is missing.",
+    ),
+    Code(
+        "GPU-PROFILE",
+        "A label of a node, or the ClusterPolicy, names a profile of the device plugin or a layout of the "
+        "MIG manager that its ConfigMap does not have, or one that the program refuses. The message names the "
+        "label, the node, the ConfigMap and the keys that exist.",
+        "Run `oc label node NODE nvidia.com/device-plugin.config=KEY --overwrite` (or nvidia.com/mig.config) "
+        "with a key that exists, or add the key to the ConfigMap. Another layout of the MIG manager ends the "
+        "pods that use the GPUs.",
+    ),
+    Code(
+        "GPU-PROXY",
+        "A container sends its requests to the API server to the proxy, which does not pass them on.",
+        "Run `oc get proxy cluster -o jsonpath={.status.noProxy}`: it must have the networks of services, "
+        "pods "
+        "and machines, .svc and .cluster.local.",
     ),
     Code(
         "GPU-SHARING-BUSY",
@@ -264,6 +291,13 @@ STACK: t.Final = (
         "GPU-VAL-BUSY",
         "The operator's validator found no free GPU. The installation itself is not faulty.",
         "Set the variable WITH_WORKLOAD to false in `spec.validator.plugin.env` of the ClusterPolicy.",
+    ),
+    Code(
+        "GPU-VAL-DEVCHAR",
+        "The operator's validator cannot create the links to the GPUs below /dev/char; the driver itself may "
+        "work.",
+        "Set the variable DISABLE_DEV_CHAR_SYMLINK_CREATION to true in `spec.validator.driver.env` of the "
+        "ClusterPolicy.",
     ),
     Code(
         "GPU-VGPU-MDEV",

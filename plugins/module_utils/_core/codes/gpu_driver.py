@@ -17,9 +17,16 @@ DRIVER: t.Final = (
     ),
     Code(
         "GPU-DRV-BRANCH",
-        "The branch of the driver no longer supports the GPU: 580 is the last one for Maxwell, Pascal and "
-        "Volta.",
-        "Set `driver` of the pool to a driver of branch 580.",
+        "The branch of the driver does not support the GPU: 580 is the last one for Maxwell, Pascal and "
+        "Volta, and a GPU of today needs a newer branch than an old release has.",
+        "Set `driver` of the pool to a branch that supports the GPU, for old GPUs 580. The new driver pods "
+        "end pods that use GPUs, and upgrade_driver.yml asks first.",
+    ),
+    Code(
+        "GPU-DRV-BUILD",
+        "This release of the driver cannot be built for the node's kernel, or was built for another one.",
+        "Set `driver.version` of the pool to a release that supports the kernel; the new driver pods end "
+        "pods that use GPUs, and upgrade_driver.yml asks first.",
     ),
     Code(
         "GPU-DRV-CRASH",
@@ -28,8 +35,18 @@ DRIVER: t.Final = (
     ),
     Code(
         "GPU-DRV-FLAVOUR",
-        "This flavour of the kernel module does not fit the GPU.",
-        "Set `driver.kernel_module_type` to auto, open or proprietary.",
+        "The log names the flavour of kernel modules, open or proprietary, that the GPU needs, and the other "
+        "one is loaded.",
+        "Set `driver.kernel_module_type` of the pool to auto, or to the flavour that the message names; the "
+        "new driver pods end pods that use GPUs.",
+    ),
+    Code(
+        "GPU-DRV-INIT",
+        "The driver is loaded and cannot initialize a GPU. Possible causes are its system processor (GSP), "
+        "its "
+        "VBIOS, too little PCI address space (BAR) and a broken board; a wrong flavour of kernel modules "
+        "has a text and a code of its own.",
+        "Run `oc debug node/NODE -- chroot /host dmesg`, and read the lines with NVRM.",
     ),
     Code(
         "GPU-DRV-INUSE",
@@ -38,10 +55,28 @@ DRIVER: t.Final = (
         "hand. Both end the pods on the node.",
     ),
     Code(
+        "GPU-DRV-LOAD",
+        "The node does not load the driver's kernel module, or the module finds no GPU that it can serve.",
+        "Run `oc debug node/NODE -- chroot /host dmesg`: its lines with NVRM or nvidia name the cause.",
+    ),
+    Code(
+        "GPU-DRV-MISMATCH",
+        "The kernel module that a node has loaded and the NVIDIA library of a program are of different "
+        "releases.",
+        "If other pods of the node work, update that program. Else run `oc adm drain NODE "
+        "--ignore-daemonsets`, which ends the pods of the node, and reboot it.",
+    ),
+    Code(
         "GPU-DRV-NODTK",
         "The operator builds the driver without the Driver Toolkit, as its log or its DaemonSet shows.",
         "Run `oc get imagestream driver-toolkit -n openshift`, and repair its tags; entitlements are not "
         "needed.",
+    ),
+    Code(
+        "GPU-DRV-NOUVEAU",
+        "Another driver, such as nouveau or vfio-pci, holds the GPU.",
+        "Run `oc debug node/NODE -- chroot /host lspci -nnk -d 10de:` to see which; for nouveau set "
+        "modprobe.blacklist=nouveau in kernel_arguments below `tuning` of the pool, which reboots its nodes.",
     ),
     Code(
         "GPU-DRV-OUTDATED",
@@ -57,6 +92,13 @@ DRIVER: t.Final = (
         "No precompiled driver image exists for a node's kernel, or the image is for another kernel. The "
         "task checks this first, where the cluster can look for images.",
         "Build and push the image that the message names, or set `driver.use_precompiled: false`.",
+    ),
+    Code(
+        "GPU-DRV-REPO",
+        "The driver's container does not reach a package repository, which it needs without the Driver "
+        "Toolkit.",
+        "Run `oc get imagestream driver-toolkit -n openshift`, and repair its tags; if the driver needs a "
+        "repository all the same, check `oc get proxy cluster -o yaml`.",
     ),
     Code(
         "GPU-DRV-SIGN",

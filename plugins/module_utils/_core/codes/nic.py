@@ -39,6 +39,13 @@ NIC: t.Final = (
         "Run `oc logs POD -n nvidia-network-operator --previous`.",
     ),
     Code(
+        "NIC-DRV-INUSE",
+        "Modules of storage or of another RDMA driver hold the NIC driver that is to be replaced.",
+        "Set the variable UNLOAD_STORAGE_MODULES to true in `spec.ofedDriver.env` of the NicClusterPolicy, "
+        "and "
+        "drain the node first, which ends its pods.",
+    ),
+    Code(
         "NIC-DRV-OUTDATED",
         "A NIC driver pod has an older revision than its DaemonSet, and nothing replaces it for longer than "
         "`grace`.",

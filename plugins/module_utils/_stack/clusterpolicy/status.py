@@ -62,7 +62,7 @@ def judge_policy(policy: KubeObject, snapshot: Snapshot) -> Finding:
         return on_object(READY)
     code, remedy = "GPU-CP-RECONCILE", operands.OPERATOR_LOG
     if known:
-        code, remedy = known.code, known.remedy
+        code, remedy = known.code, known.advice(operands.OPERATOR_LOG)
     where, lacking = _without_system(said, snapshot)
     message = f"The GPU operator cannot reconcile ClusterPolicy {title}: {said}{where}"
     if lacking:
@@ -114,7 +114,7 @@ def judge_status(policy: KubeObject, has_nodes: bool) -> Finding:
     remedy = f"Run `oc describe clusterpolicy {title}`. {operands.OPERATOR_LOG}"
     code = "GPU-CP-NOTREADY"
     if known := recognise(said):
-        code, remedy = known.code, known.remedy
+        code, remedy = known.code, known.advice(remedy)
     if not policy.get("status"):
         remedy = (
             f"{operands.OPERATOR_LOG} If an older ClusterPolicy was deleted, the operator does not turn to "

@@ -90,7 +90,17 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     remove_files(api, params, snapshot["pods"])
     if returning:
         returning.finish()
-    return {**summarize(snapshot, params["name"], params["pools"]), **as_result(other), "ends": ends}
+    return {**summary(api, params, snapshot), **as_result(other), "ends": ends}
+
+
+def summary(api: Api, params: StackParams, snapshot: Snapshot) -> dict[str, t.Any]:
+    """Return the result of the stack; that of a look has the cause of what is not ready."""
+    from .. import diagnose
+
+    found = summarize(snapshot, params["name"], params["pools"])
+    judge = Judge(params, api.clock)
+    diagnose.explain_look(api, params["namespace"], judge, snapshot, found, PODS)
+    return found
 
 
 def completed(api: Api, params: StackParams, live: KubeObject | None) -> StackParams:

@@ -67,7 +67,12 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
         differs += settle_foreign(api, params, CLUSTER, cluster["spec"], live)
     snapshot = _observe(api, params, wanted)
     remove_files(api, params, snapshot["pods"])
-    return {**summarize(snapshot, params["pools"], wanted), "differs": differs, "ends": ends}
+    from .. import diagnose
+
+    found = summarize(snapshot, params["pools"], wanted)
+    judge = judging(params, wanted, api.clock)
+    diagnose.explain_look(api, params["namespace"], judge, snapshot, found, PODS)
+    return {**found, "differs": differs, "ends": ends}
 
 
 def _drivers(api: Api, params: StackParams) -> list[KubeObject]:

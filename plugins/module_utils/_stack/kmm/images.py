@@ -9,7 +9,7 @@ import typing as t
 
 from ..._core.objects import KubeObject, Snapshot, name
 from ..._nodes.labels import labels
-from ..pods import trouble
+from ..pods import how_to_cure, trouble
 from ..signatures import remedy_for
 from . import kernels
 from .kernels import PREFIX
@@ -69,7 +69,7 @@ def _pull(pod: KubeObject) -> Trouble | None:
     found = trouble(pod)
     if found is None or labels(pod).get(_PULL) == _ONCE:
         return None
-    remedy = remedy_for(found.message, f"oc describe pod -n {pod['metadata']['namespace']} {name(pod)}")
+    remedy = how_to_cure(pod, found)
     what = f"image: pod {name(pod)} is in {found.reason}: {found.message}"
     return Trouble("image", "GPU-IMAGE", what, remedy)
 
@@ -90,8 +90,7 @@ def _pod(pod: KubeObject) -> Trouble | None:
     if found is None or step is None:
         return None
     what = f"{step[0]}: pod {name(pod)} is in {found.reason}: {found.message}"
-    command = f"oc logs -n {pod['metadata']['namespace']} {name(pod)}"
-    return Trouble(*step, what, remedy_for(found.message, command))
+    return Trouble(*step, what, how_to_cure(pod, found))
 
 
 def progress(kernel: str, snapshot: Snapshot) -> str:

@@ -11,8 +11,7 @@ from ..._core.objects import KubeObject, Snapshot, at, name, named
 from ..._core.readiness import FAILED, Readiness, at_node
 from ..._nodes.labels import labels
 from ..._nodes.taints import untolerated
-from ..pods import how_to_list, trouble
-from ..signatures import remedy_for
+from ..pods import how_to_cure, how_to_list, trouble
 from . import images, kernels, manifest as kmm_manifest
 
 ACTION: t.Final = f"{kernels.PREFIX}/worker-action"
@@ -111,7 +110,7 @@ def _judge_pods(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> t.I
             step, code = "loading", "GPU-KMM-LOAD"
         if "Image" in found.reason:
             step, code = "image", "GPU-IMAGE"
-        remedy = remedy_for(found.message, f"oc logs -n {pod['metadata']['namespace']} {name(pod)}")
+        remedy = how_to_cure(pod, found)
         what = f"{step}: pod {name(pod)} is in {found.reason}: {found.message}"
         yield at_node(name(node), f"Pod:{step}", what, code, remedy)
 

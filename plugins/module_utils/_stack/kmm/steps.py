@@ -19,7 +19,7 @@ from ..._nodes.pool_nodes import check_pools, nodes_of
 from .. import diagnose
 from ..params import StackParams
 from ..pods import trouble
-from ..signatures import recognise
+from ..signatures import recognise, spoken
 from ..steps import ask_change
 from . import (
     admission,
@@ -196,16 +196,18 @@ def _explain(api: Api, exc: AcceleratorError, seen: Snapshot) -> None:
     broken = [pod["metadata"] for pod in (*seen.get("pods", ()), *seen.get("pulls", ())) if trouble(pod)]
     made = images.pods_of_builds(seen.get("builds", ()))
     others = [(one["namespace"], one["name"]) for one in broken]
+    nodes = {name(pod): pod["spec"].get("nodeName") or "" for pod in seen.get("pods", ())}
     cause = [*made, *(place for place in others if not made)] if exc.code in _OF_IMAGES else others
     for place in dict.fromkeys([*cause, *made, *others][:3]):
         with contextlib.suppress(AcceleratorError):
-            lines = [line for line in api.log(*place, tail_lines=60).splitlines() if line.strip()]
-            exc.evidence += [f"{place[1]}: {line}" for line in lines[-10:]]
-            found = next(((line, known_text) for line in lines if (known_text := recognise(line))), None)
-            if found and place in cause and exc.code in (*_OF_IMAGES, "GPU-KMM-LOAD", "GPU-KMM-PLUGIN"):
-                line, text = found
-                exc.message += f" Its log says that {text.meaning}: {line.strip()}"
-                exc.code, exc.remedy = text.code, _SECURE_BOOT if text.code == "GPU-DRV-SIGN" else text.remedy
+            log = api.log(*place, tail_lines=60)
+            exc.evidence += [f"{place[1]}: {line}" for line in log.splitlines() if line.strip()][-10:]
+            text = recognise(log)
+            if text and place in cause and exc.code in (*_OF_IMAGES, "GPU-KMM-LOAD", "GPU-KMM-PLUGIN"):
+                exc.message += f" The log of pod {place[1]} says that {text.meaning}: {spoken(text, log)}"
+                names = {"namespace": place[0], "pod": place[1], "node": nodes.get(place[1], "")}
+                remedy = _SECURE_BOOT if text.code == "GPU-DRV-SIGN" else text.advice(exc.remedy, **names)
+                exc.code, exc.remedy = text.code, remedy
 
 
 def _verify(api: Api, params: StackParams) -> dict[str, t.Any]:

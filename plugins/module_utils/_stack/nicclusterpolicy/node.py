@@ -15,8 +15,7 @@ from ..._nodes.labels import labels
 from ..._nodes.taints import matches
 from .. import operands, stages
 from ..node import judge_alive, judge_taints
-from ..pods import IMAGE_REASONS, as_words, how_to_describe, how_to_list, how_to_look, trouble
-from ..signatures import remedy_for
+from ..pods import IMAGE_REASONS, as_words, how_to_cure, how_to_describe, how_to_list, trouble
 from ..stages import Finding, on_node
 from .manifest import NAMESPACE, OPERATOR_LOG, VENDOR
 
@@ -194,7 +193,7 @@ def _judge_operand(
     code = "NIC-DRV-CRASH" if driver else "NIC-OPERAND-CRASH"
     if wrong.reason in IMAGE_REASONS:
         code = "NIC-IMAGE"
-    remedy = remedy_for(wrong.message, how_to_look(pod, wrong))
+    remedy = how_to_cure(pod, wrong)
     return on_node(PENDING, node, reason, f"{title}: {as_words(wrong, found.pod)}", code, remedy, **more)
 
 

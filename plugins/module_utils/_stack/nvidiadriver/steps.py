@@ -19,7 +19,6 @@ from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..clusterpolicy import preconditions, steps as policy_steps
 from ..clusterpolicy.default_spec import example_driver
-from ..clusterpolicy.result import summarize
 from ..drivers.image import Change
 from ..drivers.steps import refuse_missing, remove_files, write_files
 from ..params import StackParams
@@ -70,7 +69,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
             snapshot = _observe(api, params, wanted)
     _delete(api, _absent_names(params))
     remove_files(api, params, snapshot["pods"])
-    found = {**summarize(snapshot, params["name"], params["pools"]), **as_result(other)}
+    found = {**policy_steps.summary(api, params, snapshot), **as_result(other)}
     return {
         **found,
         "nvidia_drivers": summarize_drivers(snapshot, wanted),

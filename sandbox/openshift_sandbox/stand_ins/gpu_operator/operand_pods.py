@@ -29,7 +29,10 @@ from openshift_sandbox.stand_ins.gpu_operator.upgrade.manager import DriverManag
 CRASH: t.Final = "sandbox.openshift/crash-loop"
 INIT_CRASH: t.Final = "sandbox.openshift/init-crash-loop"
 UNPULLED: t.Final = "sandbox.openshift/image-pull"
-NOT_FOUND: t.Final = "manifest unknown: no image has this tag"
+NOT_FOUND: t.Final = (
+    "rpc error: code = Unknown desc = reading manifest for the node's kernel in the driver's repository: "
+    "manifest unknown"
+)
 TOOLKIT: t.Final = "nvidia-container-toolkit-daemonset"
 VALIDATOR: t.Final = "nvidia-operator-validator"
 # GPUs that drivers after this branch do not support.

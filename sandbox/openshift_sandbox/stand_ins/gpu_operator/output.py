@@ -23,7 +23,7 @@ VECTOR_ADD: t.Final = (
 )
 CUDA_FAILURE: t.Final = "Failed to allocate device vector A (error code system not yet initialized)!"
 DRIVER_FAILURE: t.Final = (
-    "error: failed to install elfutils packages. RHEL entitlement may be improperly deployed."
+    "FATAL: failed to install elfutils-libel-devel. RHEL entitlement may be improperly deployed."
 )
 SIZE: t.Final = 8192
 ROUNDS: t.Final = 50
@@ -100,12 +100,22 @@ def driver_log(version: str, kernel: str) -> list[str]:
 
 
 def failed_driver_log(version: str, kernel: str, text: str) -> list[str]:
-    """Return the log of a driver container that fails."""
+    """Return the log of a driver container that fails: the trap of its shell, which runs with -x, comes last.
+
+    The real trap has some 40 lines more.
+    """
     return [
         *driver_log(version, kernel)[:3],
         *text.splitlines(),
-        "Stopping NVIDIA persistence daemon...",
+        "+ _shutdown",
+        "+ _unload_driver",
+        "+ echo 'Unloading NVIDIA driver kernel modules...'",
         "Unloading NVIDIA driver kernel modules...",
+        "+ _unmount_rootfs",
+        "+ echo 'Unmounting NVIDIA driver rootfs...'",
+        "Unmounting NVIDIA driver rootfs...",
+        "+ rm -f /run/nvidia/nvidia-driver.pid /run/kernel/postinst.d/update-nvidia-driver",
+        "+ return 0",
     ]
 
 

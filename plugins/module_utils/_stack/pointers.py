@@ -1,0 +1,202 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pointers of nodes and pods: the label that names a profile, the name of a ConfigMap, a Secret or a claim.
+
+A pointer to nothing is the cause of what a pod then says, so it is checked before a pod is blamed.
+"""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from .._catalogue.well_known import MIG_CONFIG, PLUGIN_CONFIG
+from .._core.objects import KubeObject, at, name
+from .._nodes.labels import labels
+
+VGPU_CONFIG: t.Final = "nvidia.com/vgpu.config"
+_FILE: t.Final = "config.yaml"
+# The plugin takes no smaller number of replicas.
+_FEWEST: t.Final = 2
+_REPLICAS: t.Final = re.compile(r"[\"']?\breplicas[\"']?\s*:\s*[\"']?(-?\d+)")
+# Label -> the line in its file below which the layouts are.
+_HEADS: t.Final = {MIG_CONFIG: "mig-configs", VGPU_CONFIG: "vgpu-configs"}
+_ENTRY: t.Final = re.compile(r"""^(\s+)["']?([^\s"':#-][^\s"':#]*)["']?\s*:""")
+# The operator makes these itself.
+_OPERATORS: t.Final = ("default-mig-parted-config", "default-vgpu-devices-config")
+
+
+class Label(t.NamedTuple):
+    """A label of a node that chooses a profile in a ConfigMap.
+
+    value: the chosen one. config_map: empty if the ClusterPolicy names none. is_default: the ClusterPolicy
+    chooses, since the node has no such label.
+    """
+
+    key: str
+    node: str
+    value: str
+    config_map: str
+    is_default: bool = False
+
+    @property
+    def words(self) -> str:
+        if self.is_default:
+            return f"The ClusterPolicy's devicePlugin.config.default for node {self.node} is {self.value}"
+        return f"Node {self.node} has the label {self.key}={self.value}"
+
+
+class Name(t.NamedTuple):
+    """An object that a pod names. place: where in the pod. keys: those that the pod needs of it."""
+
+    kind: str
+    name: str
+    place: str
+    keys: tuple[str, ...] = ()
+
+
+class Wrong(t.NamedTuple):
+    """A pointer to nothing, or to what its reader refuses. code: empty if it is only a hint."""
+
+    code: str
+    message: str
+    remedy: str
+
+
+def of_node(node: KubeObject, policy: KubeObject) -> list[Label]:
+    """Return the labels of the node that choose profiles, with the ConfigMaps that the policy names."""
+    marks, title, spec = labels(node), name(node), policy.get("spec") or {}
+    plugin = at(spec, "devicePlugin.config") or {}
+    found = []
+    if value := marks.get(PLUGIN_CONFIG) or plugin.get("default"):
+        is_default = not marks.get(PLUGIN_CONFIG)
+        found.append(Label(PLUGIN_CONFIG, title, str(value), str(plugin.get("name") or ""), is_default))
+    for key, part in ((MIG_CONFIG, "migManager"), (VGPU_CONFIG, "vgpuDeviceManager")):
+        config_map = at(spec, f"{part}.config.name")
+        if marks.get(key) and config_map:
+            found.append(Label(key, title, marks[key], str(config_map)))
+    return found
+
+
+def keys_of(label: Label, config_map: KubeObject) -> list[str]:
+    """Return what the label may choose in the ConfigMap."""
+    data = config_map.get("data") or {}
+    if label.key == PLUGIN_CONFIG:
+        return sorted(data)
+    lines = str(data.get(_FILE) or "").splitlines()
+    heads = [at for at, line in enumerate(lines) if line.startswith(f"{_HEADS[label.key]}:")]
+    found = [one for line in lines[heads[0] + 1 :] if (one := _ENTRY.match(line))] if heads else []
+    return sorted({one[2] for one in found if one[1] == found[0][1]})
+
+
+def judge_label(label: Label, config_map: KubeObject | None, namespace: str) -> Wrong | None:
+    """Return what is wrong with the label and the ConfigMap that it points into."""
+    if not label.config_map:
+        return _without_map(label) if not label.is_default else None
+    if config_map is None and label.config_map in _OPERATORS:
+        return None
+    if config_map is None:
+        said = f"{label.words}, and ConfigMap {label.config_map} does not exist in namespace {namespace}."
+        return Wrong("GPU-CP-REFERENCE", said, _create("ConfigMap", label.config_map, namespace))
+    there, where = keys_of(label, config_map), f"ConfigMap {label.config_map} in namespace {namespace}"
+    if not there and label.key != PLUGIN_CONFIG:
+        # Written in a form that is not read here.
+        return None
+    if label.value not in there:
+        said = f"{label.words}, and {where} has only: {', '.join(there) or 'nothing'}."
+        return Wrong("GPU-PROFILE", said, _choose(label, there, namespace))
+    text = str((config_map.get("data") or {})[label.value]) if label.key == PLUGIN_CONFIG else ""
+    if few := next((one for one in _REPLICAS.findall(text) if int(one) < _FEWEST), None):
+        said = (
+            f"{label.words}, and that profile in {where} says replicas: {few}, which the device plugin "
+            f"refuses: it takes {_FEWEST} or more. The ConfigMap has: {', '.join(there)}."
+        )
+        remedy = (
+            f"Run `oc edit configmap {label.config_map} -n {namespace}` and set replicas of {label.value} to "
+            f"{_FEWEST} or more; without sharing leave the whole entry out."
+        )
+        return Wrong("GPU-PROFILE", said, remedy)
+    return None
+
+
+def _without_map(label: Label) -> Wrong:
+    said = f"{label.words}, and the ClusterPolicy names no ConfigMap for it, so it has no effect."
+    return Wrong("", said, "")
+
+
+def _choose(label: Label, there: t.Sequence[str], namespace: str) -> str:
+    add = f"`oc edit configmap {label.config_map} -n {namespace}` to add {label.value}"
+    if label.is_default:
+        return f"Run {add}, or set devicePlugin.config.default in gpu_operator_spec to one that exists."
+    if not there:
+        return f"Run {add}."
+    best = next((one for one in there if one.startswith(label.value[:4])), there[0])
+    choose = f"Run `oc label node {label.node} {label.key}={best} --overwrite`"
+    if label.key == PLUGIN_CONFIG:
+        return f"{choose}, which ends no pod but clients of MPS; or {add}."
+    return f"{choose}, which cuts the GPUs anew and ends the pods that use them; or {add}."
+
+
+def of_pod(pod: KubeObject) -> list[Name]:
+    """Return the ConfigMaps, Secrets and claims that the pod cannot start without."""
+    spec, found = pod["spec"], []
+    for volume in spec.get("volumes") or []:
+        place = f"volume {volume.get('name')}"
+        for one in [volume, *(at(volume, "projected.sources") or [])]:
+            found += _of_source("ConfigMap", one.get("configMap"), "name", place)
+            found += _of_source("Secret", one.get("secret"), "secretName", place)
+    for container in [*(spec.get("initContainers") or []), *(spec.get("containers") or [])]:
+        place = f"env of container {container['name']}"
+        for one in container.get("envFrom") or []:
+            found += _of_source("ConfigMap", one.get("configMapRef"), "name", place)
+            found += _of_source("Secret", one.get("secretRef"), "name", place)
+        for one in container.get("env") or []:
+            source = one.get("valueFrom") or {}
+            found += _of_source("ConfigMap", source.get("configMapKeyRef"), "name", place)
+            found += _of_source("Secret", source.get("secretKeyRef"), "name", place)
+    for one in spec.get("resourceClaims") or []:
+        place = f"claim {one.get('name')}"
+        found += _of_source("ResourceClaimTemplate", one, "resourceClaimTemplateName", place)
+        found += _of_source("ResourceClaim", one, "resourceClaimName", place)
+    return list(dict.fromkeys(found))
+
+
+def pull_secrets(pod: KubeObject) -> list[Name]:
+    """Return the Secrets with which the pod pulls its images; it starts without them if nobody asks."""
+    return [
+        Name("Secret", one["name"], "imagePullSecrets")
+        for one in pod["spec"].get("imagePullSecrets") or []
+        if one.get("name")
+    ]
+
+
+def _of_source(kind: str, source: KubeObject | None, field: str, place: str) -> list[Name]:
+    title = (source or {}).get(field) or (source or {}).get("name" if kind == "Secret" else field)
+    if not source or source.get("optional") or not title:
+        return []
+    keys = [source.get("key"), *(one.get("key") for one in source.get("items") or [])]
+    return [Name(kind, str(title), place, tuple(str(one) for one in keys if one))]
+
+
+def judge_name(pod: KubeObject, found: Name, live: KubeObject | None) -> Wrong | None:
+    """Return what is wrong with an object that the pod names; live: None if it does not exist."""
+    namespace = pod["metadata"]["namespace"]
+    who = f"Pod {name(pod)} names {found.kind} {found.name} ({found.place})"
+    if live is None:
+        said = f"{who}, which does not exist in namespace {namespace}."
+        return Wrong("GPU-CP-REFERENCE", said, _create(found.kind, found.name, namespace))
+    there = {*(live.get("data") or {}), *(live.get("binaryData") or {})}
+    lacking = [one for one in found.keys if one not in there]
+    if not lacking or found.kind != "ConfigMap":
+        return None
+    has = ", ".join(sorted(there)) or "nothing"
+    said = f"{who}, and needs its key {lacking[0]}; in namespace {namespace} it has only: {has}."
+    return Wrong("GPU-CP-REFERENCE", said, f"Run `oc edit configmap {found.name} -n {namespace}`.")
+
+
+def _create(kind: str, title: str, namespace: str) -> str:
+    if kind == "ConfigMap":
+        return f"Run `oc create configmap {title} -n {namespace} --from-file=FILE`, or correct the name."
+    if kind == "Secret":
+        return f"Run `oc create secret generic {title} -n {namespace} --from-file=FILE`, or correct the name."
+    return f"Run `oc apply -n {namespace} -f FILE` with {kind} {title}, or correct the name."
