@@ -54,7 +54,13 @@ def is_of(kind: str, value: t.Any) -> bool:
 
 
 def _is_plain(option: t.Mapping[str, t.Any], value: t.Any) -> bool:
-    return isinstance(value, (str, int)) and is_of(option.get("type", "str"), value)
+    is_plain = isinstance(value, (str, int)) and not isinstance(value, bool)
+    return is_plain and is_of(option.get("type", "str"), value)
+
+
+def _is_word(value: t.Any) -> bool:
+    """Return True for a text that is no mapping for Ansible either."""
+    return isinstance(value, str) and "=" not in value and not value.strip().startswith("{")
 
 
 def _not(value: t.Any) -> str:
@@ -85,7 +91,7 @@ def _types(
             parts = [(f"{here}[{place}]", one) for place, one in enumerate(value)]
             inner = option.get("elements", "raw")
             for where, one in parts:
-                if one is None or not is_of(inner, one) or (inner == "dict" and not isinstance(one, dict)):
+                if not is_of(inner, one) or (inner == "dict" and _is_word(one)):
                     yield f"{where} must be {_WORDS[inner]}{'' if option.get('no_log') else _not(one)}."
         for where, one in parts:
             if isinstance(one, dict):

@@ -83,6 +83,13 @@ INPUT: t.Final = (
         "Use an allowed value; `ansible-doc accelerators.openshift.MODULE` lists them.",
     ),
     Code(
+        "INPUT-VARIABLE",
+        "A variable of a role has a wrong type or value, or an extra variable or a tag that nothing reads "
+        "has nearly the name of one that is read. Nothing was asked or changed.",
+        "Correct the variable or the tag that the message names; `ansible-doc -t role "
+        "accelerators.openshift.ROLE` lists the variables of a role, docs/guide.md those of the playbooks.",
+    ),
+    Code(
         "INPUT-WISH",
         "The lookup `gpu_instance_types` cannot parse the text that describes the GPUs.",
         "Write a number, a model and the memory of one GPU, such as 8x H100 80GB; `ansible-doc -t lookup "
