@@ -69,8 +69,10 @@ INPUT: t.Final = (
     ),
     Code(
         "INPUT-REQUIRED",
-        "A key of a nested option is missing. The message names its path.",
-        "Set the key that the message names; `ansible-doc accelerators.openshift.MODULE` describes it.",
+        "A key of a nested option is missing, or a variable without which a playbook has nothing to do. The "
+        "message names it.",
+        "Set what the message names; `ansible-doc accelerators.openshift.MODULE` describes options, "
+        "docs/guide.md the variables of playbooks.",
     ),
     Code(
         "INPUT-TYPE",
