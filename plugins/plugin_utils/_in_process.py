@@ -24,12 +24,15 @@ from ansible import constants
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
+from ansible.utils.vars import load_extra_vars
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets, shown
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame import process
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import nested, process
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import complaint, execute
+from ansible_collections.accelerators.openshift.plugins.plugin_utils import _inputs
 from ansible_collections.accelerators.openshift.plugins.plugin_utils._preload import preload
 
 _MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
@@ -54,6 +57,8 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         task_vars = task_vars or {}
         result: dict[str, t.Any] = super().run(tmp, task_vars)
         name = str(self._task.resolved_action or self._task.action).rpartition(".")[2]
+        if wrong := self._wrong_input(task_vars):
+            return {**result, **wrong}
         run = process.own_run(str(task_vars.get("awx_job_id") or ""), outlives=bool(self._task.async_val))
         if not self._is_safe(task_vars):
             self._task.environment = [*(self._task.environment or ()), {process.VARIABLE: run.id}]
@@ -64,7 +69,8 @@ class ActionModule(ActionBase):  # type: ignore[misc]
             )
             return ordinary
         module = importlib.import_module(f"{_MODULES}.{name}")
-        params, problem = _validated(module.SPEC, json.loads(json.dumps(self._task.args, default=str)), name)
+        arguments = json.loads(json.dumps(self._task.args, default=str))
+        params, problem = _validated(module.SPEC, arguments, name, self._users_names(task_vars))
         if problem:
             return {**result, **problem}
         check_mode, diff = bool(self._task.check_mode), bool(self._task.diff)
@@ -72,6 +78,30 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         show = _show(task_vars)
         done = execute(name, module.ensure, params, check_mode, diff, show, run, contacts)
         return {**result, **done}
+
+    def _users_names(self, task_vars: dict[str, t.Any]) -> dict[str, str]:
+        """Return the user's variables for options of the task."""
+        written = getattr(self._task, "_ds", None)
+        written = written if isinstance(written, dict) else {}
+        return _inputs.users_names(written.get(self._task.action), task_vars)
+
+    def _wrong_input(self, task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
+        """Check what the user set, once for each host of a playbook of ours. Return a failed result."""
+        playbook = _playbook(self._task)
+        folder = Path(constants.DEFAULT_LOCAL_TMP)
+        host = task_vars.get("inventory_hostname", "")
+        done = folder / f"input-{hashlib.sha256(f'{playbook} {host}'.encode()).hexdigest()}"
+        if playbook is None or not folder.is_dir() or done.exists():
+            return {}
+        extra = load_extra_vars(self._loader)
+        for remark in _inputs.remarks(task_vars, extra):
+            _display.warning(remark)
+        try:
+            _inputs.check(task_vars, extra, self._templar.template)
+        except InputError as exc:
+            return shown.result({"failed": True, "changed": False, **exc.to_result()})
+        done.touch()
+        return {}
 
     def _is_safe(self, task_vars: dict[str, t.Any]) -> bool:
         """Return whether the module's function has the same effect in this process."""
@@ -94,6 +124,16 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         ) == os.path.dirname(sys.executable)
 
 
+def _playbook(task: t.Any) -> str | None:
+    """Return the path of the collection's playbook that the task belongs to; None if it is another one."""
+    part = task
+    while part is not None and getattr(part, "_play", None) is None:
+        part = getattr(part, "_parent", None)
+    path = "" if part is None else str(part._play.get_path() or "").rpartition(":")[0]
+    ours = _inputs.ROOT / "playbooks"
+    return path if path and Path(path).resolve().parent == ours else None
+
+
 def _show(task_vars: t.Mapping[str, t.Any]) -> t.Callable[[str], None]:
     """Return what shows a line of progress; it names the inventory host if the play has several."""
     if len(task_vars.get("ansible_play_hosts_all") or ()) < 2:
@@ -103,15 +143,19 @@ def _show(task_vars: t.Mapping[str, t.Any]) -> t.Callable[[str], None]:
 
 
 def _validated(
-    spec: ArgumentSpec, arguments: dict[str, t.Any], name: str
+    spec: ArgumentSpec, arguments: dict[str, t.Any], name: str, names: t.Mapping[str, str]
 ) -> tuple[dict[str, t.Any], dict[str, t.Any]]:
     """Return the parameters as AnsibleModule has them and {}, or {} and the result of wrong options."""
+    if nested.problems(spec.options, arguments):
+        # Ansible fails with an exception for some of these values.
+        return {}, complaint(name, spec.options, arguments, set(arguments) - set(spec.options), [], names)
     validator = ArgumentSpecValidator(dict(spec.options), **spec.constraints())
     checked = validator.validate(arguments)
     secrets.register(*(checked._no_log_values - secrets.public_in_kubeconfig(arguments.get("kubeconfig"))))
     if not checked.error_messages:
         return checked.validated_parameters, {}
-    wrong = complaint(name, spec.options, arguments, checked.unsupported_parameters, checked.error_messages)
+    messages = checked.error_messages
+    wrong = complaint(name, spec.options, arguments, checked.unsupported_parameters, messages, names)
     return {}, wrong
 
 

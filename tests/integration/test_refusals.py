@@ -178,7 +178,23 @@ def test_an_inventory_may_use_the_short_names_for_itself(
     expected = (
         "cluster_connection is now gpu_cluster_connection"
         if is_refused
-        else "Name the pool: -e gpu_pool=NAME"
+        else "INPUT-REQUIRED: Name the pool: -e gpu_pool=NAME"
     )
     assert done.returncode == 2, done.stderr
     assert expected in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"gpu_validation_max_nodes": "zero"}, "gpu_validation_max_nodes must be a whole number, not 'zero'"),
+        ({"gpu_on_buzy": "drain"}, "did you mean gpu_on_busy?"),
+    ],
+)
+def test_a_playbook_checks_what_a_user_set_before_its_first_request(
+    playbook: Playbook, audit: Audit, given: Data, words: str
+) -> None:
+    run = playbook.playbook("enable_gpus", gpu_pools=[POOL], **given)
+    assert run.failure["code"] == "INPUT-VARIABLE"
+    assert words in run.failure["message"]
+    assert audit.of(run.failure) == []

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import typing as t
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from .syntax import key_fault, value_fault
 
 _TRUE: t.Final = ("true", "yes", "on", "1")
 _FALSE: t.Final = ("false", "no", "off", "0")
+_NUMBER: t.Final = re.compile(r"\s*-?[0-9]{1,30}\s*")
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def read(value: t.Any, spec: Field, path: str, problems: Problems) -> t.Any:
 
 
 def read_map(value: t.Any, fields: t.Mapping[str, Field], path: str, problems: Problems) -> dict[str, t.Any]:
-    """Return the known keys with their values. Add a problem for each unknown key and name a similar one."""
+    """Return the known keys with their valid values. Add a problem for each unknown key and wrong value."""
     if not isinstance(value, t.Mapping):
         problems.add(
             "POOL-TYPE",
@@ -120,7 +122,9 @@ def read_map(value: t.Any, fields: t.Mapping[str, Field], path: str, problems: P
     result = {}
     for key, spec in fields.items():
         if value.get(key) is not None:
-            result[key] = read(value[key], spec, f"{path}.{key}", problems)
+            # The other checks need only the valid options.
+            if (valid := read(value[key], spec, f"{path}.{key}", problems)) is not None:
+                result[key] = valid
         elif spec.required:
             problems.add("POOL-REQUIRED", f"{path}.{key}", "is required.", f"Set {path}.{key}.")
     return result
@@ -169,7 +173,7 @@ def _text(value: t.Any, spec: Field, path: str, problems: Problems) -> str | Non
 
 def _integer(value: t.Any, spec: Field, path: str, problems: Problems) -> int | None:
     # A survey in AWX passes numbers as text.
-    if isinstance(value, str) and value.strip().lstrip("-").isdigit():
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
         problems.add(

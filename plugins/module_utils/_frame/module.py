@@ -195,12 +195,13 @@ def complaint(
     given: t.Mapping[str, t.Any],
     unsupported: t.Iterable[str],
     messages: t.Sequence[str],
+    names: t.Mapping[str, str] | None = None,
 ) -> Result:
     """Return the result of a task with wrong options. Unknown options go before all other messages.
 
-    unsupported, messages: what Ansible found wrong with the given options.
+    unsupported, messages: what Ansible found wrong with the given options. names: the user's names of them.
     """
-    found = nested.problems(options, given)
+    found = nested.problems(options, given, names)
     if unknown := sorted(one for one in unsupported if isinstance(one, str) and one not in options):
         found.insert(
             0,
@@ -208,9 +209,10 @@ def complaint(
             f"{', '.join(nested.near(one, options) for one in unknown)}. "
             f"Supported parameters include: {', '.join(sorted(options))}.",
         )
-    message = " ".join(found or messages[:1])
-    failure = {"failed": True, "changed": False, "msg": message, "code": "INPUT-OPTION", "layer": "input"}
-    return shown.result(failure)
+    told = found or list(messages[:1])
+    remedy = f"Correct it; ansible-doc accelerators.openshift.{name} has the options."
+    failure = InputError("INPUT-OPTION", " ".join(told), remedy, told).to_result()
+    return shown.result({"failed": True, "changed": False, **failure})
 
 
 class _Module(AnsibleModule):  # type: ignore[misc]

@@ -114,7 +114,7 @@ def unknown_paths(value: t.Any, shape: t.Any) -> list[str]:
 def _unknown(value: t.Any, shape: t.Any, path: str) -> t.Iterator[str]:
     if isinstance(shape, dict) and isinstance(value, dict):
         for key, inner in value.items():
-            where = f"{path}.{key}" if path else key
+            where = f"{path}.{key}" if path else str(key)
             if key not in shape:
                 yield where
             else:

@@ -133,12 +133,7 @@ def single(entry: t.Any) -> Draft:
 
 
 def _read(raw: t.Any, path: str, problems: Problems) -> Description:
-    # A wrong option is None here; the other checks need only the valid options.
-    pool = {key: value for key, value in read_map(raw, POOL, path, problems).items() if value is not None}
-    if "candidates" in pool:
-        pool["candidates"] = [
-            {key: value for key, value in one.items() if value is not None} for one in pool["candidates"]
-        ]
+    pool = read_map(raw, POOL, path, problems)
     read_markets(pool, path, problems)
     health.read(pool, path, problems)
     tuning.read_pool(pool, path, problems)

@@ -211,7 +211,7 @@ def _options(given: t.Any, where: str, problems: Problems) -> KubeObject:
             f"{most!r} is neither a number of machines nor a percentage.",
             "For example 1, or 40%.",
         )
-    return {key: value for key, value in options.items() if value is not None}
+    return options
 
 
 def _is_amount(value: t.Any) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._catalogue.well_known import MIG_CONFIG, PLUGIN_CONFIG
+from .._catalogue.well_known import DRIVER_UPGRADE, FEATURE, INSTANCE_TYPE, MIG_CONFIG, PLUGIN_CONFIG
 from .._core.input import Problems
 from .._core.ownership import POOL
 from .model import ACCELERATOR
@@ -21,6 +21,43 @@ LONGEST_SET: t.Final = 57
 _SHORTEST_PREFIX: t.Final = 7
 # A selector of these roles would bring drivers and validation pods to the control plane.
 _CONTROL_PLANE: t.Final = ("node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane")
+_OWN: t.Final = "Leave it to them. A label of your own, such as example.com/team, is allowed."
+_GPU_OPERATOR: t.Final = "steers the GPU operator on the node"
+# Beginning of a label that somebody else writes or obeys -> who, and the option that does it properly.
+_STEERS: t.Final = {
+    PLUGIN_CONFIG: (f"{_GPU_OPERATOR}: it chooses how GPUs are shared", "Set sharing of the pool."),
+    MIG_CONFIG: (f"{_GPU_OPERATOR}: it partitions the GPUs", "Set sharing.mig of the pool."),
+    "nvidia.com/gpu.workload.config": (
+        f"{_GPU_OPERATOR}: containers or virtual machines",
+        "Set sandboxWorkloads in gpu_operator_spec, which is for all pools.",
+    ),
+    "nvidia.com/gpu.deploy.": (
+        f"{_GPU_OPERATOR}: it switches an operand off",
+        "Switch the operand off in gpu_operator_spec, for all pools.",
+    ),
+    DRIVER_UPGRADE: ("is the operator's own record of a driver upgrade", "Use upgrade_driver.yml."),
+    "nvidia.com/gpu-driver-upgrade": ("steers the operator's driver upgrade", "Use upgrade_driver.yml."),
+    "nvidia.com/ofed-driver-upgrade": ("steers the NIC driver's upgrade", "Use upgrade_operators.yml."),
+    "nvidia.com/": ("belongs to the GPU operator and its operands", _OWN),
+    "network.nvidia.com/": ("belongs to the network operator", _OWN),
+    "amd.com/": ("belongs to AMD's operator and its operands", _OWN),
+    "gpu.intel.com/": ("belongs to Intel's operator and its operands", _OWN),
+    "habana.ai/": ("belongs to Intel's operator and its operands", _OWN),
+    "kmm.node.kubernetes.io/": ("belongs to the Kernel Module Management operator", _OWN),
+    "kmm.sigs.x-k8s.io/": ("belongs to the Kernel Module Management operator", _OWN),
+    FEATURE: ("belongs to Node Feature Discovery", "Describe it in node_feature_discovery_rules."),
+    "node.openshift.io/": ("belongs to OpenShift", _OWN),
+    "machineconfiguration.openshift.io/": ("belongs to the machine-config operator", _OWN),
+    "machine.openshift.io/": ("belongs to the Machine API", _OWN),
+    "kubernetes.io/hostname": ("is written by the kubelet: one value would be on all nodes", _OWN),
+    "kubernetes.io/arch": ("is written by the kubelet", "Choose an instance_type of that architecture."),
+    "kubernetes.io/os": ("is written by the kubelet", _OWN),
+    "beta.kubernetes.io/": ("is written by the kubelet", _OWN),
+    INSTANCE_TYPE: ("is written by the cloud", "Set instance_type of the candidates."),
+    "topology.kubernetes.io/": ("is written by the cloud", "Set zones of the candidates."),
+    "failure-domain.beta.kubernetes.io/": ("is written by the cloud", "Set zones of the candidates."),
+    "topology.ebs.csi.aws.com/": ("is written by a storage driver", _OWN),
+}
 # The installer's machine sets have these names.
 _INSTALLERS: t.Final = ("worker", "infra", "master")
 
@@ -54,11 +91,14 @@ def check_labels(pool: Description, path: str, problems: Problems) -> None:
     ours = {POOL: "its value is the pool's name", ACCELERATOR: "set accelerator instead"}
     if pool.get("sharing"):
         ours |= dict.fromkeys((PLUGIN_CONFIG, MIG_CONFIG), "sharing chooses its value")
-    for key, why in ours.items():
-        if key in (pool.get("labels") or {}):
-            problems.add(
-                "POOL-LABEL", f"{path}.labels.{key}", f"is set by the collection: {why}.", "Remove it."
-            )
+    for key in pool.get("labels") or {}:
+        where = f"{path}.labels.{key}"
+        steers = next(filter(key.startswith, _STEERS), "")
+        if key in ours:
+            problems.add("POOL-LABEL", where, f"is set by the collection: {ours[key]}.", "Remove it.")
+        elif steers:
+            who, instead = _STEERS[steers]
+            problems.add("POOL-LABEL", where, f"{who}.", f"Remove it. {instead}")
 
 
 def check_roles(labels: t.Mapping[str, t.Any], path: str, problems: Problems) -> None:

@@ -190,7 +190,15 @@ def _existing(pool: Description, path: str, problems: Problems) -> None:
 
 
 def _zones(pool: Description, path: str, problems: Problems) -> None:
-    for index, candidate in enumerate(pool.get("candidates") or []):
+    candidates = pool.get("candidates") or []
+    for index, candidate in enumerate(candidates):
+        if candidate and candidate in candidates[:index]:
+            problems.add(
+                "POOL-DUPLICATE",
+                f"{path}.candidates[{index}]",
+                "is in the list twice.",
+                "Remove it: the candidates are tried one after the other.",
+            )
         zones = candidate.get("zones") or []
         where = f"{path}.candidates[{index}].zones"
         if len(set(zones)) < len(zones):

@@ -39,7 +39,11 @@ def quota(
             message = f"{path}.gpus: the pool offers {_listed(devices)}, so a number of GPUs says too little."
             example = ", ".join(f"{one}: 8" for one in devices)
             raise InputError(CODE, message, f"Set {path}.resources: {{{example}}} in place of gpus.")
-        named = {**named, next(iter(devices)): gpus}
+        device = next(iter(devices))
+        if device in named:
+            message = f"{path}.gpus: {path}.resources gives a number of {device} too."
+            raise InputError(CODE, message, f"Remove {path}.gpus or {path}.resources[{device}].")
+        named = {**named, device: gpus}
     wanted = [one for one in devices if one not in named]
     if wanted and named.keys() & devices:
         named |= dict.fromkeys(wanted, 0)

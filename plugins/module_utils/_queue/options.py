@@ -226,6 +226,9 @@ def _queue(
     if preemption["borrowing"] != "Never" and preemption["reclaim"] == "Never":
         message = f"{path}.preemption.borrowing: a queue that never reclaims may not end Jobs to borrow."
         raise InputError("QUEUE-COHORT", message, f"Set {path}.preemption.reclaim: LowerPriority.")
+    if preemption["reclaim"] != "Never" and not raw["cohort"]:
+        message = f"{path}.preemption.reclaim: the queue is in no cohort, so nobody borrows from it."
+        raise InputError("QUEUE-COHORT", message, f"Set {path}.cohort, or remove {path}.preemption.reclaim.")
     shares = tuple(
         _share(f"{path}.pools[{index}]", one, raw, known, queues) for index, one in enumerate(raw["pools"])
     )
@@ -252,7 +255,10 @@ def _namespaces(path: str, given: t.Sequence[str]) -> tuple[str, ...]:
         if fault := name_fault(one):
             message = f"{path}.namespaces[{index}]: {one!r} {fault}."
             raise InputError("QUEUE-NAMESPACE", message, f"Set {path}.namespaces[{index}] to another.")
-    return tuple(dict.fromkeys(given))
+        if one in given[:index]:
+            message = f"{path}.namespaces[{index}]: {one} is in the list twice."
+            raise InputError("QUEUE-NAMESPACE", message, f"Remove {path}.namespaces[{index}].")
+    return tuple(given)
 
 
 def _share(

@@ -189,8 +189,4 @@ def _read(sharing: dict[str, t.Any], path: str, problems: Problems) -> dict[str,
     if CLAIMS in read_in:
         claims.check(read_in[CLAIMS], f"{path}.{CLAIMS}", problems)
         return {CLAIMS: read_in[CLAIMS]}
-    return {
-        way: {name: value for name, value in asked.items() if value is not None}
-        for way, asked in read_in.items()
-        if asked or way == MIG
-    }
+    return {way: asked for way, asked in read_in.items() if asked or way == MIG}

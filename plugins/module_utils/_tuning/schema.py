@@ -39,7 +39,7 @@ def read(value: t.Any, path: str, problems: Problems) -> Given:
             "POOL-TYPE", path, f"must be a mapping, not the text {value!r}.", f"Write {{profile: {value}}}."
         )
         return {}
-    found = {key: one for key, one in read_map(value, _FIELDS, path, problems).items() if one is not None}
+    found = read_map(value, _FIELDS, path, problems)
     if "sysctl" in found:
         found["sysctl"] = _sysctl(found["sysctl"], f"{path}.sysctl", problems)
     if "isolate" in found and not isinstance(found["isolate"], bool):
@@ -90,8 +90,7 @@ def _isolate(value: t.Any, path: str, problems: Problems) -> t.Any:
         message = f"must be true, or a mapping of reserved and isolated, not {value!r}."
         problems.add("POOL-TYPE", path, message, "Write true, or {reserved: 0-3, isolated: 4-95}.")
         return {}
-    found = read_map(value, _ISOLATE, path, problems)
-    return {key: one for key, one in found.items() if one is not None}
+    return read_map(value, _ISOLATE, path, problems)
 
 
 def _huge_pages(value: t.Any, path: str, problems: Problems) -> list[Given]:
@@ -100,8 +99,7 @@ def _huge_pages(value: t.Any, path: str, problems: Problems) -> list[Given]:
         message = f"must be a mapping or a list of mappings, not {value!r}."
         problems.add("POOL-TYPE", path, message, "Write {size: 1G, count: 16}.")
         return []
-    read_in = [
+    return [
         read_map(one, _HUGE_PAGES, path if entries is not value else f"{path}[{index}]", problems)
         for index, one in enumerate(entries)
     ]
-    return [{key: number for key, number in one.items() if number is not None} for one in read_in]

@@ -113,7 +113,7 @@ def test_wrong_options_are_named_without_terminal_escapes() -> None:
     result = module.complaint(
         "gpu_node", {"name": {}}, {}, [], ["value of state must be one of: x, got: \x1b[2J"]
     )
-    assert result["msg"].endswith(r"got: \x1b[2J")
+    assert result["message"].endswith(r"got: \x1b[2J")
 
 
 def test_wrong_input_is_told_before_credentials_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,18 +158,29 @@ def test_a_misspelt_option_is_named_with_its_nearest() -> None:
     options: dict[str, dict[str, t.Any]] = {"gpus": {}, "namespace": {}}
     missing = "one of gpus, hard is missing"
     result = module.complaint("gpu_quota", options, {"gpsu": 1}, ["gpsu"], [missing])
-    assert result["msg"].startswith(
+    assert result["message"].startswith(
         "Unsupported parameters for (gpu_quota) module: gpsu (did you mean gpus?)."
     )
-    assert module.complaint("gpu_quota", options, {}, [], [missing])["msg"] == missing
+    assert module.complaint("gpu_quota", options, {}, [], [missing])["message"] == missing
 
 
 def test_a_misspelt_key_of_an_entry_is_named_with_its_path() -> None:
     options: nested.Options = {"queues": {"type": "list", "options": {"name": {"type": "str"}}}}
     unsupported: list[t.Any] = [("queues", "nam")]
     result = module.complaint("gpu_queue", options, {"queues": [{"nam": 1}]}, unsupported, ["all of it"])
-    assert result["msg"] == "queues[0].nam (did you mean name?) is no option. Options are name."
-    assert module.complaint("gpu_queue", options, {"queues": "{}"}, unsupported, ["said"])["msg"] == "said"
+    assert result["message"] == "queues[0].nam (did you mean name?) is no option. Options are name."
+    other = module.complaint("gpu_queue", options, {"queues": "{}"}, unsupported, ["said"])
+    assert other["message"] == "said"
+
+
+def test_wrong_options_have_what_each_failure_has() -> None:
+    options: nested.Options = {"queues": {"type": "list", "elements": "dict"}}
+    result = module.complaint("gpu_queue", options, {"queues": [1]}, [], ["it"], {"queues": "gpu_queues"})
+    assert result["evidence"] == ["gpu_queues[0] must be a mapping, not 1."]
+    assert result["msg"].startswith(
+        "INPUT-OPTION: gpu_queues[0] must be a mapping, not 1. Remedy: Correct it"
+    )
+    assert (result["code"], result["layer"], result["failed"]) == ("INPUT-OPTION", "input", True)
 
 
 def test_a_result_has_the_seconds_of_its_waits_if_it_waited(server: FakeServer) -> None:

@@ -11,6 +11,8 @@ import pytest
 from unit import pool_builders
 from unit.pools.builders import NOBODY, Data, existing, pool, problems
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+
 MASTER: t.Final = "node-role.kubernetes.io/master"
 CONTROL_PLANE: t.Final = "node-role.kubernetes.io/control-plane"
 
@@ -33,3 +35,35 @@ def test_no_pool_gives_or_selects_a_role_of_the_control_plane(way: str, key: str
     wrong = pool(labels=label) if way == "labels" else pool(**NOBODY, existing=old)
     path = f"labels.{key}" if way == "labels" else f"existing.node_selector.{key}"
     assert problems([wrong]) == [("POOL-LABEL", f"gpu_pools[0].{path}")]
+
+
+@pytest.mark.parametrize(
+    ("key", "instead"),
+    [
+        ("nvidia.com/device-plugin.config", "Set sharing of the pool."),
+        ("nvidia.com/mig.config", "Set sharing.mig of the pool."),
+        ("nvidia.com/gpu.workload.config", "gpu_operator_spec"),
+        ("nvidia.com/gpu.deploy.driver", "gpu_operator_spec"),
+        ("nvidia.com/gpu-driver-upgrade.skip", "upgrade_driver.yml"),
+        ("nvidia.com/gpu.present", "A label of your own"),
+        ("network.nvidia.com/operator.mofed.wait", "A label of your own"),
+        ("amd.com/gpu.device-id", "A label of your own"),
+        ("kmm.node.kubernetes.io/openshift-kmm.amd.ready", "A label of your own"),
+        ("feature.node.kubernetes.io/pci-10de.present", "node_feature_discovery_rules"),
+        ("kubernetes.io/hostname", "A label of your own"),
+        ("kubernetes.io/arch", "instance_type"),
+        ("node.kubernetes.io/instance-type", "instance_type"),
+        ("topology.kubernetes.io/zone", "Set zones"),
+    ],
+)
+def test_a_label_that_somebody_else_writes_or_obeys_is_refused(key: str, instead: str) -> None:
+    with pytest.raises(InputError) as raised:
+        pool_builders.plan([pool(labels={key: "x"})], cloud="aws")
+    assert raised.value.code == "POOL-LABEL"
+    assert raised.value.message.startswith(f"gpu_pools[0].labels.{key}: ")
+    assert instead in raised.value.remedy
+
+
+@pytest.mark.parametrize("key", ["team", "example.com/nvidia", "node-role.kubernetes.io/gpu", "gpu"])
+def test_a_label_of_the_users_own_is_allowed(key: str) -> None:
+    pool_builders.plan([pool(labels={key: ""})], cloud="aws")

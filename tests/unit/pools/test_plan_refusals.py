@@ -109,6 +109,11 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
         ({"taints": [{"key": "a", "effect": "NoExecute"}]}, "POOL-TAINT", "taints[0].effect"),
         ({"taints": [TAINT, TAINT]}, "POOL-DUPLICATE", "taints[1]"),
         ({"labels": {"a": True}}, "POOL-LABEL", "labels.a"),
+        (
+            {"candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}] * 2},
+            "POOL-DUPLICATE",
+            "candidates[1]",
+        ),
         ({"labels": {"a": 1}}, "POOL-LABEL", "labels.a"),
         ({"labels": {"a": "b/c"}}, "POOL-LABEL", "labels.a"),
         ({"labels": {"a b": "c"}}, "POOL-LABEL", "labels.a b"),

@@ -85,7 +85,9 @@ def test_limits_are_for_devices_alone() -> None:
 
 def test_a_queue_says_who_may_use_it_and_what_it_preempts() -> None:
     preemption = {"within_queue": "LowerPriority", "reclaim": "Any", "borrowing": "Never"}
-    wanted = queue(namespaces=["team-b", "team-a"], strategy="StrictFIFO", preemption=preemption)
+    wanted = queue(
+        namespaces=["team-b", "team-a"], strategy="StrictFIFO", preemption=preemption, cohort="all"
+    )
     (read,) = options.read(params(wanted))
     spec = manifest.cluster_queue("v1beta2", read)["spec"]
     (chosen,) = spec["namespaceSelector"]["matchExpressions"]
@@ -97,7 +99,9 @@ def test_a_queue_says_who_may_use_it_and_what_it_preempts() -> None:
         "borrowWithinCohort": {"policy": "Never"},
     }
     assert "stopPolicy" not in spec
-    assert "cohortName" not in spec
+    assert spec["cohortName"] == "all"
+    (alone,) = options.read(params(queue()))
+    assert "cohortName" not in manifest.cluster_queue("v1beta2", alone)["spec"]
 
 
 def test_what_a_live_queue_says() -> None:

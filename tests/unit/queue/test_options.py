@@ -30,6 +30,21 @@ MIXED: t.Final = {"nvidia.com/mig-1g.5gb": 7, "nvidia.com/mig-3g.20gb": 1}
         pytest.param(
             queue(namespaces=["a", "kube-system"]), "QUEUE-NAMESPACE", f"{Q}.namespaces[1]", id="platform"
         ),
+        pytest.param(
+            queue(namespaces=["a", "b", "a"]), "QUEUE-NAMESPACE", f"{Q}.namespaces[2]", id="namespace twice"
+        ),
+        pytest.param(
+            queue("research", share(gpus=1, resources={"nvidia.com/gpu": 2})),
+            "QUEUE-QUOTA",
+            f"{Q}.pools[0].gpus",
+            id="one device by two options",
+        ),
+        pytest.param(
+            queue(preemption={"within_queue": "Never", "reclaim": "Any", "borrowing": "Never"}),
+            "QUEUE-COHORT",
+            f"{Q}.preemption.reclaim",
+            id="reclaims, and is in no cohort",
+        ),
         pytest.param(queue(namespaces=["A"]), "QUEUE-NAMESPACE", f"{Q}.namespaces[0]", id="bad namespace"),
         pytest.param(
             queue(preemption={"within_queue": "Never", "reclaim": "Never", "borrowing": "LowerPriority"}),

@@ -71,8 +71,10 @@ INPUT: t.Final = (
     ),
     Code(
         "INPUT-REQUIRED",
-        "A key of a nested option is missing. The message names its path.",
-        "Set the key that the message names; `ansible-doc accelerators.openshift.MODULE` describes it.",
+        "A key of a nested option is missing, or a variable without which a playbook has nothing to do. The "
+        "message names it.",
+        "Set what the message names; `ansible-doc accelerators.openshift.MODULE` describes options, "
+        "docs/guide.md the variables of playbooks.",
     ),
     Code(
         "INPUT-TYPE",
@@ -83,6 +85,13 @@ INPUT: t.Final = (
         "INPUT-VALUE",
         "A value is not one of the allowed ones. The message names its path.",
         "Use an allowed value; `ansible-doc accelerators.openshift.MODULE` lists them.",
+    ),
+    Code(
+        "INPUT-VARIABLE",
+        "A variable of a role has a wrong type or value, or an extra variable or a tag that nothing reads "
+        "has nearly the name of one that is read. Nothing was asked or changed.",
+        "Correct the variable or the tag that the message names; `ansible-doc -t role "
+        "accelerators.openshift.ROLE` lists the variables of a role, docs/guide.md those of the playbooks.",
     ),
     Code(
         "INPUT-WISH",

@@ -107,8 +107,8 @@ POOL: t.Final = (
     ),
     Code(
         "POOL-LABEL",
-        "The key or value of a label is not legal, is not text, or belongs to the collection or to "
-        "control-plane nodes.",
+        "The key or value of a label is not legal, is not text, or belongs to the collection, "
+        "to control-plane nodes, or to an operator, the kubelet or the cloud.",
         "Change, quote or remove the label in `labels`.",
     ),
     Code(

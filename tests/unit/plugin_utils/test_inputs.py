@@ -1,0 +1,122 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Variables, extra variables and tags are checked before a playbook's first request."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+import yaml
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.plugin_utils import _inputs
+
+Data = dict[str, t.Any]
+
+
+def check(extra: Data, **variables: t.Any) -> None:
+    """Check what a user gave; a text with braces is a template that has no value yet."""
+
+    def template(value: t.Any) -> t.Any:
+        if "{{" in str(value):
+            raise KeyError(value)
+        return value
+
+    _inputs.check({**variables, **extra}, extra, template)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("gpu_validation_max_nodes", "zero", "must be a whole number, not 'zero'."),
+        ("gpu_node_pool_max_surge", [1], "must be a whole number, not [1]."),
+        ("gpu_policy_tolerate", "maybe", "must be true or false, not 'maybe'."),
+        ("gpu_operator_spec", 7, "must be a mapping, not 7."),
+        ("gpu_policy_exempt_namespaces", {"a": 1}, "must be a list, not {'a': 1}."),
+        ("gpu_operator_on_busy", "drian", "is drian (did you mean drain?). Allowed are fail, drain, wait."),
+        ("node_feature_discovery_wait_timeout", "soon", "must be a whole number, not 'soon'."),
+    ],
+)
+def test_a_wrong_variable_of_a_role_is_refused(name: str, value: t.Any, said: str) -> None:
+    for extra, rest in (({name: value}, {}), ({}, {name: value})):
+        with pytest.raises(InputError) as raised:
+            check(extra, **rest)
+        assert raised.value.code == "INPUT-VARIABLE"
+        assert raised.value.evidence == [f"{name} {said}"]
+        assert raised.value.remedy
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"gpu_validation_max_nodes": "3", "gpu_policy_tolerate": "yes"},
+        {"gpu_validation_max_nodes": "{{ a_later_result }}"},
+        {"gpu_node_pool_on_busy": "wait", "gpu_policy_exempt_namespaces": "a,b"},
+        {"team": "zero", "gpu_run": {"localhost": {}}},
+    ],
+)
+def test_what_a_role_takes_is_let_through(given: Data) -> None:
+    check(given)
+    check({}, **given)
+
+
+def test_the_defaults_of_every_role_are_let_through() -> None:
+    for path in sorted(_inputs.ROOT.glob("roles/*/defaults/main.yml")):
+        check({}, **(yaml.safe_load(path.read_text()) or {}))
+
+
+def test_what_the_plan_gives_is_only_checked_if_a_user_gives_it() -> None:
+    check({}, gpu_node_pool_pools="{{ gpu_plan_result.plan.pools }}")
+    check({}, gpu_node_pool_go_on=["not ours to judge"])
+    with pytest.raises(InputError):
+        check({"gpu_node_pool_pools": {"a": 1}})
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("gpu_on_buzy", "gpu_on_busy"),
+        ("gpu_pols", "gpu_pools"),
+        ("gpu_validation_max_node", "gpu_validation_max_nodes"),
+        ("node_tuning_on_bussy", "node_tuning_on_busy"),
+    ],
+)
+def test_a_misspelt_extra_variable_is_refused_and_one_of_the_inventory_warned_of(
+    name: str, near: str
+) -> None:
+    with pytest.raises(InputError) as raised:
+        check({name: "x"})
+    assert raised.value.remedy == f"Write {near}."
+    assert name in raised.value.message
+    check({}, **{name: "x"})
+    assert _inputs.remarks({name: "x"}, {}) == [f"No playbook and no role reads {name}: did you mean {near}?"]
+    assert _inputs.remarks({name: "x"}, {name: "x"}) == []
+
+
+def test_an_extra_variable_of_the_users_own_is_let_through() -> None:
+    check({"gpu_team_of_mine": "a"})
+    check({"gpu_pol": 1, "gpu_pools": [{"replicas": "{{ gpu_pol }}"}]})
+    check({"gpu_polls": 1}, gpu_pools="{{ gpu_polls }}")
+
+
+@pytest.mark.parametrize("key", ["ansible_run_tags", "ansible_skip_tags"])
+def test_a_misspelt_tag_is_refused(key: str) -> None:
+    with pytest.raises(InputError) as raised:
+        check({}, **{key: ["gpu_polcy"]})
+    assert "no task has this tag (did you mean gpu_policy?)" in raised.value.message
+    check({}, **{key: ["all", "gpu_policy", "preflight", "mine"]})
+
+
+def test_a_users_name_is_found_through_the_variables_of_the_playbook() -> None:
+    variables = {"gpu_policy_queues": "{{ gpu_queues | default([], true) }}", "__own": [1]}
+    written = {
+        "queues": "{{ gpu_policy_queues }}",
+        "pools": "{{ __own }}",
+        "wave": "{{ gpu_upgrade_wave | default(omit) }}",
+        "name": "a {{ gpu_pool }}",
+        "state": "absent",
+    }
+    assert _inputs.users_names(written, variables) == {"queues": "gpu_queues", "wave": "gpu_upgrade_wave"}
+    assert _inputs.users_names("free form", variables) == {}
