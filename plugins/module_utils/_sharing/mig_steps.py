@@ -110,7 +110,7 @@ def questions(found: Found | None, may_reboot: bool) -> list[Question]:
     """
     if found is None or found.reboots or not may_reboot:
         return []
-    cause = "gpu_mig_reboot lets the MIG manager try a change again that has not succeeded; a reboot ends all pods"
+    cause = "gpu_mig_reboot lets the MIG manager try a change again that failed; a reboot ends all pods"
     order = "all of these nodes at once"
     return [Question(cause, "the MIG manager", MIG_MANAGER.nodes, is_certain=False, order=order)]
 

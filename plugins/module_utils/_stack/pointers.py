@@ -131,10 +131,12 @@ def _choose(label: Label, there: t.Sequence[str], namespace: str) -> str:
     if not there:
         return f"Run {add}."
     best = next((one for one in there if one.startswith(label.value[:4])), there[0])
-    choose = f"Run `oc label node {label.node} {label.key}={best} --overwrite`"
+    change = f"{label.node} {label.key}={best} --overwrite"
     if label.key == PLUGIN_CONFIG:
-        return f"{choose}, which ends no pod but clients of MPS; or {add}."
-    return f"{choose}, which cuts the GPUs anew and ends the pods that use them; or {add}."
+        return f"Run `oc label node {change}`, which ends only pods that share by MPS; or {add}."
+    return (
+        f"Run `oc label node {change}`, which cuts the GPUs anew and ends the pods that use them; or {add}."
+    )
 
 
 def of_pod(pod: KubeObject) -> list[Name]:
