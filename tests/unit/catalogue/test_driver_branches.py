@@ -12,7 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import references
 
 
-@pytest.mark.parametrize("branch", map(int, driver_branches.NEWEST))
+@pytest.mark.parametrize("branch", [int(branch) for branch in driver_branches.NEWEST])
 def test_the_newest_driver_of_a_branch_is_an_option_to_paste(branch: int) -> None:
     option = yaml.safe_load(driver_branches.as_option(branch))
     assert option["version"].startswith(f"{branch}.")

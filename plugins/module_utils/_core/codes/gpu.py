@@ -234,9 +234,9 @@ STACK: t.Final = (
     ),
     Code(
         "GPU-PROFILE",
-        "A label of a node, or the ClusterPolicy, names a profile of the device plugin or a layout of the MIG "
-        "manager that its ConfigMap does not have, or one that the program refuses. The message names the "
-        "label, the node, the ConfigMap and the keys that exist.",
+        "A label of a node, or the ClusterPolicy, names a profile of the device plugin or a layout of the "
+        "MIG manager that its ConfigMap does not have, or one that the program refuses. The message names "
+        "the label, the node, the ConfigMap and the keys that exist.",
         "Run `oc label node NODE nvidia.com/device-plugin.config=KEY --overwrite` (or nvidia.com/mig.config) "
         "with a key that exists, or add the key to the ConfigMap. Another layout of the MIG manager ends the "
         "pods that use the GPUs.",
