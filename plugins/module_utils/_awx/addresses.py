@@ -46,9 +46,11 @@ def repository(kind: str, url: str) -> str:
         return f"{url!r} is no address of a git repository" if is_wrong else ""
     try:
         parts = urllib.parse.urlsplit(url)
-        _ = parts.port
+        port = parts.port
     except ValueError as exc:
         return f"{url!r} is no address: {exc}"
+    if port == 0:
+        return f"{url!r} is no address: a port is at least 1"
     known = SCHEMES.get(kind, ())
     if parts.scheme not in known or "://" not in url:
         return f"an address of {kind} begins with {', '.join(f'{one}://' for one in known)}"
