@@ -141,6 +141,13 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
 def _check_market(asked: dict[str, t.Any], wanted: Wanted, paths: Paths, problems: Problems) -> None:
     """Add a problem if the Machine API's webhook refuses the market or the patch."""
     reservation = asked.get("capacityReservationId")
+    if wanted.market.get("type") == "capacity_block" and not reservation:
+        problems.add(
+            "POOL-MARKET",
+            f"{paths.market}.reservation",
+            "a capacity block needs its reservation.",
+            "Set reservation to the id of the block (cr-...).",
+        )
     if reservation and not _RESERVATION.fullmatch(str(reservation)):
         where = paths.of("capacityReservationId", f"{paths.market}.reservation", wanted.patch)
         problems.add(

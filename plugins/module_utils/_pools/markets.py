@@ -64,13 +64,6 @@ def _check_market(market: Description, where: str, problems: Problems) -> None:
             "a spot instance cannot use a capacity reservation.",
             "Remove reservation, or use type on_demand.",
         )
-    if kind == "capacity_block" and "reservation" not in market:
-        problems.add(
-            "POOL-MARKET",
-            f"{where}.reservation",
-            "a capacity block needs its reservation.",
-            "Set reservation to the id of the block (cr-...).",
-        )
     if kind in ("on_demand", "capacity_block") and "max_price" in market:
         problems.add(
             "POOL-MARKET",

@@ -37,6 +37,7 @@ def tuning(
         kernel_arguments=tuple(asked.get("kernel_arguments", ())),
         isolate=_isolation(asked.get("isolate")),
         huge_pages=tuple(HugePages(**one) for one in asked.get("huge_pages", ())),
+        advised=tuple(key for key in advised if key not in given),
         topology=asked.get("topology", ""),
         **({"reboot": given["reboot"]} if "reboot" in given else {}),
         architecture=facts.get("architecture") or "",

@@ -34,8 +34,9 @@ class Tuning:
 
     name: the pool's. label: the labels of its nodes. path: of the option, for messages. data: the text of a
     TuneD profile of the user's own. defer: the profile takes effect with the next restart of a node.
-    topology: the kubelet's policy, or empty. reboot: C(never) or C(planned). instance_type: empty if unknown.
-    vcpus, memory_gib, numa_nodes and threads_per_core are 0 if unknown.
+    advised: options that the profile advises and the pool leaves out. topology: the kubelet's policy, or
+    empty. reboot: C(never) or C(planned). instance_type: empty if unknown. vcpus, memory_gib, numa_nodes and
+    threads_per_core are 0 if unknown.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Tuning:
     kernel_arguments: tuple[str, ...] = ()
     isolate: Isolation | None = None
     huge_pages: tuple[HugePages, ...] = ()
+    advised: tuple[str, ...] = ()
     topology: str = ""
     reboot: str = NEVER
     architecture: str = "amd64"

@@ -139,7 +139,7 @@ def check(tuning: Tuning, problems: Problems) -> None:
 
 
 def _check_isolation(tuning: Tuning, given: Isolation, problems: Problems) -> None:
-    path = f"{tuning.path}.isolate"
+    path = _path(tuning, "isolate")
     if not given.reserved and not given.isolated:
         _check_computed(tuning, path, problems)
         return
@@ -193,14 +193,15 @@ def _check_computed(tuning: Tuning, path: str, problems: Problems) -> None:
             "REBOOT-CPUS",
             path,
             f"the CPUs to reserve cannot be computed: the NUMA nodes of {_machine(tuning)} are not known.",
-            'Write {reserved: "0-3", isolated: "4-95"} with the CPUs that `lscpu -e` lists on such a node.',
+            'Set isolate to {reserved: "0-3", isolated: "4-95"} with the CPUs that `lscpu -e` lists on such '
+            "a node" + (", or to false." if "isolate" in tuning.advised else "."),
         )
     elif not computed(found).isolated:
         problems.add(
             "REBOOT-CPUS",
             path,
             f"{_machine(tuning)} has {found.cpus} CPUs, and all of them would be reserved for the system.",
-            "Remove isolate, or use an instance type with more CPUs.",
+            "Set isolate to false, or use an instance type with more CPUs.",
         )
 
 
@@ -216,7 +217,7 @@ def _lists(given: Isolation, path: str, problems: Problems) -> dict[str, set[int
 
 
 def _check_huge_pages(tuning: Tuning, problems: Problems) -> None:
-    path = f"{tuning.path}.huge_pages"
+    path = _path(tuning, "huge_pages")
     places = [(one.size, one.numa_node) for one in tuning.huge_pages]
     for size, _node in {one for one in places if places.count(one) > 1}:
         text = f"pages of {size} are listed twice for the same place."
@@ -245,15 +246,23 @@ def _check_memory(
 ) -> None:
     wanted = sum(one.count * _GIB[one.size] for one in pages)
     most = memory - (0 if where else LEAST_LEFT)
+    is_advised = "huge_pages" in tuning.advised
+    pages_of = f"the huge pages that {tuning.profile} advises need" if is_advised else "the pages need"
+    none = ", or to [] for none" if is_advised else ""
     if pages and wanted > most:
         problems.add(
             "REBOOT-HUGE-PAGES",
             path,
-            f"the pages need {wanted:.10g} GiB{where}; {_machine(tuning)} has {memory:.10g} GiB{where}"
+            f"{pages_of} {wanted:.10g} GiB{where}; {_machine(tuning)} has {memory:.10g} GiB{where}"
             + ("." if where else f", of which {LEAST_LEFT} stay for the system."),
-            f"Use pages of at most {max(most, 0):.10g} GiB in all{where}.",
+            f"Set huge_pages to pages of at most {max(most, 0):.10g} GiB in all{where}{none}.",
         )
 
 
 def _machine(tuning: Tuning) -> str:
     return tuning.instance_type or f"a machine of pool {tuning.name}"
+
+
+def _path(tuning: Tuning, option: str) -> str:
+    """Return the path of what asks for the option: the profile, if the pool does not write the option."""
+    return f"{tuning.path}.{'profile' if option in tuning.advised else option}"

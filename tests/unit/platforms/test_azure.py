@@ -166,6 +166,7 @@ def test_images() -> None:
         ({"zones": ["eastus-1"]}, ("POOL-ZONE", "candidates[0].zones")),
         ({"zones": [1]}, ("POOL-TYPE", "candidates[0].zones[0]")),
         ({"market": {"type": "capacity_block", "reservation": "cr-1"}}, ("POOL-MARKET", "market.type")),
+        ({"market": "capacity_block"}, ("POOL-MARKET", "market.type")),
         ({"market": {"type": "on_demand", "reservation": "a100"}}, ("POOL-MARKET", "market.reservation")),
         ({"market": {"type": "spot", "reservation": GROUP}}, ("POOL-MARKET", "market.reservation")),
         (

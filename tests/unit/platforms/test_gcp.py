@@ -190,6 +190,7 @@ def test_shielded_and_another_image() -> None:
         ),
         ({"market": {"type": "on_demand", "reservation": "r"}}, ("POOL-MARKET", "market.reservation")),
         ({"market": {"type": "capacity_block", "reservation": "r"}}, ("POOL-MARKET", "market.type")),
+        ({"market": "capacity_block"}, ("POOL-MARKET", "market.type")),
         ({"market": {"type": "spot", "max_price": "1"}}, ("POOL-MARKET", "market.max_price")),
         ({"market": "spot", "gcp": {"restart_policy": "Always"}}, ("POOL-CONFLICT", "gcp.restart_policy")),
         ({"gcp": {"preemptible": True}}, ("POOL-CONFLICT", "gcp.preemptible")),

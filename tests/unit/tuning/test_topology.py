@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from unit.tuning import builders
 from unit.tuning.operator_in_memory import tuning
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
@@ -143,3 +144,15 @@ def test_huge_pages_that_fit() -> None:
 def test_an_unknown_type_has_no_topology() -> None:
     assert topology.of(tuning(instance_type="m5.metal", vcpus=96)) is None
     assert topology.of(tuning(vcpus=7, numa_nodes=2, threads_per_core=2)) is None
+
+
+def test_advice_of_a_profile_that_does_not_fit_names_the_profile() -> None:
+    asked = builders.tuning("inference", profile="inference", reboot="planned", memory_gib=16)
+    found = Problems()
+    topology.check(asked, found)
+    pages = next(one for one in found.found if one.code == "REBOOT-HUGE-PAGES")
+    cpus = next(one for one in found.found if one.code == "REBOOT-CPUS")
+    assert pages.path == cpus.path == "gpu_pools[0].tuning.profile"
+    assert pages.message.startswith("the huge pages that inference advises need 16 GiB;")
+    assert pages.remedy == "Set huge_pages to pages of at most 12 GiB in all, or to [] for none."
+    assert cpus.remedy.endswith("or to false.")
