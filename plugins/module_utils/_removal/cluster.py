@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 import typing as t
 from dataclasses import dataclass, field
 
@@ -81,6 +83,25 @@ def going_pools(pools: t.Iterable[t.Mapping[str, t.Any]]) -> list[GoingPool]:
         GoingPool(str(one["name"]), dict(one.get("node_selector") or pool_label(str(one["name"]))))
         for one in pools
     ]
+
+
+def misspelt(cluster: Cluster, pools: t.Iterable[t.Mapping[str, t.Any]]) -> tuple[str, str] | None:
+    """Return a name without nodes and machine sets, and the pool that it may mean; None if there is none.
+
+    pools: of the option. One with a node_selector comes from a plan, so its name is meant. Names that differ
+    only in digits or in a last letter after a dash, such as team-a and team-b, are of different pools.
+    """
+    there = {pool_of(one) for one in (*cluster.sets, *cluster.nodes)} - {""}
+    for wanted in (str(one["name"]) for one in pools if not one.get("node_selector")):
+        others = {_stem(other): other for other in sorted(there) if _stem(other) != _stem(wanted)}
+        near = difflib.get_close_matches(_stem(wanted), others, n=1, cutoff=0.8)
+        if wanted not in there and near:
+            return wanted, others[near[0]]
+    return None
+
+
+def _stem(pool: str) -> str:
+    return re.sub(r"\d|-[a-z]$", "", pool)
 
 
 def going_sets(cluster: Cluster, pools: t.Iterable[GoingPool]) -> list[KubeObject]:

@@ -9,7 +9,7 @@ import typing as t
 from dataclasses import replace
 
 from .._catalogue import kueue
-from .._core.errors import KindNotServedError
+from .._core.errors import InputError, KindNotServedError
 from .._core.objects import KubeObject, name, number_of
 from .._core.ownership import POOL, owned, pool_of
 from .._frame.argspec import WaitParams
@@ -56,6 +56,14 @@ def check(api: Api, params: GpuRemovalParams) -> dict[str, t.Any]:
     """
     pools = removal_cluster.going_pools(params["pools"])
     cluster = read(api, params)
+    if found := removal_cluster.misspelt(cluster, params["pools"]):
+        wanted, near = found
+        raise InputError(
+            "POOL-VALUE",
+            f"There is no machine set and no node of a pool {wanted}. Did you mean {near}?",
+            f"Set gpu_pool to {near}. If {wanted} is a pool of existing nodes, give the file with its "
+            "gpu_pools too: -e @FILE. If it was removed before, there is nothing to do.",
+        )
     machines = removal_cluster.machines_of(cluster, removal_cluster.going_sets(cluster, pools))
     of_machines = removal_cluster.nodes_of_machines(machines)
     drained = of_machines if params["machines"] else {}

@@ -248,3 +248,31 @@ def test_a_pool_alone_asks_only_for_machines_nodes_and_pods() -> None:
 def test_a_cluster_without_any_of_it() -> None:
     bare = FakeServer("Node", "Pod", "DaemonSet")
     assert check(bare)["table"] == []
+
+
+def gate(name: str, *pools: str, **more: t.Any) -> dict[str, t.Any]:
+    found = FakeServer(*KINDS)
+    for pool in pools:
+        found.put(machine_set(pool))
+    return steps.check(api_on(found, FakeClock()), params({"name": name, **more}, parts=[]))
+
+
+@pytest.mark.parametrize(("name", "there"), [("dmo", "demo"), ("demoo", "demo"), ("trianing", "training")])
+def test_a_misspelt_pool_is_refused_with_the_one_that_is_there(name: str, there: str) -> None:
+    with pytest.raises(AcceleratorError) as caught:
+        gate(name, there)
+    assert caught.value.code == "POOL-VALUE"
+    assert f"Did you mean {there}?" in caught.value.message
+    assert f"Set gpu_pool to {there}." in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("name", "there"),
+    [("demo", []), ("demo", ["demo2"]), ("team-a", ["team-b"]), ("training", ["inference"])],
+)
+def test_a_second_removal_finds_nothing_and_ends_well(name: str, there: list[str]) -> None:
+    assert gate(name, *there)["removes"] == []
+
+
+def test_a_pool_of_the_file_is_meant_as_it_is_written() -> None:
+    assert gate("dmo", "demo", node_selector={POOL: "dmo"})["removes"] == []
