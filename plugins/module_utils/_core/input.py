@@ -81,7 +81,7 @@ class Field:
 
     kind: text, integer, flag, labels (map of label texts), counts (map of integers), quantities, map, list or
     any. fields: the fields of a map, or of each map in a list. entry: the type of a list's entries that
-    are not maps. fault: returns why a text is not valid, or "".
+    are not maps. fault: returns why a text, or a key of counts, is not valid, or "".
     """
 
     kind: str
@@ -234,6 +234,9 @@ def _counts(value: t.Any, spec: Field, path: str, problems: Problems) -> dict[st
             "POOL-TYPE", path, f"must be a mapping of numbers, not {_called(value)}.", "Write {name: number}."
         )
         return {}
+    for key in value:
+        if fault := spec.fault(str(key)) if spec.fault else "":
+            problems.add("POOL-VALUE", f"{path}.{key}", f"{key!r} {fault}.", "Correct the name.")
     read_in = {str(key): _integer(number, spec, f"{path}.{key}", problems) for key, number in value.items()}
     return {key: number for key, number in read_in.items() if number is not None}
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import typing as t
 
@@ -11,6 +12,17 @@ _NAME: t.Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _VALUE: t.Final = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
 _KEY: t.Final = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
 LONGEST: t.Final = 63
+_OF_KUBERNETES: t.Final = re.compile(r"cpu|memory|ephemeral-storage|pods|hugepages-\d+[KMG]i")
+# First part of a name -> the domain of the vendor.
+_DOMAINS: t.Final = {
+    "nvidia": "nvidia.com",
+    "amd": "amd.com",
+    "intel": "gpu.intel.com",
+    "habana": "habana.ai",
+    "amazon": "aws.amazon.com",
+}
+# Device plugins that name their resources without a domain.
+_NO_DOMAIN: t.Final = ("rdma", "smarter-devices")
 
 
 def name_fault(text: str) -> str:
@@ -44,3 +56,25 @@ def key_fault(text: str) -> str:
     if slash and not prefix:
         return "has nothing before the '/'"
     return "" if _KEY.fullmatch(text) else "must be NAME or DOMAIN/NAME"
+
+
+def resource_fault(text: str) -> str:
+    """Return why no node can offer a resource of this name, or "" if it is valid."""
+    prefix, slash, name = text.partition("/")
+    if not slash:
+        is_known = _OF_KUBERNETES.fullmatch(text)
+        return "" if is_known else "is no resource: devices are DOMAIN/NAME, such as nvidia.com/gpu"
+    if fault := key_fault(text):
+        return fault
+    if "." in prefix:
+        near = difflib.get_close_matches(prefix, _DOMAINS.values(), n=1, cutoff=0.88)
+    elif prefix in _NO_DOMAIN:
+        return ""
+    else:
+        near = [_DOMAINS[one] for one in difflib.get_close_matches(prefix, _DOMAINS, n=1, cutoff=0.75)]
+    if near == [prefix]:
+        return ""
+    meant = f", did you mean {near[0]}/{name}?" if near else ""
+    if "." in prefix:
+        return f"has an unknown domain{meant}" if near else ""
+    return f"has no domain before the '/'{meant}"

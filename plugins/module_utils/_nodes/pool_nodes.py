@@ -10,6 +10,7 @@ from .._catalogue.well_known import PLUGIN_CONFIG
 from .._core.errors import InputError
 from .._core.objects import KubeObject, name
 from .._core.readiness import Readiness, at_node, pending, ready
+from .._core.syntax import resource_fault
 from . import devices
 from .labels import labels
 from .node import is_ready
@@ -29,6 +30,14 @@ def check_pools(pools: t.Sequence[Pool]) -> None:
         if not isinstance(pool["node_selector"], dict) or not isinstance(pool.get("expected") or {}, dict):
             message = f"pools[{index}].node_selector and .expected are maps."
             raise InputError("INPUT-TYPE", message, "Write {label: value} and {resource: number}.")
+        check_resources(pool.get("expected") or {}, f"pools[{index}].expected")
+
+
+def check_resources(names: t.Iterable[str], path: str) -> None:
+    """Raise InputError for a device that no node can offer. A name without `/` may be a class of devices."""
+    for device in map(str, names):
+        if fault := resource_fault(device) if "/" in device else "":
+            raise InputError("INPUT-VALUE", f"{path}: {device!r} {fault}.", f"Correct the name in {path}.")
 
 
 def nodes_of(nodes: t.Iterable[KubeObject], pool: Pool) -> list[KubeObject]:

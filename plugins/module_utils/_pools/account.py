@@ -8,6 +8,7 @@ import typing as t
 from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 
+from .._catalogue.instance_types import Catalogue
 from .._core.input import Problems
 from .model import Candidate, JsonObject, Pool
 
@@ -40,6 +41,23 @@ def read_prices(prices: t.Any, path: str = "prices") -> Prices:
     read_in = _numbers(prices, path, "{p4d.24xlarge: 21.96}", problems)
     problems.raise_if_any()
     return read_in
+
+
+def without_type(prices: Prices, pools: t.Iterable[Pool], catalogue: Catalogue) -> str:
+    """Return a warning about prices of instance types that neither the catalogue nor a pool has, or ""."""
+    of_pools = {one.instance_type: Decimal(0) for pool in pools for one in pool.candidates}
+    unknown = [name for name in prices if not catalogue.clouds_with(name) and _price(name, of_pools) is None]
+    if not unknown:
+        return ""
+    told = []
+    for name in unknown[:3]:
+        near = catalogue.nearest(name, most=1)
+        told.append(f"{name} (did you mean {near[0]}?)" if near else name)
+    more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+    return (
+        f"gpu_prices (module option prices) has no GPU instance type of the catalogue or of a pool in "
+        f"{', '.join(told)}{more}: these prices count for nothing."
+    )
 
 
 def read_classes(classes: t.Any, path: str = "cost_classes") -> Prices:

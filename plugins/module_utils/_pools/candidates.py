@@ -10,6 +10,7 @@ import typing as t
 from .._catalogue.instance_types import BUILT_IN, CLOUDS, Catalogue, InstanceType
 from .._catalogue.overrides import FACTS, described
 from .._core.input import Problems
+from .._core.objects import number_of
 from .._platforms.registry import BY_KEY, OTHER, of_cloud
 from .._sharing import mig_name
 from .._sharing.partitions import CHOICES, GeometryError
@@ -43,6 +44,15 @@ def resolve(
     where = cloud or next(iter(catalogue.clouds_with(name)), None)
     found = catalogue.find(where, name) if where else None
     facts = {key: candidate[key] for key in FACTS if candidate.get(key) is not None}
+    if cloud and found and facts.get("gpus", found.gpus) != found.gpus:
+        problems.add(
+            "POOL-GPUS",
+            f"{path}.gpus",
+            f"is {facts['gpus']}, and {found.name} has {number_of(found.gpus, 'GPU')}.",
+            "Remove gpus, or use another instance type. If the catalogue is wrong, correct the type in "
+            "gpu_instance_types_catalogue (module option catalogue).",
+        )
+        return None
     if facts and (found is None or _differ(facts, found)) and (found is not None or "gpus" in facts):
         entry = {
             "cloud": cloud or "",

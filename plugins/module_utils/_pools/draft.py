@@ -119,7 +119,8 @@ class Draft:
         """Return the candidate's instance type, and give the candidate the catalogue's name of it."""
         check_attached(candidate, path, problems)
         kind = self._kinds.get(path)
-        if kind is None or cloud not in (None, kind.cloud):
+        # Only a known cloud tells whether the number of GPUs contradicts the catalogue.
+        if kind is None or cloud not in (None, kind.cloud) or (cloud and "gpus" in candidate):
             kind = resolve(candidate, cloud, path, problems, pool.get("accelerator") or "", self.catalogue)
         if kind is not None:
             self._kinds[path] = kind

@@ -9,6 +9,7 @@ import typing as t
 from .._catalogue import driver_branches, driver_modules
 from .._catalogue.device_quota import counted_by
 from .._core.input import Problems
+from .._core.syntax import resource_fault
 from .._platforms.registry import BY_KEY
 from .._policy import schema as policy
 from .._sharing.pool_rules import check_shares
@@ -248,7 +249,8 @@ def _quota(pool: Description, path: str, problems: Problems) -> None:
     has_names = is_sound and not counted(pool.get("sharing") or {}, offers)
     for index, quota in enumerate(pool.get("quota") or []):
         where = f"{path}.quota[{index}]"
-        if ("gpus" in quota) == ("hard" in quota):
+        is_read = not problems.at(f"{where}.gpus") and not problems.at(f"{where}.hard")
+        if is_read and ("gpus" in quota) == ("hard" in quota):
             problems.add(
                 "POOL-CONFLICT",
                 where,
@@ -256,7 +258,11 @@ def _quota(pool: Description, path: str, problems: Problems) -> None:
                 "gpus counts what the pool offers to pods; hard names resources itself.",
             )
         for key in quota.get("hard") or {}:
-            if "/" in key and not key.startswith(("requests.", "count/")) and not counted_by(key):
+            bare = key.removeprefix("requests.").removeprefix("limits.")
+            fault = resource_fault(bare) if "/" in key and not key.startswith("count/") else ""
+            if fault:
+                problems.add("QUOTA-KEY", f"{where}.hard.{key}", f"{bare!r} {fault}.", "Correct the name.")
+            elif "/" in key and not key.startswith(("requests.", "count/")) and not counted_by(key):
                 problems.add(
                     "QUOTA-KEY",
                     f"{where}.hard.{key}",

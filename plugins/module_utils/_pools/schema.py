@@ -9,7 +9,7 @@ import typing as t
 from .._catalogue.overrides import ENTRY, FACTS
 from .._core import references
 from .._core.input import Field
-from .._core.syntax import key_fault, name_fault, value_fault
+from .._core.syntax import key_fault, name_fault, resource_fault, value_fault
 from .._platforms.registry import BY_KEY
 from .._sharing import schema as sharing
 
@@ -44,7 +44,7 @@ POOL: t.Final[dict[str, Field]] = {
         "map",
         fields={
             "node_selector": Field("labels", required=True),
-            "expected": Field("counts", required=True, low=1, high=1024),
+            "expected": Field("counts", required=True, low=1, high=1024, fault=resource_fault),
         },
     ),
     "replicas": Field("integer", low=0, high=1000),

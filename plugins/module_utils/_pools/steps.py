@@ -62,6 +62,8 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
     found = pool_plan.assemble(draft.pools(place), draft.name, draft.backend, params["incomplete"], given)
     for remark in found.remarks:
         api.warn(remark)
+    if prices and (remark := account.without_type(prices, found.pools, catalogue)):
+        api.warn(remark)
     costs = [] if prices is None else [account.cost(pool, prices, classes) for pool in found.pools]
     return {
         **found.as_result(),

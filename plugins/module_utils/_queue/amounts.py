@@ -9,6 +9,7 @@ import typing as t
 from .._catalogue.well_known import VENDORS
 from .._core import quantity
 from .._core.errors import InputError
+from .._core.syntax import resource_fault
 
 Counts = t.Mapping[str, int]
 # Kueue admits no Workload that requests a resource that its queue does not have. So a queue has more of
@@ -50,6 +51,8 @@ def quota(
     elif wanted:
         named |= _whole(path, devices, nodes, is_shared)
     for key in named:
+        if fault := resource_fault(key) if "/" in key else "":
+            raise InputError(CODE, f"{path}.resources[{key}]: {key!r} {fault}.", "Correct the name.")
         if key not in devices and key.startswith(VENDORS):
             message = f"{path}.resources[{key}]: the pool offers {_listed(devices)}, not {key}."
             raise InputError(CODE, message, f"Write {_listed(devices)}.")

@@ -12,6 +12,7 @@ from .._catalogue.device_quota import counted_by, quota_key
 from .._catalogue.well_known import GPU
 from .._core import quantity
 from .._core.errors import InputError
+from .._core.syntax import resource_fault
 
 REQUESTS: t.Final = "requests."
 STANDARD: t.Final = (
@@ -77,6 +78,11 @@ def _check_key(name: str) -> None:
     """Raise InputError for a key that is not enforced: the API accepts any name with a slash."""
     path, bare = f"hard[{name}]", name.removeprefix(REQUESTS)
     ignored = "the API accepts this key and never enforces it"
+    if "/" in name and not _OTHER_COUNTED.search(name):
+        device = bare.removeprefix("limits.")
+        if fault := resource_fault(device):
+            message = f"{path}: not a resource that a quota can limit: {device!r} {fault}."
+            raise InputError("QUOTA-KEY", message, "Correct the name.")
     if name.startswith("limits.") and "/" in name:
         why = f"{ignored}: for extended resources it counts only requests.*"
         remedy = f"Write {REQUESTS}{name.removeprefix('limits.')} instead."
@@ -86,7 +92,7 @@ def _check_key(name: str) -> None:
     if "/" in name and bare == name:
         why = f"{ignored}: it counts extended resources only under requests.*"
         raise InputError("QUOTA-KEY", f"{path}: {why}.", f"Write {REQUESTS}{name} instead.")
-    if "/" in name and bare.split("/")[0] and bare.split("/")[1]:
+    if "/" in name:
         return
     near = difflib.get_close_matches(name, [*STANDARD, REQUESTS + GPU], n=3)
     message = f"{path}: not a resource that a quota can limit."

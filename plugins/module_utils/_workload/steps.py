@@ -15,6 +15,7 @@ from .._kube.client import Api
 from .._kube.kinds import known
 from .._kube.session import Change
 from .._nodes import claims as gpu_claims
+from .._nodes.pool_nodes import check_resources
 from . import arrival_steps, fingerprints, judge, namespace, obstacles, pods as workload_pods, turns
 from .pods import GpuWorkloadParams
 from .run_steps import SLICE, clean, look, memory, run
@@ -34,6 +35,9 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
     missing, or if a validation failed; of several pools the first error, with the others as evidence. With
     the option joining, a pool that fails is only a warning.
     """
+    check_resources(params["resources"] or {}, "resources")
+    for index, pool in enumerate(params["pools"] or []):
+        check_resources(pool.get("expected") or {}, f"pools[{index}].expected")
     each = turns.begin(params)
     for turn in each:
         obstacles.check(turn.params)

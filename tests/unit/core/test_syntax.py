@@ -58,3 +58,31 @@ def test_keys(text: str, fault: str) -> None:
     found = syntax.key_fault(text)
     assert found.startswith(fault)
     assert bool(found) is bool(fault)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        *(
+            (one, "")
+            for one in ("nvidia.com/gpu", "nvidia.com/mig-1g.5gb", "amd.com/gpu", "gpu.intel.com/i915")
+        ),
+        *(
+            (one, "")
+            for one in ("habana.ai/gaudi", "aws.amazon.com/neuron", "example.com/card", "rdma/rdma_a")
+        ),
+        *((one, "") for one in ("cpu", "memory", "ephemeral-storage", "pods", "hugepages-2Mi")),
+        ("nvidia/gpu", "has no domain before the '/', did you mean nvidia.com/gpu?"),
+        ("nvida/gpu", "has no domain before the '/', did you mean nvidia.com/gpu?"),
+        ("amd/gpu", "has no domain before the '/', did you mean amd.com/gpu?"),
+        ("cards/fast", "has no domain before the '/'"),
+        ("nvida.com/gpu", "has an unknown domain, did you mean nvidia.com/gpu?"),
+        ("gpu", "is no resource: devices are DOMAIN/NAME, such as nvidia.com/gpu"),
+        ("/gpu", "has nothing before the '/'"),
+        ("nvidia.com/", "must be NAME or DOMAIN/NAME"),
+        ("nvidia.com/gpu/1", "must be NAME or DOMAIN/NAME"),
+        ("NVIDIA.com/gpu", "must be NAME or DOMAIN/NAME"),
+    ],
+)
+def test_names_of_resources(text: str, fault: str) -> None:
+    assert syntax.resource_fault(text) == fault

@@ -25,3 +25,14 @@ def test_bad_pools_are_named(pool: dict[str, t.Any], path: str) -> None:
     with pytest.raises(InputError, match=r"pools\[0\]") as caught:
         check_pools([pool])
     assert path in caught.value.message
+
+
+def test_devices_that_no_node_can_offer_are_refused_with_the_name_that_is_meant() -> None:
+    pool = {"name": "a", "node_selector": {"a": "b"}}
+    with pytest.raises(InputError) as caught:
+        check_pools([{**pool, "expected": {"nvidia/gpu": 8}}])
+    assert (caught.value.code, "did you mean nvidia.com/gpu?" in caught.value.message) == (
+        "INPUT-VALUE",
+        True,
+    )
+    check_pools([{**pool, "expected": {"rdma/rdma_a": 63, "card.example.com": 2}}])

@@ -7,6 +7,7 @@ import typing as t
 import pytest
 from unit import pool_builders
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import BUILT_IN
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import account
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
@@ -117,3 +118,12 @@ def test_prices_that_are_none(prices: t.Any, code: str, path: str) -> None:
 def test_classes_that_do_not_cover_everything(classes: t.Any) -> None:
     with pytest.raises(InputError, match="must contain 0"):
         account.read_classes(classes)
+
+
+def test_prices_of_types_that_nobody_has_are_told() -> None:
+    pools = [pool("g4dn.xlarge")]
+    prices = account.read_prices({"g4dn.xlarge": 0.5, "nc24ads_A100_v4": 3.67, "g4dn.xlrage": 0.5})
+    told = account.without_type(prices, pools, BUILT_IN)
+    assert "g4dn.xlrage (did you mean g4dn.xlarge?)" in told
+    assert "nc24ads" not in told
+    assert account.without_type(account.read_prices({"p4d.24xlarge": 22}), pools, BUILT_IN) == ""

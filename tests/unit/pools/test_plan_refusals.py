@@ -103,6 +103,13 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
         ({"market": "spott"}, "POOL-VALUE", "market"),
         ({"market": {"type": "spot", "reservation": "cr-1"}}, "POOL-MARKET", "market.reservation"),
         ({"market": "capacity_block"}, "POOL-MARKET", "market.reservation"),
+        ({"quota": [{"namespace": "team-a", "gpus": "many"}]}, "POOL-TYPE", "quota[0].gpus"),
+        ({"quota": [{"namespace": "team-a", "hard": 4}]}, "POOL-TYPE", "quota[0].hard"),
+        (
+            {"quota": [{"namespace": "team-a", "hard": {"requests.nvidia/gpu": 4}}]},
+            "QUOTA-KEY",
+            "quota[0].hard.requests.nvidia/gpu",
+        ),
         ({"market": {"type": "on_demand", "max_price": "1"}}, "POOL-MARKET", "market.max_price"),
         ({"taints": [{"key": "a", "effect": "Never"}]}, "POOL-VALUE", "taints[0].effect"),
         ({"taints": [{"key": "a", "value": True, "effect": "NoSchedule"}]}, "POOL-TYPE", "taints[0].value"),
@@ -314,3 +321,20 @@ def test_a_task_s_own_options_are_named_without_a_list() -> None:
     with pytest.raises(InputError) as caught:
         pool_builders.single(pool(taints=[{"key": "a", "effect": "NoExecute"}]), "aws")
     assert caught.value.facts["problems"][0]["path"] == "taints[0].effect"
+
+
+@pytest.mark.parametrize("name", ["nvidia/gpu", "nvida.com/gpu", "gpu", "nvidia.com/", "/gpu", "a.com/b/c"])
+def test_devices_that_no_node_can_offer(name: str) -> None:
+    asked = {"node_selector": {"a": "b"}, "expected": {name: 8}}
+    assert problems([{"name": "old", "existing": asked}]) == [
+        ("POOL-VALUE", f"gpu_pools[0].existing.expected.{name}")
+    ]
+
+
+@pytest.mark.parametrize("gpus", [2, 4])
+def test_a_number_of_gpus_that_the_type_does_not_have(gpus: int) -> None:
+    wrong = [{**candidate("g4dn.xlarge")[0], "gpus": gpus}]
+    assert problems([pool(candidates=wrong)]) == [("POOL-GPUS", "gpu_pools[0].candidates[0].gpus")]
+    right = [{**candidate("g4dn.xlarge")[0], "gpus": 1}]
+    planned = pool_builders.plan([pool(candidates=right)], cloud="aws")["pools"][0]
+    assert planned["expected"] == {"nvidia.com/gpu": 1}

@@ -214,3 +214,16 @@ def test_health_refuses_a_key_that_no_pool_has() -> None:
         health.of_pool({**POOLS[0], "helth": {}})
     assert caught.value.code == "POOL-UNKNOWN-KEY"
     assert "Did you mean health?" in caught.value.remedy
+
+
+def test_a_wrong_number_of_gpus_is_found_once_the_platform_is_known() -> None:
+    wrong = {
+        "name": "own",
+        "candidates": [{"instance_type": "g4dn.xlarge", "gpus": 4, "zones": ["us-east-2a"]}],
+        "replicas": 1,
+    }
+    draft = pool_draft.single(wrong)
+    draft.check()
+    with pytest.raises(InputError) as caught:
+        draft.pools(Place("aws"))
+    assert caught.value.code == "POOL-GPUS"

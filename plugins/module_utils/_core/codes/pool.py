@@ -91,8 +91,8 @@ POOL: t.Final = (
     Code(
         "POOL-GPUS",
         "The number of GPUs does not fit the machine: the machine takes no attached GPUs, needs "
-        "attached GPUs, or does not take that number.",
-        "Correct `gcp.gpus` or `nutanix.gpus` as the message says.",
+        "attached GPUs, does not take that number, or its instance type has another number.",
+        "Correct `gpus` of the candidate, `gcp.gpus` or `nutanix.gpus` as the message says.",
     ),
     Code(
         "POOL-INSTANCE-TYPE",
@@ -208,7 +208,8 @@ POOL: t.Final = (
     Code(
         "POOL-VALUE",
         "A value is not one of the allowed ones, or is out of range.",
-        "Set the key that the message names in `gpu_pools` to an allowed value.",
+        "Set the option that the message names to an allowed value; `ansible-doc "
+        "accelerators.openshift.gpu_plan` lists the options of pools.",
     ),
     Code(
         "POOL-VENDOR",

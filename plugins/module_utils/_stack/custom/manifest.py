@@ -9,6 +9,7 @@ import typing as t
 from ..._core.errors import InputError
 from ..._core.expression import Expression
 from ..._core.objects import KubeObject, at, merge
+from ..._nodes.pool_nodes import check_resources
 from ..params import StackParams, StackPool
 
 _AVAILABLE: t.Final = "status.conditions[?type=='Available'].status | [0] == 'True'"
@@ -29,6 +30,7 @@ def check(params: StackParams) -> None:
         message = "custom is missing, and backend is custom."
         raise InputError("INPUT-REQUIRED", message, "Give custom.definition and custom.ready.")
     _check_definition(custom["definition"])
+    check_resources(custom.get("expected") or {}, "custom.expected")
     metadata = custom["definition"]["metadata"]
     for option in ("name", "namespace"):
         written = metadata.get(option)

@@ -14,6 +14,7 @@ from ..._kube.client import Api
 from ..._kube.kinds import known
 from ..._kube.session import Change
 from ..._nodes.placeholders import is_placeholder
+from ..._nodes.pool_nodes import check_resources
 from .. import fingerprints, obstacles, pods as workload_pods
 from ..pods import GpuWorkloadParams, Mark
 from ..run_steps import MAP, POD, clean, look
@@ -29,6 +30,8 @@ def ensure(api: Api, params: GpuSharingProofParams) -> Result:
 
     Raises the error of the first pool whose sharing is disproved, with those of others as evidence.
     """
+    for index, pool in enumerate(params["pools"]):
+        check_resources(pool["resources"], f"pools[{index}].resources")
     live = api.get(MAP, fingerprints.PROOFS, params["namespace"]) if params["pools"] else None
     known_now = dict((live or {}).get("data") or {})
     results, failures = [], []

@@ -100,5 +100,4 @@ CASES: t.Final[Cases] = {
     ("POOL-SURGE", "gpu_node_pool_max_surge"): Case("gpu_machineset", surging),
     ("POOL-TYPE", "gpu_pools"): of_one({"replicas": "two"}),
     ("POOL-UNKNOWN-KEY", "gpu_pools"): of_one({"replica": 3}, replicas=3),
-    ("POOL-VALUE", "gpu_pools"): of_one({"replicas": -1}),
 }
