@@ -13,6 +13,7 @@ from dataclasses import replace
 from .._catalogue.well_known import DRIVER_UPGRADE, GPU_PRESENT, MIG_CONFIG, MIG_STATE, NVIDIA, PLUGIN_CONFIG
 from .._core.objects import KubeObject, at, name
 from .._nodes import drain
+from .._nodes.labels import FEATURE, has_nvidia_pci
 from .._nodes.taints import GPU_TOLERATION
 from . import driver
 from .impact import Question
@@ -279,6 +280,20 @@ def of_policy(live: KubeObject, after: KubeObject, installed: tuple[int, ...]) -
     if {at(one, default) for one in (before, then)} <= {*_WHOLE}:
         rest.pop(default, None)
     return asked + questions(rest, POLICY, after, OPERATOR)
+
+
+def of_new(policy: KubeObject) -> Question:
+    """Return what to find out before the first ClusterPolicy: pods that have GPUs have them by other means.
+
+    Such are a driver of the host, or what a policy that somebody deleted left. Nodes of which no label says
+    what devices they have count too.
+    """
+    cause = f"{_title(policy)} is new, and its driver, toolkit and device plugin take the place of others"
+    return Question(cause, OPERATOR, "", is_certain=False, order=_AT_ONCE, reaches=_may_have_gpus)
+
+
+def _may_have_gpus(marks: t.Mapping[str, str]) -> bool:
+    return has_nvidia_pci(marks) or not any(key.startswith(f"{FEATURE}pci-") for key in marks)
 
 
 def of_nic(live: KubeObject, after: KubeObject) -> list[Question]:

@@ -30,8 +30,9 @@ _REBOOT: t.Final = {"name": "WITH_REBOOT", "value": "true"}
 class Found(t.NamedTuple):
     """What is there. live: the ConfigMap, None if it does not exist. strategy: of the ClusterPolicy.
 
-    default: the configuration that the ClusterPolicy gives nodes without a label; empty for none. reboots:
-    whether the ClusterPolicy lets the MIG manager reboot nodes.
+    default: the configuration that the ClusterPolicy gives nodes without a label; empty for none. rests:
+    False if the ClusterPolicy says that these nodes get none; older releases have a default of their own.
+    reboots: whether the ClusterPolicy lets the MIG manager reboot nodes.
     """
 
     title: str
@@ -40,6 +41,7 @@ class Found(t.NamedTuple):
     is_named: bool
     strategy: str
     default: str = ""
+    rests: bool = True
     reboots: bool = False
 
     @property
@@ -58,7 +60,8 @@ def look(api: Api, spec: KubeObject, here: t.Mapping[str, KubeObject], namespace
     strategy = str((spec.get("mig") or {}).get("strategy") or "")
     is_named, default = named(spec) == title, _config(spec, "default")
     env = (spec.get("migManager") or {}).get("env") or []
-    return Found(title, namespace, live, is_named, strategy, default, _REBOOT in env)
+    rests = ((spec.get("migManager") or {}).get("config") or {}).get("default") != ""
+    return Found(title, namespace, live, is_named, strategy, default, bool(spec) and rests, _REBOOT in env)
 
 
 def named(spec: KubeObject) -> str:
@@ -113,6 +116,36 @@ def questions(found: Found | None, may_reboot: bool) -> list[Question]:
     cause = "gpu_mig_reboot lets the MIG manager try a change again that failed; a reboot ends all pods"
     order = "all of these nodes at once"
     return [Question(cause, "the MIG manager", MIG_MANAGER.nodes, is_certain=False, order=order)]
+
+
+def unlabelling(
+    found: Found | None, nodes: t.Iterable[KubeObject], pools: t.Sequence[Shared]
+) -> list[Question]:
+    """Return what to find out before nodes lose the label of their configuration.
+
+    The GPU operator then gives them the default, and the MIG manager cuts the GPUs anew.
+    """
+    if found is None or not found.rests:
+        return []
+    losing = [node for node, pool in mig_judge.differing(nodes, pools) if mig_judge.is_at_work(node)]
+    if not losing:
+        return []
+    values = {mig_judge.label_of(node) for node in losing}
+    default = found.default or "the default of the GPU operator"
+    cause = (
+        f"without the label {MIG_CONFIG} the GPU operator gives the nodes {default}, and the MIG manager "
+        "cuts the GPUs anew"
+    )
+    return [
+        Question(
+            cause,
+            "the MIG manager",
+            MIG_CONFIG,
+            is_certain=False,
+            order="all of these nodes at once",
+            reaches=lambda marks: marks.get(MIG_CONFIG) in values,
+        )
+    ]
 
 
 def check(found: Found, pools: t.Sequence[Shared], nodes: t.Sequence[KubeObject], on_change: str) -> None:

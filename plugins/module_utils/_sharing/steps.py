@@ -109,9 +109,9 @@ def _absent(api: Api, params: GpuSharingParams, asked: t.Sequence[Shared]) -> Re
     if not found.is_there and not any(one.is_shared or one.is_cut for one in asked):
         return _result(params, found, {}, {}, pools, [], [])
     nodes = _nodes(api, pools)
-    ends = consent.ask(
-        api, judge.questions(nodes, pools, config_map.data(found.live)), params["on_busy"], BUSY
-    )
+    asking = judge.questions(nodes, pools, config_map.data(found.live))
+    asking += mig_steps.unlabelling(found.mig, nodes, pools)
+    ends = consent.ask(api, asking, params["on_busy"], BUSY)
     _label(api, pools, nodes)
     profiles = config_map.wanted(found.live, pools)
     is_unused = not profiles and not config_map.others(found.live) and not found.is_named

@@ -15,6 +15,7 @@ from .._impact import consent, driver
 from .._impact.impact import Question
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
+from .._nodes import drain
 from .._nodes.labels import common_selector
 from .judge import GoOn, StackJudge
 from .params import LookParams, StackParams, StackPool
@@ -81,7 +82,11 @@ def ask_change(
         )
     selectors = [nodes] if nodes else [selector(one["node_selector"]) for one in params["pools"]]
     by = f"the operator of {title}"
-    asked = [Question(cause, by, one, is_certain=False) for one in dict.fromkeys(selectors or [""])]
+    # Such an operator may bring any device, so it need not be a GPU.
+    asked = [
+        Question(cause, by, one, is_certain=False, counts=drain.uses_devices)
+        for one in dict.fromkeys(selectors or [""])
+    ]
     return consent.ask(api, asked, params["on_busy"], BUSY)
 
 

@@ -169,7 +169,7 @@ def _coming(cluster: Cluster, change: Change) -> _Coming:
     because, is_asked = change.because or "of a rollout that an earlier run began", bool(change.because)
     if live is not None and paused.is_left(live):
         goes_on = f"the rollout goes on: MachineConfigPool {change.title} {paused.explain(live).why}"
-        because, is_asked = change.because or goes_on, True
+        because, is_asked = ", and ".join(filter(None, (change.because, goes_on))), True
     elif not change.settings:
         nodes = rollout.behind(nodes, live)
     return _Coming(tuning.name, tuning.path, because, nodes, live, tuning.label, is_asked)

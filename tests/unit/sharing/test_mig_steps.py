@@ -295,3 +295,33 @@ def test_a_default_of_others_and_a_reboot_are_in_the_policy() -> None:
         "config": {"name": "gpu-mig", "default": "all-disabled"},
         "env": [{"name": "WITH_REBOOT", "value": "true"}],
     }
+
+
+def test_absent_asks_for_pods_where_the_operator_gives_nodes_its_default_layout() -> None:
+    def run(default: str | None, pod_on: str = "n", **more: t.Any) -> tuple[Server, list[str]]:
+        known = named("gpu-mig")
+        known["spec"]["migManager"]["config"].pop("default", None)
+        if default is not None:
+            known["spec"]["migManager"]["config"]["default"] = default
+        server = Server(known, bare("n"), bare("m"))
+        present(api_on(server), params(("inference", SEVEN)))
+        server.put(with_label(server.named("Node", "n") or {}, gpu__count="1"))
+        server.put(with_label(node("o", "other"), mig__config="all-1g.5gb"))
+        server.put(pod_with_a_gpu(pod_on))
+        server.requests.clear()
+        try:
+            found = absent(api_on(server), params(("inference", {}), state="absent", **more))
+        finally:
+            if more.get("on_busy") != "drain" and label(server, "n"):
+                assert server.writes() == []
+        return server, [pod["name"] for one in found["ends"] for pod in one["pods"]]
+
+    for default in ("all-disabled", None):
+        with pytest.raises(AcceleratorError, match="the MIG manager cuts the GPUs anew") as raised:
+            run(default)
+        assert raised.value.code == "GPU-SHARING-BUSY"
+        assert "Nothing was changed." in raised.value.message
+        server, ended = run(default, on_busy="drain")
+        assert (label(server, "n"), ended) == (None, ["train-n"])
+    assert run("")[1] == [], "nodes without the label keep their partitions"
+    assert run("all-disabled", pod_on="o")[1] == [], "another pool keeps its label"

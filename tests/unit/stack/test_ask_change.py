@@ -17,10 +17,10 @@ LIVE: t.Final[Object] = {"apiVersion": "a/v1", "kind": "FpgaStack", "metadata": 
 PARAMS: t.Final[t.Any] = {"adopt": "report", "on_busy": "fail", "pools": [{"node_selector": {"pool": "a"}}]}
 
 
-def ask(wanted: Object | None, **more: t.Any) -> list[dict[str, t.Any]]:
+def ask(wanted: Object | None, device: str = "amd.com/gpu", **more: t.Any) -> list[dict[str, t.Any]]:
     server = FakeServer("Node", "Pod")
     server.put({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "labels": {"pool": "a"}}})
-    limits = {"limits": {"amd.com/gpu": "1"}}
+    limits = {"limits": {device: "1"}}
     server.put(
         {
             "apiVersion": "v1",
@@ -55,3 +55,13 @@ def test_what_does_not_change_or_is_known_to_end_nothing_is_not_asked_for() -> N
     assert ask({**LIVE, "spec": {"image": {"tag": "1"}, "metrics": True}}) == []
     newer = {**LIVE, "spec": {"image": {"tag": "2"}, "metrics": True}}
     assert ask(newer, harmless=("image",)) == []
+
+
+@pytest.mark.parametrize("device", ["example.com/fpga", "rdma/shared", "openshift.io/vf"])
+def test_pods_with_any_device_are_asked_for(device: str) -> None:
+    newer = {**LIVE, "spec": {"image": {"tag": "2"}, "metrics": True}}
+    for wanted in (newer, None):
+        with pytest.raises(AcceleratorError, match="pod with devices") as caught:
+            ask(wanted, device)
+        assert caught.value.code == "GPU-BUSY"
+    assert ask(newer, "devices.kubevirt.io/kvm") == [], "no device"

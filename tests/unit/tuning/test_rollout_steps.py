@@ -204,6 +204,7 @@ def test_the_next_run_asks_for_the_pods_whatever_the_killed_one_might_do(
     with pytest.raises(AcceleratorError) as caught:
         rollout_steps.ensure(operator.api(), [WHOLE], "fail")
     assert caught.value.code == "REBOOT-BUSY"
+    assert "by the run of root@bastion (pid 4711)" in caught.value.message
     assert operator.server.writes() == []
     operator.is_stopped = False
     rollout_steps.ensure(operator.api(), [WHOLE], "drain")

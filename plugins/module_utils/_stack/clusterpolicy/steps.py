@@ -19,6 +19,7 @@ from ..._impact import consent, driver, policy_fields
 from ..._impact.impact import Question
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
+from ..._nodes import drain
 from ..._nodes.pool_nodes import check_pools
 from .. import left_labels, operands, upgrade
 from ..drivers import files
@@ -79,7 +80,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     params = completed(api, params, live)
     returning = _returning(api, params, live)
     draft = prepare(api, params, live)
-    ends = consent.ask(api, draft.questions(), params["on_busy"], BUSY)
+    ends = consent.ask(api, questions(api, draft), params["on_busy"], BUSY)
     if draft.after is not live:
         write_files(api, params)
     other = write(api, params, draft)
@@ -155,7 +156,20 @@ class Draft(t.NamedTuple):
 
     def questions(self) -> list[Question]:
         """Return what to find out before the write."""
-        return policy_fields.of_policy(self.live, self.after, self.installed) if self.live else []
+        if self.live is None:
+            return [policy_fields.of_new(self.after)]
+        return policy_fields.of_policy(self.live, self.after, self.installed)
+
+
+def questions(api: Api, draft: Draft) -> list[Question]:
+    """Return what to find out before the write; without pods that use GPUs, a first policy asks nothing."""
+    if draft.live is None and not api.list(known("Pod"), keep=_with_gpus):
+        return []
+    return draft.questions()
+
+
+def _with_gpus(pod: KubeObject) -> KubeObject | None:
+    return pod if drain.node_of(pod) and drain.busy([pod], drain.uses_gpus) else None
 
 
 def prepare(api: Api, params: StackParams, live: KubeObject | None) -> Draft:

@@ -56,7 +56,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     first = _first(wanted, policy)
     draft = policy_steps.prepare(api, params, policy)
     manifest.refuse_outgrown(params, wanted, draft.installed)
-    asked = [*draft.questions(), *questions(params, wanted, live, draft.installed)]
+    asked = [*policy_steps.questions(api, draft), *questions(params, wanted, live, draft.installed)]
     ends = consent.ask(api, asked, params["on_busy"], policy_steps.BUSY)
     write_files(api, params)
     _delete(api, clashing)
