@@ -10,10 +10,18 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
-from .._catalogue.well_known import DRIVER_UPGRADE, GPU_PRESENT, MIG_CONFIG, MIG_STATE, NVIDIA, PLUGIN_CONFIG
+from .._catalogue.well_known import (
+    DRIVER_UPGRADE,
+    FEATURE,
+    GPU_PRESENT,
+    MIG_CONFIG,
+    MIG_STATE,
+    NVIDIA,
+    PLUGIN_CONFIG,
+)
 from .._core.objects import KubeObject, at, name
 from .._nodes import drain
-from .._nodes.labels import FEATURE, has_nvidia_pci
+from .._nodes.labels import has_nvidia_pci
 from .._nodes.taints import GPU_TOLERATION
 from . import driver
 from .impact import Question
