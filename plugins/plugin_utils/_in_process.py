@@ -57,9 +57,9 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         task_vars = task_vars or {}
         result: dict[str, t.Any] = super().run(tmp, task_vars)
         name = str(self._task.resolved_action or self._task.action).rpartition(".")[2]
-        if wrong := self._wrong_input(task_vars):
-            return {**result, **wrong}
         run = process.own_run(str(task_vars.get("awx_job_id") or ""), outlives=bool(self._task.async_val))
+        if wrong := self._wrong_input(task_vars, run):
+            return {**result, **wrong}
         if not self._is_safe(task_vars):
             self._task.environment = [*(self._task.environment or ()), {process.VARIABLE: run.id}]
             ordinary: dict[str, t.Any] = self._execute_module(
@@ -85,12 +85,12 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         written = written if isinstance(written, dict) else {}
         return _inputs.users_names(written.get(self._task.action), task_vars)
 
-    def _wrong_input(self, task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
-        """Check what the user set, once for each host of a playbook of ours. Return a failed result."""
+    def _wrong_input(self, task_vars: dict[str, t.Any], run: Run) -> dict[str, t.Any]:
+        """Check what the user set, once for each host of a run of our playbook. Return a failed result."""
         playbook = _playbook(self._task)
         folder = Path(constants.DEFAULT_LOCAL_TMP)
         host = task_vars.get("inventory_hostname", "")
-        done = folder / f"input-{hashlib.sha256(f'{playbook} {host}'.encode()).hexdigest()}"
+        done = folder / f"input-{hashlib.sha256(f'{run.id} {playbook} {host}'.encode()).hexdigest()}"
         if playbook is None or not folder.is_dir() or done.exists():
             return {}
         extra = load_extra_vars(self._loader)
