@@ -99,7 +99,7 @@ def test_no_capacity_in_any_zone_of_the_first_size(pools: Pools) -> None:
     ("changes", "problem"),
     [
         ({"market": {"type": "on_demand", "reservation": "a100"}}, ("POOL-MARKET", "market.reservation")),
-        ({"market": "capacity_block"}, ("POOL-MARKET", "market.reservation")),
+        ({"market": "capacity_block"}, ("POOL-MARKET", "market.type")),
         ({"market": {"type": "spot", "max_price": "cheap"}}, ("POOL-VALUE", "market.max_price")),
         ({"disk": {"type": "UltraSSD_LRS"}}, ("POOL-DISK", "disk.type")),
         (
