@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 import typing as t
 
+from .errors import InputError
+
 _HOST: t.Final = r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]{1,5})?"
 _PART: t.Final = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
 _PATH: t.Final = rf"{_PART}(?:/{_PART})*"
@@ -54,6 +56,16 @@ def reference_fault(text: str) -> str:
     if "://" in text:
         return "has a scheme, and an image reference has none: write HOST[:PORT]/PATH:TAG"
     return "" if _WHOLE.fullmatch(text) else "is no image reference: HOST[:PORT]/PATH:TAG or …@sha256:DIGEST"
+
+
+def check(text: str | None, path: str, setting: str) -> None:
+    """Raise InputError for a text that is no whole image reference; none at all is fine.
+
+    path: of the option. setting: how the user sets it.
+    """
+    if text and (fault := reference_fault(text)):
+        remedy = f"Set {setting} to an image such as registry.example.com/tools:1."
+        raise InputError("INPUT-IMAGE", f"{path} {text!r} {fault}.", remedy)
 
 
 def faults(values: t.Mapping[str, t.Any], *, is_driver: bool = False) -> dict[str, str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
+from .._core import references
 from .._core.errors import InputError
 from .._core.input import Problems
 from .._core.ownership import pool_label
@@ -63,6 +64,8 @@ def read(params: GpuPartitionParams) -> list[Partition]:
         )
         remedy = "Set gpu_policy_admission: warn (module option admission)."
         raise InputError("INPUT-VALUE", message, remedy)
+    setting = "gpu_policy_spare_image (module option spare_image)"
+    references.check(params["spare_image"], "spare_image", setting)
     problems, found = Problems(), []
     for index, one in enumerate(params["pools"]):
         path, others = f"pools[{index}]", params["pools"][:index]

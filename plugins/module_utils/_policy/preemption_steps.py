@@ -7,6 +7,7 @@ from __future__ import annotations
 import secrets
 import typing as t
 
+from .._core import references
 from .._core.errors import AcceleratorError, ApiError, InputError
 from .._core.objects import KubeObject, name
 from .._core.ownership import selector
@@ -27,6 +28,7 @@ def ensure(api: Api, params: GpuPreemptionParams) -> Result:
 
     Raises InputError for classes that cannot do it, and NotReadyError if another pod ended, or none.
     """
+    references.check(params["image"], "image", "the module option image")
     names = {wanted for one in params["pools"] for wanted in (one["low"], one["high"])}
     classes = {one: found for one in sorted(names) if (found := api.get(CLASS, one))}
     for index, pool in enumerate(params["pools"]):

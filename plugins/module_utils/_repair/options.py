@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
+from .._core import references
 from .._core.errors import AcceleratorError, InputError
 from .._frame.argspec import LockParams, WaitParams
 from .._machines.options import DrainParams, JoiningParams
@@ -37,6 +38,7 @@ class GpuNodeRepairParams(DrainParams, JoiningParams, LockParams, WaitParams):
 def check(params: GpuNodeRepairParams) -> None:
     """Raise InputError for options that cannot work, and REPAIR-RESET for a reset."""
     chosen.check(params["validation"] or {}, "gpu_repair_validation")
+    references.check(params["reboot_image"], "reboot_image", "gpu_reboot_image (module option reboot_image)")
     if not params["wait"]:
         raise InputError(
             "INPUT-VALUE",

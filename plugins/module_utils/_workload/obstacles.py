@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.well_known import GPU
-from .._core import refusals
+from .._core import references, refusals
 from .._core.errors import ApiError, InputError, NotReadyError
 from .._core.objects import KubeObject, number_of
 from .._core.ownership import owned
@@ -31,7 +31,8 @@ _TYPES: t.Final[dict[str, tuple[t.Any, str]]] = {
 
 
 def check(params: GpuWorkloadParams) -> None:
-    """Raise InputError for options that cannot work together."""
+    """Raise InputError for options that cannot work, or not together."""
+    references.check(params["image"], "image", "gpu_validation_image (module option image)")
     others = [name for name in params["resources"] or {} if name != GPU]
     if params["claims"] and others:
         message = (
@@ -54,6 +55,7 @@ def check_given(given: t.Mapping[str, t.Any], path: str, variable: str) -> None:
         if key in given and is_wrong:
             message = f"{path}.{key} is {value!r}, and has to be {what}."
             raise InputError("INPUT-TYPE", message, f"Set {key} in {variable} to {what}.")
+    references.check(given.get("image"), f"{path}.image", f"image in {variable}")
     if given.get("benchmark", "vectoradd") not in BENCHMARKS:
         message = f"{path}.benchmark is {given['benchmark']}, which is no benchmark."
         known = ", ".join(sorted(BENCHMARKS))

@@ -36,6 +36,12 @@ NO_ROUTE: t.Final = {
     "key": '.metadata.annotations["sandbox.openshift/no-route"]',
     "operator": "DoesNotExist",
 }
+# A kubelet never starts a container with such an image: the stage pod-invalid-image-name says so.
+INVALID_IMAGE: t.Final = (
+    '.spec.containers.[].image | select(test("^([A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/)?" + '
+    '"[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*" + '
+    '"(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(@sha256:[0-9a-z]+)?$") | not)'
+)
 HOLD: t.Final = '.metadata.annotations["sandbox.openshift/hold"]'
 # A pod that unpacks a bundle waits until the stand-in of the registry has, or refuses, its image.
 UNPULLED: t.Final = (
@@ -49,7 +55,13 @@ EXTRA: t.Final[dict[str, list[Stage]]] = {
         {"key": UNPULLED, "operator": "NotIn", "values": ["true"]},
     ],
     "pod-init-container-completed": [INIT_CRASHES, {"key": HOLD, "operator": "NotIn", "values": ["init"]}],
-    "pod-ready": [CRASHES, INIT_CRASHES, NO_ROUTE, {"key": HOLD, "operator": "NotIn", "values": ["ready"]}],
+    "pod-ready": [
+        CRASHES,
+        INIT_CRASHES,
+        NO_ROUTE,
+        {"key": INVALID_IMAGE, "operator": "DoesNotExist"},
+        {"key": HOLD, "operator": "NotIn", "values": ["ready"]},
+    ],
 }
 
 

@@ -52,3 +52,9 @@ def test_tolerations_are_added_only_where_pods_are_told() -> None:
     with pytest.raises(InputError) as raised:
         read(params(pool(), add_tolerations=True))
     assert "gpu_policy_admission: warn" in raised.value.remedy
+
+
+def test_the_image_of_placeholder_pods_is_one_that_a_registry_can_have() -> None:
+    with pytest.raises(InputError, match=r"spare_image 'r\.io/Pause' is no image reference") as raised:
+        read(params(pool(), spare_image="r.io/Pause"))
+    assert "gpu_policy_spare_image" in raised.value.remedy

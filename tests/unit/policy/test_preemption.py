@@ -10,8 +10,12 @@ import typing as t
 import pytest
 from unit.engine import FakeClock
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._policy import preemption
+from ansible_collections.accelerators.openshift.plugins.module_utils._policy import (
+    preemption,
+    preemption_steps,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._policy.preemption import (
     GpuPreemptionParams,
     Place,
@@ -124,3 +128,9 @@ def test_the_failure_names_the_classes() -> None:
     found = preemption.failure(POOL, "nothing ended")
     assert (found.code, found.message) == ("POLICY-PREEMPTION", "Pool training: nothing ended.")
     assert "oc get priorityclass gpu-batch gpu-training" in found.remedy
+
+
+def test_an_image_that_no_kubelet_can_parse_is_refused_at_once() -> None:
+    given = t.cast("GpuPreemptionParams", {**PARAMS, "image": "https://r.io/x"})
+    with pytest.raises(InputError, match="has a scheme"):
+        preemption_steps.ensure(t.cast(t.Any, None), given)

@@ -23,6 +23,8 @@ def test_the_defaults_are_fine() -> None:
     [
         ({"repair": "reset"}, "REPAIR-RESET", "repair: "),
         ({"wait": False}, "INPUT-VALUE", "wait: "),
+        ({"reboot_image": "https://r.io/tools:1"}, "INPUT-IMAGE", "reboot_image "),
+        ({"validation": {"image": "r.io/x:1:2"}}, "INPUT-IMAGE", "validation.image "),
         ({"validation": {"force": True}}, "INPUT-OPTION", "validation.force: "),
     ],
 )

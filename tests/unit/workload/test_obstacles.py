@@ -27,6 +27,13 @@ def test_claims_are_of_whole_gpus() -> None:
         obstacles.check(params(claims=True, resources={"nvidia.com/mig-1g.5gb": 7}))
 
 
+def test_an_image_that_no_kubelet_can_parse_is_refused() -> None:
+    obstacles.check(params(image="mirror.example.com:5000/cuda:12"))
+    with pytest.raises(InputError, match=r"image 'https://r\.io/cuda' has a scheme") as caught:
+        obstacles.check(params(image="https://r.io/cuda"))
+    assert "gpu_validation_image" in caught.value.remedy
+
+
 @pytest.mark.parametrize(
     ("nodes", "given", "code"),
     [

@@ -38,8 +38,9 @@ INPUT: t.Final = (
     Code(
         "INPUT-IMAGE",
         "Some of an operand's version, repository and image are set, and others are not, or no registry can "
-        "have one of them.",
-        "Set `version`, `repository` and `image` of the operand together, or none of them.",
+        "have one of them, or the image of a pod.",
+        "Set `version`, `repository` and `image` of the operand together, or none of them. Write the image "
+        "of a pod as HOST[:PORT]/PATH:TAG, without a scheme.",
     ),
     Code(
         "INPUT-CRYPTOGRAPHY",

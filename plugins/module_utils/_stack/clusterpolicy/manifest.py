@@ -87,7 +87,7 @@ def check(params: StackParams) -> None:
     for option in options.FIELDS:
         code = "INPUT-DRIVER-IMAGE" if option == "driver" else "INPUT-IMAGE"
         check_image(given.get(option) or {}, option, code)
-    _check_raw(params.get("spec") or {}, "spec")
+    check_raw(params.get("spec") or {}, "spec")
     check_registry(params.get("registry"))
     driver, pools = params.get("driver") or {}, params.get("pools") or []
     check_driver(driver, "driver")
@@ -129,14 +129,16 @@ def check_reference(values: Values, path: str, code: str = "INPUT-IMAGE") -> Non
         raise InputError(code, message, f"Correct {path}.{key}.")
 
 
-def _check_raw(values: Values, path: str) -> None:
-    """Raise InputError for a reference in the raw spec that no registry can have."""
-    if "repository" in values or "image" in values:
-        is_driver = path.endswith(".driver")
-        check_reference(values, path, "INPUT-DRIVER-IMAGE" if is_driver else "INPUT-IMAGE")
+def check_raw(values: Values, path: str, *, is_driver: bool = False) -> None:
+    """Raise InputError for a reference in the raw spec that no registry can have.
+
+    is_driver: the spec is that of an NVIDIADriver.
+    """
+    is_driver = is_driver or path.endswith(".driver")
+    check_reference(values, path, "INPUT-DRIVER-IMAGE" if is_driver else "INPUT-IMAGE")
     for key, part in values.items():
         if isinstance(part, dict):
-            _check_raw(part, f"{path}.{key}")
+            check_raw(part, f"{path}.{key}")
 
 
 def check_driver(driver: Values, path: str) -> None:

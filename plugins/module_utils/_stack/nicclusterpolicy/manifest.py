@@ -14,6 +14,7 @@ from ..._core.objects import KubeObject, at, merge
 from ..._core.ownership import owned
 from ..._core.readiness import Readiness, failed, pending, ready
 from ..._nodes.taints import merge_tolerations
+from ..clusterpolicy import manifest as policy_manifest
 from ..clusterpolicy.options import camel
 from ..params import StackParams
 
@@ -43,6 +44,7 @@ def check(params: StackParams) -> None:
     if params["name"] != NAME:
         message = f"name is {params['name']!r}: the operator ignores every NicClusterPolicy but {NAME}."
         raise InputError("INPUT-VALUE", message, f"Leave name out, or set {NAME}.")
+    policy_manifest.check_raw(params["spec"] or {}, "spec")
     asked = params.get("nic_cluster_policy") or {}
     is_empty = not params["spec"] and not any(asked.get(option) is not None for option in COMPONENTS)
     if params["state"] == "present" and is_empty:

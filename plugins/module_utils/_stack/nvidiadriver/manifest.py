@@ -51,6 +51,7 @@ def _check_entry(entry: Values, path: str, entries: t.Sequence[Values], pools: t
     title, is_default = entry["name"], entry.get("default")
     own = [pool for pool in pools if pool.get("name") == title]
     policy_manifest.check_image(entry, path, "INPUT-DRIVER-IMAGE")
+    policy_manifest.check_raw(entry.get("spec") or {}, f"{path}.spec", is_driver=True)
     policy_manifest.check_driver(entry, path)
     policy_manifest.check_branch(entry.get("version"), own, path)
     if [one["name"] for one in entries].count(title) > 1:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import secrets
 import typing as t
 
+from ..._core import references
 from ..._core.errors import ApiError, NotReadyError, WaitTimeoutError
 from ..._core.objects import KubeObject, name, number_of
 from ..._core.ownership import selector
@@ -30,8 +31,11 @@ def ensure(api: Api, params: GpuSharingProofParams) -> Result:
 
     Raises the error of the first pool whose sharing is disproved, with those of others as evidence.
     """
+    references.check(params["image"], "image", "gpu_validation_image (module option image)")
     for index, pool in enumerate(params["pools"]):
-        check_resources(pool["resources"], f"pools[{index}].resources")
+        path, setting = f"pools[{index}]", "validate.image of the pool in gpu_pools"
+        check_resources(pool["resources"], f"{path}.resources")
+        references.check(pool["image"], f"{path}.image", setting)
     live = api.get(MAP, fingerprints.PROOFS, params["namespace"]) if params["pools"] else None
     known_now = dict((live or {}).get("data") or {})
     results, failures = [], []

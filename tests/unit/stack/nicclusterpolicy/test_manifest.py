@@ -177,3 +177,17 @@ def test_images_of_the_installed_operator(image: str, expected: Data) -> None:
 def test_what_the_policy_says_of_itself(state: str, status: Data, expected: tuple[str, str]) -> None:
     found = nic_manifest.judge(policy(state, **status))
     assert (found.verdict, found.code) == expected
+
+
+@pytest.mark.parametrize(
+    ("part", "path"),
+    [
+        ({"ofedDriver": {"repository": "https://nvcr.io"}}, "spec.ofedDriver.repository"),
+        ({"secondaryNetwork": {"multus": {"image": "multus:4"}}}, "spec.secondaryNetwork.multus.image"),
+        ({"ofedDriver": {"version": "doca 3"}}, "spec.ofedDriver.version"),
+    ],
+)
+def test_a_raw_reference_that_no_registry_can_have_is_refused(part: Data, path: str) -> None:
+    with pytest.raises(InputError, match=path) as caught:
+        nic_manifest.check(params(spec=part))
+    assert caught.value.code == "INPUT-IMAGE"

@@ -250,3 +250,17 @@ OWNED = {
     nvidiadriver_judge.MAJOR: "9",
     DRIVER_UPGRADE: "upgrade-done",
 }
+
+
+@pytest.mark.parametrize(
+    ("raw", "code", "path"),
+    [
+        ({"repository": "https://nvcr.io"}, "INPUT-DRIVER-IMAGE", "repository"),
+        ({"version": "v595.91.07"}, "INPUT-DRIVER-IMAGE", "version"),
+        ({"manager": {"image": "manager:1"}}, "INPUT-IMAGE", "manager.image"),
+    ],
+)
+def test_a_raw_reference_that_no_registry_can_have_is_refused(raw: Data, code: str, path: str) -> None:
+    with pytest.raises(InputError, match=rf"nvidia_drivers\[0\]\.spec\.{path} ") as caught:
+        nvidiadriver_manifest.check(params(pool("a"), nvidia_drivers=[entry("a", spec=raw)]))
+    assert caught.value.code == code

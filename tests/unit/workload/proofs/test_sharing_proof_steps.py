@@ -14,7 +14,10 @@ from unit.fake_server import Answer, FakeServer
 from unit.workload.builders import node
 from unit.workload.proofs.test_sharing_proof import GPU, PARAMS, POOL, refused
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    InputError,
+    NotReadyError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import placeholders
@@ -236,3 +239,11 @@ def test_a_pool_that_fails_keeps_no_other_from_its_proof() -> None:
     assert caught.value.facts["failed_pools"] == ["wrong"]
     assert [one["proven"] for one in caught.value.facts["pools"]] == [True]
     assert list(world.of("configmaps")[0]["data"]) == ["inference"]
+
+
+@pytest.mark.parametrize(("given", "path"), [({}, "pools[0].image"), ({"image": "r.io/x:1:2"}, "image")])
+def test_an_image_that_no_kubelet_can_parse_is_refused_at_once(given: dict[str, str], path: str) -> None:
+    pools = [{**POOL, "image": None if given else "https://r.io/x"}]
+    with pytest.raises(InputError) as caught:
+        steps.ensure(t.cast(t.Any, None), t.cast(t.Any, {**PARAMS, **given, "pools": pools}))
+    assert (caught.value.code, caught.value.message.split()[0]) == ("INPUT-IMAGE", path)
