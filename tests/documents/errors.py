@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.code import Code
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.registry import SECTIONS
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import layer_of
 
 PAGE: t.Final = Path(__file__).resolve().parents[2] / "docs/errors.md"
 COMMAND: t.Final = "make docs"
@@ -33,7 +34,7 @@ def page() -> str:
 
 
 def _section(title: str, codes: t.Iterable[Code]) -> str:
-    rows = (_row(one.code, one.layer, one.when, one.remedy) for one in codes)
+    rows = (_row(code.code, layer_of(code.code), *code.general()[1:]) for code in codes)
     return "\n".join(
         (f"## {title}", "", _row("Code", "Layer", "When", "Remedy"), "|---|---|---|---|", *rows, "")
     )

@@ -8,6 +8,9 @@ import typing as t
 
 from . import shown
 
+if t.TYPE_CHECKING:
+    from .codes.code import Code
+
 # Area (the part of a code before its first dash) -> layer. `_ELSEWHERE` lists the codes with another layer.
 LAYERS: t.Final = {
     "INPUT": "input",
@@ -61,11 +64,19 @@ def layer_of(code: str) -> str:
     return _ELSEWHERE.get(code) or LAYERS.get(code.partition("-")[0], "collection")
 
 
+def text_of(code: str, /, **named: object) -> Code:
+    """Return message and remedy of a code, with the facts that its text in _core/codes names."""
+    from .codes.registry import CODES
+
+    return CODES[code].filled({"also": "", **named})
+
+
 class AcceleratorError(Exception):
     """A failure that a person can act on.
 
     code: stable and documented in docs/errors.md, for example C(MACH-CAPACITY).
-    message: what, where, since when. remedy: one command or one setting.
+    message: what, where, since when. remedy: one command or one setting. Without a message, both are the
+    code's text in _core/codes, and C(named) has the facts that it names.
     evidence: a short list of facts (lines of text), never a secret.
     facts: further keys of the task's result, such as the objects that the task has or last saw.
     """
@@ -73,11 +84,14 @@ class AcceleratorError(Exception):
     def __init__(
         self,
         code: str,
-        message: str,
+        message: str | None = None,
         remedy: str = "",
         evidence: t.Iterable[str] = (),
         facts: t.Mapping[str, t.Any] | None = None,
+        **named: object,
     ) -> None:
+        if message is None:
+            message, remedy = text_of(code, **named)[1:]
         super().__init__(message)
         self.code = code
         self.message = message
@@ -122,7 +136,14 @@ class ApiError(AcceleratorError):
     """The API server refused a request, and another try would not help. status: the HTTP status."""
 
     def __init__(
-        self, code: str, message: str, remedy: str = "", *, status: int = 0, reason: str = "", **more: t.Any
+        self,
+        code: str,
+        message: str = "",
+        remedy: str = "",
+        *,
+        status: int = 0,
+        reason: str = "",
+        **more: t.Any,
     ) -> None:
         super().__init__(code, message, remedy, **more)
         self.status = status

@@ -9,7 +9,7 @@ import re
 import typing as t
 from dataclasses import dataclass, field
 
-from .errors import InputError
+from .errors import InputError, text_of
 from .syntax import key_fault, value_fault
 
 _TRUE: t.Final = ("true", "yes", "on", "1")
@@ -38,8 +38,13 @@ class Problems:
 
     found: list[Problem] = field(default_factory=list)
 
-    def add(self, code: str, path: str, message: str, remedy: str) -> None:
-        """Add a problem unless it is there already: several candidates may inherit it from their pool."""
+    def add(self, code: str, path: str, message: str = "", remedy: str = "", **named: object) -> None:
+        """Add a problem unless it is there already: several candidates may inherit it from their pool.
+
+        Without a message, it has the code's text, with the facts in C(named).
+        """
+        if not message:
+            message, remedy = text_of(code, **named)[1:]
         found = Problem(code, path.lstrip("."), message, remedy)
         if found not in self.found:
             self.found.append(found)

@@ -120,11 +120,7 @@ class Lease:
 
     def _check_parent(self) -> None:
         if self._is_gone(self._run):
-            message = (
-                f"ansible-playbook (pid {self._run.pid}) has ended, so this task stops and writes no more."
-            )
-            remedy = "Run `ansible-playbook` again with the same arguments: it resumes."
-            raise AcceleratorError("RUN-ORPHANED", message, remedy)
+            raise AcceleratorError("RUN-ORPHANED", pid=self._run.pid)
 
     def _hold(self, takes: bool = True) -> None:
         """Wait for another run as long as the task may, then take or renew the lease.
@@ -164,12 +160,7 @@ class Lease:
     def _refuse(self, lease: KubeObject, waited: float) -> None:
         """Raise if another run holds the lease and this task does not wait (any longer)."""
         if self._renewed is not None:
-            raise AcceleratorError(
-                "RUN-LOST",
-                f"This run did not renew its lease for {DURATION:.0f} s, and {_shown(lease)} took it over. "
-                "This task writes nothing more.",
-                f"Run the playbook again after that run: `{_LOOK}` names the holder.",
-            )
+            raise AcceleratorError("RUN-LOST", seconds=f"{DURATION:.0f}", holder=_shown(lease))
         silence = self._silence(lease)
         # A clock only tells whether it is worth while to watch longer; it never proves that a run has ended.
         quiet = silence if self._is_renewed else max(silence, self._age(lease))
@@ -223,9 +214,6 @@ class Lease:
         problem = reads.error(answer, method, _path(name or ""), _LEASE, name, NAMESPACE)
         problem.message += f" Runs that change nodes or the stack hold the Lease {NAMESPACE}/{NAME}."
         return problem
-
-
-_LOOK: t.Final = f"oc get lease -n {NAMESPACE} {NAME} -o yaml"
 
 
 def _remedy(limit: str) -> str:

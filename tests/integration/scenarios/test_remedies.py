@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
 import pytest
@@ -73,7 +74,12 @@ def test_tolerations_of_the_workers(theirs: Place) -> None:
 
 
 def test_a_channel_that_olm_can_resolve(theirs: Place) -> None:
-    with trouble(theirs.cluster, "resolution_failed", package="gpu-operator-certified", version="26.7.1"):
+    with contextlib.ExitStack() as troubles:
+        for version in ("26.7.0", "26.7.1"):
+            never = trouble(
+                theirs.cluster, "resolution_failed", package="gpu-operator-certified", version=version
+            )
+            troubles.enter_context(never)
         found = verdict(only(theirs, "gpu_operator"), "OLM-RESOLVE", "olm")
         assert "gpu_operator_channel (module option channel)" in found["remedy"]
         done = only(theirs, "gpu_operator", **OLDER)

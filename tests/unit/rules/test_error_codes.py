@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 import yaml
 from documents import errors as page
-from unit.rules.test_layers import imports
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import errors
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.registry import (
@@ -48,7 +47,7 @@ PROGRAMS = {
 # Fields of API objects, and names of environment variables.
 ELSEWHERE = re.compile(r"(spec|metadata)\.[\w.]+|[A-Z0-9_]+")
 NAMED = re.compile(r"`([^`]+)`")
-SENTENCES = re.compile(r"([A-Z`]|nfd-|nvidia-)(?!.*  ).*\.")
+SENTENCES = re.compile(r"([A-Z`{]|ansible-|nfd-|nvidia-)(?!.*  ).*\.")
 
 
 class Literal(t.NamedTuple):
@@ -159,7 +158,7 @@ def test_a_code_is_registered_once() -> None:
 
 def test_every_code_belongs_to_an_area() -> None:
     assert [code for code in CODES if not CODE.fullmatch(code)] == []
-    assert {one.layer for one in CODES.values()} == set(LAYERS.values())
+    assert {layer_of(code) for code in CODES} == set(LAYERS.values())
 
 
 def test_every_exception_to_the_areas_is_a_registered_code_and_needed() -> None:
@@ -194,15 +193,38 @@ def chosen_layers(tree: ast.AST) -> t.Iterator[ast.expr | ast.stmt]:
                 yield from [layer] if layer.value != layer_of(str(code.value)) else []
 
 
-def test_no_plugin_imports_the_registry() -> None:
-    """Ansible packs and reads what a module imports; the descriptions are for the documentation.
+def test_a_code_is_in_the_file_of_its_area() -> None:
+    areas = {code: code.partition("-")[0].lower() for code in CODES}
+    files = {area: importlib.import_module(f"{PACKAGE}.{area}").CODES for area in set(areas.values())}
+    assert [code for code, area in areas.items() if CODES[code] not in files[area]] == []
 
-    A callback is not packed: it runs once, in ansible-playbook.
-    """
-    apart = {"codes", "callback"}
-    names = {name for path in PLUGINS.rglob("*.py") if not apart & set(path.parts) for name in imports(path)}
-    assert f"{PREFIX}.module_utils._core.secrets" in names
-    assert [name for name in names if name == PACKAGE or name.startswith(f"{PACKAGE}.")] == []
+
+def named_facts(tree: ast.AST) -> t.Iterator[tuple[ast.expr, str, set[str] | None]]:
+    """Find what fills in the text of a code: its place, the code, and the facts; None has its own text."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and node.args and isinstance(code := node.args[0], ast.Constant):
+            known = 2 if is_problem(node) else 1
+            is_text = called(node) in CLASSES or called(node) == "text_of" or is_problem(node)
+            keywords = {str(keyword.arg) for keyword in node.keywords}
+            if is_text and code.value in CODES:
+                own = len(node.args) > known or "message" in keywords
+                yield node, str(code.value), None if own else keywords - NO_FACTS
+
+
+# Parameters of errors that are no facts of a text.
+NO_FACTS: t.Final = {"evidence", "facts", "status", "reason"}
+
+
+def test_a_failure_names_the_facts_of_its_text() -> None:
+    wrong = []
+    for path, tree in SOURCES.items():
+        for node, code, facts in named_facts(tree):
+            needed = CODES[code].names()
+            if facts is None:
+                wrong += [f"{where(path, node)}: {code} has its text twice"] if needed else []
+            elif facts | {"also"} != needed | {"also"}:
+                wrong.append(f"{where(path, node)}: {code} needs {sorted(needed)}")
+    assert wrong == []
 
 
 def test_the_page_shows_the_registry() -> None:
@@ -265,6 +287,6 @@ def test_every_playbook_of_a_remedy_exists() -> None:
 
 
 def test_every_description_is_made_of_sentences() -> None:
-    texts = [(one.code, text) for one in CODES.values() for text in (one.when, one.remedy)]
+    texts = [(code.code, text) for code in CODES.values() for text in code.general()[1:]]
     assert [one for one in texts if not SENTENCES.fullmatch(one[1])] == []
     assert [one.code for one in CODES.values() if one.remedy.startswith(("Look ", "Read "))] == []

@@ -13,8 +13,8 @@ PREFIX = "ansible_collections.accelerators.openshift.plugins.module_utils"
 
 # A package imports only itself and packages before it. A folder inside a package is a package too.
 ORDER = (
-    "_core",
     "_core/codes",
+    "_core",
     "_kube",
     "_catalogue",
     "_platforms",

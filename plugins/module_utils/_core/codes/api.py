@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Error codes about the API server, waiting, and plain objects."""
+"""Error codes of the API server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typing as t
 
 from .code import Code
 
-API: t.Final = (
+CODES: t.Final = (
     Code(
         "API-CONFLICT",
         "Another field manager owns the fields that the message names, or the object changed at the same "
@@ -51,10 +51,9 @@ API: t.Final = (
         "Create what the message names, for example with `oc create namespace NAME`.",
     ),
     Code(
-        "API-RIGHTS",
-        "The identity lacks rights that the playbook needs; the message lists all. Nothing was changed.",
-        "As an administrator, run the command in the remedy: it creates a ClusterRole and ends with "
-        "`oc adm policy add-cluster-role-to-user ROLE USER`.",
+        "API-PROXY",
+        "The proxy refuses the connection to the API server.",
+        "Correct `proxy` and `proxy_headers`, or add the host to `no_proxy`.",
     ),
     Code(
         "API-REFUSED",
@@ -63,9 +62,10 @@ API: t.Final = (
         "Change what the message names; `oc describe quota -n NAMESPACE` shows the limits of a quota.",
     ),
     Code(
-        "API-PROXY",
-        "The proxy refuses the connection to the API server.",
-        "Correct `proxy` and `proxy_headers`, or add the host to `no_proxy`.",
+        "API-RIGHTS",
+        "The identity lacks rights that the playbook needs; the message lists all. Nothing was changed.",
+        "As an administrator, run the command in the remedy: it creates a ClusterRole and ends with "
+        "`oc adm policy add-cluster-role-to-user ROLE USER`.",
     ),
     Code(
         "API-TLS",
@@ -88,27 +88,5 @@ API: t.Final = (
         "The API server cannot call a webhook that has to see the object; retries did not help. The message "
         "names the webhook and the service behind it.",
         "Repair the pods behind the service, which `oc get pods -n NAMESPACE` lists, then run again.",
-    ),
-)
-
-WAIT: t.Final = (
-    Code(
-        "WAIT-DELETE",
-        "An object does not disappear in time. The message names its finalizers.",
-        "Find the controller that owns the finalizers, which `oc get KIND NAME -o yaml` shows, and check "
-        "that it runs.",
-    ),
-    Code(
-        "WAIT-TIMEOUT",
-        "The time ran out. The message says what the task saw last, node by node.",
-        "Raise `wait_timeout` if the cluster is only slow.",
-    ),
-)
-
-MANIFEST: t.Final = (
-    Code(
-        "MANIFEST-CRD",
-        "A CustomResourceDefinition was written, and the API server does not serve it.",
-        "Run `oc describe crd NAME`; its conditions give the reason.",
     ),
 )

@@ -1,25 +1,39 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One error code, as docs/errors.md describes it."""
+"""One error code, as a failed task returns it and docs/errors.md describes it."""
 
 from __future__ import annotations
 
+import re
 import typing as t
 
-from ..errors import layer_of
+_FACT: t.Final = re.compile(r"\{(\w+)\}")
 
 
 class Code(t.NamedTuple):
-    """An error code.
+    """An error code and its only text.
 
-    code: what a failed task returns as C(code). when: what happened. remedy: one command or one setting.
+    code: what a failed task returns as C(code). message: what happened, remedy: one command or one setting.
+    A failure fills in C({name}) with the fact that it passes as C(name); the page has NAME there instead.
+    C({also}) stands for a sentence that only some failures have; the page leaves it out.
     """
 
     code: str
-    when: str
+    message: str
     remedy: str
 
-    @property
-    def layer(self) -> str:
-        """The layer that a failure with this code returns."""
-        return layer_of(self.code)
+    def filled(self, facts: t.Mapping[str, object]) -> Code:
+        """Return a copy with the facts of one failure. Raises KeyError if one is missing."""
+        return self._with(lambda name: str(facts[name]))
+
+    def general(self) -> Code:
+        """Return a copy for the page: a fact is its name in capitals."""
+        return self._with(lambda name: "" if name == "also" else name.upper())
+
+    def names(self) -> set[str]:
+        """Return the names of the facts that the text needs."""
+        return set(_FACT.findall(self.message + self.remedy))
+
+    def _with(self, value: t.Callable[[str], str]) -> Code:
+        texts = (_FACT.sub(lambda found: value(found[1]), text) for text in self[1:])
+        return Code(self.code, *texts)

@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Error codes about the GPU stack: policy, nodes and operands."""
+"""Error codes of the GPU stack."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typing as t
 
 from .code import Code
 
-STACK: t.Final = (
+CODES: t.Final = (
     Code(
         "GPU-ALLOC",
         "A node offers another number of devices than its pool expects.",
@@ -16,10 +16,39 @@ STACK: t.Final = (
         "in the pool.",
     ),
     Code(
+        "GPU-BUSY",
+        "The write would replace or remove the driver of nodes on which pods use GPUs. The message names the "
+        "nodes, the pods, why they end and who ends them. Nothing was changed.",
+        "Set `gpu_on_busy` (module option `on_busy`) to wait or drain.",
+    ),
+    Code(
         "GPU-CDI-LOST",
         "A container lost its devices.",
         "Restart the pod with `oc delete pod NAME -n NAMESPACE`, and set `cdi.enabled: true`. This ends "
         "what the pod computes.",
+    ),
+    Code(
+        "GPU-CLAIM-BUSY",
+        "Pods use a shared claim that has to go, because its pool no longer has it or wants other devices. "
+        "The spec of a claim cannot change.",
+        "Set `gpu_on_busy: wait` or `gpu_on_busy: drain` (module option `on_busy`). `drain` ends them.",
+    ),
+    Code(
+        "GPU-CLAIM-FOREIGN",
+        "A ResourceClaim with the name of a shared claim exists, and another client made it. Nothing was "
+        "changed.",
+        "Run `oc delete resourceclaim NAME -n NAMESPACE`, or rename the claim in `sharing.claims` of the "
+        "pool.",
+    ),
+    Code(
+        "GPU-CLAIM-NAMESPACE",
+        "The namespace of a shared claim does not exist. Nothing was changed.",
+        "Run `oc create namespace NAME`.",
+    ),
+    Code(
+        "GPU-CLAIM-QUOTA",
+        "A quota of the namespace allows fewer devices than a shared claim requests.",
+        "Run `oc describe resourcequota -n NAMESPACE`, and raise the quota that it names.",
     ),
     Code(
         "GPU-CP-ABSENT",
@@ -65,10 +94,166 @@ STACK: t.Final = (
         "the option that the message names.",
     ),
     Code(
+        "GPU-CR-FAILED",
+        "The object of backend custom reports failure (`custom.failed`) for longer than `grace`.",
+        "Run `oc describe KIND NAME`; its events and conditions give the cause.",
+    ),
+    Code(
+        "GPU-CR-NOTREADY",
+        "The object of backend custom does not exist, does not meet `custom.ready`, or its operator has not "
+        "seen the latest generation.",
+        "Run `oc describe KIND NAME`.",
+    ),
+    Code(
+        "GPU-DRA-BUSY",
+        "Pods use devices through ResourceClaims. Without the DRA driver these pods could not end.",
+        "Run `oc get resourceclaims -A`, and delete the pods that hold them first. That ends their work.",
+    ),
+    Code(
+        "GPU-DRA-NOTREADY",
+        "The GPUCluster does not exist or is not ready.",
+        "Run `oc describe gpucluster gpu-cluster`.",
+    ),
+    Code(
+        "GPU-DRA-RELEASE",
+        "The cluster does not serve resource.k8s.io/v1.",
+        "Update to OpenShift 4.21 or later with `oc adm upgrade`, or leave out `gpu_backend`.",
+    ),
+    Code(
+        "GPU-DRA-SLICES",
+        "The ResourceSlices of a node are incomplete, or offer other devices than expected, for longer than "
+        "`grace`.",
+        "Run `oc get resourceslices --field-selector spec.nodeName=NODE -o yaml`; `oc logs -n "
+        "nvidia-gpu-operator POD --all-containers` shows the log of the node's DRA driver.",
+    ),
+    Code(
+        "GPU-DRV-BRANCH",
+        "The branch of the driver does not support the GPU: 580 is the last one for Maxwell, Pascal and "
+        "Volta, and a GPU of today needs a newer branch than an old release has.",
+        "Set `driver` of the pool to a branch that supports the GPU, for old GPUs 580. The new driver pods "
+        "end pods that use GPUs, and upgrade_driver.yml asks first.",
+    ),
+    Code(
+        "GPU-DRV-BUILD",
+        "This release of the driver cannot be built for the node's kernel, or was built for another one.",
+        "Set `driver.version` of the pool to a release that supports the kernel; the new driver pods end "
+        "pods that use GPUs, and upgrade_driver.yml asks first.",
+    ),
+    Code(
+        "GPU-DRV-CRASH",
+        "The driver's pod crashes. The message explains the log where it is known.",
+        "Run `oc logs -n nvidia-gpu-operator POD --previous`.",
+    ),
+    Code(
+        "GPU-DRV-FLAVOUR",
+        "The log names the flavour of kernel modules, open or proprietary, that the GPU needs, and the other "
+        "one is loaded.",
+        "Set `driver.kernel_module_type` of the pool to auto, or to the flavour that the message names; the "
+        "new driver pods end pods that use GPUs.",
+    ),
+    Code(
+        "GPU-DRV-INIT",
+        "The driver is loaded and cannot initialize a GPU. Possible causes are its system processor (GSP), "
+        "its "
+        "VBIOS, too little PCI address space (BAR) and a broken board; a wrong flavour of kernel modules "
+        "has a text and a code of its own.",
+        "Run `oc debug node/NODE -- chroot /host dmesg`, and read the lines with NVRM.",
+    ),
+    Code(
+        "GPU-DRV-INUSE",
+        "The old driver is still in use on the node.",
+        "Run `oc adm drain NODE --ignore-daemonsets`, or reboot the node; do not delete driver pods by "
+        "hand. Both end the pods on the node.",
+    ),
+    Code(
+        "GPU-DRV-LOAD",
+        "The node does not load the driver's kernel module, or the module finds no GPU that it can serve.",
+        "Run `oc debug node/NODE -- chroot /host dmesg`: its lines with NVRM or nvidia name the cause.",
+    ),
+    Code(
+        "GPU-DRV-MISMATCH",
+        "The kernel module that a node has loaded and the NVIDIA library of a program are of different "
+        "releases.",
+        "If other pods of the node work, update that program. Else run `oc adm drain NODE "
+        "--ignore-daemonsets`, which ends the pods of the node, and reboot it.",
+    ),
+    Code(
+        "GPU-DRV-NODTK",
+        "The operator builds the driver without the Driver Toolkit, as its log or its DaemonSet shows.",
+        "Run `oc get imagestream driver-toolkit -n openshift`, and repair its tags; entitlements are not "
+        "needed.",
+    ),
+    Code(
+        "GPU-DRV-NOUVEAU",
+        "Another driver, such as nouveau or vfio-pci, holds the GPU.",
+        "Run `oc debug node/NODE -- chroot /host lspci -nnk -d 10de:` to see which; for nouveau set "
+        "modprobe.blacklist=nouveau in kernel_arguments below `tuning` of the pool, which reboots its nodes.",
+    ),
+    Code(
+        "GPU-DRV-OUTDATED",
+        "A driver pod has an older revision than its DaemonSet, and the operator has not begun an upgrade of "
+        "the node. If somebody's label nvidia.com/gpu-driver-upgrade.skip keeps the pod, the task fails at "
+        "once.",
+        "Set `driver.upgrade_policy.auto_upgrade: true`, or in a playbook `gpu_operator_spec: {driver: "
+        "{upgradePolicy: {autoUpgrade: true}}}`, or take the label away. The operator then ends the pods "
+        "with GPUs on the node.",
+    ),
+    Code(
+        "GPU-DRV-PRECOMPILED",
+        "No precompiled driver image exists for a node's kernel, or the image is for another kernel. The "
+        "task checks this first, where the cluster can look for images.",
+        "Build and push the image that the message names, or set `driver.use_precompiled: false`.",
+    ),
+    Code(
+        "GPU-DRV-REPO",
+        "The driver's container does not reach a package repository, which it needs without the Driver "
+        "Toolkit.",
+        "Run `oc get imagestream driver-toolkit -n openshift`, and repair its tags; if the driver needs a "
+        "repository all the same, check `oc get proxy cluster -o yaml`.",
+    ),
+    Code(
+        "GPU-DRV-SIGN",
+        "Secure Boot rejects the kernel module.",
+        "Turn Secure Boot off in the machine set, or use signed precompiled drivers with "
+        "`driver.use_precompiled: true`.",
+    ),
+    Code(
+        "GPU-DTK-DAEMONSET",
+        "The operator has no driver DaemonSet for a node's RHCOS version or kernel for longer than `grace`.",
+        "Run `oc logs -n nvidia-gpu-operator deployment/gpu-operator`.",
+    ),
+    Code(
+        "GPU-DTK-OSIMAGE",
+        "No Driver Toolkit is known for that RHCOS version.",
+        "Run `oc get imagestream driver-toolkit -n openshift`, and import the missing tag, or update Kernel "
+        "Module Management.",
+    ),
+    Code(
+        "GPU-DTK-STALE",
+        "A label OSTREE_VERSION, RHEL_VERSION or OPENSHIFT_VERSION contradicts the node's osImage.",
+        "Run `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector spec.nodeName=NODE`.",
+    ),
+    Code(
+        "GPU-DTK-STREAM",
+        "The ImageStream driver-toolkit has no tag for a node's RHCOS version, or does not exist.",
+        "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and import the missing tag.",
+    ),
+    Code(
+        "GPU-ECC",
+        "A GPU has memory errors that ECC could not correct.",
+        "Run `ansible-playbook playbooks/repair_node.yml -e gpu_node=NODE`: a reset of the GPU clears them.",
+    ),
+    Code(
         "GPU-FABRIC",
         "The NVSwitch fabric of a node is not up.",
         "Run `oc logs -n nvidia-gpu-operator POD` for the driver pod of that node; its fabric manager gives "
         "the cause.",
+    ),
+    Code(
+        "GPU-HOT",
+        "A GPU is hotter than the limit.",
+        "Run `oc debug node/NODE`, and look at fans and air flow; `gpu_monitoring_limits: {temperature: "
+        "90}` raises the limit.",
     ),
     Code(
         "GPU-HW-XID",
@@ -79,6 +264,12 @@ STACK: t.Final = (
         "(driver-stack.md) has what each Xid requires.",
     ),
     Code(
+        "GPU-IDLE",
+        "A pod holds a GPU and does not use it.",
+        "Run `oc delete pod NAME -n NAMESPACE` if its owner agrees, or raise `gpu_monitoring_limits: "
+        "{idle: 4h}`. The pod ends, with all its work.",
+    ),
+    Code(
         "GPU-IMAGE",
         "The image of an operand or of a kernel module cannot be pulled for longer than `grace`. The message "
         "says whether the registry lacks it, refuses the login, limits pulls, or is not reached.",
@@ -87,9 +278,87 @@ STACK: t.Final = (
         "`ansible-playbook playbooks/rotate_pull_secret.yml`, as the message says.",
     ),
     Code(
+        "GPU-KERNEL-STALE",
+        "A node's label kernel-version.full names another kernel than the node runs, for longer than "
+        "`grace`.",
+        "Run `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector spec.nodeName=NODE`.",
+    ),
+    Code(
+        "GPU-KMM-BUILD",
+        "KMM cannot build the image of a Module for a node's kernel. The evidence has the log of the build.",
+        "Correct the Dockerfile in `kmm.kernel_mappings`.",
+    ),
+    Code(
+        "GPU-KMM-INUSE",
+        "Pods hold the devices of a node that needs another version of its kernel module.",
+        "End the pods, or run `oc adm cordon NODE` and move them; then run again.",
+    ),
+    Code(
+        "GPU-KMM-KERNEL",
+        "No kernel mapping matches the kernel of a node of the pools. The task checks this before it writes.",
+        "Add a mapping for that kernel to `kmm.kernel_mappings`.",
+    ),
+    Code(
+        "GPU-KMM-LOAD",
+        "KMM's worker pod cannot load the kernel module on a node. The message quotes its log.",
+        "Run `oc logs POD -n NAMESPACE` for the worker pod that the message names.",
+    ),
+    Code(
+        "GPU-KMM-MISSING",
+        "A Secret, ConfigMap or ServiceAccount that an option names does not exist. The task checks this "
+        "before it writes.",
+        "Create it first; for a ServiceAccount you can set `kmm.create_service_accounts: true`.",
+    ),
+    Code(
+        "GPU-KMM-PENDING",
+        "KMM has not loaded the kernel module on a node yet, or has not verified every Module.",
+        "Run `oc logs -n openshift-kmm deployment/kmm-operator-controller`, and check the pods of the "
+        "Module.",
+    ),
+    Code(
+        "GPU-KMM-PLUGIN",
+        "A Module's device plugin or DRA driver does not run on a node. The message quotes its log.",
+        "Run `oc logs POD -n NAMESPACE` for the pod that the message names.",
+    ),
+    Code(
+        "GPU-KMM-PREFLIGHT",
+        "A Module would not load on the next kernel, or the Module to verify does not exist. The message "
+        "quotes KMM.",
+        "Add a mapping for that kernel to `kmm.kernel_mappings` and push its image before the update.",
+    ),
+    Code(
+        "GPU-KMM-RECREATE",
+        "A Module would get its first version, or lose it. KMM refuses both. The task checks this before it "
+        "writes.",
+        "Run `oc delete module NAME -n NAMESPACE`, which unloads the kernel module on every node, and the"
+        " task again; or leave `kmm.version` as it was. Pods that use the module end.",
+    ),
+    Code(
+        "GPU-KMM-SELECTOR",
+        "A node of the pools lacks a label that the Module selects, for longer than `grace`.",
+        "Change `kmm.selector`, or set the label with `oc label node NODE KEY=VALUE`. No pod ends.",
+    ),
+    Code(
+        "GPU-KMM-SIGN",
+        "KMM cannot sign the image of a Module. The message quotes the log.",
+        "Put the private key in PEM into the Secret `key_secret`, and its certificate in DER into the "
+        "Secret `cert_secret`.",
+    ),
+    Code(
+        "GPU-KMM-VERSION",
+        "A node's version label differs from the Module's version.",
+        "Run the same task again, which updates one node after the other, or run `oc label node NODE "
+        "KEY=VERSION --overwrite`. The label ends the pods with devices of the node.",
+    ),
+    Code(
         "GPU-LEFTOVER",
         "Operands still exist after the ClusterPolicy was deleted.",
         "Run `oc get daemonset,pods -n nvidia-gpu-operator` to find finalizers and pods that do not end.",
+    ),
+    Code(
+        "GPU-LOST",
+        "The device plugin took devices of a node out of service.",
+        "Run `ansible-playbook playbooks/repair_node.yml -e gpu_node=NODE`.",
     ),
     Code(
         "GPU-MIG-BUSY",
@@ -176,6 +445,11 @@ STACK: t.Final = (
         "-e @FILE`.",
     ),
     Code(
+        "GPU-NO-METRICS",
+        "A node has GPUs, and the exporter has no metrics of them.",
+        "Run `oc get pods -n nvidia-gpu-operator -o wide` to see whether the exporter runs on the node.",
+    ),
+    Code(
         "GPU-NODE-DEGRADED",
         "The machine-config daemon cannot configure a node and has stopped trying.",
         "Run `oc logs POD -n openshift-machine-config-operator -c machine-config-daemon` for the daemon's "
@@ -197,6 +471,75 @@ STACK: t.Final = (
         "Run `oc get nodes -l SELECTOR` and `oc get machines -n openshift-machine-api`.",
     ),
     Code(
+        "GPU-NVD-BACK",
+        "The task returns to the driver of the ClusterPolicy, but the operator would not replace the pods "
+        "of NVIDIADriver objects.",
+        "Change what the message names, or run `ansible-playbook playbooks/remove_gpus.yml -e @FILE --tags "
+        "gpu_operator` first.",
+    ),
+    Code(
+        "GPU-NVD-DISABLED",
+        "A ClusterPolicy that the collection did not make disables NVIDIADriver objects.",
+        "Set `gpu_operator_adopt: take`, or switch them on with the tool that manages the policy.",
+    ),
+    Code(
+        "GPU-NVD-EMPTY",
+        "An NVIDIADriver has no DaemonSet for a node that it owns for longer than `grace`; its state "
+        "does not count.",
+        "Run `oc logs -n nvidia-gpu-operator deployment/gpu-operator`, and check that the node has the "
+        "label VERSION_ID.major.",
+    ),
+    Code(
+        "GPU-NVD-FAILED",
+        "The operator cannot reconcile an NVIDIADriver for longer than `grace`.",
+        "Run `oc describe nvidiadriver NAME`.",
+    ),
+    Code(
+        "GPU-NVD-FOREIGN",
+        "The task returns to the driver of the ClusterPolicy, but an NVIDIADriver that the collection did "
+        "not make serves nodes.",
+        "Run `oc label --field-manager=accelerators.openshift nvidiadriver NAME "
+        "app.kubernetes.io/managed-by=accelerators.openshift` to let the "
+        "task replace it too.",
+    ),
+    Code(
+        "GPU-NVD-LEFT",
+        "The ClusterPolicy disables NVIDIADriver objects, but a DaemonSet of one still holds a node for "
+        "longer than `grace`.",
+        "Set `gpu_operator_spec: {driver: {useNvidiaDriverCRD: false}}` (module option `spec`, or "
+        "`driver.use_nvidia_driver_crd: false`).",
+    ),
+    Code(
+        "GPU-NVD-MODE",
+        "NVIDIADriver objects install the drivers, and backend clusterpolicy would replace them with one "
+        "driver for all nodes.",
+        "Set `gpu_operator_spec: {driver: {useNvidiaDriverCRD: false}}` (module option `spec`, or "
+        "`driver.use_nvidia_driver_crd: false`) to go back, or keep pools with different drivers in "
+        "`gpu_pools` (module option `backend`: nvidiadriver).",
+    ),
+    Code(
+        "GPU-NVD-NOTREADY",
+        "An NVIDIADriver does not exist, is not ready, or has not passed its new version to its DaemonSet.",
+        "Run `oc describe nvidiadriver NAME`.",
+    ),
+    Code(
+        "GPU-NVD-OVERLAP",
+        "Two NVIDIADrivers select the same node, or two are the default.",
+        "Change `node_selector` so that no node matches two drivers, or run `oc delete nvidiadriver "
+        "NAME`. The deletion ends the pods with GPUs on the nodes of that driver alone.",
+    ),
+    Code(
+        "GPU-NVD-OWNER",
+        "A node's driver belongs to another NVIDIADriver than the one that selects the node, or to none.",
+        "Run `oc get nvidiadriver -o yaml` to find another one that selects the node.",
+    ),
+    Code(
+        "GPU-NVD-RELEASE",
+        "The GPU operator is older than 26.7, and would remove the old driver from all nodes at once.",
+        "Upgrade the operator with `gpu_operator_approve: upgrade`, or give all pools of `gpu_pools` the "
+        "same driver.",
+    ),
+    Code(
         "GPU-OPERAND",
         "An operand's pod does not exist, is not Ready, or has an older revision than its DaemonSet.",
         "Run `oc describe pod NAME -n nvidia-gpu-operator`.",
@@ -207,17 +550,17 @@ STACK: t.Final = (
         "Run `oc logs -n nvidia-gpu-operator POD --previous`.",
     ),
     Code(
-        "GPU-OPERAND-OOM",
-        "A container of the stack was ended because it needed more memory than its limit, or than its node "
-        "has (OOMKilled).",
-        "Raise `resources.limits.memory` of the operand that the message names, in gpu_operator_spec.",
-    ),
-    Code(
         "GPU-OPERAND-LACKING",
         "A node's labels require an operand, but no DaemonSet selects the node, or its DaemonSet wants no "
         "pod there.",
         "Run `oc describe daemonset -n nvidia-gpu-operator`, and compare its nodeSelector with the node's "
         "labels; for the driver compare OSTREE_VERSION.",
+    ),
+    Code(
+        "GPU-OPERAND-OOM",
+        "A container of the stack was ended because it needed more memory than its limit, or than its node "
+        "has (OOMKilled).",
+        "Raise `resources.limits.memory` of the operand that the message names, in gpu_operator_spec.",
     ),
     Code(
         "GPU-OPTED-OUT",
@@ -249,6 +592,28 @@ STACK: t.Final = (
         "and machines, .svc and .cluster.local.",
     ),
     Code(
+        "GPU-RDMA-ABI",
+        "nvidia-peermem was built for another NIC driver.",
+        "Run `oc delete pod NAME -n nvidia-gpu-operator` for one driver pod after the other. Each ends "
+        "the pods with GPUs on its node.",
+    ),
+    Code(
+        "GPU-RDMA-ORDER",
+        "The peermem container waits for the NIC driver.",
+        "Run `oc describe nicclusterpolicy`.",
+    ),
+    Code(
+        "GPU-REMAP",
+        "A GPU remapped a row of its memory, and needs a reset.",
+        "Run `ansible-playbook playbooks/repair_node.yml -e gpu_node=NODE` at the next chance.",
+    ),
+    Code(
+        "GPU-REMAP-FAILED",
+        "A GPU could not remap a row of its memory.",
+        "Run `ansible-playbook playbooks/repair_node.yml -e gpu_node=NODE` for the report that the vendor "
+        "asks for, and replace the GPU.",
+    ),
+    Code(
         "GPU-SHARING-BUSY",
         "The way of sharing changes from or to MPS on nodes where pods use GPUs. MPS servers stop or start, "
         "and the CUDA contexts of these pods end. Nothing was changed.",
@@ -276,16 +641,86 @@ STACK: t.Final = (
         " that run do not end, except those that share by MPS.",
     ),
     Code(
+        "GPU-SRO-ERRORED",
+        "A SpecialResource is Errored for longer than `grace`. The message quotes its operator.",
+        "Run `oc describe specialresource NAME`, or set `sro.migrate_to`.",
+    ),
+    Code(
+        "GPU-SRO-NEEDS",
+        "The backend that replaces a SpecialResource lacks its operator. Nothing was removed.",
+        "Install that operator, for the GPU operator with `ansible-playbook playbooks/enable_gpus.yml -e "
+        "@FILE`.",
+    ),
+    Code(
+        "GPU-SRO-NOT-SERVED",
+        "The cluster does not serve SpecialResources. The message says what they were and what replaces "
+        "them.",
+        "Set `backend` to kmm or clusterpolicy.",
+    ),
+    Code(
+        "GPU-SRO-NOTREADY",
+        "A SpecialResource does not exist or is not Ready yet.",
+        "Run `oc describe specialresource NAME`, and check that its operator runs.",
+    ),
+    Code(
         "GPU-TAINT",
         "The operands do not tolerate a taint of a node.",
         "Add the taint to `gpu_tolerations` (module option `tolerations`), or run `oc adm taint nodes NODE "
         "KEY:EFFECT-`.",
     ),
     Code(
+        "GPU-THROTTLED",
+        "A GPU runs with a lower clock, because it is too hot or gets too little power.",
+        "Run `oc debug node/NODE` to look at power supply and cooling.",
+    ),
+    Code(
         "GPU-TK-RUNTIME",
         "The container runtime of a node does not know the runtime class nvidia.",
         "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-container-toolkit-daemonset`, or set "
         "`cdi.enabled: true`.",
+    ),
+    Code(
+        "GPU-UPG-EMPTYDIR",
+        "A pod with an emptyDir volume holds the GPU.",
+        "Set `driver.upgrade_policy` with deleteEmptyDir, or delete the pod with `oc delete pod NAME -n "
+        "NAMESPACE`. Both end the pod, and what is in its volume is lost.",
+    ),
+    Code(
+        "GPU-UPG-FAILED",
+        "A driver upgrade failed on a node. The node stays cordoned, unless a rollback followed.",
+        "If the new driver pod is there, repair it and run `oc delete pod NAME -n nvidia-gpu-operator`; "
+        "if the old one is, end the pods that hold GPUs and run `oc label node NODE "
+        "nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite`. Both end the pods with GPUs "
+        "on the node.",
+    ),
+    Code(
+        "GPU-UPG-HELD",
+        "A run of upgrade_driver.yml that was killed or paused, that waits for its window, or that left the "
+        "pool out, holds a node with an older driver back. The message names the run and since when.",
+        "Run `ansible-playbook playbooks/upgrade_driver.yml -e gpu_upgrade_action=resume`. It asks before it "
+        "ends pods with GPUs on these nodes.",
+    ),
+    Code(
+        "GPU-UPG-KEPT",
+        "The GPU operator's upgrade controller cannot delete pods with GPUs, so it would delete none on "
+        "their nodes and leave these cordoned at upgrade-failed. It deletes no static pods and none of "
+        "DaemonSets, and pods with an emptyDir or without a controller only if "
+        "`upgradePolicy.podDeletion` says so.",
+        "Keep the DaemonSet off the nodes by a nodeSelector, or move the static pod's file away: both end "
+        "the pods. For the others save what they hold, and allow the deletion in "
+        "`gpu_operator_spec: {driver: {upgradePolicy: {podDeletion: {force: true, deleteEmptyDir: true}}}}`.",
+    ),
+    Code(
+        "GPU-UPG-POLICY",
+        "The upgrade policy forbids what the driver manager needs to do.",
+        "Set pod deletion or drain in `driver.upgrade_policy`.",
+    ),
+    Code(
+        "GPU-UPG-RUNNING",
+        "A driver upgrade is still running on a node. The operator needs 2 to 10 minutes a node; the "
+        "message says how many nodes are left.",
+        "Run the same task again, which waits for the rest, or raise `gpu_operator_node_timeout`; `oc get "
+        "pods -A --field-selector spec.nodeName=NODE` finds pods that hold a GPU.",
     ),
     Code(
         "GPU-VAL-BUSY",

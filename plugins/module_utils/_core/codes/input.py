@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Error codes about options of modules and lookups."""
+"""Error codes of options."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typing as t
 
 from .code import Code
 
-INPUT: t.Final = (
+CODES: t.Final = (
     Code(
         "INPUT-AWX",
         "A data file for AWX has an unknown or missing key, names something that no list has, has a value "
@@ -20,6 +20,11 @@ INPUT: t.Final = (
         "INPUT-CATALOGUE",
         "The file with your own instance types does not exist, or it is not readable YAML or JSON.",
         "Set `gpu_instance_types_catalogue` to the path of a YAML or JSON file that holds a list.",
+    ),
+    Code(
+        "INPUT-CRYPTOGRAPHY",
+        "`approve_csrs` is set, and the Python package cryptography is missing.",
+        "Run `pip install cryptography` for the interpreter that runs the module.",
     ),
     Code(
         "INPUT-DRIVER-IMAGE",
@@ -41,11 +46,6 @@ INPUT: t.Final = (
         "have one of them, or the image of a pod.",
         "Set `version`, `repository` and `image` of the operand together, or none of them. Write the image "
         "of a pod as HOST[:PORT]/PATH:TAG, without a scheme.",
-    ),
-    Code(
-        "INPUT-CRYPTOGRAPHY",
-        "`approve_csrs` is set, and the Python package cryptography is missing.",
-        "Run `pip install cryptography` for the interpreter that runs the module.",
     ),
     Code(
         "INPUT-JMESPATH",

@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Error codes about Node Feature Discovery."""
+"""Error codes of Node Feature Discovery."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typing as t
 
 from .code import Code
 
-NFD: t.Final = (
+CODES: t.Final = (
     Code(
         "NFD-COMPARE",
         "`compare` does not name two sets of nodes, or one of them matches no node.",

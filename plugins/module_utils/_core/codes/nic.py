@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Error codes about the NIC stack."""
+"""Error codes of the NIC stack."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typing as t
 
 from .code import Code
 
-NIC: t.Final = (
+CODES: t.Final = (
     Code(
         "NIC-ALLOC",
         "A node offers another number of an RDMA or SR-IOV resource than expected, for longer than `grace`.",

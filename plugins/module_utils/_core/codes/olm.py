@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Error codes about operators."""
+"""Error codes of operators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typing as t
 
 from .code import Code
 
-OLM: t.Final = (
+CODES: t.Final = (
     Code(
         "OLM-ABSENT",
         "The cluster has no Operator Lifecycle Manager. For the GPU operator, `helm_values` holds the "

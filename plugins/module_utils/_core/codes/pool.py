@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Error codes about the description of the pools."""
+"""Error codes of the description of the pools."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typing as t
 
 from .code import Code
 
-POOL: t.Final = (
+CODES: t.Final = (
     Code(
         "POOL-ACCELERATOR",
         "The ClusterAutoscaler has no GPU limit for the pool's accelerator label, and the collection may "
@@ -23,16 +23,16 @@ POOL: t.Final = (
         "Make one pool for each architecture, or set `validate.image` in the pool.",
     ),
     Code(
-        "POOL-AUTOSCALED",
-        "A change would replace Machines of a pool that the autoscaler scales.",
-        "Set `replicas` instead of `autoscale` for that run, or replace one node at a time with "
-        "`ansible-playbook playbooks/replace_node.yml -e gpu_node=NAME`.",
-    ),
-    Code(
         "POOL-AUTOSCALE-ZERO",
         "The autoscaler would never scale the pool up from 0: its resources are renamed or mixed, its "
         "devices are not NVIDIA's, or the size of its bare metal hosts is unknown.",
         "Set `autoscale.min` to 1 or more.",
+    ),
+    Code(
+        "POOL-AUTOSCALED",
+        "A change would replace Machines of a pool that the autoscaler scales.",
+        "Set `replicas` instead of `autoscale` for that run, or replace one node at a time with "
+        "`ansible-playbook playbooks/replace_node.yml -e gpu_node=NAME`.",
     ),
     Code(
         "POOL-CLUSTER-WIDE",

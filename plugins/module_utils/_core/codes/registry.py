@@ -1,6 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The registry: every error code of the collection, in the order of docs/errors.md."""
+"""The registry: every error code of the collection, in the order of docs/errors.md.
+
+A task reads it only when it fails.
+"""
 
 from __future__ import annotations
 
@@ -8,55 +11,61 @@ import typing as t
 
 from . import (
     api,
-    collection,
-    credentials,
+    cred,
+    drift,
     gpu,
-    gpu_driver,
-    gpu_kmm,
     input,
-    machine,
+    internal,
+    mach,
+    manifest,
+    mon,
     nfd,
     nic,
     node,
     olm,
+    policy,
     pool,
+    pull,
+    queue,
     quota,
-    tuning,
+    reboot,
+    repair,
+    run,
+    tune,
     update,
-    workload,
+    upgrade,
+    wait,
+    work,
 )
 from .code import Code
 
 # One table of docs/errors.md each: its title and its codes.
 SECTIONS: t.Final[tuple[tuple[str, tuple[Code, ...]], ...]] = (
-    ("Options", input.INPUT),
-    ("Description of the pools", pool.POOL),
-    ("Credentials", credentials.CREDENTIALS),
-    ("API server", api.API),
-    ("Waiting", api.WAIT),
-    ("Plain objects", api.MANIFEST),
-    ("Machines", machine.MACHINE),
-    ("Nodes to drain or remove", node.NODE),
-    ("Repair of a node", node.REPAIR),
-    ("Node tuning", tuning.TUNING),
-    ("Tuning that reboots nodes", tuning.REBOOT),
-    ("Operators", olm.OLM),
-    ("Node Feature Discovery", nfd.NFD),
-    ("GPU stack: policy, nodes and operands", gpu.STACK),
-    ("GPU stack: driver", gpu_driver.DRIVER),
-    ("GPU stack: claims, kernel modules and custom resources", gpu_kmm.MODULES),
-    ("NIC stack", nic.NIC),
-    ("Pull secrets", credentials.PULL),
-    ("Quotas", quota.QUOTA),
-    ("Policy of the pools", quota.POLICY),
-    ("Queues", quota.QUEUE),
-    ("Validation", workload.WORKLOAD),
-    ("Drift", update.DRIFT),
-    ("Monitoring", collection.MONITORING),
-    ("Alerts", collection.ALERTS),
-    ("Before an update", update.UPDATE),
-    ("Driver upgrades", update.UPGRADE),
-    ("Runs", collection.RUN),
-    ("The collection itself", collection.COLLECTION),
+    ("Options", input.CODES),
+    ("Description of the pools", pool.CODES),
+    ("Credentials", cred.CODES),
+    ("API server", api.CODES),
+    ("Waiting", wait.CODES),
+    ("Plain objects", manifest.CODES),
+    ("Machines", mach.CODES),
+    ("Nodes to drain or remove", node.CODES),
+    ("Repair of a node", repair.CODES),
+    ("Node tuning", tune.CODES),
+    ("Tuning that reboots nodes", reboot.CODES),
+    ("Operators", olm.CODES),
+    ("Node Feature Discovery", nfd.CODES),
+    ("GPU stack", gpu.CODES),
+    ("NIC stack", nic.CODES),
+    ("Pull secrets", pull.CODES),
+    ("Quotas", quota.CODES),
+    ("Policy of the pools", policy.CODES),
+    ("Queues", queue.CODES),
+    ("Validation", work.CODES),
+    ("Drift", drift.CODES),
+    ("Monitoring", mon.CODES),
+    ("Before an update", update.CODES),
+    ("Driver upgrades", upgrade.CODES),
+    ("Runs", run.CODES),
+    ("The collection itself", internal.CODES),
 )
-CODES: t.Final[dict[str, Code]] = {one.code: one for _title, codes in SECTIONS for one in codes}
+CODES: t.Final[dict[str, Code]] = {code.code: code for _title, codes in SECTIONS for code in codes}

@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Error codes about Machines."""
+"""Error codes of machines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typing as t
 
 from .code import Code
 
-MACHINE: t.Final = (
+CODES: t.Final = (
     Code(
         "MACH-ARCH",
         "The image of the copied worker machine set has another architecture than the instance type.",
@@ -66,16 +66,16 @@ MACHINE: t.Final = (
         "Set another `name` in the pool.",
     ),
     Code(
-        "MACH-HOST",
-        "No bare metal host is free, or the host of a Machine cannot be provisioned.",
-        "Run `oc get baremetalhost -n openshift-machine-api`.",
-    ),
-    Code(
         "MACH-HOOK",
         "Somebody deleted a Machine, and its pre-drain hook holds it, because its node still has pods that "
         "may not be evicted.",
         "Set `gpu_on_busy: drain` (module option `on_busy`), or wait until the pods have ended. `drain` "
         "ends them at once.",
+    ),
+    Code(
+        "MACH-HOST",
+        "No bare metal host is free, or the host of a Machine cannot be provisioned.",
+        "Run `oc get baremetalhost -n openshift-machine-api`.",
     ),
     Code(
         "MACH-IMAGE",

@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Error codes about the validation of nodes."""
+"""Error codes of validation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typing as t
 
 from .code import Code
 
-WORKLOAD: t.Final = (
+CODES: t.Final = (
     Code(
         "WORK-BUSY",
         "Other pods hold the devices that the validation needs, and `strict` is set. The message names them.",

@@ -1,0 +1,17 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Error codes of the collection itself."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .code import Code
+
+CODES: t.Final = (
+    Code(
+        "INTERNAL",
+        "The collection has a bug. The message shows no secret.",
+        "Run the task again with `ansible-playbook -vvv`, and report the message.",
+    ),
+)

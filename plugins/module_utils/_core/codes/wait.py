@@ -1,0 +1,23 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Error codes of waiting."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .code import Code
+
+CODES: t.Final = (
+    Code(
+        "WAIT-DELETE",
+        "An object does not disappear in time. The message names its finalizers.",
+        "Find the controller that owns the finalizers, which `oc get KIND NAME -o yaml` shows, and check "
+        "that it runs.",
+    ),
+    Code(
+        "WAIT-TIMEOUT",
+        "The time ran out. The message says what the task saw last, node by node.",
+        "Raise `wait_timeout` if the cluster is only slow.",
+    ),
+)
