@@ -31,12 +31,7 @@ def exporting(found: KubeObject | None) -> KubeObject:
         remedy = "Run `ansible-playbook playbooks/enable_gpus.yml` first."
         raise AcceleratorError("MON-NO-STACK", message, remedy)
     if _exporter(found).get("enabled") is False:
-        message = f"{title(found)} switches the DCGM exporter off (spec.dcgmExporter.enabled)."
-        remedy = (
-            "Set gpu_operator_spec: {dcgmExporter: {enabled: true}}, and run `ansible-playbook "
-            "playbooks/enable_gpus.yml`."
-        )
-        raise AcceleratorError("MON-NO-EXPORTER", message, remedy)
+        raise AcceleratorError("MON-NO-EXPORTER", policy=title(found))
     return found
 
 
@@ -89,15 +84,7 @@ def refuse_namespace(namespace: KubeObject, prometheus: str, adopt: str, config:
         remedy = "Set gpu_monitoring_prometheus: platform (module option prometheus)."
         raise AcceleratorError("MON-PROMETHEUS", message, remedy)
     if not has_user_workload(config):
-        message = (
-            "Monitoring of user workload is off: ConfigMap openshift-monitoring/cluster-monitoring-config "
-            "has no enableUserWorkload: true. Nothing was changed."
-        )
-        remedy = (
-            "Set gpu_monitoring_prometheus: platform, or let an administrator set it with "
-            "`oc edit configmap cluster-monitoring-config -n openshift-monitoring`."
-        )
-        raise AcceleratorError("MON-USER-WORKLOAD", message, remedy)
+        raise AcceleratorError("MON-USER-WORKLOAD")
 
 
 def is_marked(namespace: KubeObject) -> bool:
@@ -111,10 +98,7 @@ def refuse_foreign(live: KubeObject | None, wanted: KubeObject, adopt: str) -> N
         return
     place = f"{wanted['kind']} {wanted['metadata']['namespace']}/{wanted['metadata']['name']}"
     if not owned(live):
-        message = f"{place} exists and was created by {keeper(live)}. Nothing was changed."
-        raise AcceleratorError(
-            "MON-FOREIGN", message, f"Delete it with `oc delete` (no pod ends), or {_TAKE}."
-        )
+        raise AcceleratorError("MON-FOREIGN", object=place, owner=keeper(live))
     for part in ("spec", "data"):
         found = fields.conflicts(live, wanted.get(part) or {}, under=(part,))
         fields.refuse(found, place, f"{_TAKE[0].upper()}{_TAKE[1:]}, or give the fields their values back.")

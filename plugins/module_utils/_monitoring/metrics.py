@@ -120,11 +120,8 @@ def check(asked: t.Sequence[str]) -> None:
     for index, name in enumerate(asked):
         if name not in COLLECTED and name not in OPTIONAL:
             near = difflib.get_close_matches(name, [*COLLECTED, *OPTIONAL], 3)
-            message = (
-                f"metrics[{index}]: the DCGM exporter has no metric {name!r}, and would not start with it."
-            )
-            remedy = f"Write {' or '.join(near or ['DCGM_FI_PROF_SM_ACTIVE'])} in gpu_monitoring_metrics."
-            raise InputError("MON-METRIC", message, remedy)
+            known = " or ".join(near or ["DCGM_FI_PROF_SM_ACTIVE"])
+            raise InputError("MON-METRIC", index=index, name=repr(name), known=known)
 
 
 def as_csv(asked: t.Sequence[str]) -> str:

@@ -52,9 +52,7 @@ def read(params: GpuMonitoringParams) -> list[Alert]:
     for index, name in enumerate(params["without"]):
         if name not in known:
             near = difflib.get_close_matches(name, known, 3) or known
-            message = f"without[{index}]: there is no alert {name!r}."
-            remedy = f"Write {' or '.join(near)} in gpu_monitoring_without."
-            raise InputError("MON-ALERT", message, remedy)
+            raise InputError("MON-ALERT", index=index, name=repr(name), known=" or ".join(near))
     return [one for one in found if one.name not in params["without"]]
 
 

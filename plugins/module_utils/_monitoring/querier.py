@@ -31,7 +31,6 @@ _CONNECT, _READ = 10.0, 130.0  # the querier gives up after 120 seconds
 PATIENT: t.Final = (1.0, 3.0, 9.0)
 _AGAIN: t.Final = frozenset((429, 500, 502, 503, 504))
 _URL: t.Final = re.compile(r"https?://[\w.\-\[\]:]+(/[\w./\-]*)?")
-_VIEW: t.Final = "oc adm policy add-cluster-role-to-user cluster-monitoring-view"
 FORWARD: t.Final = (
     "Run `oc port-forward -n openshift-monitoring pod/prometheus-k8s-0 9090` in another terminal, and set "
     "gpu_monitoring_url: http://127.0.0.1:9090 (module option url)."
@@ -126,11 +125,7 @@ class Querier:
 
     def _forbidden(self, status: int) -> AcceleratorError:
         said = "does not accept the token" if status == 401 else "does not let the identity read metrics"
-        return AcceleratorError(
-            "MON-API-FORBIDDEN",
-            f"The monitoring API {self.host} {said} (HTTP {status}).",
-            f"Let an administrator run `{_VIEW} USER` (for a service account: -z NAME -n NAMESPACE).",
-        )
+        return AcceleratorError("MON-API-FORBIDDEN", host=self.host, refusal=f"{said} (HTTP {status})")
 
 
 def opened(api: Api, url: str | None, pauses: t.Sequence[float] = PATIENT) -> Querier:
@@ -143,12 +138,7 @@ def opened(api: Api, url: str | None, pauses: t.Sequence[float] = PATIENT) -> Qu
     if address.startswith("https:") and not any(
         pair[0].lower() == "authorization" for pair in here.headers()
     ):
-        raise AcceleratorError(
-            "MON-API-TOKEN",
-            f"The monitoring API {address} takes only tokens, and the identity of this task has none: its "
-            "kubeconfig has a client certificate.",
-            f"Use a kubeconfig with a token (oc login), or: {FORWARD}",
-        )
+        raise AcceleratorError("MON-API-TOKEN", address=address)
     try:
         return Querier(api, connection_to(address, here, bundle), pauses)
     except OSError as exc:
@@ -214,12 +204,7 @@ def _untrusted(host: str, problem: object) -> AcceleratorError:
 
 
 def _refused(host: str, said: str, expression: str) -> AcceleratorError:
-    return AcceleratorError(
-        "MON-QUERY",
-        f"The monitoring API {host} did not evaluate a query: {said}",
-        "For a query that takes too long, set gpu_use_days: 1. Else check gpu_monitoring_url.",
-        [expression],
-    )
+    return AcceleratorError("MON-QUERY", evidence=[expression], host=host, answer=said)
 
 
 def connection_to(host: str, here: Connection, authorities: str) -> Connection:

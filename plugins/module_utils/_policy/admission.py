@@ -223,9 +223,4 @@ def gained(body: t.Any, taint: t.Mapping[str, str]) -> str:
 
 def not_active(namespace: str) -> AcceleratorError:
     """Return the error for an API server that says nothing about a pod without the toleration."""
-    message = (
-        f"ValidatingAdmissionPolicy {NAME} is written, but the API server said nothing about a pod in "
-        f"namespace {namespace} that does not tolerate the taints of the GPU nodes."
-    )
-    remedy = f"Run `oc get validatingadmissionpolicy {NAME} -o yaml`: its status names what is wrong."
-    return AcceleratorError("POLICY-NOT-ACTIVE", message, remedy)
+    return AcceleratorError("POLICY-NOT-ACTIVE", policy=NAME, namespace=namespace)

@@ -40,12 +40,7 @@ class Admission:
         except KindNotServedError:
             if not self._is_wanted or self._params["state"] == "absent":
                 return None
-            raise AcceleratorError(
-                "POLICY-NOT-SERVED",
-                "The cluster serves no ValidatingAdmissionPolicy (admissionregistration.k8s.io/v1), which "
-                "OpenShift has from 4.17 on. Nothing was changed.",
-                "Leave gpu_policy_admission out (module option admission).",
-            ) from None
+            raise AcceleratorError("POLICY-NOT-SERVED") from None
 
     def refuse(self, pools: t.Sequence[Partition]) -> None:
         """Raise AcceleratorError if the policy of others is in the way, and this task would write one."""

@@ -165,8 +165,6 @@ def lost(before: t.Iterable[KubeObject], after: t.Iterable[KubeObject], low: str
 
 def failure(pool: PreemptionPoolParams, what: str) -> NotReadyError:
     """Return the error for a scheduler that does not do what the classes say. what: a clause."""
-    message = f"Pool {pool['name']}: {what}."
-    remedy = (
-        f"Run `oc get priorityclass {pool['low']} {pool['high']}`: values and preemption policies decide."
+    return NotReadyError(
+        "POLICY-PREEMPTION", pool=pool["name"], what=what, low=pool["low"], high=pool["high"]
     )
-    return NotReadyError("POLICY-PREEMPTION", message, remedy)

@@ -16,10 +16,6 @@ from .uses import Used
 
 CREATE, REPLACE, KEEP = "create", "replace", "keep"
 _ACCOUNT: t.Final = "kubernetes.io/service-account.name"
-_OTHER_FILE: t.Final = "Set gpu_pull_secret_file (module option path) to a file with a login for {}, or "
-_OTHERS: t.Final = (
-    "set gpu_pull_secret_names (module option names) to the Secrets that the file is meant for."
-)
 # Start of a label or annotation -> the controller that writes Secrets.
 _WRITERS: t.Final = {
     "reconcile.external-secrets.io/": "External Secrets",
@@ -88,10 +84,9 @@ def refuse(one: Rotation, may_drop: bool) -> None:
         _refuse_type(one.used, one.live)
     _refuse_registry(one)
     if one.dropped and not may_drop:
+        registries = ", ".join(one.dropped)
         raise AcceleratorError(
-            "PULL-DROPS",
-            f"{one.used.title} has a login for {', '.join(one.dropped)}, and the new pull secret has none.",
-            _OTHER_FILE.format(one.dropped[0]) + "set gpu_pull_secret_drop: true (module option drop).",
+            "PULL-DROPS", secret=one.used.title, registries=registries, registry=one.dropped[0]
         )
 
 
@@ -111,11 +106,7 @@ def owner(live: KubeObject) -> str:
 
 def _refuse_owner(used: Used, live: KubeObject) -> None:
     if by := owner(live):
-        raise AcceleratorError(
-            "PULL-OWNER",
-            f"{used.title} is managed by {by}, which would undo the change.",
-            f"Change the pull secret in {by}, or {_OTHERS}",
-        )
+        raise AcceleratorError("PULL-OWNER", secret=used.title, owner=by)
 
 
 def _refuse_type(used: Used, live: KubeObject) -> None:
@@ -123,10 +114,7 @@ def _refuse_type(used: Used, live: KubeObject) -> None:
     if kind != docker_config.TYPE or live.get("immutable"):
         what = "is immutable" if live.get("immutable") else f"has the type {kind}, not {docker_config.TYPE}"
         raise AcceleratorError(
-            "PULL-TYPE",
-            f"{used.title} {what}, so its content cannot be replaced.",
-            f"Run `oc delete secret {used.name} -n {used.namespace}`, then this playbook again: it creates "
-            "the Secret.",
+            "PULL-TYPE", secret=used.title, why=what, name=used.name, namespace=used.namespace
         )
 
 
@@ -146,9 +134,7 @@ def _refuse_registry(one: Rotation) -> None:
         return
     if lost:
         registry = docker_config.host(lost[0])
+        logins = ", ".join(sorted(one.after))
         raise AcceleratorError(
-            "PULL-REGISTRY",
-            f"{one.used.title}: the new pull secret has no login for {registry}, and {lost[0]} comes from "
-            f"there. It has {', '.join(sorted(one.after))}.",
-            _OTHER_FILE.format(registry) + _OTHERS,
+            "PULL-REGISTRY", secret=one.used.title, registry=registry, image=lost[0], logins=logins
         )

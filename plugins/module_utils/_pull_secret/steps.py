@@ -70,11 +70,11 @@ def judge_answers(
         if refused := [answer for answer in found.values() if answer.verdict == image.REFUSED]:
             raise AcceleratorError(
                 "PULL-REFUSED",
-                f"{one.used.title} was not changed: with the new pull secret the cluster may not pull "
-                f"{refused[0].image}: {refused[0].words}.",
-                "Set gpu_pull_secret_file (module option path) to a file with a valid login for "
-                f"{docker_config.host(refused[0].image)}.",
-                [f"{answer.image}: {answer.words}" for answer in refused],
+                evidence=[f"{answer.image}: {answer.words}" for answer in refused],
+                secret=one.used.title,
+                image=refused[0].image,
+                answer=refused[0].words,
+                registry=docker_config.host(refused[0].image),
             )
         unknown = [answer for answer in found.values() if answer.verdict != image.THERE]
         if unknown and not api.check_mode:

@@ -29,12 +29,7 @@ def look(api: Api, params: GpuUseParams, now: t.Callable[[], float] = time.time)
 
     there = hours(queries.THERE)
     if not there:
-        message = f"The monitoring API {querier.host} has no metrics of GPUs in the last {days} days."
-        remedy = (
-            "Run `ansible-playbook playbooks/monitor_gpus.yml`: its result says which exporters Prometheus "
-            "reaches. Prometheus keeps metrics for 15 days unless its retention is set."
-        )
-        raise AcceleratorError("MON-NO-DATA", message, remedy)
+        raise AcceleratorError("MON-NO-DATA", host=querier.host, days=days)
     found = report.cells(there, hours(queries.BUSY), hours(queries.idle(params["idle"])))
     covered = sum(value for one in hours(queries.COVERED) for _day, value in one.values)
     if covered < days * 24 - 1:

@@ -47,7 +47,8 @@ PROGRAMS = {
 # Fields of API objects, and names of environment variables.
 ELSEWHERE = re.compile(r"(spec|metadata)\.[\w.]+|[A-Z0-9_]+")
 NAMED = re.compile(r"`([^`]+)`")
-SENTENCES = re.compile(r"([A-Z`{]|ansible-|nfd-|nvidia-)(?!.*  ).*\.")
+# A sentence may begin with the path of an option, and end with an answer that it quotes.
+SENTENCES = re.compile(r"([A-Z`]|[a-z_]+\[|ansible-|nfd-|nvidia-)(?!.*  ).*(\.|: ANSWER)")
 
 
 class Literal(t.NamedTuple):

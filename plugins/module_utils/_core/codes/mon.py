@@ -11,8 +11,8 @@ from .code import Code
 CODES: t.Final = (
     Code(
         "MON-ALERT",
-        "`without` names an alert that does not exist.",
-        "Write a name from the message in `gpu_monitoring_without`.",
+        "without[{index}]: there is no alert {name}.",
+        "Write {known} in `gpu_monitoring_without`.",
     ),
     Code(
         "MON-API",
@@ -23,18 +23,23 @@ CODES: t.Final = (
     ),
     Code(
         "MON-API-FORBIDDEN",
-        "The identity may not read metrics of the cluster.",
-        "Let an administrator run `oc adm policy add-cluster-role-to-user cluster-monitoring-view USER`.",
+        "The monitoring API {host} {refusal}.",
+        "Let an administrator run `oc adm policy add-cluster-role-to-user cluster-monitoring-view USER` "
+        "(for a service account: -z NAME -n NAMESPACE).",
     ),
     Code(
         "MON-API-TOKEN",
-        "The monitoring API takes only tokens, and the kubeconfig has a client certificate.",
-        "Use a kubeconfig with a token (`oc login`), or forward a port and set `gpu_monitoring_url`.",
+        "The monitoring API {address} takes only tokens, and the identity of this task has none: its "
+        "kubeconfig has a client certificate.",
+        "Use a kubeconfig with a token (`oc login`), or forward a port with `oc port-forward -n "
+        "openshift-monitoring pod/prometheus-k8s-0 9090`, and set `gpu_monitoring_url: "
+        "http://127.0.0.1:9090`.",
     ),
     Code(
         "MON-FOREIGN",
-        "An object of the same name exists, and another tool or person created it.",
-        "Delete it with `oc delete`, or set `gpu_monitoring_adopt: take`. No pod ends.",
+        "{object} exists and was created by {owner}. Nothing was changed.",
+        "Delete it with `oc delete` (no pod ends), or set `gpu_monitoring_adopt: take` (module option "
+        "`adopt`).",
     ),
     Code(
         "MON-LIMIT",
@@ -43,18 +48,18 @@ CODES: t.Final = (
     ),
     Code(
         "MON-METRIC",
-        "The DCGM exporter has no metric of this name, and would not start with it.",
-        "Write a name from the message in `gpu_monitoring_metrics`.",
+        "metrics[{index}]: the DCGM exporter has no metric {name}, and would not start with it.",
+        "Write {known} in `gpu_monitoring_metrics`.",
     ),
     Code(
         "MON-NO-DATA",
-        "Prometheus has no metrics of GPUs: nothing scrapes the exporters, or they have no data.",
+        "The monitoring API {host} has no metrics of GPUs in the last {days} days.",
         "Run `ansible-playbook playbooks/monitor_gpus.yml`: its result says which exporters Prometheus "
-        "reaches.",
+        "reaches. Prometheus keeps metrics for 15 days unless its retention is set.",
     ),
     Code(
         "MON-NO-EXPORTER",
-        "The ClusterPolicy or GPUCluster switches the DCGM exporter off.",
+        "{policy} switches the DCGM exporter off (spec.dcgmExporter.enabled).",
         "Set `gpu_operator_spec: {dcgmExporter: {enabled: true}}`, and run `ansible-playbook "
         "playbooks/enable_gpus.yml`.",
     ),
@@ -72,13 +77,14 @@ CODES: t.Final = (
     ),
     Code(
         "MON-QUERY",
-        "The monitoring API did not evaluate a query, for example because it takes too long.",
-        "Set `gpu_use_days: 1`, or check `gpu_monitoring_url`.",
+        "The monitoring API {host} did not evaluate a query: {answer}",
+        "For a query that takes too long, set `gpu_use_days: 1`. Else check `gpu_monitoring_url`.",
     ),
     Code(
         "MON-USER-WORKLOAD",
-        "Monitoring of user workload is off.",
-        "Take `gpu_monitoring_prometheus` out of your variables, or let an administrator run `oc edit "
-        "configmap cluster-monitoring-config -n openshift-monitoring`.",
+        "Monitoring of user workload is off: ConfigMap openshift-monitoring/cluster-monitoring-config has"
+        " no enableUserWorkload: true. Nothing was changed.",
+        "Take `gpu_monitoring_prometheus` out of your variables, or let an administrator set it with `oc "
+        "edit configmap cluster-monitoring-config -n openshift-monitoring`.",
     ),
 )

@@ -18,18 +18,19 @@ CODES: t.Final = (
     ),
     Code(
         "POLICY-NOT-ACTIVE",
-        "The policy is written, but the API server says nothing about a pod without the toleration.",
-        "Run `oc get validatingadmissionpolicy accelerators-openshift-gpu-pods -o yaml`: its status names "
-        "what is wrong.",
+        "ValidatingAdmissionPolicy {policy} is written, but the API server said nothing about a pod in "
+        "namespace {namespace} that does not tolerate the taints of the GPU nodes.",
+        "Run `oc get validatingadmissionpolicy {policy} -o yaml`: its status names what is wrong.",
     ),
     Code(
         "POLICY-NOT-SERVED",
-        "The cluster serves no ValidatingAdmissionPolicy, which OpenShift has from 4.17 on.",
+        "The cluster serves no ValidatingAdmissionPolicy (admissionregistration.k8s.io/v1), which "
+        "OpenShift has from 4.17 on. Nothing was changed.",
         "Leave `gpu_policy_admission` out (module option `admission`).",
     ),
     Code(
         "POLICY-PREEMPTION",
-        "A pod of the high priority class did not push out the pod of the low class, or another pod ended.",
-        "Run `oc get priorityclass LOW HIGH`: values and preemption policies decide.",
+        "Pool {pool}: {what}.",
+        "Run `oc get priorityclass {low} {high}`: values and preemption policies decide.",
     ),
 )

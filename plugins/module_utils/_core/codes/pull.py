@@ -16,8 +16,9 @@ CODES: t.Final = (
     ),
     Code(
         "PULL-DROPS",
-        "The new pull secret lacks a registry that the old one has a login for.",
-        "Set `gpu_pull_secret_drop: true`, or `gpu_pull_secret_file` to a file with a login for it.",
+        "{secret} has a login for {registries}, and the new pull secret has none.",
+        "Set `gpu_pull_secret_file` (module option `path`) to a file with a login for {registry}, or set "
+        "`gpu_pull_secret_drop: true` (module option `drop`).",
     ),
     Code(
         "PULL-JSON",
@@ -33,24 +34,26 @@ CODES: t.Final = (
     ),
     Code(
         "PULL-OWNER",
-        "Another tool or controller writes the Secret, and would undo the change.",
-        "Change the pull secret there, or set `gpu_pull_secret_names` to the other Secrets.",
+        "{secret} is managed by {owner}, which would undo the change.",
+        "Change the pull secret in {owner}, or set `gpu_pull_secret_names` (module option `names`) to the"
+        " Secrets that the file is meant for.",
     ),
     Code(
         "PULL-REFUSED",
-        "A registry refuses an image with the new pull secret, so no Secret was changed.",
-        "Set `gpu_pull_secret_file` to a file with a valid login for the registry that the message names.",
+        "{secret} was not changed: with the new pull secret the cluster may not pull {image}: {answer}.",
+        "Set `gpu_pull_secret_file` (module option `path`) to a file with a valid login for {registry}.",
     ),
     Code(
         "PULL-REGISTRY",
-        "The new pull secret has no login for a registry that images come from.",
-        "Set `gpu_pull_secret_file` to a file with a login for that registry, or `gpu_pull_secret_names` to "
-        "the Secrets that the file is meant for.",
+        "{secret}: the new pull secret has no login for {registry}, and {image} comes from there. It has "
+        "{logins}.",
+        "Set `gpu_pull_secret_file` (module option `path`) to a file with a login for {registry}, or "
+        "`gpu_pull_secret_names` (module option `names`) to the Secrets that the file is meant for.",
     ),
     Code(
         "PULL-TYPE",
-        "The Secret is immutable, or has another type, so its content cannot be replaced.",
-        "Run `oc delete secret NAME -n NAMESPACE`, then `ansible-playbook playbooks/rotate_pull_secret.yml` "
-        "again, which creates it.",
+        "{secret} {why}, so its content cannot be replaced.",
+        "Run `oc delete secret {name} -n {namespace}`, then `ansible-playbook "
+        "playbooks/rotate_pull_secret.yml` again: it creates the Secret.",
     ),
 )
