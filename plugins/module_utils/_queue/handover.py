@@ -11,7 +11,7 @@ from .._core.errors import InputError
 from .._core.objects import KubeObject, name
 from .._core.ownership import owned
 from .._pools.model import Pool
-from .options import PATH, Queue
+from .options import Queue
 
 REQUESTS: t.Final = "requests."
 # Namespace -> resource -> how many devices its queues admit at most; None without a limit.
@@ -39,16 +39,14 @@ def refuse(pools: t.Iterable[Pool], queues: t.Sequence[Queue]) -> None:
             hard = quota.hard or {f"{REQUESTS}{one}": str(quota.gpus) for one in pool.expected}
             for key, text in _refusing(hard, limits.get(quota.namespace, {})).items():
                 paths = [one.path for one in queues if quota.namespace in one.namespaces]
-                message = (
-                    f"{paths[0]}.namespaces: pool {pool.name} of gpu_pools limits namespace "
-                    f"{quota.namespace} to {hard[key]} {key.removeprefix(REQUESTS)}, and {text}: Kueue would "
-                    "admit Jobs whose pods the quota refuses. Nothing was changed."
+                raise InputError(
+                    "QUEUE-TWO-QUOTAS",
+                    path=paths[0],
+                    pool=pool.name,
+                    namespace=quota.namespace,
+                    limit=f"{hard[key]} {key.removeprefix(REQUESTS)}",
+                    queues=text,
                 )
-                remedy = (
-                    f"Remove {quota.namespace} from quota of pool {pool.name}: the queue limits its Jobs. Or "
-                    f"take {quota.namespace} out of {PATH}."
-                )
-                raise InputError("QUEUE-TWO-QUOTAS", message, remedy)
 
 
 def refusing(quota: KubeObject, limits: t.Mapping[str, int | None]) -> dict[str, str]:

@@ -11,7 +11,6 @@ from .._core import conditions
 from .._core.errors import AcceleratorError, InputError
 from .._core.objects import KubeObject, Snapshot, at
 from .._core.readiness import Grace, Readiness, pending, ready, worst
-from . import refusals
 from .options import GpuQueueParams
 
 # All facts of this file are from github.com/openshift/kueue-operator at dc3b6577 (2026-08-22): the kind and
@@ -25,10 +24,6 @@ _NO_CERTIFICATES: t.Final = "MissingDependency"
 CODE: t.Final = "QUEUE-NOT-AVAILABLE"
 PASSING: t.Final = ("QUEUE-NO-CERT-MANAGER",)
 PATH: t.Final = "gpu_policy_queue_operator_frameworks"
-_CERT_MANAGER_COMMAND: t.Final = (
-    "ansible localhost -m accelerators.openshift.olm_operator -a 'name=openshift-cert-manager-operator "
-    "namespace=cert-manager-operator source=redhat-operators'"
-)
 
 
 class Instance(t.NamedTuple):
@@ -99,22 +94,12 @@ def degraded(live: KubeObject) -> str:
 
 def no_cert_manager() -> AcceleratorError:
     """Return the error for a cluster on which the operator makes no Kueue."""
-    message = (
-        "Red Hat's operator of Kueue needs cert-manager, and the cluster does not serve it "
-        f"({CERTIFICATES[0]}). {refusals.UNCHANGED}"
-    )
-    return AcceleratorError("QUEUE-NO-CERT-MANAGER", message, f"Run `{_CERT_MANAGER_COMMAND}`.")
+    return AcceleratorError("QUEUE-NO-CERT-MANAGER", version=CERTIFICATES[0])
 
 
 def second(namespaces: t.Sequence[str]) -> AcceleratorError:
     """Return the error for a cluster with another Kueue: both would write the same CRDs and webhooks."""
-    where = ", ".join(namespaces)
-    message = (
-        f"Another Kueue runs in namespace {where} (Deployment {CONTROLLER}), and Red Hat's operator would "
-        f"bring a second one. {refusals.UNCHANGED}"
-    )
-    remedy = "Remove that Kueue, or set gpu_policy_queue_operator: false (module option instance) to use it."
-    return AcceleratorError("QUEUE-TWO-KUEUES", message, remedy)
+    return AcceleratorError("QUEUE-TWO-KUEUES", namespaces=", ".join(namespaces), deployment=CONTROLLER)
 
 
 def not_served() -> AcceleratorError:

@@ -190,12 +190,7 @@ def levels(params: GpuQueueParams) -> list[str]:
 def read(params: GpuQueueParams) -> list[Queue]:
     """Return the queues. Raises InputError; sends no request."""
     if params["claims"] and params["queues"]:
-        raise InputError(
-            "QUEUE-CLAIMS",
-            "pods claim the GPUs of these pools as devices (DRA), and the queues of this module count "
-            "resources that pods request.",
-            "Remove gpu_queues (module option queues), or choose another gpu_backend.",
-        )
+        raise InputError("QUEUE-CLAIMS")
     known, found = pools(params), list[Queue]()
     for index, one in enumerate(params["queues"]):
         found.append(_queue(f"{PATH}[{index}]", one, known, params["queues"]))

@@ -21,19 +21,12 @@ UNCHANGED: t.Final = "Nothing was changed."
 
 def no_kueue() -> AcceleratorError:
     """Return the error for a cluster without Kueue."""
-    message = f"The cluster does not serve Kueue ({kueue.GROUP}), so there are no queues. {UNCHANGED}"
-    remedy = (
-        "Set gpu_policy_queue_operator: true, which installs the Red Hat build of Kueue, or remove "
-        "gpu_queues (module option queues)."
-    )
-    return AcceleratorError("QUEUE-NO-KUEUE", message, remedy)
+    return AcceleratorError("QUEUE-NO-KUEUE", group=kueue.GROUP)
 
 
 def no_topology() -> AcceleratorError:
     """Return the error for a Kueue that serves no Topology."""
-    message = f"This release of Kueue serves no Topology ({kueue.GROUP}). {UNCHANGED}"
-    remedy = f"Remove {options.LEVELS} (module option topology), or install a newer release of Kueue."
-    return AcceleratorError("QUEUE-NO-TOPOLOGY", message, remedy)
+    return AcceleratorError("QUEUE-NO-TOPOLOGY", group=kueue.GROUP)
 
 
 def fixed(live: KubeObject | None, wanted: KubeObject) -> None:
@@ -69,14 +62,7 @@ def foreign(live: KubeObject | None, wanted: KubeObject, adopt: str) -> None:
         return
     differs = sorted(difference(spec, live.get("spec") or {}))
     if differs:
-        message = (
-            f"{title} exists, was created by {keeper(live)}, and differs in {', '.join(differs)}. {UNCHANGED}"
-        )
-        raise AcceleratorError(
-            "QUEUE-FOREIGN",
-            message,
-            f"{_TAKE[0].upper()}{_TAKE[1:]}, or give the queue or the pool another name.",
-        )
+        raise AcceleratorError("QUEUE-FOREIGN", object=title, owner=keeper(live), fields=", ".join(differs))
 
 
 def moved(live: KubeObject | None, wanted: KubeObject, path: str) -> None:
@@ -84,15 +70,7 @@ def moved(live: KubeObject | None, wanted: KubeObject, path: str) -> None:
     now = ((live or {}).get("spec") or {}).get("clusterQueue")
     if now and now != wanted["spec"]["clusterQueue"]:
         space = wanted["metadata"]["namespace"]
-        message = (
-            f"{path}: LocalQueue {space}/{name(wanted)} leads to ClusterQueue {now}, and Kueue does not let "
-            f"anybody change that. {UNCHANGED}"
-        )
-        remedy = (
-            f"Set {path}.local_queue to another name, or run "
-            f"`oc delete localqueues.{kueue.GROUP} {name(wanted)} -n {space}` when its Jobs have ended."
-        )
-        raise AcceleratorError("QUEUE-LOCAL-QUEUE", message, remedy)
+        raise AcceleratorError("QUEUE-LOCAL-QUEUE", path=path, namespace=space, name=name(wanted), queue=now)
 
 
 def two_flavors(queues: t.Sequence[Queue], nodes: t.Iterable[KubeObject]) -> None:
@@ -100,12 +78,7 @@ def two_flavors(queues: t.Sequence[Queue], nodes: t.Iterable[KubeObject]) -> Non
     flavors = {one.pool.name: one.pool.node_selector for queue in queues for one in queue.shares}
     for node in nodes:
         if found := judge.two_flavors(node, flavors):
-            message = (
-                f"gpu_queues: node {name(node)} belongs to the pools {' and '.join(found)}, so queues would "
-                f"give its GPUs away twice. {UNCHANGED}"
-            )
-            remedy = f"Set node_selector of pool {found[1]} so that it selects other nodes."
-            raise InputError("QUEUE-TWO-FLAVORS", message, remedy)
+            raise InputError("QUEUE-TWO-FLAVORS", node=name(node), pools=" and ".join(found), pool=found[1])
 
 
 def borrowing_from_itself(

@@ -90,16 +90,12 @@ def _refused(path: str, why: str, remedy: str) -> InputError:
 
 def not_served() -> AcceleratorError:
     """Return the error for a cluster that does not know the kind."""
-    message = f"The cluster serves no ClusterResourceQuota ({API_VERSION}), which OpenShift has."
-    remedy = "Remove gpu_cluster_quotas (module option cluster_quotas), and set quota of the pools."
-    return AcceleratorError("QUOTA-NOT-SERVED", message, remedy)
+    return AcceleratorError("QUOTA-NOT-SERVED", version=API_VERSION)
 
 
 def foreign(live: KubeObject) -> AcceleratorError:
     """Return the error for a quota of that name that this collection did not create."""
-    message = f"ClusterResourceQuota {name(live)} was not made by this collection. Nothing was changed."
-    remedy = "Choose another name in gpu_cluster_quotas, or set gpu_policy_adopt: take (module option adopt)."
-    return AcceleratorError("QUOTA-FOREIGN", message, remedy)
+    return AcceleratorError("QUOTA-FOREIGN", quota=name(live))
 
 
 def build(one: Wanted) -> KubeObject:

@@ -39,8 +39,7 @@ def hard(gpus: int | None, asked: t.Mapping[str, t.Any] | None, claims: bool = F
             raise InputError("QUOTA-QUANTITY", message, remedy)
         return {quota_key() if claims else REQUESTS + GPU: quantity.canonical(gpus)}
     if not asked:
-        message = "hard is empty: a quota without a resource limits nothing."
-        raise InputError("QUOTA-EMPTY", message, f"Set gpus: 8, or hard: {{'{REQUESTS}{GPU}': 8}}.")
+        raise InputError("QUOTA-EMPTY")
     found = {}
     for name, value in asked.items():
         _check_key(name)

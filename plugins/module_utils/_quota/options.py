@@ -156,8 +156,4 @@ def refused_namespace(name: str, allowed: t.Sequence[str] | None, existing: t.It
 
 def not_created(name: str, why: str) -> AcceleratorError:
     """Return the error for a namespace that is perhaps a typing error."""
-    message = f"Namespace {name} does not exist, and {why}. Nothing was changed."
-    remedy = (
-        f"Correct the name; if it is right, set gpu_policy_namespaces: [{name}] (module option namespaces)."
-    )
-    return AcceleratorError("QUOTA-NEW-NAMESPACE", message, remedy)
+    return AcceleratorError("QUOTA-NEW-NAMESPACE", namespace=name, why=why)

@@ -114,12 +114,7 @@ def overused(title: str, limits: Limits, used: Limits) -> list[str]:
 
 def no_namespace(namespace: str) -> AcceleratorError:
     """Return the error for a namespace that does not exist."""
-    message = f"Namespace {namespace} does not exist."
-    return AcceleratorError(
-        "QUOTA-NO-NAMESPACE",
-        message,
-        "Create it, or set gpu_policy_create_namespaces: true (module option create_namespace: true).",
-    )
+    return AcceleratorError("QUOTA-NO-NAMESPACE", namespace=namespace)
 
 
 def holders(
@@ -171,13 +166,7 @@ def _requested(pod: KubeObject, name: str) -> int:
 def check_provable(limits: t.Mapping[str, str]) -> None:
     """Raise InputError if the quota limits nothing that can be proved."""
     if not keys.extended(limits) and not keys.classes(limits):
-        message = (
-            "prove: needs an extended resource in hard, such as requests.nvidia.com/gpu, "
-            f"or devices of a class, such as {quota_key()}."
-        )
-        raise InputError(
-            "QUOTA-PROOF", message, "Add one, or set gpu_policy_prove: false (module option prove)."
-        )
+        raise InputError("QUOTA-PROOF", key=quota_key())
 
 
 def proof(live: KubeObject, limits: t.Mapping[str, str], priority_class: str = "") -> KubeObject:
@@ -231,11 +220,10 @@ def refusing_quota(text: str) -> str | None:
 def not_enforced(live: KubeObject, limits: t.Mapping[str, str]) -> AcceleratorError:
     """Return the error for an API server that would admit more than the limit."""
     metadata = live["metadata"]
-    where = f"quota {metadata['name']} in namespace {metadata['namespace']}"
-    message = f"The API server would admit a pod or a claim over the limit of {where}."
-    remedy = "Check that the admission plugin ResourceQuota is on, and that the quota has no scopes."
     evidence = [f"{name}: {value}" for name, value in limits.items()]
-    return AcceleratorError("QUOTA-NOT-ENFORCED", message, remedy, evidence)
+    return AcceleratorError(
+        "QUOTA-NOT-ENFORCED", evidence=evidence, quota=metadata["name"], namespace=metadata["namespace"]
+    )
 
 
 def void(title: str, message: str, path: str) -> AcceleratorError:

@@ -48,7 +48,7 @@ PROGRAMS = {
 ELSEWHERE = re.compile(r"(spec|metadata)\.[\w.]+|[A-Z0-9_]+")
 NAMED = re.compile(r"`([^`]+)`")
 # A sentence may begin with the path of an option, and end with an answer that it quotes.
-SENTENCES = re.compile(r"([A-Z`]|[a-z_]+\[|ansible-|nfd-|nvidia-)(?!.*  ).*(\.|: ANSWER)")
+SENTENCES = re.compile(r"([A-Z`]|[a-z_]+[\[:]|ansible-|nfd-|nvidia-)(?!.*  ).*(\.|: ANSWER)")
 
 
 class Literal(t.NamedTuple):

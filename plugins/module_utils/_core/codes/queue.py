@@ -16,7 +16,8 @@ CODES: t.Final = (
     ),
     Code(
         "QUEUE-CLAIMS",
-        "The pods of these pools claim devices (DRA), which the queues cannot count.",
+        "Pods claim the GPUs of these pools as devices (DRA), and the queues of this module count "
+        "resources that pods request.",
         "Remove `gpu_queues` (module option `queues`), or choose another `gpu_backend`.",
     ),
     Code(
@@ -32,9 +33,8 @@ CODES: t.Final = (
     ),
     Code(
         "QUEUE-FOREIGN",
-        "A ResourceFlavor, ClusterQueue or LocalQueue of that name exists, and this collection did not "
-        "create it.",
-        "Choose another name, or set `gpu_policy_adopt: take` (module option `adopt`).",
+        "{object} exists, was created by {owner}, and differs in {fields}. Nothing was changed.",
+        "Set `gpu_policy_adopt: take` (module option `adopt`), or give the queue or the pool another name.",
     ),
     Code(
         "QUEUE-INACTIVE",
@@ -43,8 +43,10 @@ CODES: t.Final = (
     ),
     Code(
         "QUEUE-LOCAL-QUEUE",
-        "A LocalQueue of that name leads to another ClusterQueue, which cannot be changed.",
-        "Set `local_queue` of the queue to another name.",
+        "{path}: LocalQueue {namespace}/{name} leads to ClusterQueue {queue}, and Kueue does not let "
+        "anybody change that. Nothing was changed.",
+        "Set {path}.local_queue to another name, or run `oc delete localqueues.kueue.x-k8s.io {name} -n "
+        "{namespace}` when its Jobs have ended.",
     ),
     Code(
         "QUEUE-NAME",
@@ -58,19 +60,20 @@ CODES: t.Final = (
     ),
     Code(
         "QUEUE-NO-CERT-MANAGER",
-        "Red Hat's operator of Kueue needs cert-manager, and the cluster does not serve it.",
+        "Red Hat's operator of Kueue needs cert-manager, and the cluster does not serve it ({version}). "
+        "Nothing was changed.",
         "Run `ansible localhost -m accelerators.openshift.olm_operator -a "
         "'name=openshift-cert-manager-operator namespace=cert-manager-operator source=redhat-operators'`.",
     ),
     Code(
         "QUEUE-NO-KUEUE",
-        "The cluster does not serve Kueue.",
+        "The cluster does not serve Kueue ({group}), so there are no queues. Nothing was changed.",
         "Set `gpu_policy_queue_operator: true`, which installs the Red Hat build of Kueue, or remove "
         "`gpu_queues` (module option `queues`).",
     ),
     Code(
         "QUEUE-NO-TOPOLOGY",
-        "The release of Kueue serves no Topology.",
+        "This release of Kueue serves no Topology ({group}). Nothing was changed.",
         "Remove `gpu_queue_topology` (module option `topology`), or install a newer release of Kueue.",
     ),
     Code(
@@ -97,17 +100,21 @@ CODES: t.Final = (
     ),
     Code(
         "QUEUE-TWO-FLAVORS",
-        "A node belongs to two pools of the queues, so its GPUs would be given away twice.",
-        "Set `node_selector` of one of the pools so that it selects other nodes.",
+        "gpu_queues: node {node} belongs to the pools {pools}, so queues would give its GPUs away twice. "
+        "Nothing was changed.",
+        "Set `node_selector` of pool {pool} so that it selects other nodes.",
     ),
     Code(
         "QUEUE-TWO-KUEUES",
-        "Another Kueue runs in the cluster, and Red Hat's operator would bring a second one.",
+        "Another Kueue runs in namespace {namespaces} (Deployment {deployment}), and Red Hat's operator "
+        "would bring a second one. Nothing was changed.",
         "Remove that Kueue, or set `gpu_policy_queue_operator: false` (module option `instance`) to use it.",
     ),
     Code(
         "QUEUE-TWO-QUOTAS",
-        "A pool has a quota for a namespace whose queues admit more.",
-        "Remove the namespace from `quota` of the pool, or from `gpu_queues`.",
+        "{path}.namespaces: pool {pool} of gpu_pools limits namespace {namespace} to {limit}, and "
+        "{queues}: Kueue would admit Jobs whose pods the quota refuses. Nothing was changed.",
+        "Remove {namespace} from `quota` of pool {pool}: the queue limits its Jobs. Or take {namespace} "
+        "out of `gpu_queues`.",
     ),
 )

@@ -24,8 +24,8 @@ CODES: t.Final = (
     ),
     Code(
         "QUOTA-EMPTY",
-        "The quota has no limit.",
-        "Set `gpus`, or `hard` with at least one resource.",
+        "`hard` is empty: a quota without a resource limits nothing.",
+        "Set `gpus: 8`, or `hard: {'requests.nvidia.com/gpu': 8}`.",
     ),
     Code(
         "QUOTA-FORCES",
@@ -35,8 +35,8 @@ CODES: t.Final = (
     ),
     Code(
         "QUOTA-FOREIGN",
-        "A ClusterResourceQuota of that name exists, and this collection did not create it.",
-        "Choose another name, or set `gpu_policy_adopt: take` (module option `adopt`).",
+        "ClusterResourceQuota {quota} was not made by this collection. Nothing was changed.",
+        "Choose another name in gpu_cluster_quotas, or set `gpu_policy_adopt: take` (module option `adopt`).",
     ),
     Code(
         "QUOTA-KEY",
@@ -64,15 +64,15 @@ CODES: t.Final = (
     ),
     Code(
         "QUOTA-NEW-NAMESPACE",
-        "The namespace does not exist, and its name is near to an existing one, or is not in the list of "
-        "namespaces that may be created.",
-        "Correct the name; if it is right, set `gpu_policy_namespaces: [NAME]` (module option `namespaces`).",
+        "Namespace {namespace} does not exist, and {why}. Nothing was changed.",
+        "Correct the name; if it is right, set `gpu_policy_namespaces: [{namespace}]` (module option "
+        "`namespaces`).",
     ),
     Code(
         "QUOTA-NO-NAMESPACE",
-        "The namespace for the quota does not exist.",
-        "Run `oc create namespace NAME`, or set `create_namespace: true` (role variable "
-        "`gpu_policy_create_namespaces`).",
+        "Namespace {namespace} does not exist.",
+        "Run `oc create namespace {namespace}`, or set `gpu_policy_create_namespaces: true` (module "
+        "option create_namespace: true).",
     ),
     Code(
         "QUOTA-NOT-COUNTED",
@@ -81,18 +81,20 @@ CODES: t.Final = (
     ),
     Code(
         "QUOTA-NOT-ENFORCED",
-        "The API would admit a pod or a claim over the limit.",
-        "Run `oc get resourcequota NAME -n NAMESPACE -o yaml` to check that the quota has no scopes, and "
-        "that the admission plugin ResourceQuota is on.",
+        "The API server would admit a pod or a claim over the limit of quota {quota} in namespace "
+        "{namespace}.",
+        "Run `oc get resourcequota {quota} -n {namespace} -o yaml` to check that the quota has no scopes,"
+        " and that the admission plugin ResourceQuota is on.",
     ),
     Code(
         "QUOTA-NOT-SERVED",
-        "The cluster serves no ClusterResourceQuota, which OpenShift has.",
+        "The cluster serves no ClusterResourceQuota ({version}), which OpenShift has.",
         "Remove `gpu_cluster_quotas` (module option `cluster_quotas`), and set `quota` of the pools.",
     ),
     Code(
         "QUOTA-PROOF",
-        "`prove: true` needs an extended resource or a device class in `hard`, and there is none.",
+        "prove: needs an extended resource in hard, such as requests.nvidia.com/gpu, or devices of a "
+        "class, such as {key}.",
         "Add one to `hard`, or set `gpu_policy_prove: false` (module option `prove`).",
     ),
     Code(
