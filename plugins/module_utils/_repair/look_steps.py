@@ -32,11 +32,7 @@ def look(api: Api, params: GpuNodeRepairParams) -> Seen:
     if node is None and machine is None:
         raise node_steps.absent(api, params["name"], params["namespace"])
     if node is None:
-        raise AcceleratorError(
-            "REPAIR-NO-NODE",
-            f"Machine {params['name']} has no node, so there is nothing to repair. Nothing was changed.",
-            f"Run `ansible-playbook playbooks/replace_node.yml -e gpu_node={params['name']}`.",
-        )
+        raise AcceleratorError("REPAIR-NO-NODE", machine=params["name"])
     return see(api, node, machine, params)
 
 
@@ -47,12 +43,7 @@ def see(api: Api, node: KubeObject, machine: KubeObject | None, params: GpuNodeR
     expected = dict(seen.record.expected) if seen.record else findings.wanted(offered)
     labels = node["metadata"].get("labels") or {}
     if not expected and "true" not in (labels.get(_GPU_LABEL), labels.get(_PCI_LABEL)):
-        raise AcceleratorError(
-            "REPAIR-NO-GPUS",
-            f"Node {seen.name} has no GPU that the cluster knows of. Nothing was changed.",
-            "Set gpu_node (module option name) to a name that `oc get nodes -l nvidia.com/gpu.present=true` "
-            "lists.",
-        )
+        raise AcceleratorError("REPAIR-NO-GPUS", node=seen.name)
     faults = findings.faults(offered, expected) or ([] if expected else ["no device is allocatable"])
     seen = dataclasses.replace(seen, faults=faults, expected=expected)
     return _explained(api, seen) if faults or seen.is_under_repair else seen

@@ -46,10 +46,4 @@ def check(params: GpuNodeRepairParams) -> None:
             "Leave wait out, and set gpu_wait_timeout (module option wait_timeout).",
         )
     if params["repair"] == RESET:
-        raise AcceleratorError(
-            "REPAIR-RESET",
-            "repair: OpenShift and the GPU operator have no supported way to reset a GPU: nvidia-smi refuses "
-            "it while the operator's own pods hold the GPU. Nothing was changed.",
-            "Set gpu_repair: reboot (module option repair); a reboot resets every GPU of the node, and "
-            "its pods end.",
-        )
+        raise AcceleratorError("REPAIR-RESET")

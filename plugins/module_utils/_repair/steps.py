@@ -118,14 +118,8 @@ def _refuse_update(seen: Seen) -> None:
 
 
 def _unclear(seen: Seen) -> AcceleratorError:
-    return AcceleratorError(
-        "REPAIR-UNCLEAR",
-        f"Node {seen.name}: {'; '.join(seen.faults)}, and no device plugin is Ready there. Nothing names a "
-        "broken GPU, so the driver stack may be the cause. Nothing was changed.",
-        "Run `ansible-playbook playbooks/diagnose.yml -e @FILE`; or set gpu_repair: reboot (module option "
-        "repair) to reboot the node all the same, which ends its pods.",
-        seen.faults,
-    )
+    faults = "; ".join(seen.faults)
+    return AcceleratorError("REPAIR-UNCLEAR", evidence=seen.faults, node=seen.name, faults=faults)
 
 
 def _reboot(api: Api, params: GpuNodeRepairParams, seen: Seen, done: str) -> dict[str, t.Any]:

@@ -129,11 +129,7 @@ def check(params: GpuDriverUpgradeParams) -> None:
     window = Window.of(params["window"])
     if params["window"] and (window is None or window.begin == window.end):
         what = "begins when it ends" if window else "is no time of day"
-        raise InputError(
-            "UPGRADE-WINDOW",
-            f"window: {params['window']!r} {what}.",
-            'Set gpu_upgrade_window (module option window) to two different times in UTC: "22:00-04:00".',
-        )
+        raise InputError("UPGRADE-WINDOW", window=repr(params["window"]), fault=what)
     if params["node_timeout"] < 1:
         raise InputError(
             "INPUT-VALUE",
@@ -141,11 +137,7 @@ def check(params: GpuDriverUpgradeParams) -> None:
             "Set gpu_upgrade_node_timeout (module option node_timeout) to the seconds for one node.",
         )
     if wrong := _wrong_in_job(params["probe"]):
-        raise InputError(
-            "UPGRADE-JOB",
-            f"probe: is not the manifest of a Job: {wrong}.",
-            "Set gpu_upgrade_probe (module option probe) to the whole manifest of a Job.",
-        )
+        raise InputError("UPGRADE-JOB", fault=wrong)
 
 
 def _wrong_in_job(probe: t.Any) -> str:

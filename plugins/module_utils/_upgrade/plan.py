@@ -98,11 +98,7 @@ def build(
 
 def _check_canary(canary: str | None, chosen: t.Mapping[str, str]) -> None:
     if canary and canary not in chosen:
-        raise InputError(
-            "UPGRADE-CANARY",
-            f"canary: {canary} is no node of the chosen pools.",
-            f"Set gpu_upgrade_canary (module option canary) to one of {', '.join(sorted(chosen))}.",
-        )
+        raise InputError("UPGRADE-CANARY", node=canary, nodes=", ".join(sorted(chosen)))
 
 
 def _by_pool(
@@ -118,12 +114,7 @@ def _by_pool(
         found.setdefault(str(pool["name"]), []).extend(map(name, nodes_of(nodes, pool)))
     needed = {str(pool["name"]) for pool in pools if least(pool)} if any(found.values()) else found
     if empty := [pool for pool, names in found.items() if not names and pool in needed]:
-        raise NotReadyError(
-            "UPGRADE-NO-NODE",
-            f"Pool {empty[0]} has no node on which the GPU operator runs a driver.",
-            "Run `oc get nodes -L accelerators.openshift/pool,nvidia.com/gpu.deploy.driver`, and set "
-            "gpu_upgrade_pools (module option pools) to pools with GPU nodes.",
-        )
+        raise NotReadyError("UPGRADE-NO-NODE", pool=empty[0])
     return found
 
 

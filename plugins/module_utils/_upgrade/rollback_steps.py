@@ -45,11 +45,7 @@ def roll_back(
     api: Api, params: GpuDriverUpgradeParams, state: State, cause: AcceleratorError | None
 ) -> AcceleratorError:
     """Roll back, and return the failure to raise: the cause of the rollback, with what was done about it."""
-    exc = cause or NotReadyError(
-        "UPGRADE-ROLLED-BACK",
-        f"An interrupted run failed ({state.failure}), and this run finished its rollback.",
-        "Repair the cause, then run the upgrade again.",
-    )
+    exc = cause or NotReadyError("UPGRADE-ROLLED-BACK", failure=state.failure)
     nodes = ", ".join(state.failed)
     try:
         kept = back(api, params, state)

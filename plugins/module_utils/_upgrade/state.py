@@ -124,13 +124,8 @@ def read(live: KubeObject | None) -> State | None:
             dict(stored.get("queues") or {}),
         )
     except (KeyError, TypeError, ValueError) as exc:
-        where = f"-n {live['metadata'].get('namespace')} configmap {NAME}"
-        raise NotReadyError(
-            "UPGRADE-STATE",
-            f"ConfigMap {NAME} holds no state of an upgrade that this collection can read: {exc!r}.",
-            f"Look at `oc get {where} -o yaml`, then run `oc delete {where}`: no pod ends, and the next "
-            "run plans anew.",
-        ) from exc
+        namespace = live["metadata"].get("namespace")
+        raise NotReadyError("UPGRADE-STATE", error=repr(exc), namespace=namespace) from exc
 
 
 def fresh(wanted: Triple, last: State | None) -> State:
@@ -148,10 +143,12 @@ def refuse_other(found: State | None, wanted: Triple, namespace: str) -> None:
     if found is None or not found.is_open or found.wanted == wanted:
         return
     passed = set(found.passed)
-    again = "ansible-playbook playbooks/upgrade_driver.yml -e gpu_upgrade_action=resume"
     raise NotReadyError(
         "UPGRADE-OTHER",
-        f"The upgrade to {found.wanted.path} is {found.phase}, so the one to {wanted.path} does not begin: "
-        f"{len(passed)} of {len(passed.union(*found.waves))} nodes have passed the gate.",
-        f"Run `{again}`, or give that upgrade up with `oc delete -n {namespace} configmap {NAME}`.",
+        driver=found.wanted.path,
+        phase=found.phase,
+        other=wanted.path,
+        passed=len(passed),
+        nodes=len(passed.union(*found.waves)),
+        namespace=namespace,
     )

@@ -188,22 +188,9 @@ def refuse_lost(targets: t.Sequence[Target], nodes: t.Iterable[str]) -> None:
 def refuse(target: Target, adopt: str) -> None:
     """Raise NotReadyError if the object cannot upgrade nodes, or if this task may not change it."""
     if not target.is_automatic:
-        raise NotReadyError(
-            "UPGRADE-MANUAL",
-            f"{target.title} does not upgrade drivers: upgradePolicy.autoUpgrade is off, or the nodes serve "
-            "virtual machines. Only the operator's upgrade controller empties a node before it replaces the "
-            "driver.",
-            "Set gpu_operator_spec: {driver: {upgradePolicy: {autoUpgrade: true}}} (module option "
-            "driver.upgrade_policy.auto_upgrade of special_resource), and run enable_gpus.yml. Nodes with "
-            "an older driver are then upgraded one by one, and pods with GPUs there end.",
-        )
+        raise NotReadyError("UPGRADE-MANUAL", policy=target.title)
     if not owned(target.live) and adopt != "take":
-        raise NotReadyError(
-            "UPGRADE-FOREIGN",
-            f"{target.title} was not made by this collection, so the task does not change its driver.",
-            "Set gpu_operator_adopt: take (module option adopt), or change the driver where the object is "
-            "kept.",
-        )
+        raise NotReadyError("UPGRADE-FOREIGN", policy=target.title)
 
 
 def refuse_outgrown(wanted: Triple, nodes: t.Iterable[KubeObject]) -> None:

@@ -18,14 +18,14 @@ CODES: t.Final = (
     ),
     Code(
         "REPAIR-NO-GPUS",
-        "The node has no GPU that the cluster knows of. Nothing was changed.",
-        "Set `gpu_node` (module option `name`) to a name that `oc get nodes -l nvidia.com/gpu.present=true` "
-        "lists.",
+        "Node {node} has no GPU that the cluster knows of. Nothing was changed.",
+        "Set `gpu_node` (module option `name`) to a name that `oc get nodes -l "
+        "nvidia.com/gpu.present=true` lists.",
     ),
     Code(
         "REPAIR-NO-NODE",
-        "The Machine has no node. Nothing was changed.",
-        "Run `ansible-playbook playbooks/replace_node.yml -e gpu_node=MACHINE`.",
+        "Machine {machine} has no node, so there is nothing to repair. Nothing was changed.",
+        "Run `ansible-playbook playbooks/replace_node.yml -e gpu_node={machine}`.",
     ),
     Code(
         "REPAIR-NO-REBOOT",
@@ -42,8 +42,10 @@ CODES: t.Final = (
     ),
     Code(
         "REPAIR-RESET",
-        "A reset of the GPU was asked for. OpenShift and the GPU operator have no supported way to do it.",
-        "Set `gpu_repair: reboot` (module option `repair`). The reboot ends the pods on the node.",
+        "repair: OpenShift and the GPU operator have no supported way to reset a GPU: nvidia-smi refuses "
+        "it while the operator's own pods hold the GPU. Nothing was changed.",
+        "Set `gpu_repair: reboot` (module option `repair`); a reboot resets every GPU of the node, and "
+        "its pods end.",
     ),
     Code(
         "REPAIR-STACK",
@@ -60,10 +62,10 @@ CODES: t.Final = (
     ),
     Code(
         "REPAIR-UNCLEAR",
-        "Devices are missing, no device plugin is Ready on the node, and nothing names a broken GPU: the "
+        "Node {node}: {faults}, and no device plugin is Ready there. Nothing names a broken GPU, so the "
         "driver stack may be the cause. Nothing was changed.",
-        "Run `ansible-playbook playbooks/diagnose.yml -e @FILE`, or set `gpu_repair: reboot` (module "
-        "option `repair`). The reboot ends the pods on the node.",
+        "Run `ansible-playbook playbooks/diagnose.yml -e @FILE`; or set `gpu_repair: reboot` (module "
+        "option `repair`) to reboot the node all the same, which ends its pods.",
     ),
     Code(
         "REPAIR-UPDATE",

@@ -25,12 +25,12 @@ CODES: t.Final = (
     ),
     Code(
         "UPGRADE-CANARY",
-        "The canary is no node of the chosen pools.",
-        "Set `gpu_upgrade_canary` (module option canary) to a node that the message names.",
+        "canary: {node} is no node of the chosen pools.",
+        "Set `gpu_upgrade_canary` (module option canary) to one of {nodes}.",
     ),
     Code(
         "UPGRADE-FOREIGN",
-        "The ClusterPolicy or NVIDIADriver was not made by this collection.",
+        "{policy} was not made by this collection, so the task does not change its driver.",
         "Set `gpu_operator_adopt: take` (module option adopt), or change the driver where the object is "
         "kept.",
     ),
@@ -52,15 +52,17 @@ CODES: t.Final = (
     ),
     Code(
         "UPGRADE-JOB",
-        "The probe is not the manifest of a Job.",
+        "probe: is not the manifest of a Job: {fault}.",
         "Set `gpu_upgrade_probe` (module option probe) to the whole manifest of a Job.",
     ),
     Code(
         "UPGRADE-MANUAL",
-        "The upgrade controller is switched off, so nothing empties nodes first.",
-        "Set `gpu_operator_spec: {driver: {upgradePolicy: {autoUpgrade: true}}}`, and run "
-        "`ansible-playbook playbooks/enable_gpus.yml -e @FILE`. Nodes whose driver is older are then "
-        "upgraded node by node, and pods with GPUs there end.",
+        "{policy} does not upgrade drivers: upgradePolicy.autoUpgrade is off, or the nodes serve virtual "
+        "machines. Only the operator's upgrade controller empties a node before it replaces the driver.",
+        "Set `gpu_operator_spec: {driver: {upgradePolicy: {autoUpgrade: true}}}` (module option "
+        "driver.upgrade_policy.auto_upgrade of special_resource), and run `ansible-playbook "
+        "playbooks/enable_gpus.yml -e @FILE`. Nodes with an older driver are then upgraded one by one, "
+        "and pods with GPUs there end.",
     ),
     Code(
         "UPGRADE-NO-DRIVER",
@@ -69,9 +71,9 @@ CODES: t.Final = (
     ),
     Code(
         "UPGRADE-NO-NODE",
-        "A chosen pool has no node on which the GPU operator runs a driver.",
-        "Run `oc get nodes -L accelerators.openshift/pool,nvidia.com/gpu.deploy.driver`, and choose such "
-        "nodes in gpu_upgrade_pools (module option pools).",
+        "Pool {pool} has no node on which the GPU operator runs a driver.",
+        "Run `oc get nodes -L accelerators.openshift/pool,nvidia.com/gpu.deploy.driver`, and set "
+        "gpu_upgrade_pools (module option pools) to pools with GPU nodes.",
     ),
     Code(
         "UPGRADE-NOT-STARTED",
@@ -80,9 +82,11 @@ CODES: t.Final = (
     ),
     Code(
         "UPGRADE-OTHER",
-        "An upgrade to another driver is under way.",
-        "Set `gpu_upgrade_action: resume`, or run `oc delete -n nvidia-gpu-operator configmap "
-        "gpu-driver-upgrade` to give that upgrade up.",
+        "The upgrade to {driver} is {phase}, so the one to {other} does not begin: {passed} of {nodes} "
+        "nodes have passed the gate.",
+        "Set `gpu_upgrade_action: resume`: run `ansible-playbook playbooks/upgrade_driver.yml -e "
+        "gpu_upgrade_action=resume`. Or give that upgrade up with `oc delete -n {namespace} configmap "
+        "gpu-driver-upgrade`.",
     ),
     Code(
         "UPGRADE-PROBE",
@@ -107,8 +111,8 @@ CODES: t.Final = (
     ),
     Code(
         "UPGRADE-ROLLED-BACK",
-        "An interrupted run had failed, and this run finished its rollback.",
-        "Repair the cause in the message, then run `ansible-playbook playbooks/upgrade_driver.yml` again.",
+        "An interrupted run failed ({failure}), and this run finished its rollback.",
+        "Repair the cause, then run `ansible-playbook playbooks/upgrade_driver.yml` again.",
     ),
     Code(
         "UPGRADE-SLOW",
@@ -117,9 +121,9 @@ CODES: t.Final = (
     ),
     Code(
         "UPGRADE-STATE",
-        "The ConfigMap gpu-driver-upgrade holds no state that this collection can read.",
-        "Run `oc get -n nvidia-gpu-operator configmap gpu-driver-upgrade -o yaml`, then delete it. No pod"
-        " ends.",
+        "ConfigMap gpu-driver-upgrade holds no state of an upgrade that this collection can read: {error}.",
+        "Run `oc get -n {namespace} configmap gpu-driver-upgrade -o yaml`, then `oc delete -n {namespace}"
+        " configmap gpu-driver-upgrade`: no pod ends, and the next run plans anew.",
     ),
     Code(
         "UPGRADE-STUCK",
@@ -140,7 +144,7 @@ CODES: t.Final = (
     ),
     Code(
         "UPGRADE-WINDOW",
-        "The window is no time of day.",
-        'Set `gpu_upgrade_window` (module option window) to two times in UTC, such as "22:00-04:00".',
+        "window: {window} {fault}.",
+        'Set `gpu_upgrade_window` (module option window) to two different times in UTC: "22:00-04:00".',
     ),
 )
