@@ -7,7 +7,8 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-from .._core.errors import AcceleratorError
+from .._core.codes.code import Code
+from .._core.errors import AcceleratorError, text_of
 from .._core.objects import KubeObject, name, named
 from .._core.ownership import owned
 from .._core.quantity import parse
@@ -56,23 +57,14 @@ class Cluster:
         return named(lists[kind], wanted) or None
 
 
-class Trouble(t.NamedTuple):
-    """One contradiction."""
-
-    code: str
-    message: str
-    remedy: str
-
-
 @dataclass
 class Found:
     """The contradictions of one task."""
 
-    troubles: list[Trouble] = field(default_factory=list)
+    troubles: list[Code] = field(default_factory=list)
 
-    def add(self, code: str, message: str, remedy: str) -> None:
+    def add(self, trouble: Code) -> None:
         """Add a contradiction unless it is there already."""
-        trouble = Trouble(code, message, remedy)
         if trouble not in self.troubles:
             self.troubles.append(trouble)
 
@@ -110,7 +102,7 @@ def check_paused(cluster: Cluster, names: t.Iterable[str], found: Found) -> None
         if pool and paused.is_paused(pool) and not paused.is_left(pool):
             why, remedy = paused.explain(pool)
             text = f"MachineConfigPool {title} {why}, so nodes get no configuration."
-            found.add("REBOOT-PAUSED", text, remedy)
+            found.add(Code("REBOOT-PAUSED", text, remedy))
 
 
 def _two_pools(cluster: Cluster, tunings: t.Sequence[Tuning], found: Found) -> None:
@@ -118,12 +110,8 @@ def _two_pools(cluster: Cluster, tunings: t.Sequence[Tuning], found: Found) -> N
         for other in tunings[:index]:
             both = [name(node) for node in cluster.nodes_of(one.label) if matches(other.label, labels(node))]
             if both:
-                found.add(
-                    "REBOOT-TWO-POOLS",
-                    f"{one.path}: pools {other.name} and {one.name} both select {', '.join(both[:5])}, and a "
-                    "node takes the configuration of one MachineConfigPool.",
-                    "Give the pools node_selectors of which each node matches one.",
-                )
+                pools = f"{other.name} and {one.name}"
+                found.add(text_of("REBOOT-TWO-POOLS", path=one.path, pools=pools, nodes=", ".join(both[:5])))
 
 
 def _foreign_objects(cluster: Cluster, tuning: Tuning, found: Found) -> None:
@@ -132,11 +120,7 @@ def _foreign_objects(cluster: Cluster, tuning: Tuning, found: Found) -> None:
     for kind in ("MachineConfigPool", "KubeletConfig", "PerformanceProfile", "MachineConfig"):
         live = cluster.named(kind, names.get(kind, title))
         if live and not owned(live):
-            found.add(
-                "REBOOT-FOREIGN",
-                f"{tuning.path}: {kind} {name(live)} exists, and this collection did not make it.",
-                f"Delete or rename it (`oc get {kind.lower()} {name(live)} -o yaml`), or rename the pool.",
-            )
+            found.add(text_of("REBOOT-FOREIGN", path=tuning.path, kind=kind, name=name(live)))
 
 
 def _other_pools(cluster: Cluster, tuning: Tuning, found: Found) -> None:
@@ -150,20 +134,8 @@ def _other_pools(cluster: Cluster, tuning: Tuning, found: Found) -> None:
         hit = [node for node, have in marks if selects(pool["spec"].get("nodeSelector"), have)]
         if not hit:
             continue
-        if title in _CONTROL_PLANE:
-            found.add(
-                "REBOOT-CONTROL-PLANE",
-                f"{tuning.path}: {', '.join(hit[:5])} belong to MachineConfigPool {title}, whose nodes take "
-                "no configuration of another pool.",
-                "Remove from tuning what reboots nodes, or use nodes that are only workers.",
-            )
-        else:
-            found.add(
-                "REBOOT-FOREIGN-POOL",
-                f"{tuning.path}: MachineConfigPool {title} selects {', '.join(hit[:5])} too, and a node with "
-                "two such pools gets no configuration at all.",
-                f"Change spec.nodeSelector of MachineConfigPool {title}, or the labels of the pool's nodes.",
-            )
+        code = "REBOOT-CONTROL-PLANE" if title in _CONTROL_PLANE else "REBOOT-FOREIGN-POOL"
+        found.add(text_of(code, path=tuning.path, nodes=", ".join(hit[:5]), pool=title))
 
 
 def _other_kubelets(cluster: Cluster, tuning: Tuning, found: Found) -> None:
@@ -182,10 +154,7 @@ def _other_kubelets(cluster: Cluster, tuning: Tuning, found: Found) -> None:
             if owned(one) or not (hit or selects(selector, have)) or _is_made(one, cluster):
                 continue
             found.add(
-                "REBOOT-KUBELET-TWICE",
-                f"{tuning.path}: {kind} {name(one)} is for the nodes of MachineConfigPool {title} too, and a "
-                "pool takes the kubelet settings of one object.",
-                f"Delete {kind} {name(one)}, or remove isolate and topology from tuning of the pool.",
+                text_of("REBOOT-KUBELET-TWICE", path=tuning.path, kind=kind, name=name(one), pool=title)
             )
 
 
@@ -202,9 +171,11 @@ def _cpus(cluster: Cluster, tuning: Tuning, found: Found) -> None:
     for node in cluster.nodes_of(tuning.label):
         have = ((node.get("status") or {}).get("capacity") or {}).get("cpu")
         if have is not None and parse(have) != tuning.vcpus:
-            found.add(
-                "REBOOT-CPUS",
+            message = (
                 f"{tuning.path}.isolate: node {name(node)} has {have} CPUs, and the pool's machines should "
-                f"have {tuning.vcpus}.",
-                "Write reserved and isolated for the CPUs that the node has, and correct the instance type.",
+                f"have {tuning.vcpus}."
             )
+            remedy = (
+                "Write reserved and isolated for the CPUs that the node has, and correct the instance type."
+            )
+            found.add(Code("REBOOT-CPUS", message, remedy))

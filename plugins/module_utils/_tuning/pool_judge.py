@@ -8,6 +8,7 @@ import typing as t
 from dataclasses import dataclass, field
 
 from .._core import conditions
+from .._core.errors import text_of
 from .._core.objects import KubeObject, Snapshot, name, named, number_of
 from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
 from .._nodes import cordons, node as node_facts, shown as node_shown
@@ -172,9 +173,7 @@ def judge_kubelet_config(config: KubeObject | None, title: str) -> Readiness:
     text = found.get("message") or found.get("reason") or "it gives no reason"
     return failed(
         str(kind),
-        f"The machine-config operator refuses KubeletConfig {title}: {text}.",
-        code="REBOOT-KUBELET-REFUSED",
-        remedy="Correct isolate or topology of the pool's tuning.",
+        **text_of("REBOOT-KUBELET-REFUSED", name=title, trouble=text)._asdict(),
         details=(f"KubeletConfig {title}: {text}",),
     )
 
@@ -188,9 +187,7 @@ def judge_profile(profile: KubeObject | None, title: str) -> Readiness:
         text = f"{condition.get('reason') or 'Degraded'}: {condition.get('message') or 'no message'}"
         return failed(
             str(condition.get("reason")),
-            f"PerformanceProfile {title} is degraded: {text}.",
-            code="REBOOT-PROFILE",
-            remedy=f"Run `oc describe performanceprofile {title}`, and correct the pool's tuning.",
+            **text_of("REBOOT-PROFILE", name=title, trouble=text)._asdict(),
             details=(f"PerformanceProfile {title}: {text}",),
         )
     return ready("Seen", f"PerformanceProfile {title} is not degraded")

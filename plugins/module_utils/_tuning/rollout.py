@@ -124,8 +124,8 @@ def refuse(reboots: t.Sequence[Reboot]) -> None:
     pods = [one.line for found in reboots for one in found.endings]
     raise AcceleratorError(
         "REBOOT-NEVER",
-        f"{paths}: {'. '.join(lines)}. Nothing was changed.",
-        f"Set {paths}: planned to let these nodes reboot, or remove what reboots them.",
-        [*lines, *pods],
-        {"reboots": [one.as_result() for one in reboots]},
+        evidence=[*lines, *pods],
+        facts={"reboots": [one.as_result() for one in reboots]},
+        paths=paths,
+        reboots=". ".join(lines),
     )

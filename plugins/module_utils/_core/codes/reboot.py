@@ -16,8 +16,8 @@ CODES: t.Final = (
     ),
     Code(
         "REBOOT-CONTROL-PLANE",
-        "Nodes of the pool belong to the control plane, and its nodes take no configuration of another pool. "
-        "Nothing was changed.",
+        "{path}: {nodes} belong to MachineConfigPool {pool}, whose nodes take no configuration of another"
+        " pool.",
         "Remove from `tuning` of the pool what reboots nodes, or use nodes that are only workers.",
     ),
     Code(
@@ -40,15 +40,15 @@ CODES: t.Final = (
     ),
     Code(
         "REBOOT-FOREIGN",
-        "A MachineConfigPool, MachineConfig, KubeletConfig or PerformanceProfile has the name of the pool's "
-        "object, and the collection did not make it. Nothing was changed.",
-        "Run `oc delete KIND NAME`, or give the pool another name. A MachineConfig or KubeletConfig that "
-        "goes reboots its nodes, and the pods there end.",
+        "{path}: {kind} {name} exists, and this collection did not make it.",
+        "Run `oc delete {kind} {name}`, or give the pool another name. A MachineConfig or KubeletConfig "
+        "that goes reboots its nodes, and the pods there end.",
     ),
     Code(
         "REBOOT-FOREIGN-POOL",
-        "A MachineConfigPool of others selects nodes of the pool too. Nothing was changed.",
-        "Change `spec.nodeSelector` of that MachineConfigPool, or the labels of the pool's nodes.",
+        "{path}: MachineConfigPool {pool} selects {nodes} too, and a node with two such pools gets no "
+        "configuration at all.",
+        "Change `spec.nodeSelector` of MachineConfigPool {pool}, or the labels of the pool's nodes.",
     ),
     Code(
         "REBOOT-HUGE-PAGES",
@@ -57,19 +57,21 @@ CODES: t.Final = (
     ),
     Code(
         "REBOOT-KUBELET-REFUSED",
-        "The machine-config operator refuses the pool's KubeletConfig. The message has its words.",
+        "The machine-config operator refuses KubeletConfig {name}: {trouble}.",
         "Correct isolate or topology in `tuning` of the pool.",
     ),
     Code(
         "REBOOT-KUBELET-TWICE",
-        "A KubeletConfig or PerformanceProfile of others is for the pool's nodes too, and only one would "
-        "win. Nothing was changed.",
-        "Delete that object, or remove isolate and topology from `tuning` of the pool.",
+        "{path}: {kind} {name} is for the nodes of MachineConfigPool {pool} too, and a pool takes the "
+        "kubelet settings of one object.",
+        "Delete {kind} {name}, or remove isolate and topology from `tuning` of the pool. A KubeletConfig "
+        "that goes reboots its nodes, and the pods there end.",
     ),
     Code(
         "REBOOT-NEVER",
-        "Nodes would reboot, and `tuning.reboot` is `never`. The message lists them. Nothing was changed.",
-        "Set reboot: planned in `tuning` of the pool, or remove what reboots the nodes.",
+        "{paths}: {reboots}. Nothing was changed.",
+        "Set `reboot: planned` in `tuning` of the pool ({paths}) to let these nodes reboot, or remove "
+        "what reboots them. A reboot ends all pods of the node.",
     ),
     Code(
         "REBOOT-PAUSED",
@@ -86,8 +88,8 @@ CODES: t.Final = (
     ),
     Code(
         "REBOOT-PROFILE",
-        "The pool's PerformanceProfile is degraded. The message has the reason.",
-        "Run `oc describe performanceprofile NAME`, and correct `tuning` of the pool.",
+        "PerformanceProfile {name} is degraded: {trouble}.",
+        "Run `oc describe performanceprofile {name}`, and correct `tuning` of the pool.",
     ),
     Code(
         "REBOOT-RENDER",
@@ -96,7 +98,8 @@ CODES: t.Final = (
     ),
     Code(
         "REBOOT-TWO-POOLS",
-        "Two pools with tuning that reboots nodes select the same node. Nothing was changed.",
+        "{path}: pools {pools} both select {nodes}, and a node takes the configuration of one "
+        "MachineConfigPool.",
         "Set `node_selector` of the pools so that each node matches one.",
     ),
 )

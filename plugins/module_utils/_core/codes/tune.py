@@ -16,15 +16,14 @@ CODES: t.Final = (
     ),
     Code(
         "TUNE-FOREIGN",
-        "A Tuned object has the name that the pool's object would have, and the collection did not make it. "
-        "Nothing was changed.",
-        "Run `oc delete tuned NAME -n openshift-cluster-node-tuning-operator`, or rename the pool. No pod"
-        " ends, unless the profile has kernel arguments: then the nodes reboot, and all pods there end.",
+        "Tuned {name} exists, and this collection did not make it. Nothing was changed.",
+        "Run `oc delete tuned {name} -n openshift-cluster-node-tuning-operator`, or give the pool another"
+        " name. No pod ends, unless the profile has kernel arguments: then the nodes reboot, and all pods"
+        " there end.",
     ),
     Code(
         "TUNE-INVALID",
-        "The operator refuses the pool's Tuned object, for example because another one has a profile of the "
-        "same name.",
+        "Tuned {name} is not valid: {answer}",
         "Correct `tuning` of the pool, or remove the other Tuned object that the message names.",
     ),
     Code(
@@ -49,13 +48,13 @@ CODES: t.Final = (
     ),
     Code(
         "TUNE-RIVAL",
-        "A Tuned object of others would win on nodes of the pool: its rule has the priority 21 or a lower "
-        "number. Nothing was changed.",
-        "Set a priority above 21 in that Tuned object, or remove `tuning` of the pool.",
+        "{path}: the nodes of pool {pool} would keep another profile than {profile}, which has priority "
+        "{priority}: {rivals}. Nothing was changed.",
+        "Set a priority above {priority} in that Tuned object, or remove `tuning` of the pool.",
     ),
     Code(
         "TUNE-SYSCTL",
-        "A file on the node sets a sysctl of the pool's profile to another value.",
-        "Remove that sysctl from `tuning` of the pool, or from the file on the node.",
+        "{node}: profile {profile} is degraded: {answer}",
+        "Remove that sysctl from `tuning` of the pool, or from the file that sets it on the node.",
     ),
 )

@@ -8,6 +8,7 @@ import typing as t
 from dataclasses import dataclass
 
 from ..._core import conditions
+from ..._core.errors import text_of
 from ..._core.objects import KubeObject, Snapshot, name, named, number_of
 from ..._core.readiness import Grace, Readiness, failed, pending, ready, worst
 from ..late import by_pool
@@ -113,8 +114,7 @@ def _degraded(where: str, own: str, found: KubeObject) -> Readiness:
     text = _text(found)
     message = f"{where}: profile {own} is degraded: {text}"
     if found.get("reason") == _OVERRIDDEN:
-        remedy = "Remove that sysctl from `tuning` of the pool, or from the file that sets it on the node."
-        return failed(where, message, code="TUNE-SYSCTL", remedy=remedy)
+        return failed(where, **text_of("TUNE-SYSCTL", node=where, profile=own, answer=text)._asdict())
     remedy = "Correct or remove the setting that the message names in `tuning` of the pool."
     return pending(where, message, code="TUNE-DEGRADED", remedy=remedy)
 
@@ -152,9 +152,7 @@ def _judge_object(wanted: Wanted, tuneds: t.Sequence[KubeObject]) -> Readiness:
     valid = conditions.find(named(tuneds, wanted.profile), "Valid")
     if valid.get("status") != "False":
         return ready()
-    message = f"Tuned {wanted.profile} is not valid: {_text(valid)}"
-    remedy = "Correct `tuning` of the pool, or remove the other Tuned object that the message names."
-    return failed("Invalid", message, code="TUNE-INVALID", remedy=remedy)
+    return failed("Invalid", **text_of("TUNE-INVALID", name=wanted.profile, answer=_text(valid))._asdict())
 
 
 def _text(found: KubeObject) -> str:

@@ -143,21 +143,17 @@ def _refuse_others(one: Tuning, tuneds: t.Sequence[KubeObject], nodes: t.Sequenc
     own = manifest.title(one.name)
     live = named(tuneds, own)
     if live and not owned(live):
-        message = f"Tuned {own} exists, and this collection did not make it. Nothing was changed."
-        remedy = (
-            f"Run `oc delete tuned {own} -n {manifest.NAMESPACE}`, or give the pool another name. No pod "
-            "ends, unless the profile has kernel arguments: then the nodes reboot, and all pods there end."
-        )
-        raise AcceleratorError("TUNE-FOREIGN", message, remedy)
+        raise AcceleratorError("TUNE-FOREIGN", name=own)
     if lines := manifest.rivals(tuneds, nodes, own):
-        message = (
-            f"{one.path}: the nodes of pool {one.name} would keep another profile than {own}, which has "
-            f"priority {manifest.PRIORITY}: {'; '.join(lines)}. Nothing was changed."
+        raise AcceleratorError(
+            "TUNE-RIVAL",
+            evidence=lines,
+            path=one.path,
+            pool=one.name,
+            profile=own,
+            priority=manifest.PRIORITY,
+            rivals="; ".join(lines),
         )
-        remedy = (
-            f"Set a priority above {manifest.PRIORITY} in that Tuned object, or remove `tuning` of the pool."
-        )
-        raise AcceleratorError("TUNE-RIVAL", message, remedy, lines)
 
 
 def _applied(api: Api, one: Tuning, wanted: KubeObject, tuneds: t.Sequence[KubeObject]) -> Wanted:
