@@ -70,8 +70,8 @@ CODES: t.Final = (
     Code(
         "REBOOT-NEVER",
         "{paths}: {reboots}. Nothing was changed.",
-        "Set `reboot: planned` in `tuning` of the pool ({paths}) to let these nodes reboot, or remove "
-        "what reboots them. A reboot ends all pods of the node.",
+        "Set {paths}: planned in `tuning` of the pool to let these nodes reboot, or remove what reboots "
+        "them. A reboot ends all pods of the node.",
     ),
     Code(
         "REBOOT-PAUSED",
