@@ -256,10 +256,4 @@ def _place(pool: Pool, held: Held) -> int:
     if found is not None:
         return found
     kind, types = held.candidate.partition("/")[0], [one.instance_type for one in pool.candidates]
-    raise DriftError(
-        "POOL-DRIFT",
-        f"The machine set {held.name} makes {kind} machines, and the pool asks for {types[0]}. Its existing "
-        "machines would keep the old type, so nothing was changed.",
-        f"Add a second pool for {types[0]} and remove this pool once the new nodes work, or set the instance "
-        f"type back to {kind}.",
-    )
+    raise DriftError("POOL-DRIFT", machine_set=held.name, old=kind, new=types[0])

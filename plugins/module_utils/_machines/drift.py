@@ -30,11 +30,7 @@ def check(live: KubeObject) -> None:
             "until status.authoritativeAPI is MachineAPI too.",
         )
     if not owned(live):
-        raise MachineError(
-            "MACH-FOREIGN",
-            f"A machine set {name_of(live)} exists, and this collection did not make it.",
-            "Give the pool another name, or delete the machine set.",
-        )
+        raise MachineError("MACH-FOREIGN", machine_set=name_of(live))
 
 
 def to_write(live: KubeObject, wanted: KubeObject, on_change: str) -> tuple[KubeObject, str]:

@@ -92,11 +92,10 @@ def check_arch(source: KubeObject, instance_type: str, arch: str, image: str) ->
     if has and has != arch and not image:
         raise MachineError(
             "MACH-ARCH",
-            f"{instance_type} is {arch}, but the image of the worker machine set "
-            f"{machine_set.name_of(source)} is for {has}, so the machines could not boot.",
-            f"Use an instance type that is {has}, set gpu_node_pool_source_machine_set (module option "
-            f"source_machine_set) to a worker machine set with {arch} machines, or set image to the {arch} "
-            "RHCOS image of this region (in a pool: provider_spec_patch).",
+            type=instance_type,
+            arch=arch,
+            other=has,
+            machine_set=machine_set.name_of(source),
         )
 
 

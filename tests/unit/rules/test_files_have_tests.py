@@ -73,7 +73,6 @@ WITH_ANOTHER_PACKAGE = {
 }
 # No unit test runs them.
 WITHOUT = {
-    "_core/codes/code": "a declaration of a code: rules/test_error_codes.py reads every one",
     "_frame/adopt_or_apply": "it works on an Api: the twelve steps of every module run it on a cluster",
     "_frame/argspec": "options that all modules share: rules/test_params.py reads them",
     "_stack/dra/manifest": "tests/integration/stack/test_enable_gpus_dra.py applies what it builds",

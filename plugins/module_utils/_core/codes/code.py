@@ -8,6 +8,8 @@ import re
 import typing as t
 
 _FACT: t.Final = re.compile(r"\{(\w+)\}")
+# A name or a setting in the page's code font; a command has a space and no colon after its first word.
+_SETTING: t.Final = re.compile(r"`([^`\s]+|[^`\s]+: [^`]+)`")
 
 
 class Code(t.NamedTuple):
@@ -23,8 +25,12 @@ class Code(t.NamedTuple):
     remedy: str
 
     def filled(self, facts: t.Mapping[str, object]) -> Code:
-        """Return a copy with the facts of one failure. Raises KeyError if one is missing."""
-        return self._with(lambda name: str(facts[name]))
+        """Return a copy with the facts of one failure, for a terminal: only commands stay in backticks.
+
+        Raises KeyError if a fact is missing.
+        """
+        plain = Code(self.code, *(_SETTING.sub(r"\1", text) for text in self[1:]))
+        return plain._with(lambda name: str(facts[name]))
 
     def general(self) -> Code:
         """Return a copy for the page: a fact is its name in capitals."""

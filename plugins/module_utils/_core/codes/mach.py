@@ -11,9 +11,11 @@ from .code import Code
 CODES: t.Final = (
     Code(
         "MACH-ARCH",
-        "The image of the copied worker machine set has another architecture than the instance type.",
-        "Set another `instance_type`, or set the image: `image` of the module gpu_machineset, in a pool its "
-        "field in `provider_spec_patch`.",
+        "{type} is {arch}, but the image of the worker machine set {machine_set} is for {other}, so the "
+        "machines could not boot.",
+        "Set an `instance_type` that is {other}, set gpu_node_pool_source_machine_set (module option "
+        "source_machine_set) to a worker machine set with {arch} machines, or set image to the {arch} "
+        "RHCOS image of this region (in a pool: provider_spec_patch).",
     ),
     Code(
         "MACH-AUTOSCALER",
@@ -62,7 +64,7 @@ CODES: t.Final = (
     ),
     Code(
         "MACH-FOREIGN",
-        "A machine set of that name exists, and the collection did not make it.",
+        "A machine set {machine_set} exists, and this collection did not make it.",
         "Set another `name` in the pool.",
     ),
     Code(
@@ -191,9 +193,9 @@ CODES: t.Final = (
     ),
     Code(
         "MACH-UNKNOWN-FIELD",
-        "The Machine API of this cluster does not know a field that the pool needs, and would drop it. "
-        "Nothing was made.",
-        "Remove the option that the remedy names, or update OpenShift with `oc adm upgrade`.",
+        "The Machine API of this cluster does not know {fields}. The machine set {machine_set} would make"
+        " machines without that.",
+        "Remove {options}, or update OpenShift with `oc adm upgrade` to a release that knows the field.",
     ),
     Code(
         "MACH-UNSUPPORTED",

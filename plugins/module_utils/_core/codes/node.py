@@ -11,9 +11,9 @@ from .code import Code
 CODES: t.Final = (
     Code(
         "NODE-ABSENT",
-        "No node and no Machine has that name.",
-        "Set `gpu_node` (module option `name`) to a name that `oc get nodes` or "
-        "`oc get machines -n openshift-machine-api` lists.",
+        "There is no node and no machine {name}: nothing was done.{also}",
+        "Set `gpu_node` (module option `name`) to a name that `oc get nodes` or `oc get machines -n "
+        "openshift-machine-api` lists.",
     ),
     Code(
         "NODE-BUSY",
@@ -52,8 +52,9 @@ CODES: t.Final = (
     ),
     Code(
         "NODE-NOT-OURS",
-        "The node's Machine belongs to no machine set that the collection made.",
-        "Run `oc get machines -A -o wide` to find its owner, and replace the node there.",
+        "Node {node} was not replaced: {why}.",
+        "Run `oc get {object} -o yaml --show-managed-fields` to find out which tool made it, and replace "
+        "the node with that tool.",
     ),
     Code(
         "NODE-PDB",
@@ -81,8 +82,8 @@ CODES: t.Final = (
     ),
     Code(
         "NODE-YOUNG",
-        "The Machine of the node to replace is younger than ten minutes: an earlier run may have made it. "
-        "Nothing was replaced.",
-        "Set `gpu_machine_uid` (module option `machine_uid`) to the uid that the message names.",
+        "The machine {machine} of node {node} was created {seconds} s ago: an earlier run may have made "
+        "it. Nothing was replaced.",
+        "If it is the one to replace, set `gpu_machine_uid` (module option `machine_uid`) to {uid}.",
     ),
 )

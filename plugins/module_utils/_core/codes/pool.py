@@ -30,9 +30,11 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-AUTOSCALED",
-        "A change would replace Machines of a pool that the autoscaler scales.",
-        "Set `replicas` instead of `autoscale` for that run, or replace one node at a time with "
-        "`ansible-playbook playbooks/replace_node.yml -e gpu_node=NAME`.",
+        "The autoscaler scales pool {pool} and would count the extra machines of a replacement as its "
+        "own. Nothing was changed. Not replaced: {machines}.",
+        "Set `replicas` instead of `autoscale` in the pool for this run; or set `on_change: new_machines`"
+        " and run `ansible-playbook playbooks/replace_node.yml -e gpu_node=NODE` for each node. The "
+        "replacement of a node ends its pods.",
     ),
     Code(
         "POOL-CLUSTER-WIDE",
@@ -61,8 +63,10 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-DRIFT",
-        "The live machine set makes another instance type than the pool asks for. Nothing was changed.",
-        "Describe the new type as a pool of its own in `gpu_pools`, or set the old `instance_type` again.",
+        "The machine set {machine_set} makes {old} machines, and the pool asks for {new}. Its existing "
+        "machines would keep the old type, so nothing was changed.",
+        "Add a second pool for {new} to `gpu_pools` and remove this pool once the new nodes work, or set "
+        "`instance_type` back to {old}.",
     ),
     Code(
         "POOL-DRIVER",
@@ -179,9 +183,10 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-SURGE",
-        "The change of instance type with `on_change: replace` would make more Machines at a time than "
-        "allowed. Nothing was changed.",
-        "Set `gpu_node_pool_max_surge`, or describe the new type as a pool of its own.",
+        "Pool {pool} has {machines} of {types}. All new machines are made before the first old one is "
+        "deleted: {number} more than its replicas, and max_surge allows {surge}. Nothing was changed.",
+        "Set `gpu_node_pool_max_surge` (module option `max_surge`) to {number} if the account allows "
+        "that; or lower `replicas` first; or add a pool for the new instance type.",
     ),
     Code(
         "POOL-TAINT",

@@ -84,13 +84,8 @@ def absent(api: Api, name: str, namespace: str) -> AcceleratorError:
     with contextlib.suppress(KindNotServedError):
         names += [machine_facts.name(one) for one in api.list(known("Machine"), namespace)]
     near = difflib.get_close_matches(name, names, n=3)
-    did = f" Did you mean {' or '.join(near)}?" if near else ""
-    return AcceleratorError(
-        "NODE-ABSENT",
-        f"There is no node and no machine {name}: nothing was done.{did}",
-        "Run `oc get nodes` and `oc get machines -n openshift-machine-api`, and set gpu_node "
-        "(module option name) to one of the names.",
-    )
+    also = f" Did you mean {' or '.join(near)}?" if near else ""
+    return AcceleratorError("NODE-ABSENT", name=name, also=also)
 
 
 def was_replaced(machine: KubeObject | None, node: str, wanted: str | None) -> str:
@@ -111,9 +106,10 @@ def refuse_young(machine: KubeObject, node: str, params: GpuNodeParams, now: flo
         return
     raise AcceleratorError(
         "NODE-YOUNG",
-        f"The machine {machine_facts.name(machine)} of node {node} was created {age:.0f} s ago: an "
-        "earlier run may have made it. Nothing was replaced.",
-        f"If it is the one to replace, set gpu_machine_uid (option machine_uid) to {_uid(machine)}.",
+        machine=machine_facts.name(machine),
+        node=node,
+        seconds=f"{age:.0f}",
+        uid=_uid(machine),
     )
 
 
@@ -139,14 +135,10 @@ def _not_ours(node: str, set_name: str, namespace: str) -> AcceleratorError:
     """Return the failure for a node whose machine set is not ours; set_name: "" if it has none."""
     if set_name:
         what = f"this collection did not make its machine set {set_name}"
-        remedy = f"oc get machineset {set_name} -n {namespace} -o yaml --show-managed-fields"
+        remedy = f"machineset {set_name} -n {namespace}"
     else:
-        what, remedy = "it has no machine set that would make another machine", f"oc describe node {node}"
-    return AcceleratorError(
-        "NODE-NOT-OURS",
-        f"Node {node} was not replaced: {what}.",
-        f"Run `{remedy}` to find out which tool made it, and replace the node with that tool.",
-    )
+        what, remedy = "it has no machine set that would make another machine", f"node {node}"
+    return AcceleratorError("NODE-NOT-OURS", node=node, why=what, object=remedy)
 
 
 def replace(api: Api, node: str, machine: KubeObject | None, params: GpuNodeParams) -> list[str]:

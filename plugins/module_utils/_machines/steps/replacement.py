@@ -202,14 +202,7 @@ def foresee(machines: t.Iterable[KubeObject], plan: MachinePlan, params: GpuMach
     outdated = [one for one in machines if _is_outdated(plan, one)]
     refuse_mirrors(outdated)
     if plan.pool.autoscale and (names := sorted(map(name, outdated))):
-        raise MachineError(
-            "POOL-AUTOSCALED",
-            f"The autoscaler scales pool {plan.pool.name} and would count the extra machines of a "
-            f"replacement as its own. Nothing was changed. Not replaced: {', '.join(names)}.",
-            "Set replicas instead of autoscale in the pool for this run; or set on_change: new_machines and "
-            "run playbooks/replace_node.yml for each node.",
-            evidence=names,
-        )
+        raise MachineError("POOL-AUTOSCALED", evidence=names, pool=plan.pool.name, machines=", ".join(names))
 
 
 def foresee_types(held: t.Iterable[Held], pool: Pool, surge: int) -> None:
@@ -224,12 +217,12 @@ def foresee_types(held: t.Iterable[Held], pool: Pool, surge: int) -> None:
         kinds = ", ".join(sorted({one.candidate for one in old}))
         raise MachineError(
             "POOL-SURGE",
-            f"Pool {pool.name} has {counted(number)} of {kinds}. All new machines are made before the first "
-            f"old one is deleted: {number} more than its replicas, and max_surge allows {surge}. Nothing was "
-            "changed.",
-            f"Set gpu_node_pool_max_surge (module option max_surge) to {number} if the account allows that; "
-            "or lower replicas first; or add a pool for the new instance type.",
             evidence=[f"{one.name}: {one.replicas} of {one.candidate}" for one in old],
+            pool=pool.name,
+            machines=counted(number),
+            types=kinds,
+            number=number,
+            surge=surge,
         )
 
 

@@ -196,10 +196,10 @@ def check_answer(answer: KubeObject, sent: KubeObject, patch: t.Mapping[str, t.A
     options = [f"provider_spec_patch.{head}" if head in patch else CHOSEN.get(head, head) for head in heads]
     raise MachineError(
         "MACH-UNKNOWN-FIELD",
-        f"The Machine API of this cluster does not know {', '.join(lost)}. The machine set {name_of(sent)} "
-        "would make machines without that.",
-        f"Remove {' and '.join(options)}, or update OpenShift to a release that knows the field.",
         evidence=[f"sent, but not in the answer: {path}" for path in lost],
+        fields=", ".join(lost),
+        machine_set=name_of(sent),
+        options=" and ".join(options),
     )
 
 

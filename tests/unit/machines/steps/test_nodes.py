@@ -30,7 +30,7 @@ def test_a_young_machine_is_not_replaced_by_the_name_of_its_node() -> None:
     with pytest.raises(AcceleratorError) as caught:
         refusal(9 * MINUTE)
     assert caught.value.code == "NODE-YOUNG"
-    assert "gpu_machine_uid (option machine_uid) to new" in caught.value.remedy
+    assert "gpu_machine_uid (module option machine_uid) to new" in caught.value.remedy
 
 
 @pytest.mark.parametrize(
