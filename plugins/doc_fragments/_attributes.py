@@ -18,7 +18,8 @@ attributes:
     details:
       - In check mode the result also has C(foreseen), a list of objects. Each has C(object), C(fields) (the
         paths that would differ) and C(action). The action is C(create), C(change), C(delete), or C(keep) for
-        an object that needs no change.
+        an object that needs no change. An object that the API server could not check, because its kind or
+        namespace does not exist yet, has C(unchecked), the reason.
   diff_mode:
     description: In diff mode, returns what has changed, or in C(check_mode) what would change.
     support: full

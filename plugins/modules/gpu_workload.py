@@ -105,6 +105,8 @@ options:
         made before the module waits for any of them.
       - Each entry has C(node_selector), and may have C(pool) (its name), C(expected) (as O(resources)),
         C(tolerations), C(claims), C(benchmark), C(image) and C(min_nodes), which replace the option.
+      - With C(foreseen) (true) earlier tasks of the same run would bring the pool its nodes or devices. In
+        check mode the module then does not warn that they are missing.
       - A pool that fails keeps no other from being validated. The task then fails with the first pool's code
         and has the others' codes as evidence.
     type: list

@@ -263,6 +263,12 @@ def test_pools_without_tuning_or_stack_are_not_validated() -> None:
     assert of_playbook("gpu_validation_pools", **WITHOUT) == [{"pool": "a"}, {"pool": "b"}]
 
 
+@pytest.mark.parametrize("step", ["gpu_node_pool_result", "gpu_sharing_result", "gpu_operator_result"])
+def test_the_validation_knows_that_earlier_steps_bring_nodes_or_devices(step: str) -> None:
+    given = {"gpu_plan_result": WITHOUT["gpu_plan_result"], step: {"changed": True}}
+    assert all(one["foreseen"] for one in of_playbook("gpu_validation_pools", **given))
+
+
 def test_a_run_in_which_all_is_ready_names_nothing() -> None:
     results = {key: {"changed": False} for key in WITHOUT if key != "gpu_plan_result"}
     given = {**results, "gpu_plan_result": WITHOUT["gpu_plan_result"]}

@@ -148,16 +148,22 @@ class Written(t.Protocol):
     def after(self) -> KubeObject: ...
 
 
-def foreseen(changes: t.Iterable[Written], kept: t.Iterable[str]) -> list[dict[str, t.Any]]:
+def foreseen(
+    changes: t.Iterable[Written], kept: t.Iterable[str], unchecked: t.Mapping[str, str]
+) -> list[dict[str, t.Any]]:
     """Return a map with action, object and fields for each object, in the order of the first write.
 
-    fields: the paths that would change, without their values.
+    fields: the paths that would change, without their values. unchecked: why the server could not check the
+    object; only such an object has this key.
     """
     ends: dict[str, tuple[KubeObject, KubeObject]] = {}
     for one in changes:
         first = ends[one.title][0] if one.title in ends else one.before
         ends[one.title] = (first, one.after)
-    found = [_entry(title, before, after) for title, (before, after) in ends.items()]
+    found = [
+        _entry(title, before, after) | ({"unchecked": unchecked[title]} if title in unchecked else {})
+        for title, (before, after) in ends.items()
+    ]
     return found + [
         {"action": KEEP, "object": title, "fields": []} for title in dict.fromkeys(kept) if title not in ends
     ]

@@ -173,7 +173,7 @@ def _written(api: Api | None, check_mode: bool, diff: bool) -> Result:
     if check_mode:
         from .._core.diff import foreseen
 
-        found["foreseen"] = foreseen(api.changes, api.kept)
+        found["foreseen"] = foreseen(api.changes, api.kept, api.unchecked)
     return found
 
 

@@ -127,6 +127,7 @@ class Session:
 
     check_mode: writes become server-side dry runs. wait_wanted: the task's option wait.
     progress: shows one line at once. changes: writes, in order. kept: titles of objects that were as wanted.
+    unchecked: title of an object that the server could not check in check mode, to the reason.
     waited: seconds that waits have taken. seen: lists for the next wait. discovery: kinds outside the table.
     guard: whether the task may write. run: what the task belongs to.
     """
@@ -138,6 +139,7 @@ class Session:
     changes: list[Change] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
+    unchecked: dict[str, str] = field(default_factory=dict)
     waited: float = 0.0
     seen: ListCache = field(default_factory=ListCache)
     discovery: Discovery = field(default_factory=Discovery)

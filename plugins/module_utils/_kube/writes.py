@@ -31,7 +31,7 @@ def apply(
     except KindNotServedError as exc:
         if not session.check_mode:
             raise
-        session.warn(f"{diff.title(wanted)}: {exc.message} So the server could not check it.")
+        session.unchecked[diff.title(wanted)] = exc.message
         return _record(session, None, wanted, wanted)
     if (own and live is None) or (live is not None and owned(live)):
         metadata["labels"] = {**metadata.get("labels", {}), **MANAGED_BY}
@@ -62,12 +62,7 @@ def _first_dry_run(session: Session, kind: Kind, wanted: KubeObject, force: bool
     except ApiError as exc:
         namespace = wanted["metadata"].get("namespace")
         if exc.status == 404 and namespace and f'namespaces "{namespace}" not found' in exc.message:
-            # No warning for a namespace that this very task would have created.
-            if f"Namespace {namespace}" not in {one.title for one in session.changes}:
-                session.warn(
-                    f"{diff.title(wanted)}: namespace {namespace} does not exist yet, "
-                    "so the server could not check it."
-                )
+            session.unchecked[diff.title(wanted)] = f"Namespace {namespace} does not exist yet."
             return wanted
         raise
 

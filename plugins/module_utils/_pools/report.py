@@ -217,7 +217,8 @@ def _cost_lines(cost: JsonObject | None) -> list[str]:
 
 def _line(one: JsonObject) -> str:
     fields = f" ({', '.join(one['fields'])})" if one["fields"] else ""
-    return f"{_VERBS[one['action']]:<6}  {one['object']}{fields}"
+    unchecked = " (unchecked)" if one.get("unchecked") else ""
+    return f"{_VERBS[one['action']]:<6}  {one['object']}{fields}{unchecked}"
 
 
 def _row(pool: JsonObject) -> tuple[str, ...]:

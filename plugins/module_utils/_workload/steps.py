@@ -10,7 +10,7 @@ import typing as t
 
 from .._core.errors import ApiError, NotReadyError
 from .._core.objects import KubeObject, number_of
-from .._core.ownership import selector
+from .._core.ownership import POOL, selector
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._kube.session import Change
@@ -96,7 +96,10 @@ def _look(api: Api, turn: Turn, remembered: fingerprints.Memory) -> None:
     if problem := obstacles.problem(turn.found, params):
         if not api.check_mode:
             raise problem
-        api.warn(f"{problem.message} In check mode the earlier stages are only predicted.")
+        # Nobody makes the nodes of a pool that has a selector of its own.
+        is_made = problem.code != "WORK-NO-NODES" or POOL in (params["node_selector"] or {})
+        if not (turn.foreseen and is_made):
+            api.warn(f"{problem.message} In check mode the earlier stages are only predicted.")
         turn.found = []
     turn.due = fingerprints.changed(turn.found, params["benchmark"], remembered, params["force"])
     if not turn.due:

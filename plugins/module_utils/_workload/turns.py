@@ -23,6 +23,8 @@ _KEYS: t.Final = {
     "image": "image",
     "min_nodes": "min_nodes",
 }
+# Keys of an entry that replace no option.
+_MORE: t.Final = ("pool", "foreseen")
 
 
 @dataclass
@@ -31,7 +33,8 @@ class Turn:
 
     pool: its name, empty without `pools`. found: its nodes. due: those that changed since their validation.
     left: pods of earlier runs on them. busy: who holds devices, by the name of the node. ran: the results of
-    the pods, by the name of the node. error: why the pool is not validated.
+    the pods, by the name of the node. error: why the pool is not validated. foreseen: in check mode, whether
+    earlier tasks of the run would bring its nodes or devices.
     """
 
     pool: str
@@ -42,6 +45,7 @@ class Turn:
     busy: dict[str, str] = field(default_factory=dict)
     ran: dict[str, list[judge.PodResult]] = field(default_factory=dict)
     error: NotReadyError | None = None
+    foreseen: bool = False
 
     @property
     def free(self) -> list[KubeObject]:
@@ -70,15 +74,16 @@ def begin(params: GpuWorkloadParams) -> list[Turn]:
 def _of_pool(params: GpuWorkloadParams, entry: t.Mapping[str, t.Any], path: str) -> Turn:
     if not isinstance(entry.get("node_selector"), dict) or not entry["node_selector"]:
         raise InputError("INPUT-REQUIRED", f"{path}.node_selector is missing.", "Give each pool its labels.")
-    if wrong := sorted(set(entry) - {"pool", *_KEYS}):
-        remedy = f"Use {', '.join(['pool', *_KEYS])}."
+    if wrong := sorted(set(entry) - {*_MORE, *_KEYS}):
+        remedy = f"Use {', '.join([*_MORE, *_KEYS])}."
         raise InputError("INPUT-OPTION", f"{path}.{wrong[0]} is no key of a pool.", remedy)
     own = {option: entry[key] for key, option in _KEYS.items() if entry.get(key) is not None}
     if own.get("benchmark", "vectoradd") not in BENCHMARKS:
         remedy = f"Use one of {', '.join(sorted(BENCHMARKS))}."
         raise InputError("INPUT-VALUE", f"{path}.benchmark is {own['benchmark']}.", remedy)
     own["image"] = own.get("image") or params["image"]
-    return Turn(str(entry.get("pool") or path), t.cast(GpuWorkloadParams, {**params, **own}))
+    name, options = str(entry.get("pool") or path), t.cast(GpuWorkloadParams, {**params, **own})
+    return Turn(name, options, foreseen=bool(entry.get("foreseen")))
 
 
 def batches(turns: t.Iterable[Turn], limit: int) -> t.Iterator[list[Job]]:

@@ -23,7 +23,8 @@ def test_check_mode_before_the_kind_is_served() -> None:
     api = api_on(FakeServer("Namespace"), check_mode=True)
     api.apply(config_map(x="1"))
     assert [change.title for change in api.changes] == ["ConfigMap x/a"]
-    assert "does not serve configmaps" in api.warnings[0]
+    assert "does not serve configmaps" in api.unchecked["ConfigMap x/a"]
+    assert api.warnings == []
 
 
 def test_check_mode_before_the_namespace_exists() -> None:
@@ -34,7 +35,8 @@ def test_check_mode_before_the_namespace_exists() -> None:
     ]
     api = api_on(server, check_mode=True)
     assert api.apply(config_map(x="1"))["data"] == {"x": "1"}
-    assert "namespace x does not exist yet" in api.warnings[0]
+    assert api.unchecked == {"ConfigMap x/a": "Namespace x does not exist yet."}
+    assert api.warnings == []
 
 
 def test_an_object_that_existed_is_never_given_our_label() -> None:

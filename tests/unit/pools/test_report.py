@@ -44,9 +44,9 @@ def test_an_object_is_told_once_from_its_first_state_to_its_last() -> None:
         Change("Node b", {}, {"spec": {}}),
         Change("Node c", {"spec": {}}, {}),
     ]
-    assert foreseen(changes, ["Node d", "Node a", "Node d"]) == [
+    assert foreseen(changes, ["Node d", "Node a", "Node d"], {"Node b": "No kind."}) == [
         {"action": "change", "object": "Node a", "fields": ["spec.taints", "spec.x"]},
-        {"action": "create", "object": "Node b", "fields": []},
+        {"action": "create", "object": "Node b", "fields": [], "unchecked": "No kind."},
         {"action": "delete", "object": "Node c", "fields": []},
         {"action": "keep", "object": "Node d", "fields": []},
     ]
@@ -68,20 +68,25 @@ def test_a_new_pool() -> None:
             "nodes": {
                 "results": [
                     obtained(
-                        plan["pools"][0], 2, 0, foreseen=[{"action": "create", "object": SET, "fields": []}]
+                        plan["pools"][0],
+                        2,
+                        0,
+                        foreseen=[{"action": "create", "object": SET, "fields": [], "unchecked": "Why."}],
                     )
                 ]
             },
             "skipped": {},
         },
     )
-    assert told["objects"] == [{"step": "nodes", "action": "create", "object": SET, "fields": []}]
+    assert told["objects"] == [
+        {"step": "nodes", "action": "create", "object": SET, "fields": [], "unchecked": "Why."}
+    ]
     assert (told["drained"], told["rebooted"], told["cost"]) == ([], [], None)
     assert [line.split() for line in told["table"]] == [
         ["POOL", "INSTANCE", "TYPE", "NODES", "(now/then)", "GPUS", "COST/HOUR"],
         ["training", "p4d.24xlarge", "(else", "g4dn.12xlarge)", "0/2", "16", "-"],
         ["own", "-", "-/-", "-", "-"],
-        ["make", *SET.split()],
+        ["make", *SET.split(), "(unchecked)"],
         ["reboot", "no", "node,", "as", "no", "machine", "configuration", "is", "written"],
         ["limit", "96", "vCPUs", "of", "Running", "On-Demand", "G", "and", "VT", "instances", "(training)"],
         ["limit", "192", "vCPUs", "of", "Running", "On-Demand", "P", "instances", "(training)"],

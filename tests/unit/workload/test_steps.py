@@ -14,7 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
     DRIVER_VERSION,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY, POOL
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import runs, steps
@@ -216,6 +216,23 @@ def test_a_failure_says_when_pods_end_that_it_could_not_delete() -> None:
         steps.present(api, params())
     assert "2 pods could not be deleted; no pod runs longer than 20 s" in caught.value.message
     assert any("It ends by itself after 20 s." in text for text in api.warnings)
+
+
+@pytest.mark.parametrize(
+    ("pool", "is_warned"),
+    [
+        ({"node_selector": {POOL: "new"}}, True),
+        ({"node_selector": {POOL: "new"}, "foreseen": True}, False),
+        # Nobody makes the nodes of an existing pool, but the run brings devices to those that it has.
+        ({"node_selector": {"pool": "none"}, "foreseen": True}, True),
+        ({"node_selector": {"pool": "a"}, "expected": {"nvidia.com/gpu": 2}}, True),
+        ({"node_selector": {"pool": "a"}, "expected": {"nvidia.com/gpu": 2}, "foreseen": True}, False),
+    ],
+)
+def test_check_mode_warns_of_what_no_earlier_step_brings(pool: dict[str, t.Any], is_warned: bool) -> None:
+    api = World().api(check_mode=True)
+    steps.present(api, params(pools=[pool]))
+    assert bool(api.warnings) is is_warned
 
 
 def test_check_mode_shows_the_pods_of_many_nodes_as_one_sum() -> None:
