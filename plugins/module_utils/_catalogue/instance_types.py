@@ -194,18 +194,30 @@ class Catalogue:
         return [cloud for cloud in self.types if self.find(cloud, name)]
 
     def nearest(self, name: str, cloud: str | None = None, most: int = 3) -> list[str]:
-        """Return at most C(most) names that are similar to this one, the best first."""
+        """Return at most C(most) names that are similar to this one, the best first.
+
+        A wrong size of a known family gets only types of the family: they have the same GPU.
+        """
+        kinds = self.everything(cloud)
+        family = [kind for kind in kinds if _family(kind.name) == _family(name)]
         names: dict[str, str] = {}
-        for kind in self.everything(cloud):
+        for kind in family or kinds:
             names[kind.name.lower()] = kind.name
             if kind.cloud == "azure":
                 names.setdefault(_bare(kind.name), kind.name)
-        matches = difflib.get_close_matches(name.lower(), names, n=2 * most, cutoff=0.5)
+        cutoff = 0 if family else 0.5
+        matches = difflib.get_close_matches(name.lower(), names, n=2 * most, cutoff=cutoff)
         return list(dict.fromkeys(names[match] for match in matches))[:most]
 
 
 def _bare(name: str) -> str:
     return name.lower().removeprefix("standard_")
+
+
+def _family(name: str) -> str:
+    """Return the name without its size: C(g5) of g5.xlarge, C(ncads_a100_v4) of Standard_NC24ads_A100_v4."""
+    bare = _bare(name)
+    return re.sub(r"\d+", "", bare, count=1) if "_" in bare else re.sub(r"[.-][^.-]*$", "", bare)
 
 
 def _attachables() -> dict[str, InstanceType]:

@@ -201,6 +201,21 @@ def test_near_names(name: str, cloud: str | None, first: str) -> None:
     assert instance_types.nearest(name, cloud)[0] == first
 
 
+@pytest.mark.parametrize(
+    ("name", "cloud", "gpus"),
+    [
+        ("p4d.8xlarge", "aws", {"A100"}),
+        ("p5.24xlarge", "aws", {"H100"}),
+        ("Standard_NC32ads_A100_v4", "azure", {"A100"}),
+        ("a3-highgpu-16g", "gcp", {"H100"}),
+        ("VM.GPU.A10.3", "oci", {"A10"}),
+    ],
+)
+def test_a_wrong_size_of_a_family_gets_types_with_the_same_gpu(name: str, cloud: str, gpus: set[str]) -> None:
+    near = [instance_types.find(cloud, one) for one in instance_types.nearest(name, cloud)]
+    assert {kind.gpu.model for kind in near if kind} == gpus
+
+
 def test_a_type_of_another_cloud() -> None:
     assert instance_types.find("azure", "g4dn.xlarge") is None
     assert instance_types.clouds_with("g4dn.xlarge") == ["aws"]
