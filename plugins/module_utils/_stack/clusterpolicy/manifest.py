@@ -167,17 +167,18 @@ def check_modules(wanted: str | None, pools: t.Sequence[StackPool], path: str) -
             raise InputError("INPUT-VALUE", message, remedy)
 
 
-def check_branch(version: str | None, pools: t.Sequence[StackPool], path: str, is_given: bool = True) -> None:
+def check_branch(
+    version: str | None, pools: t.Sequence[StackPool], path: str, installed: tuple[int, ...] = ()
+) -> None:
     """Raise InputError if the branch of the driver no longer supports a GPU of the pools.
 
-    is_given: an option names the version; else it is the branch of the operator's own driver.
+    installed: the operator's release, whose own driver counts without a version.
     """
+    branch = version or driver_modules.default_branch(installed)
     for pool in pools:
-        if wrong := driver_modules.outgrown(version, pool.get("gpu_models") or []):
+        if wrong := driver_modules.outgrown(branch, pool.get("gpu_models") or []):
             said = (
-                f"is {version}"
-                if is_given
-                else f"is not given, and the operator's own is of branch {version}"
+                f"is {version}" if version else f"is not given, and the operator's own is of branch {branch}"
             )
             message = f"{path}.version {said}, and {wrong} (pool {pool.get('name')})."
             remedy = (
@@ -235,17 +236,6 @@ def remarks(params: StackParams, spec: dict[str, t.Any], installed: tuple[int, .
         "GPU operator 26.7 and later ignores kata_manager; set kata_sandbox_device_plugin, and "
         "sandbox_workloads.mode to kata."
     ]
-
-
-def refuse_outgrown(params: StackParams, spec: Values, installed: tuple[int, ...]) -> None:
-    """Raise InputError if the policy's driver, or the operator's own, no longer supports a GPU of the pools.
-
-    spec: the policy as it will be. installed: the operator's release.
-    """
-    driver = spec.get("driver") or {}
-    if driver.get("enabled") is not False and not driver.get("useNvidiaDriverCRD"):
-        version = driver.get("version") or driver_modules.default_branch(installed)
-        check_branch(version, params.get("pools") or [], "driver", bool(driver.get("version")))
 
 
 def wished(params: StackParams, live: KubeObject) -> dict[str, t.Any]:

@@ -156,32 +156,34 @@ def _pull_secrets(part: t.Any, path: str) -> t.Iterator[tuple[str, str]]:
             yield from _pull_secrets(value, here)
 
 
-def check_final(params: StackParams, after: KubeObject) -> None:
-    """Raise InputError for a driver or an image that cannot work in the ClusterPolicy as it will be."""
+def check_final(params: StackParams, after: KubeObject, installed: tuple[int, ...]) -> None:
+    """Raise InputError for a driver or an image that cannot work in the ClusterPolicy as it will be.
+
+    installed: the operator's release.
+    """
     spec = _used("ClusterPolicy", after.get("spec") or {})
     for path, part in _parts(spec, "spec"):
         if part.get("repository") or part.get("version"):
             manifest.check_image(part, path, "INPUT-DRIVER-IMAGE" if path == "spec.driver" else "INPUT-IMAGE")
     driver, pools = spec.get("driver") or {}, params["pools"]
-    without_own = [pool for pool in pools if not at(pool, "driver.version")]
     precompiled = {"use_precompiled": driver.get("usePrecompiled"), "version": driver.get("version")}
     manifest.check_driver(precompiled, "spec.driver")
     manifest.check_modules(driver.get("kernelModuleType"), pools, "spec.driver")
-    manifest.check_branch(driver.get("version"), without_own, "spec.driver")
-    if driver:
+    if "driver" in spec:
+        manifest.check_branch(driver.get("version"), pools, "spec.driver", installed)
         manifest.check_storage(spec.get("gds") or {}, driver.get("kernelModuleType"), pools)
 
 
-def check_final_driver(params: StackParams, after: KubeObject) -> None:
+def check_final_driver(params: StackParams, after: KubeObject, installed: tuple[int, ...]) -> None:
     """Raise InputError for a driver that cannot work in the NVIDIADriver as it will be."""
     title, spec = name(after), after["spec"]
     own = [pool for pool in params["pools"] if pool["name"] == title]
-    path = f"spec of NVIDIADriver {title}"
+    path = f"NVIDIADriver {title}: spec"
     for place, part in ((path, spec), *_parts(_used("NVIDIADriver", spec), path)):
         if part.get("repository") or part.get("version"):
             manifest.check_image(part, place, "INPUT-DRIVER-IMAGE")
     manifest.check_modules(spec.get("kernelModuleType"), own, path)
-    manifest.check_branch(spec.get("version"), own, path)
+    manifest.check_branch(spec.get("version"), own, path, installed)
 
 
 def _parts(part: t.Mapping[str, t.Any], path: str) -> t.Iterator[tuple[str, dict[str, t.Any]]]:

@@ -19,13 +19,13 @@ from ..._impact import consent, driver, policy_fields
 from ..._impact.impact import Question
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
-from ..._nodes import drain
-from ..._nodes.pool_nodes import check_pools
+from ..._nodes import devices, drain
+from ..._nodes.pool_nodes import check_pools, nodes_of
 from .. import left_labels, operands, upgrade
 from ..drivers import files
 from ..drivers.steps import mirrored, refuse_unmade, remove_files, write_files
 from ..judge import judge_gone, one_line_each
-from ..params import LookParams, StackParams
+from ..params import LookParams, StackParams, StackPool
 from ..stages import Finding
 from ..steps import Wait, installed_csvs, observe, settle_foreign, stack_queries, toolkit_query
 from . import manifest, preconditions, requests
@@ -105,10 +105,23 @@ def summary(api: Api, params: StackParams, snapshot: Snapshot) -> dict[str, t.An
 
 
 def completed(api: Api, params: StackParams, live: KubeObject | None) -> StackParams:
-    """Return the options with what other options mean: images of a mirror, files, and who gets GPUs."""
+    """Return the options with what they mean here: GPUs, images of a mirror, files, and who gets GPUs."""
+    params = {**params, "pools": with_models(api, params["pools"])}
     csvs = installed_csvs(api, params["namespace"]) if params.get("only_requested_gpus") else []
     params = mirrored(api, files.named(params), lambda: installed_csvs(api, params["namespace"]))
     return requests.enforced(params, live, example(csvs), release(csvs))
+
+
+def with_models(api: Api, pools: list[StackPool]) -> list[StackPool]:
+    """Return the pools with the GPUs of their nodes, as the labels say, where nobody has named them."""
+    if all(pool.get("gpu_models") for pool in pools):
+        return pools
+    nodes = api.list(known("Node"))
+
+    def models(pool: StackPool) -> list[str]:
+        return sorted({devices.product(node) for node in nodes_of(nodes, pool)} - {""})
+
+    return [{**pool, "gpu_models": pool.get("gpu_models") or models(pool)} for pool in pools]
 
 
 def _returning(api: Api, params: StackParams, live: KubeObject | None) -> DriverReturn | None:
@@ -180,30 +193,30 @@ def prepare(api: Api, params: StackParams, live: KubeObject | None) -> Draft:
         after = fields.applied(live, wanted)
         for remark in manifest.remarks(params, after["spec"], release(csvs)):
             api.warn(remark)
-        manifest.refuse_outgrown(params, after["spec"], release(csvs))
         if params.get("only_requested_gpus") and at(live, "spec.toolkit.env") != at(
             after, "spec.toolkit.env"
         ):
             api.warn(requests.WARNING)
         manifest.refuse_switch(params, live, wanted)
         refuse_conflicts(live, wanted, params["adopt"])
-        _refuse_broken(api, params, live, after)
-        return Draft(wanted, live, after, None, release(csvs))
+        draft = Draft(wanted, live, after, None, release(csvs))
+        _refuse_broken(api, params, draft)
+        return draft
     other, wishes = compare(params, live), manifest.wished(params, live)
     if params["adopt"] != "take":
         return Draft(wishes, live, live, other, ())
     after = {**live, "spec": merge(live.get("spec") or {}, wishes)}
     installed = release(installed_csvs(api, params["namespace"]))
-    manifest.refuse_outgrown(params, after["spec"], installed)
-    _refuse_broken(api, params, live, after)
-    return Draft(wishes, live, after, other, installed)
+    draft = Draft(wishes, live, after, other, installed)
+    _refuse_broken(api, params, draft)
+    return draft
 
 
-def _refuse_broken(api: Api, params: StackParams, live: KubeObject | None, after: KubeObject) -> None:
+def _refuse_broken(api: Api, params: StackParams, draft: Draft) -> None:
     """Raise AcceleratorError if the policy cannot work as it will be, whoever set its fields."""
-    preconditions.check_final(params, after)
-    preconditions.check_references(api, params, live, after)
-    refuse_unmade(api, params, live or {}, after["spec"])
+    preconditions.check_final(params, draft.after, draft.installed)
+    preconditions.check_references(api, params, draft.live, draft.after)
+    refuse_unmade(api, params, draft.live or {}, draft.after["spec"])
 
 
 def write(api: Api, params: StackParams, draft: Draft) -> Foreign | None:

@@ -50,7 +50,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     there = _drivers(api, params)
     wanted = driver_manifest.build(params, section, example_driver(csvs), there)
     driver_steps.settle_selectors(api, wanted, there, params)
-    driver_steps.refuse_unmade(api, params, wanted, there)
+    driver_steps.refuse_unmade(api, params, wanted, there, release(csvs))
     live = api.get(CLUSTER, NAME) if api.served(CLUSTER) or not api.check_mode else None
     cluster = manifest.build(params, example_of("GPUCluster", csvs), live)
     questions = driver_steps.questions(params, wanted, there, release(csvs))

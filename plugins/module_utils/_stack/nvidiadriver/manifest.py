@@ -124,15 +124,6 @@ def _manifest(
     return {"apiVersion": API_VERSION, "kind": "NVIDIADriver", "metadata": metadata, "spec": spec}
 
 
-def refuse_outgrown(params: StackParams, wanted: t.Iterable[KubeObject], installed: tuple[int, ...]) -> None:
-    """Raise InputError if the driver of an object, or the operator's own, no longer supports its GPUs."""
-    for one in wanted:
-        version = one["spec"].get("version")
-        own = [pool for pool in params["pools"] if pool["name"] == name(one)]
-        branch = version or driver_modules.default_branch(installed)
-        policy_manifest.check_branch(branch, own, f"NVIDIADriver {name(one)}: spec", bool(version))
-
-
 def from_policy(driver: dict[str, t.Any]) -> dict[str, t.Any]:
     """Return the ClusterPolicy's driver section with the keys of an NVIDIADriver, without empty values."""
     kept = _filled({key: value for key, value in driver.items() if key not in _POLICY_ONLY})

@@ -52,10 +52,9 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     section, base = _section(api, params, policy)
     wanted = manifest.build(params, section, base, live)
     clashing = settle_selectors(api, wanted, live, params)
-    refuse_unmade(api, params, wanted, live)
     first = _first(wanted, policy)
     draft = policy_steps.prepare(api, params, policy)
-    manifest.refuse_outgrown(params, wanted, draft.installed)
+    refuse_unmade(api, params, wanted, live, draft.installed)
     asked = [*policy_steps.questions(api, draft), *questions(params, wanted, live, draft.installed)]
     ends = consent.ask(api, asked, params["on_busy"], policy_steps.BUSY)
     write_files(api, params)
@@ -151,10 +150,16 @@ def settle_selectors(
     return manifest.clashing(wanted, leaving, nodes)
 
 
-def refuse_unmade(api: Api, params: StackParams, wanted: list[KubeObject], live: list[KubeObject]) -> None:
-    """Raise NotReadyError if an object about to be written needs what does not exist.
+def refuse_unmade(
+    api: Api,
+    params: StackParams,
+    wanted: list[KubeObject],
+    live: list[KubeObject],
+    installed: tuple[int, ...],
+) -> None:
+    """Raise AcceleratorError if an object about to be written cannot work, or needs what does not exist.
 
-    That is a precompiled driver, a Secret or a ConfigMap.
+    That is a precompiled driver, a Secret or a ConfigMap. installed: the operator's release.
     """
     found = {name(one): one for one in live}
     selectors = [one["spec"]["nodeSelector"] for one in [*wanted, *live] if one["spec"].get("nodeSelector")]
@@ -164,7 +169,7 @@ def refuse_unmade(api: Api, params: StackParams, wanted: list[KubeObject], live:
         if there is None or owned(there) or params["adopt"] == "take":
             without = tuple(selectors) if one["spec"].get("default") else ()
             after = fields.applied(there, one)
-            preconditions.check_final_driver(params, after)
+            preconditions.check_final_driver(params, after, installed)
             preconditions.check_references(api, params, there, after)
             changes.append(Change((there or {}).get("spec") or {}, after["spec"], without))
     refuse_missing(api, params, changes)

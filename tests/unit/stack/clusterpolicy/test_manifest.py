@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import typing as t
 from pathlib import Path
@@ -259,29 +258,6 @@ def test_what_the_operator_makes_of_it(
     )
     assert len(found) == len(said)
     assert all(part in remark for part, remark in zip(said, found, strict=True))
-
-
-OLD_GPUS: t.Final = [{"name": "old", "gpu_models": ["V100"]}]
-
-
-@pytest.mark.parametrize(
-    ("driver", "installed", "said"),
-    [
-        ({}, (26, 7), "is not given, and the operator's own is of branch 595, and 580 is the last branch"),
-        ({}, (26, 3), ""),
-        ({}, (), ""),
-        (NEWEST, (26, 3), f"is {NEWEST['version']}, and 580 is the last branch with a driver for V100 GPUs"),
-        (NEWEST | {"version": "580.126.20"}, (26, 7), ""),
-        ({"useNvidiaDriverCRD": True}, (26, 7), ""),
-        ({"enabled": False}, (26, 7), ""),
-    ],
-)
-def test_the_policy_as_it_will_be_has_to_fit_old_gpus(
-    driver: dict[str, t.Any], installed: tuple[int, ...], said: str
-) -> None:
-    given = params(pools=OLD_GPUS)
-    with pytest.raises(InputError, match=said) if said else contextlib.nullcontext():
-        clusterpolicy_manifest.refuse_outgrown(given, {"driver": driver}, installed)
 
 
 def test_a_driver_of_the_pools_own_is_checked_where_all_pools_share_one() -> None:

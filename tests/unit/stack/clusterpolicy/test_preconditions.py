@@ -5,19 +5,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
 import pytest
 from unit.engine import api_on
 from unit.fake_server import FakeServer
-from unit.stack.clusterpolicy.test_manifest import params
+from unit.stack.clusterpolicy.test_manifest import NEWEST, params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     InputError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import preconditions
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
+    preconditions,
+    steps,
+)
 
 SPACE: t.Final = "nvidia-gpu-operator"
 
@@ -158,18 +162,52 @@ H100: t.Final = {"name": "new", "node_selector": {}, "gpu_models": ["H100"]}
 )
 def test_driver_and_images_are_checked_as_the_object_will_be(spec: t.Any, pool: t.Any, says: str) -> None:
     with pytest.raises(InputError, match=says):
-        preconditions.check_final(params(pools=[pool]), made(**spec))
+        preconditions.check_final(params(pools=[pool]), made(**spec), ())
     off: dict[str, t.Any] = {key: {**part, "enabled": False} for key, part in spec.items()}
-    preconditions.check_final(params(pools=[pool]), made(**off))
+    preconditions.check_final(params(pools=[pool]), made(**off), ())
     if "driver" in spec and "manager" not in spec["driver"]:
         with pytest.raises(InputError):
             preconditions.check_final_driver(
                 params(pools=[pool]),
                 {"kind": "NVIDIADriver", "metadata": {"name": pool["name"]}, "spec": spec["driver"]},
+                (),
             )
+
+
+@pytest.mark.parametrize(
+    ("driver", "installed", "said"),
+    [
+        ({}, (26, 7), "is not given, and the operator's own is of branch 595, and 580 is the last branch"),
+        ({}, (26, 3), ""),
+        ({}, (), ""),
+        (NEWEST, (26, 3), f"is {NEWEST['version']}, and 580 is the last branch with a driver for V100 GPUs"),
+        (NEWEST | {"version": "580.126.20"}, (26, 7), ""),
+        ({"useNvidiaDriverCRD": True}, (26, 7), ""),
+        ({"enabled": False}, (26, 7), ""),
+    ],
+)
+def test_the_policy_as_it_will_be_has_to_fit_old_gpus(
+    driver: dict[str, t.Any], installed: tuple[int, ...], said: str
+) -> None:
+    given = params(pools=[V100])
+    with pytest.raises(InputError, match=said) if said else contextlib.nullcontext():
+        preconditions.check_final(given, made(driver=driver), installed)
+
+
+def test_gpus_of_existing_nodes_are_read_from_their_labels() -> None:
+    server = FakeServer("Node")
+    marks = {"pool": "old", "nvidia.com/gpu.product": "Tesla-V100-SXM2-16GB"}
+    for name in ("a", "b"):
+        server.put({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": marks}})
+    existing: t.Any = {"name": "old", "node_selector": {"pool": "old"}}
+    pools = steps.with_models(api_on(server), [existing, H100])
+    assert [pool["gpu_models"] for pool in pools] == [["Tesla-V100-SXM2-16GB"], ["H100"]]
+    with pytest.raises(InputError, match="with a driver for Tesla-V100-SXM2-16GB GPUs"):
+        preconditions.check_final(params(pools=pools), made(driver={}), (26, 7))
+    assert steps.with_models(api_on(FakeServer()), [t.cast(t.Any, H100)]) == [H100]
 
 
 def test_an_image_alone_is_a_whole_path() -> None:
     preconditions.check_final(
-        params(pools=[]), made(toolkit={"image": "mirror.example.com/toolkit@sha256:1"})
+        params(pools=[]), made(toolkit={"image": "mirror.example.com/toolkit@sha256:1"}), ()
     )

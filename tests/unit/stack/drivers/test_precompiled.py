@@ -103,7 +103,7 @@ def test_an_nvidia_driver_is_about_its_own_nodes() -> None:
     server = server_with(False)
     with pytest.raises(NotReadyError, match="Node b: "):
         nvidiadriver_steps.refuse_unmade(
-            api_on(server), PARAMS, [one, rest], [{**one, "metadata": {"name": "one", **MANAGED}}]
+            api_on(server), PARAMS, [one, rest], [{**one, "metadata": {"name": "one", **MANAGED}}], ()
         )
     assert asked(server) == BOTH
 
@@ -113,6 +113,6 @@ def test_somebody_elses_is_looked_up_only_where_it_is_taken(adopt: str, requests
     server = server_with(True)
     theirs = driver("one", version="580", nodeSelector={"pool": "one"})
     nvidiadriver_steps.refuse_unmade(
-        api_on(server), PARAMS | {"adopt": adopt}, [driver("one", nodeSelector={"pool": "one"})], [theirs]
+        api_on(server), PARAMS | {"adopt": adopt}, [driver("one", nodeSelector={"pool": "one"})], [theirs], ()
     )
     assert asked(server) == requests

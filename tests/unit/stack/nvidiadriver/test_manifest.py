@@ -21,6 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.fields import REPLACED
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import name
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import preconditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
     judge as nvidiadriver_judge,
     manifest as nvidiadriver_manifest,
@@ -136,9 +137,9 @@ def test_gpudirect_storage_wants_open_modules(kind: str, version: str, fits: boo
 
 def test_a_version_that_nobody_named_has_to_fit_as_well() -> None:
     given = params(pool("a", gpu_models=["V100"]), pool("b", gpu_models=["T4"]))
-    wanted = nvidiadriver_manifest.build(given, {}, {"version": "595.91.07"})
+    wanted = nvidiadriver_manifest.build(given, {}, TRIPLE)
     with pytest.raises(InputError, match=r"NVIDIADriver a: spec.version is 595.91.07, and 580 is the last"):
-        nvidiadriver_manifest.refuse_outgrown(given, wanted, (26, 7))
+        preconditions.check_final_driver(given, wanted[0], (26, 7))
 
 
 @pytest.mark.parametrize(("installed", "fits"), [((26, 7), False), ((26, 3), True), ((), True)])
@@ -146,7 +147,7 @@ def test_the_operators_own_driver_has_to_fit_as_well(installed: tuple[int, ...],
     given = params(pool("a", gpu_models=["V100"]))
     wanted = nvidiadriver_manifest.build(given, {}, {})
     with contextlib.nullcontext() if fits else pytest.raises(InputError, match="own is of branch 595"):
-        nvidiadriver_manifest.refuse_outgrown(given, wanted, installed)
+        preconditions.check_final_driver(given, wanted[0], installed)
 
 
 @pytest.mark.parametrize(
