@@ -84,7 +84,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
     pool_of,
     selector,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect, disconnect
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import (
+    connect,
+    disconnect,
+    for_job,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
     devices,
@@ -123,8 +127,9 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             nodes = found(options, labels, terms, with_labels)
             return searched(expression, nodes) if expression else nodes
         except AcceleratorError as exc:
+            told = for_job(exc, (variables or {}).get("awx_job_id")).to_result()["msg"]
             # Ansible repeats the message of a cause.
-            raise AnsibleLookupError(secrets.censor_text(exc.to_result()["msg"])) from None
+            raise AnsibleLookupError(secrets.censor_text(told)) from None
 
 
 def found(

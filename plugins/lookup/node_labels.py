@@ -58,7 +58,11 @@ from ansible.utils.display import Display
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect, disconnect
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import (
+    connect,
+    disconnect,
+    for_job,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
     label_difference,
@@ -90,8 +94,9 @@ class LookupModule(LookupBase):  # type: ignore[misc]
                 keep=lambda node: entry(node) if not terms or node_facts.name(node) in terms else None,
             )
         except AcceleratorError as exc:
+            told = for_job(exc, (variables or {}).get("awx_job_id")).to_result()["msg"]
             # Ansible repeats the message of a cause.
-            raise AnsibleLookupError(secrets.censor_text(exc.to_result()["msg"])) from None
+            raise AnsibleLookupError(secrets.censor_text(told)) from None
         finally:
             disconnect(api, "node_labels")
             for warning in api.warnings:

@@ -41,6 +41,12 @@ _IN_AWX: t.Final = {
 }
 
 
+def for_job(exc: AcceleratorError, job: t.Any) -> AcceleratorError:
+    """Return the error, with the remedy for AWX if there is a job (its number)."""
+    exc.remedy = _IN_AWX.get(exc.code, exc.remedy) if job else exc.remedy
+    return exc
+
+
 def _silent(_line: str) -> None:
     return
 
@@ -131,8 +137,7 @@ def execute(
         api = connect(params, name, check_mode, show, contacts=contacts)
         result = _guarded(api, ensure, params, run)
     except AcceleratorError as exc:
-        exc.remedy = _IN_AWX.get(exc.code, exc.remedy) if run.job else exc.remedy
-        result = {**exc.to_result(), "failed": True}
+        result = {**for_job(exc, run.job).to_result(), "failed": True}
     except Exception as exc:
         last = traceback.extract_tb(exc.__traceback__)[-1]
         where = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"

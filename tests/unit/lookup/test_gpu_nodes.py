@@ -5,10 +5,15 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from ansible.errors import AnsibleLookupError
 
-from ansible_collections.accelerators.openshift.plugins.lookup import gpu_nodes
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.lookup import gpu_nodes, node_labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    CredentialsError,
+    InputError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.expression import Expression
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
 
 Data = dict[str, t.Any]
 
@@ -80,3 +85,20 @@ def test_a_query_that_cannot_be_answered_is_no_empty_answer(query: str, words: s
         gpu_nodes.searched(Expression("query", query), [{"name": "a"}])
     assert caught.value.code == "INPUT-JMESPATH"
     assert words in caught.value.message
+
+
+@pytest.mark.parametrize("lookup", [gpu_nodes, node_labels])
+@pytest.mark.parametrize(("variables", "remedy"), [({"awx_job_id": 7}, "Launch the job"), ({}, "kubeconfig")])
+def test_a_job_of_awx_gets_its_own_remedy(
+    lookup: t.Any, variables: Data, remedy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_options: Data, **_more: t.Any) -> t.NoReturn:
+        raise CredentialsError("CRED-NONE", "There are no credentials.", "Set kubeconfig.")
+
+    monkeypatch.setattr(credentials, "connect", refuse)
+    module = lookup.LookupModule()
+    monkeypatch.setattr(module, "set_options", lambda **_options: None)
+    options = {"pool": None, "query": None, "labels": False, "label_selector": None}
+    monkeypatch.setattr(module, "get_options", options.copy)
+    with pytest.raises(AnsibleLookupError, match=remedy):
+        module.run([], variables)
